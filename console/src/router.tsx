@@ -9,7 +9,8 @@ import { Run, type RunSearch } from "./screens/run";
 import { Runs, type RunsSearch } from "./screens/runs";
 import { type Tried, WhatIf } from "./screens/whatif";
 import { Shell } from "./shell";
-import { Sentence } from "./ui/parts";
+import { Button, Sentence } from "./ui/parts";
+import { Trouble } from "./ui/trouble";
 
 type Given = Record<string, unknown>;
 const text = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) || undefined : undefined);
@@ -108,6 +109,13 @@ export const router = createRouter({
   routeTree: root.addChildren([runs, run, diff, evidence, replay, whatIf, inbox, lessons, fleet]),
   history: createHashHistory(),
   scrollRestoration: true,
+  defaultErrorComponent: ({ error }) => (
+    <div className="space-y-4">
+      <Sentence>This page cannot be shown.</Sentence>
+      <Trouble error={error} />
+      <Button onClick={() => location.reload()}>Load it again</Button>
+    </div>
+  ),
 });
 
 declare module "@tanstack/react-router" {

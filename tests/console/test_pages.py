@@ -10,24 +10,35 @@ pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202e00.1 €\u2066 {{7*7}} javascript:alert(1)'
 PLACES = (
-    *("/", "/runs/asks", "/runs/ended", "/inbox", "/lessons", "/fleet", "/nowhere"),
+    *(
+        "/",
+        "/runs/asks",
+        "/runs/ended",
+        "/inbox",
+        "/inbox?run=asks-too",
+        "/?start=true",
+        "/lessons",
+        "/fleet",
+        "/nowhere",
+    ),
     *(f"/runs/ended/{part}" for part in ("plans/1..2", "evidence", "replay", "what-if")),
 )
 
 
 @pytest.fixture(scope="module")
 def runs(console: Console) -> Console:
-    """One run that asks and one that has ended."""
+    """Two runs that ask and one that has ended."""
     client = console.served.client()
     start(client, "ended", task="lamp_504", settings={"approvals": "never"})
     ended(client, "ended")
     start(client, "asks", task="lamp", inputs={"address": HOSTILE})
-    until(lambda: question_of(client, "asks"))
+    start(client, "asks-too", task="lamp")
+    for run in ("asks", "asks-too"):
+        until(lambda run=run: question_of(client, run))
     return console
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1280), ("dark", 390)])
 async def test_pages_are_accessible_and_do_not_overflow(runs: Console, theme: Theme, width: int) -> None:
     async with runs.visited(theme=theme, width=width) as visit:
         for place in PLACES:

@@ -1,5 +1,5 @@
 import { ArrowRight, EyeOff, KeyRound, TriangleAlert } from "lucide-react";
-import type { Argument, AskedStep, Row, RowChange } from "../api/types";
+import type { Argument, AskedStep, QuestionView, Row, RowChange } from "../api/types";
 import { Chip, classes } from "../ui/parts";
 import { Said } from "../ui/said";
 
@@ -11,6 +11,12 @@ const NAMES: Record<Row["kind"], string> = {
   argument: "",
   value: "",
 };
+
+/** What a run asks, in a line. */
+export function gist(question: QuestionView): string {
+  const about = question.steps[0] ? `${question.steps[0].says}: ${question.steps[0].address || question.steps[0].origin}` : question.detail;
+  return about ? `${question.title} ${about}` : question.title;
+}
 
 export function keyOf(row: Row): string {
   return `${row.kind}\u0000${row.name}\u0000${row.number}`;
@@ -109,7 +115,7 @@ function Line({ name, row, change, mono }: { name: string; row: Row; change?: Ro
   const address = row.kind === "address" && typeof row.value === "string";
   return (
     <tr className={classes("border-t align-top first:border-t-0", change && "bg-ask-wash")} data-changed={change ? "" : undefined}>
-      <th scope="row" className={classes("w-36 max-w-[40vw] px-3 py-1.5 text-left font-normal text-soft", mono && "font-mono text-[0.8125rem]")}>
+      <th scope="row" className={classes("w-28 px-3 sm:w-36 py-1.5 text-left font-normal text-soft", mono && "font-mono text-[0.8125rem]")}>
         <Said text={name} />
         {row.of > 1 && <span className="text-xs">{` ${row.number} of ${row.of}`}</span>}
       </th>

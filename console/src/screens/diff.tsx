@@ -82,6 +82,8 @@ export function Diff() {
 }
 
 function because(diff: PlanDiffView): string {
+  const failed = diff.context?.failed;
+  if (failed) return `because its step ${failed.index + 1} failed: ${failed.says || failed.skill}.`;
   const reason = diff.reason;
   const end = /[.!?]$/.test(reason) ? "" : ".";
   return diff.cause === "adaptive" ? "after a transition: it can see further now." : `${reason}${end}`;

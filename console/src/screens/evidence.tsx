@@ -127,13 +127,13 @@ interface Moment {
 }
 
 const FINDINGS: Record<Look["finding"], { word: string; icon: Icon; tone: Tone }> = {
-  happened: { word: "found: it happened", icon: Check, tone: "good" },
-  did_not_happen: { word: "found: it did not happen", icon: X, tone: "bad" },
+  happened: { word: "it happened", icon: Check, tone: "good" },
+  did_not_happen: { word: "it did not happen", icon: X, tone: "bad" },
   undecided: { word: "undecided", icon: CircleHelp, tone: "doubt" },
   too_early: { word: "too early to tell", icon: Clock3, tone: "doubt" },
-  unknown: { word: "no answer that proves anything", icon: CircleHelp, tone: "doubt" },
+  unknown: { word: "it proves nothing", icon: CircleHelp, tone: "doubt" },
 };
-const HOW: Record<Look["how"], string> = { act: "The act's own answer", verification: "Looked for it", person: "A person said" };
+const HOW: Record<Look["how"], string> = { act: "The answer to the act", verification: "Looked for it", person: "A person said" };
 const PROOF: Record<string, string> = {
   expectation: "what was expected was seen",
   absent_when: "it was seen that nothing was stored",
@@ -143,6 +143,12 @@ const PROOF: Record<string, string> = {
   not_dispatched: "nothing was sent",
   person: "by a person",
 };
+
+/** What the finding relies on. A probe and a person say so themselves. */
+function proof({ evidence, detail }: Look): string {
+  const words = PROOF[evidence ?? ""];
+  return [detail && (evidence === "probe" || evidence === "person") ? "" : words, detail].filter(Boolean).join("; ");
+}
 
 function moments({ act }: EffectView): Moment[] {
   const found: Moment[] = [
@@ -154,7 +160,7 @@ function moments({ act }: EffectView): Moment[] {
         icon: finding.icon,
         tone: finding.tone,
         title: `${HOW[look.how]}${look.by ? ` (${look.by})` : ""}: ${finding.word}`,
-        detail: <Said text={[PROOF[look.evidence ?? ""], look.detail].filter(Boolean).join("; ")} />,
+        detail: <Said text={proof(look)} />,
         look,
       };
     }),

@@ -40,6 +40,10 @@ export function Inbox() {
     if (one) void navigate({ search: { run: one.run }, replace: true });
   };
   useKeys({ j: () => go(at + 1), k: () => go(at - 1) });
+  const chosen = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    void chosen.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [question?.run]);
 
   return (
     <div className="space-y-5">
@@ -62,7 +66,7 @@ export function Inbox() {
           A run asks here before it sends anything that cannot be taken back, and when it cannot find out by itself whether something has happened.
         </p>
       )}
-      <div className={classes("grid items-start gap-5", questions.length > 1 && "lg:grid-cols-[16rem_minmax(0,1fr)]")}>
+      <div className={classes("grid grid-cols-[minmax(0,1fr)] items-start gap-5", questions.length > 1 && "lg:grid-cols-[16rem_minmax(0,1fr)]")}>
         {questions.length > 1 && (
           <nav aria-label="Open questions">
             <ul className="flex gap-2 max-lg:overflow-x-auto lg:flex-col">
@@ -70,6 +74,7 @@ export function Inbox() {
                 <li key={`${one.run} ${one.id}`} className="max-lg:w-60 max-lg:shrink-0">
                   <Link
                     to="/inbox"
+                    ref={index === at ? chosen : undefined}
                     search={{ run: one.run }}
                     replace
                     aria-current={index === at ? "true" : undefined}

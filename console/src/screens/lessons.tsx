@@ -77,6 +77,11 @@ function Lesson({ view: { lesson, fixed, not_fixed }, admin, chosen }: { view: L
             </button>
             {lesson.category && <Chip tone="plain">{lesson.category.toLowerCase()}</Chip>}
             {lesson.agent && <span>agent {lesson.agent}</span>}
+            {lesson.task?.text && (
+              <span>
+                last met in <Said text={lesson.task.text} />
+              </span>
+            )}
             {lesson.shared_by && <Chip tone="live">shared by {lesson.shared_by}</Chip>}
           </div>
         </div>
@@ -100,7 +105,6 @@ function Lesson({ view: { lesson, fixed, not_fixed }, admin, chosen }: { view: L
         <Item name="What failed" text={lesson.said?.text} />
         <Item name={lesson.cause_by === "rules" ? "Why, by the rules" : "Why"} text={lesson.root_cause?.text} />
         <Item name="What helped" text={lesson.fix?.text} none="nothing yet" />
-        {lesson.task?.text && <Item name="Last met in" text={lesson.task.text} />}
       </dl>
       <Trouble error={tell.error} />
       <Dialog

@@ -50,7 +50,7 @@ export function Plans({ view, shown, onShow }: { view: RunView; shown?: number; 
   useEffect(() => {
     if (at >= 0) items.scrollToIndex(at, { align: "auto" });
   }, [at, items]);
-  if (!rows.length) return null;
+  if (rows.length < 2) return null; // the only plan is shown in full below
   return (
     <nav aria-label="Plan versions">
       <div ref={box} className="-mx-1 overflow-x-auto px-1 pt-1 pb-2">

@@ -1,22 +1,23 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { Compass, FileCheck2, Film, Hand, MessageSquareText, Pause, Play, Shuffle, Square } from "lucide-react";
+import { Check, CircleHelp, Compass, FileCheck2, Film, Hand, MessageSquareText, Pause, Play, Shuffle, Square } from "lucide-react";
 import { useMemo, useState } from "react";
 import { send } from "../api/client";
 import { type Live, useLive } from "../api/live";
-import { plansQuery, runQuery } from "../api/queries";
+import { plansQuery, questionsQuery, runQuery } from "../api/queries";
 import { useSight } from "../api/seen";
 import type { Accepted, RunView, TurnMessage } from "../api/types";
 import { Dialog, Field } from "../ui/dialog";
 import { useKeys } from "../ui/keys";
 import { Log } from "../ui/log";
-import { Button, Chip, classes, Panel, Pulse, Sentence } from "../ui/parts";
+import { Button, Chip, classes, Fact, Panel, Pulse, Sentence } from "../ui/parts";
 import { Said } from "../ui/said";
 import { Scene } from "../ui/scene";
 import { StateChip } from "../ui/states";
 import { count, duration } from "../ui/time";
 import { Ago, Since } from "../ui/times";
 import { Trouble } from "../ui/trouble";
+import { gist, Value } from "./card";
 import { placeOf } from "./frames";
 import { Spend } from "./spend";
 import { Plans } from "./plans";
@@ -68,65 +69,112 @@ function Whole({ view, live }: { view: RunView; live: Live }) {
     <div className="space-y-5">
       <Head view={view} live={live} />
       <Plans view={view} shown={search.plan} onShow={(plan) => set({ plan })} />
-      <div className="grid gap-5 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]">
-        {older ? (
-          <Panel
-            flush
-            title={`Plan ${older.plan.version}`}
-            aside={
-              <Button small look="ghost" onClick={() => set({ plan: undefined })}>
-                Back to the current plan
-              </Button>
-            }
-          >
-            <Steps key={older.plan.version} reason={older.reason} steps={replaced(older, plans.data?.find((row) => row.plan.version > older.plan.version && row.plan.parent === older.plan.version))} />
-          </Panel>
-        ) : (
-          <Panel
-            flush
-            title={current ? `Plan ${current.version}` : "Plan"}
-            aside={
-              current && (
-                <span>
-                  {current.steps.filter((step) => step.status === "done" && !step.look_again).length} of {count(current.steps.filter((step) => !step.look_again).length, "step")} done
-                </span>
-              )
-            }
-          >
-            <CurrentSteps plan={current} />
-          </Panel>
-        )}
-        <Panel
-          title="What it sees"
-          aside={
-            <>
-              {looked && <Ago at={looked.turn.at} />}
-              {search.at !== undefined && (
-                <Button small look="ghost" onClick={() => set({ at: undefined })}>
-                  Back to now
+      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]">
+        <div className="max-lg:contents lg:space-y-5">
+          {older ? (
+            <Panel
+              className="max-lg:order-1"
+              flush
+              title={`Plan ${older.plan.version}`}
+              aside={
+                <Button small look="ghost" onClick={() => set({ plan: undefined })}>
+                  Back to the current plan
                 </Button>
-              )}
-              <label className="flex items-center gap-1.5">
-                <input type="checkbox" checked={search.zones !== false} onChange={(event) => set({ zones: event.target.checked ? undefined : false })} className="size-3.5 accent-(--accent)" />
-                zones
-              </label>
-            </>
-          }
-        >
-          {seen ? (
-            <Scene run={view.id} seen={seen} picture={picture} target={target} zones={search.zones !== false} />
+              }
+            >
+              <Steps key={older.plan.version} reason={older.reason} steps={replaced(older, plans.data?.find((row) => row.plan.version > older.plan.version && row.plan.parent === older.plan.version))} />
+            </Panel>
           ) : (
-            <p className="py-10 text-center text-sm text-soft">{error ? "What it saw is not kept." : "Nothing has been seen yet."}</p>
+            <Panel
+              className="max-lg:order-1"
+              flush
+              title={current ? `Plan ${current.version}` : "Plan"}
+              aside={
+                current && (
+                  <span>
+                    {current.steps.filter((step) => step.status === "done" && !step.look_again).length} of {count(current.steps.filter((step) => !step.look_again).length, "step")} done
+                  </span>
+                )
+              }
+            >
+              <CurrentSteps plan={current} />
+            </Panel>
           )}
-        </Panel>
-      </div>
-      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,7fr)_minmax(0,5fr)]">
-        <Panel flush title="What happened" aside={<Connected live={live} ended={!!view.result} />}>
-          <Log turns={live.turns} selected={search.at} onSelect={(turn) => set({ at: turn.seq })} className="max-h-96" />
-        </Panel>
-        <Spend view={view} />
+          <Panel className="max-lg:order-3" flush title="What happened" aside={<Connected live={live} ended={!!view.result} />}>
+            <Log turns={live.turns} selected={search.at} onSelect={(turn) => set({ at: turn.seq })} className="max-h-96" />
+          </Panel>
+        </div>
+        <div className="max-lg:contents lg:space-y-5">
+          <Panel
+            className="max-lg:order-2"
+            title={search.at !== undefined ? "What it saw then" : view.result ? "What it saw last" : "What it sees"}
+            aside={
+              <>
+                {looked && <Ago at={looked.turn.at} />}
+                {search.at !== undefined && (
+                  <Button small look="ghost" onClick={() => set({ at: undefined })}>
+                    Back to now
+                  </Button>
+                )}
+                <label className="flex items-center gap-1.5">
+                  <input type="checkbox" checked={search.zones !== false} onChange={(event) => set({ zones: event.target.checked ? undefined : false })} className="size-3.5 accent-(--accent)" />
+                  zones
+                </label>
+              </>
+            }
+          >
+            {seen ? (
+              <Scene run={view.id} seen={seen} picture={picture} target={target} zones={search.zones !== false} />
+            ) : (
+              <p className="py-10 text-center text-sm text-soft">{error ? "What it saw is not kept." : "Nothing has been seen yet."}</p>
+            )}
+          </Panel>
+          <Outcome view={view} />
+          <Spend view={view} className="max-lg:order-5" />
+        </div>
       </div>
     </div>
+  );
+}
+
+/** What the run came to: the values that it brought back, and the effects that it had. */
+function Outcome({ view }: { view: RunView }) {
+  const { result, verdict } = view;
+  if (!result || !verdict) return null;
+  const sent = result.completed.filter((step) => step.irreversible);
+  return (
+    <Panel className="max-lg:order-4" title="Result" aside={<Said text={verdict.counts} />}>
+      <dl className="space-y-3 text-sm">
+        {result.data.map(([name, value]) => (
+          <Fact key={name} name={name}>
+            <span className="font-mono">
+              <Value value={value} />
+            </span>
+          </Fact>
+        ))}
+        {result.success && (
+          <Fact name={result.verified ? "Verified" : "Not verified"}>
+            {result.verified ? <Said text={result.final_detail} /> : "The task does not say how to check it (done_when)."}
+          </Fact>
+        )}
+        <Fact name="Irreversible effects">
+          {sent.length ? (
+            <ul>
+              {sent.map((step) => (
+                <li key={`${step.version} ${step.index}`} className="flex items-center gap-2">
+                  {step.doubtful ? <CircleHelp aria-hidden className="size-4 shrink-0 text-doubt" /> : <Check aria-hidden className="size-4 shrink-0 text-good" />}
+                  <span>
+                    <Said text={step.says || step.skill} />, {step.doubtful ? "outcome unknown" : "once"}
+                  </span>
+                </li>
+              ))}
+            </ul>
+          ) : (
+            "nothing"
+          )}
+        </Fact>
+      </dl>
+    </Panel>
   );
 }
 
@@ -187,6 +235,7 @@ function Head({ view, live }: { view: RunView; live: Live }) {
           </Link>
         ))}
       </nav>
+      {view.question !== null && <Asks run={view.id} />}
       {view.wish !== "go" && !view.result && <Chip tone="ask">{view.wish === "pause" ? "pauses after this step" : "ends after this step"}</Chip>}
       {(live.notice || view.why_not_driven) && !view.result && (
         <p className="rounded-lg bg-doubt-wash px-3.5 py-2 text-sm text-doubt">
@@ -199,6 +248,19 @@ function Head({ view, live }: { view: RunView; live: Live }) {
         </p>
       )}
     </header>
+  );
+}
+
+/** What the run asks, in a line that leads to its card. */
+function Asks({ run }: { run: string }) {
+  const asked = useQuery(questionsQuery());
+  const question = asked.data?.questions.find((one) => one.run === run);
+  if (!question) return null;
+  return (
+    <Link to="/inbox" search={{ run }} className="flex max-w-4xl items-start gap-2.5 rounded-lg bg-ask-wash px-3.5 py-2.5 text-sm text-ask hover:underline">
+      <Hand aria-hidden className="mt-0.5 size-4 shrink-0" />
+      <Said text={gist(question)} className="min-w-0" />
+    </Link>
   );
 }
 

@@ -4,7 +4,7 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { Plus, Search } from "lucide-react";
 import { useLayoutEffect, useRef, useState } from "react";
 import { questionsQuery, runsQuery } from "../api/queries";
-import type { QuestionView, RunRow, RunState } from "../api/types";
+import type { RunRow, RunState } from "../api/types";
 import { useKeys } from "../ui/keys";
 import { Button, Empty, Key, Sentence } from "../ui/parts";
 import { Said } from "../ui/said";
@@ -12,6 +12,7 @@ import { band, StateChip, type Band } from "../ui/states";
 import { count, dollars, duration } from "../ui/time";
 import { Ago, Since } from "../ui/times";
 import { Trouble } from "../ui/trouble";
+import { gist } from "./card";
 import { StartDialog } from "./start";
 
 const TITLES: Record<Band, string> = { waits: "Waits for you", under: "Under way", ended: "Ended" };
@@ -75,7 +76,7 @@ export function Runs() {
       <Trouble error={error} />
 
       <search className="flex flex-wrap items-center gap-2">
-        <label className="relative min-w-0 flex-1 sm:max-w-sm">
+        <label className="relative min-w-0 flex-1 max-sm:basis-full sm:max-w-sm">
           <span className="sr-only">Find runs by goal, name or key</span>
           <Search aria-hidden className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-soft" />
           <input
@@ -139,12 +140,6 @@ function summary(bands: Record<Band, RunRow[]>, filtered: boolean): string {
   const first = waits ? `${count(waits, "run")} ${waits === 1 ? "waits" : "wait"} for you` : "Nothing waits for you";
   const second = under ? `${count(under, "run")} ${under === 1 ? "is" : "are"} under way` : "nothing is under way";
   return all ? `${first}; ${second}.` : "Nothing has run here yet.";
-}
-
-/** What a run asks, in a line. */
-function gist(question: QuestionView): string {
-  const about = question.steps[0] ? `${question.steps[0].says}: ${question.steps[0].address || question.steps[0].origin}` : question.detail;
-  return about ? `${question.title} ${about}` : question.title;
 }
 
 function Choice({

@@ -23,22 +23,22 @@ export function rolesOf(spent: readonly Spent[]): Role[] {
   return [...found.values()].sort((a, b) => b.usd - a.usd || b.tokens - a.tokens || b.calls - a.calls);
 }
 
-export function Spend({ view }: { view: RunView }) {
+export function Spend({ view, className }: { view: RunView; className?: string }) {
   const used = view.budget;
   const roles = rolesOf(view.spent);
   const most = Math.max(...roles.map((role) => role.usd || role.tokens || role.calls), 1e-9);
   return (
-    <Panel title="Spend" aside={used.cost_usd > 0 && <span className="font-medium text-ink">{dollars(used.cost_usd)}</span>}>
+    <Panel className={className} title="Spend" aside={used.cost_usd > 0 && <span className="font-medium text-ink">{dollars(used.cost_usd)}</span>}>
       {roles.length > 0 && (
         <table className="mb-4 w-full text-sm">
           <caption className="sr-only">Spend by role</caption>
           <tbody>
             {roles.map((role) => (
               <tr key={role.name} className="align-middle">
-                <th scope="row" className="w-24 py-1 pr-3 text-left font-normal">
+                <th scope="row" className="py-1 pr-3 text-left font-normal whitespace-nowrap">
                   {role.name}
                 </th>
-                <td className="py-1">
+                <td className="w-full py-1">
                   <div className="h-2 rounded-full bg-sunken" aria-hidden>
                     <div className="h-2 min-w-1 rounded-full bg-accent" style={{ width: `${(100 * (role.usd || role.tokens || role.calls)) / most}%` }} />
                   </div>

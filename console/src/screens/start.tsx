@@ -16,13 +16,13 @@ export function StartDialog({ open, onClose }: { open: boolean; onClose: () => v
   const [name, setName] = useState("");
   const task = known.find((one) => one.name === name) ?? known[0];
   return (
-    <Dialog open={open} onClose={onClose} title="Start a run" says="A task that this server knows. It asks you before anything irreversible is sent.">
+    <Dialog open={open} onClose={onClose} title="Start a run" says="A task that this server knows by name.">
       <Trouble error={tasks.error} />
       {task && (
         <div className="space-y-4">
           <Field label="Task">
             {(className) => (
-              <select className={className} value={task.name} onChange={(event) => setName(event.target.value)}>
+              <select autoFocus className={className} value={task.name} onChange={(event) => setName(event.target.value)}>
                 {known.map((one) => (
                   <option key={one.name}>{one.name}</option>
                 ))}

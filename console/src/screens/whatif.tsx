@@ -104,8 +104,9 @@ export function WhatIf() {
   );
 }
 
+/** The answer up to its first colon; what follows is among the details. */
 function sentence(found: ReplayView): string {
-  const text = found.headline || found.detail;
+  const text = (found.headline || found.detail).split(": ")[0] ?? "";
   const first = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }
@@ -174,15 +175,23 @@ function Answer({
     ["time", duration(found.recorded.seconds), duration(found.until.seconds)],
   ] as const;
   const at = found.event ?? found.events;
-  const texts = [found.recorded_there, found.saved_words, found.lost_words, found.hint].filter(Boolean);
+  const texts = [
+    ["Then", (found.headline || found.detail).split(": ").slice(1).join(": ")],
+    ["What was recorded there", found.recorded_there],
+    ["It would have saved", found.saved_words],
+    ["It would have lost", found.lost_words],
+    ["What may help", found.hint],
+  ].filter(([, text]) => text) as [string, string][];
   return (
-    <Panel title={busy ? "Replaying…" : "What the journal says"} aside={<span>nothing is done, no model is asked</span>}>
+    <Panel className="max-lg:order-first" title={busy ? "Replaying…" : "What the journal says"} aside={<span>nothing is done, no model is asked</span>}>
       <div className="space-y-4">
-        {texts.map((text) => (
-          <p key={text} className="text-sm">
-            <Said text={text} />
-          </p>
-        ))}
+        <dl className="space-y-3">
+          {texts.map(([name, text]) => (
+            <Fact key={name} name={name}>
+              <Said text={text} />
+            </Fact>
+          ))}
+        </dl>
         <table className="w-full text-sm">
           <thead>
             <tr className="text-left text-xs text-soft">

@@ -24,14 +24,13 @@ export function Dialog({
           aria-describedby={undefined}
           className="fixed inset-x-0 bottom-0 z-50 max-h-[90dvh] overflow-y-auto rounded-t-2xl border bg-panel p-5 shadow-2xl sm:inset-auto sm:top-1/2 sm:left-1/2 sm:w-[34rem] sm:max-w-[94vw] sm:-translate-1/2 sm:rounded-2xl"
         >
-          <div className="mb-3 flex items-start justify-between gap-4">
-            <Radix.Title className="text-lg font-semibold">{title}</Radix.Title>
-            <Radix.Close aria-label="Close" className="-m-1 rounded-md p-1.5 text-soft hover:bg-sunken hover:text-ink">
-              <X aria-hidden className="size-5" />
-            </Radix.Close>
-          </div>
+          <Radix.Title className="mb-3 pr-8 text-lg font-semibold">{title}</Radix.Title>
           {says && <div className="mb-4 text-sm text-soft">{says}</div>}
           {children}
+          {/* The last in order, so that the keyboard begins with what the dialog asks. */}
+          <Radix.Close aria-label="Close" className="absolute top-4 right-4 rounded-md p-1.5 text-soft hover:bg-sunken hover:text-ink">
+            <X aria-hidden className="size-5" />
+          </Radix.Close>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

@@ -79,8 +79,8 @@ export function Log({
         onScroll={({ currentTarget: list }) => {
           const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 24;
           if (still) return;
-          if (atEnd !== following && !rows.isScrolling) setFollowing(atEnd);
-          else if (!atEnd && rows.scrollDirection === "backward") setFollowing(false);
+          if (atEnd) setFollowing(true);
+          else if (rows.scrollDirection === "backward") setFollowing(false);
         }}
         className={classes("overflow-y-auto text-sm -outline-offset-2", className ?? "max-h-80")}
       >

@@ -64,8 +64,8 @@ export function Scene({
 }
 
 function extent(placed: Zone[]): [number, number] {
-  let width = 320;
-  let height = 200;
+  let width = 480;
+  let height = 120;
   for (const { bounds } of placed) {
     if (!bounds) continue;
     width = Math.max(width, bounds[0] + bounds[2]);

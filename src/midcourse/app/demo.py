@@ -132,8 +132,13 @@ def answers_in(recording: Path) -> tuple[Answer, ...]:
 
 def demo_job(shop: str, *, headed: bool, home: Path | None = None) -> Job:
     """The task, in the shop at this address."""
+    return job_in(demo_task(shop, headed=headed), "demo", {"home": str(home)} if home else {})
+
+
+def demo_task(shop: str, *, headed: bool = False) -> str:
+    """The task file. What changes on the screen is pictured, for the console."""
     orders = f"{shop}/orders"
-    source = toml_text(
+    return toml_text(
         {
             "goal": GOAL,
             "secrets": [f"{SIGN_IN}@{shop}"],
@@ -144,6 +149,7 @@ def demo_job(shop: str, *, headed: bool, home: Path | None = None) -> Job:
                 "options": {
                     "start": shop,
                     "headed": headed,
+                    "screenshots": "on_change",
                     "origins": {shop: {"safe": ["POST /basket*"]}},
                 },
             },
@@ -151,7 +157,6 @@ def demo_job(shop: str, *, headed: bool, home: Path | None = None) -> Job:
             "settings": {"approvals": "always", "lessons": False},
         }
     )
-    return job_in(source, "demo", {"home": str(home)} if home else {})
 
 
 def _aimed(step: Draft, seen: Observation) -> Draft:
