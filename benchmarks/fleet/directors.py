@@ -11,10 +11,11 @@ from midcourse.domain.run import Run
 
 def use_another_director() -> None:
     """In this process, for good."""
-    ENTER[AskPlanner] = _hesitate
+    ENTER[AskPlanner] = hesitate
 
 
-def _hesitate(run: Run, move: AskPlanner) -> Turn:
+def hesitate(run: Run, move: AskPlanner) -> Turn:
+    """Wait before the first question to the planner."""
     if move.turn == 0:
         return run, BackOff(seconds=0.05, then=dataclasses.replace(move, turn=1))
     return ask_planner(run, move)

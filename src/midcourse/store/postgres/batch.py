@@ -48,6 +48,8 @@ class Drive:
     base: Base = field(default=NO_BASE)
     listed: str = ""
     """The phase that the list of runs shows."""
+    written: int | None = None
+    """The last turn that this claim has written."""
 
 
 class PostgresBatch(Records):
@@ -85,7 +87,8 @@ class PostgresBatch(Records):
         month = await self._database.month_of(run.id)
         state, base = self._state(run)
         listed = self._listed(run)
-        turn = (run.id, self._claim.epoch, self._claim.holder, known, message, run.seq, base.seq, state)
+        after = self._drive.written
+        turn = (run.id, self._claim.epoch, self._claim.holder, known, message, after, run.seq, base.seq, state)
         writes: list[tuple[Statement, Values]] = [
             *self._collected(),
             (SAVE_EVENT, (run.id, month, run.seq, event.kind, body, issued)),
@@ -99,8 +102,9 @@ class PostgresBatch(Records):
         try:
             await self._send(writes)
         except _TurnRefused as refused:
-            await self._check_turn(run, (body, issued), refused.reached)
+            await self._check_turn(run, (body, issued), refused.reached, known or 0)
         self._drive.base, self._drive.listed = base, listed or self._drive.listed
+        self._drive.written = run.seq
         self._forget_flushed()
 
     def _state(self, run: Run) -> tuple[bytes, Base]:
@@ -126,17 +130,22 @@ class PostgresBatch(Records):
         if written == 0:
             raise _TurnRefused(await self.check())
 
-    async def check(self) -> int:
-        """The turn that the run has reached. Raises `RunBusy` if the claim is not the latest."""
-        claim = self._claim
-        for epoch, holder, seq in await self._database.rows(queries.CLAIMED_BY, (claim.run,)):
+    async def check(self, known: int = 0) -> int:
+        """The turn that the run has reached. Raises `RunBusy` if the claim is not the latest, or if the database has lost what
+        this claim wrote or read: the run has to be claimed and loaded again.
+        """
+        claim, written = self._claim, self._drive.written or 0
+        for epoch, holder, seq, messages in await self._database.rows(queries.CLAIMED_BY, (claim.run,)):
             if (epoch, holder) == (claim.epoch, claim.holder):
+                if seq < written or messages < known:
+                    raise RunBusy(f"run {claim.run!r}: the database has lost commits")
                 return seq
         raise RunBusy(f"run {claim.run!r} was claimed by another process")
 
-    async def _check_turn(self, run: Run, turn: tuple[str, str], reached: int) -> None:
+    async def _check_turn(self, run: Run, turn: tuple[str, str], reached: int, known: int) -> None:
         """Return if the turn is stored already: an earlier try was written although its answer was lost. Else a message waits."""
         if reached < run.seq:
+            await self.check(known)
             raise MessageWaiting
         if await self._database.rows(queries.TURN, {"run": run.id, "seq": run.seq}) != [turn]:
             raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")

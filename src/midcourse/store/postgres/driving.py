@@ -88,7 +88,7 @@ class PostgresDriving(Records):
         if await self._database.execute(REST, values):
             self._drives.pop(claim.run, None)
             return True
-        await self.records(claim).check()
+        await self.records(claim).check(known)
         return False
 
     async def post(self, run_id: str, event: Request) -> Posted:

@@ -6,7 +6,7 @@ STATE = b"""SELECT month, task, coalesce(runs.state, opening), runs.seq, drives.
 FROM midcourse.runs LEFT JOIN midcourse.drives ON drives.run = runs.id
 LEFT JOIN midcourse.states ON states.run = runs.id AND states.seq = drives.base WHERE runs.id = %s"""
 
-CLAIMED_BY = b"SELECT epoch, holder, seq FROM midcourse.drives WHERE run = %s"
+CLAIMED_BY = b"SELECT epoch, holder, seq, messages FROM midcourse.drives WHERE run = %s"
 
 ENTER_DRIVE = b"""INSERT INTO midcourse.drives (run) SELECT id FROM midcourse.runs WHERE id = %s
 ON CONFLICT (tenant, run) DO NOTHING"""

@@ -90,12 +90,13 @@ FENCE = Statement(
 KEEP_TURN = Statement(
     sql="""UPDATE midcourse.drives AS old SET decided = greatest(old.decided, new.decided), seq = new.seq, base = new.base,
         state = new.state, epoch = CASE WHEN old.epoch = new.epoch AND old.holder = new.holder AND old.seq < new.seq
-            AND (new.known IS NULL OR old.messages = new.known) THEN old.epoch END
-    FROM (VALUES (%s, %s::int, %s, %s::int, %s::int, %s::int, %s::int, %s::bytea))
-        AS new (run, epoch, holder, known, decided, seq, base, state) WHERE old.run = new.run""",
+            AND (new.known IS NULL OR old.messages = new.known) AND (new.after IS NULL OR old.seq = new.after)
+            THEN old.epoch END
+    FROM (VALUES (%s, %s::int, %s, %s::int, %s::int, %s::int, %s::int, %s::int, %s::bytea))
+        AS new (run, epoch, holder, known, decided, after, seq, base, state) WHERE old.run = new.run""",
     key=1,
 )
-"""As `FENCE`; also refuses a turn that is stored, or that an unread message precedes."""
+"""As `FENCE`; also refuses a turn that is stored, that an unread message precedes, or whose predecessor the database has lost."""
 UPDATE_STANDING = Statement(
     sql="""UPDATE midcourse.runs AS old SET phase = new.phase, final_reason = new.final_reason, told_at = new.seq,
         began_at = CASE WHEN old.began_at = 0 THEN new.at ELSE old.began_at END
