@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
+import psycopg
 import pytest
 
-from midcourse.domain.event import Observed
+from midcourse.domain.event import Guided, Observed
 from midcourse.errors import RunBusy
 from midcourse.ports.driving import Claim
 from midcourse.store.postgres import PostgresStore
+from midcourse.store.postgres.address import for_libpq
 from midcourse.testing.conformance.store_samples import ENTRY, OBSERVATION, TASK, opening
 from tests.store.batches import state
 
@@ -90,3 +92,35 @@ async def test_whoever_claims_at_the_same_moment_writes_before_or_not_at_all(sto
         if outcome is not None:
             assert isinstance(outcome, RunBusy)
             await write(store, await store.claim_run("a"), seq)
+
+
+async def lose(postgres: str, tenant: str, *commits: str) -> None:
+    """Take back what was committed, as after a fail-over to a standby that did not have it yet."""
+    async with await psycopg.AsyncConnection.connect(for_libpq(postgres), autocommit=True) as connection:
+        for commit in commits:
+            await connection.execute(f"{commit} WHERE tenant = %s".encode(), (tenant,))
+
+
+async def test_a_claim_does_not_write_after_turns_that_the_database_has_lost(
+    store: PostgresStore, postgres: str, tenant: str
+):
+    claim = await store.claim_run("a")
+    await write(store, claim, 1)
+    await write(store, claim, 2)
+    lost = "UPDATE midcourse.drives SET seq = 0, state = NULL", "DELETE FROM midcourse.journal"
+    await lose(postgres, tenant, *lost)
+    with pytest.raises(RunBusy, match="lost commits"):
+        await write(store, claim, 3)
+    assert await store.journal("a") == ()
+
+
+async def test_a_claim_does_not_wait_for_messages_that_the_database_has_lost(
+    store: PostgresStore, postgres: str, tenant: str
+):
+    claim = await store.claim_run("a")
+    assert (await store.post("a", Guided(text="left"))).number == 1
+    await lose(postgres, tenant, "UPDATE midcourse.drives SET messages = 0", "DELETE FROM midcourse.inbox")
+    with pytest.raises(RunBusy, match="lost commits"):
+        await store.records(claim).keep(state("a", 1), Observed(answers=1, at=2.0), (), known=1)
+    with pytest.raises(RunBusy, match="lost commits"):
+        await store.rest(claim, seq=0, known=1)
