@@ -13,10 +13,11 @@ from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.home import DATABASE, LocalStore, open_store
 from midcourse.app.records.journal import JOURNAL_FILE, Journal, journal_of, read_journal
 from midcourse.app.settings.run import Settings
-from midcourse.app.wiring import JOB_FILE, job_from, run_folder, saved_job
+from midcourse.app.wiring import JOB_FILE, blobs_in, job_from, run_folder, saved_job, saved_name
 from midcourse.cli.overrides import HOME, Overrides, load_both_settings
 from midcourse.domain.approval import Question
 from midcourse.errors import RunUnknown
+from midcourse.ports.blobs import Blobs
 from midcourse.ports.store import RunSummary
 
 if TYPE_CHECKING:
@@ -80,6 +81,23 @@ async def find_run(settings: Settings, fleet: FleetSettings | None, name: str) -
         else:
             with open_local_store(settings) as store:
                 yield FoundRun(run=run, store=store)
+
+
+def blobs_of_run(found: FoundRun, settings: Settings, fleet: FleetSettings | None) -> Blobs:
+    """Where the screenshots of this run are."""
+    if fleet is None or isinstance(found.store, LocalStore):
+        return blobs_in(settings.home)
+    from midcourse.app.fleet.blobs import blobs_of
+
+    return blobs_of(fleet, found.store, settings.home)
+
+
+async def task_name(found: FoundRun, settings: Settings) -> str:
+    """The name of the task that the run was started from; empty if a program started it."""
+    if isinstance(found.store, LocalStore):
+        return saved_name(run_folder(settings, found.run.id))
+    _, job = await found.store.job(found.run.id)
+    return job_from(job).name if job else ""
 
 
 def has_store(settings: Settings) -> bool:

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from midcourse.app.desk.desk import RunState
 from midcourse.app.desk.listing import PageQuery, count_states, list_page
+from midcourse.app.presentation.page.page import page_of_run
 from midcourse.app.records.journal import journal_of, journal_text
 from midcourse.app.start import is_stored, new_run_id
 from midcourse.app.wiring import load_job
@@ -102,6 +103,22 @@ async def get_journal(run_id: RunPath, desk: TheDesk) -> Response:
     text = journal_text(await journal_of(desk.store, run_id))
     name = f'attachment; filename="{run_id}.jsonl"'
     return Response(text, media_type="application/jsonl", headers={"Content-Disposition": name})
+
+
+@router.get(
+    "/runs/{run_id}/export.html",
+    response_class=Response,
+    responses={
+        200: {"content": {"text/html": {"schema": {"type": "string"}}}, "description": "A self-contained page."},
+        **documented(404, 422),
+    },
+)
+async def export_run(run_id: RunPath, desk: TheDesk) -> Response:
+    """The run as one HTML file without scripts, with its pictures inside. It is always saved and never shown here."""
+    job = await desk.job_of(run_id)
+    page = await page_of_run(desk.store, desk.blobs, run_id, name=job.name if job else "")
+    name = f'attachment; filename="{run_id}.html"'
+    return Response(page, media_type="text/html", headers={"Content-Disposition": name})
 
 
 @router.get("/tasks", responses=documented())

@@ -11,7 +11,6 @@ import typer
 from rich.text import Text
 
 from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.home import LocalStore
 from midcourse.app.presentation.narration import Narrator
 from midcourse.app.presentation.vocabulary import (
     describe_call,
@@ -25,8 +24,8 @@ from midcourse.app.records.journal import Journal as RunJournal
 from midcourse.app.records.pictures import PicturedLook, list_pictures, save_pictures
 from midcourse.app.records.plan_diff import PlanComparison, compare_plans
 from midcourse.app.settings.run import Settings
-from midcourse.app.wiring import blobs_in, result_json, run_folder
-from midcourse.cli.lookup import FoundRun, find_journal, find_run
+from midcourse.app.wiring import result_json, run_folder
+from midcourse.cli.lookup import FoundRun, blobs_of_run, find_journal, find_run
 from midcourse.cli.options import Fleet, HomeFolder, Journal, Json, teach
 from midcourse.cli.overrides import load_both_settings, with_options
 from midcourse.cli.session.local import verdict_of
@@ -97,11 +96,7 @@ async def _find_pictures(
     found: FoundRun, settings: Settings, fleet: FleetSettings | None, folder: Path | None
 ) -> tuple[PicturedLook, ...]:
     """The pictures of a run, saved in this folder if one is given. Those of a local run that are gone are left out."""
-    blobs = blobs_in(settings.home)
-    if fleet is not None and not isinstance(found.store, LocalStore):
-        from midcourse.app.fleet.blobs import blobs_of
-
-        blobs = blobs_of(fleet, found.store, settings.home)
+    blobs = blobs_of_run(found, settings, fleet)
     pictures = await list_pictures(found.store, blobs, found.run.id)
     if folder is not None:
         return await save_pictures(blobs, found.run.id, pictures, folder)

@@ -1,0 +1,111 @@
+"""The section about plans: why each version was made, its steps, and what it changed."""
+
+from midcourse.app.presentation.page.markup import NOTHING, Markup, element, join, text
+from midcourse.app.presentation.page.sections import pill, section
+from midcourse.app.presentation.page.story import Story
+from midcourse.app.presentation.vocabulary import describe_call, describe_step, format_argument, plan_reason, pluralize
+from midcourse.app.records.plan_diff import compare_plans
+from midcourse.domain.argument import Argument
+from midcourse.domain.plan import REPLAN, PlanVersion, Step
+from midcourse.policy.plan.diff import PlanDiff, StepChange
+
+CAUSE_TONES = {"initial": "plain", "adaptive": "plain", "error": "bad", "detour": "doubt"}
+
+
+def plans_section(story: Story) -> Markup:
+    plans = story.journal.plans
+    if not plans:
+        return NOTHING
+    return section("plans", "Plans", pluralize(len(plans), "version"), *(_plan(plan, story) for plan in plans))
+
+
+def _plan(plan: PlanVersion, story: Story) -> Markup:
+    reached = story.carried_out.get(plan.version, 0)
+    steps = sum(step.zone != REPLAN for step in plan.steps)
+    done = sum(step.zone != REPLAN for step in plan.steps[:reached])
+    head = element(
+        "header",
+        element("h3", f"Plan {plan.version}"),
+        element("span", text(plan_reason(plan)), class_=CAUSE_TONES.get(plan.cause, "ask")),
+        element("span", f"{done} of {pluralize(steps, 'step')} carried out", class_="soft right"),
+    )
+    return element(
+        "article",
+        head,
+        _context(plan),
+        *(element("p", pill("doubt", "repaired"), " ", text(repair)) for repair in plan.repairs),
+        element("ol", *(_step(step, reached) for step in plan.steps), class_="steps"),
+        _difference(plan, story),
+        id=f"plan-{plan.version}",
+    )
+
+
+def _context(plan: PlanVersion) -> Markup:
+    context = plan.context
+    if context is None or not context.analysis.root_cause:
+        return NOTHING
+    who = {"model": "A model", "rules": "Rules"}.get(context.by, "A reflector")
+    return element("p", f"{who} on why it failed: ", text(context.analysis.root_cause), class_="soft")
+
+
+def _step(step: Step, reached: int) -> Markup:
+    if step.zone == REPLAN:
+        return element("li", describe_step(step), class_="again")
+    done = step.index < reached
+    call = describe_call(step) if step.says else ""
+    given = [join([text(name), " = ", text(_written(value))]) for name, value in step.arguments]
+    return element(
+        "li",
+        element("span", text(describe_step(step)), class_="says"),
+        element("span", "irreversible", class_="tag") if step.effect == "irreversible" else None,
+        element("span", text(call), ": " if call and given else "", join(given, ", "), class_="soft call"),
+        class_="done" if done else "open",
+    )
+
+
+def _difference(plan: PlanVersion, story: Story) -> Markup:
+    if plan.parent is None or story.journal.plan(plan.parent) is None:
+        return NOTHING
+    found = compare_plans(story.journal, plan.parent, plan.version).found
+    lines = _lines(found)
+    if not lines:
+        return NOTHING
+    names = ("done", "kept", "changed", "dropped", "new")
+    counts = [f"{len(getattr(found, name))} {name}" for name in names if getattr(found, name)]
+    summary = element("summary", f"Compared with plan {plan.parent}: {', '.join(counts)}")
+    return element(
+        "details", summary, element("ul", *lines, class_="diff"), open=plan.cause not in ("initial", "adaptive")
+    )
+
+
+def _lines(found: PlanDiff) -> list[Markup]:
+    lines = [
+        element("li", element("span", sign, class_="sign"), text(describe_step(step)), class_=name)
+        for sign, name, steps in (
+            ("✓", "done", found.done),
+            ("=", "kept", found.kept),
+            ("−", "dropped", found.dropped),
+            ("+", "new", found.new),
+        )
+        for step in steps
+    ]
+    return [*lines, *map(_changed, found.changed)]
+
+
+def _changed(change: StepChange) -> Markup:
+    was, now = dict(change.before.arguments), dict(change.after.arguments)
+    changes = [
+        element("li", text(name), ": ", element("del", _cell(was, name)), " → ", element("ins", _cell(now, name)))
+        for name in {**was, **now}
+        if was.get(name) != now.get(name) or (name in was) != (name in now)
+    ]
+    says = text(describe_step(change.after))
+    return element("li", element("span", "~", class_="sign"), says, element("ul", *changes), class_="changed")
+
+
+def _cell(values: dict[str, Argument], name: str) -> Markup:
+    return text(_written(values[name])) if name in values else element("span", "not there", class_="soft")
+
+
+def _written(value: Argument) -> str:
+    return format_argument(value) or "''"

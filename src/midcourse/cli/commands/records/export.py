@@ -1,0 +1,62 @@
+"""`midcourse export`: a run as one HTML file."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.presentation.page.page import page_of_run
+from midcourse.app.presentation.page.story import MOST_BYTES
+from midcourse.app.settings.run import Settings
+from midcourse.cli.lookup import blobs_of_run, find_run, task_name
+from midcourse.cli.options import Fleet, HomeFolder, Json, Run, teach
+from midcourse.cli.overrides import load_both_settings, with_options
+from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.files import atomic_write
+
+commands = typer.Typer()
+MEGABYTE = 1_000_000
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse export last --html run.html", "plans, decisions, evidence and pictures, to be sent to anyone"),
+        ("midcourse export last --html run.html --most-megabytes 0", "the same without pictures"),
+    )
+)
+def export(
+    run: Run,
+    html: Annotated[str, typer.Option("--html", metavar="FILE", help="The file to write.", show_default=False)],
+    most_megabytes: Annotated[
+        float, typer.Option("--most-megabytes", metavar="N", min=0, help="Pictures beyond this size are left out.")
+    ] = MOST_BYTES / MEGABYTE,
+    set_: Fleet = None,
+    home: HomeFolder = "",
+    json: Json = False,
+) -> None:
+    """Write a run as one HTML file: what was sent with its evidence, decisions, plans and why they changed, pictures, log.
+
+    The file has no script and loads nothing, so it opens from a disk or a
+    mail. Whoever has it can read all that the run saw: secrets were covered
+    before anything was stored, other data of the pages was not.
+    """
+    settings, fleet = load_both_settings(with_options(set_, home=home), "home")
+    run_id, page = asyncio.run(_page(run, settings, fleet, int(most_megabytes * MEGABYTE)))
+    path = Path(html)
+    atomic_write(path, page)
+    if json:
+        print_object({"run": run_id, "path": str(path), "bytes": path.stat().st_size})
+    else:
+        terminal().console.print(
+            f"run {run_id} is in {path} ({path.stat().st_size / MEGABYTE:.1f} MB)", soft_wrap=True, highlight=False
+        )
+
+
+async def _page(name: str, settings: Settings, fleet: FleetSettings | None, most_bytes: int) -> tuple[str, str]:
+    async with find_run(settings, fleet, name) as found:
+        run_id = found.run.id
+        blobs = blobs_of_run(found, settings, fleet)
+        task = await task_name(found, settings)
+        return run_id, await page_of_run(found.store, blobs, run_id, name=task, most_bytes=most_bytes)
