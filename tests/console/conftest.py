@@ -1,5 +1,6 @@
 """The built console in a real Chromium, in front of a real server that drives real runs."""
 
+import socket
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from playwright.async_api import Browser, async_playwright
 
 from midcourse.server.static import DIST
 from midcourse.worlds.browser.chromium import system_chromium
+from tests.console.line import Line
 from tests.console.visit import Console, tasks_that_ask
 from tests.server.serving import serving
 
@@ -29,5 +31,8 @@ async def browser() -> AsyncGenerator[Browser]:
 @pytest.fixture(scope="module")
 def console(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Generator[Console]:
     folder = Path(tmp_path_factory.mktemp("console"))
-    with serving(folder, tasks=tasks_that_ask(folder)) as served:
-        yield Console(served=served, browser=browser)
+    listener = socket.create_server(("127.0.0.1", 0))
+    origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    with listener, serving(folder, tasks=tasks_that_ask(folder), origins=(origin,)) as served:
+        line = Line(listener=listener, port=int(served.url.rpartition(":")[2]))
+        yield Console(served=served, browser=browser, line=line)

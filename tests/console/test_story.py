@@ -6,10 +6,12 @@ import pytest
 from playwright.async_api import Route, expect
 
 from tests.console.visit import Console, Visit
-from tests.server.serving import PATIENCE, decide, ended, question_of, start, until
+from tests.server.serving import PATIENCE, decide, ended, listening, question_of, start, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 expect.set_options(timeout=PATIENCE * 1000)
+SETTLE = 800
+"""Milliseconds after which a card that stands still can be agreed to, and a little more."""
 
 
 async def open_card(visit: Visit, run: str) -> None:
@@ -100,3 +102,74 @@ async def test_a_rejection_carries_its_guidance(console: Console) -> None:
         await expect(page.get_by_role("status").filter(has_text="rejected")).to_be_visible()
     until(lambda: "Ask for a lower price" in client.get("/runs/no/journal").text)
     client.post("/runs/no/cancel", json={})
+
+
+async def test_a_connection_that_was_cut_continues_without_a_gap(console: Console) -> None:
+    client = console.served.client()
+    start(client, "cut", task="lamp")
+    asked = until(lambda: question_of(client, "cut"))
+    async with console.line.opened() as url, console.visited(url=url) as visit:
+        page = visit.page
+        await visit.go("/runs/cut")
+        await expect(page.locator("[data-connection=live]")).to_be_visible()
+        heard = await visit.turns()
+        resumed: list[str] = []
+        page.on(
+            "request",
+            lambda one: resumed.append(one.headers.get("last-event-id", "")) if one.url.endswith("/events") else None,
+        )
+        console.line.cut()
+        await expect(page.locator("[data-connection=lost]")).to_be_visible()
+        assert decide(client, asked).status_code == 200
+        ended(client, "cut")
+        assert await visit.turns() == heard
+        console.line.mend()
+        await expect(page.locator("h1")).to_have_text("Done, and verified.")
+        told = [one.data for one in listening(client, "cut") if one.type == "turn"]
+        lines = [str(turn["seq"]) for turn in told if turn["line"]]
+        await expect(page.locator("[data-seq]")).to_have_count(len(lines))
+        assert await visit.turns() == lines
+        assert "" not in resumed, "it was told everything again"
+        visit.wrong.clear()  # the browser reports every request that was not answered
+
+
+async def test_what_cannot_be_read_at_a_glance_is_not_approved_with_one_key(console: Console) -> None:
+    client = console.served.client()
+    start(client, "long", task="lamp", inputs={"address": "1 Harbour Street, " * 80})
+    asked = until(lambda: question_of(client, "long"))
+    assert asked["needs_all_values"]
+    async with console.visited() as visit:
+        page = visit.page
+        await open_card(visit, "long")
+        approve = page.locator("[data-verdict=approved]")
+        read = page.get_by_label("I have read all of it", exact=False)
+        await page.wait_for_timeout(SETTLE)
+        await approve.scroll_into_view_if_needed()
+        await page.keyboard.press("a")
+        await expect(approve).to_be_disabled()
+        assert question_of(client, "long") == asked
+        await read.check()
+        await expect(approve).to_be_enabled()
+        await read.blur()  # in a field, a key is text
+        await page.keyboard.press("a")
+        await expect(page.get_by_role("status").filter(has_text="approved, exactly as shown")).to_be_visible()
+    assert ended(client, "long")["result"]["verified"]
+
+
+async def test_a_card_whose_end_is_out_of_view_is_brought_into_view_first(console: Console) -> None:
+    client = console.served.client()
+    start(client, "tall", task="lamp", inputs={"address": "1 Harbour Street\n" * 40})
+    asked = until(lambda: question_of(client, "tall"))
+    assert not asked["needs_all_values"]
+    async with console.visited() as visit:
+        page = visit.page
+        await page.set_viewport_size({"width": 1280, "height": 500})
+        await open_card(visit, "tall")
+        approve = page.locator("[data-verdict=approved]")
+        await expect(approve).to_be_enabled()
+        await expect(approve).not_to_be_in_viewport()
+        await page.keyboard.press("a")
+        await expect(approve).to_be_in_viewport()
+        assert question_of(client, "tall") == asked
+        await page.keyboard.press("a")
+        await expect(page.get_by_role("status").filter(has_text="approved, exactly as shown")).to_be_visible()

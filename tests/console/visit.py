@@ -9,6 +9,7 @@ from typing import Any, Literal
 from playwright.async_api import Browser, ConsoleMessage, Page, Request
 
 from midcourse.app.wiring import packaged_tasks
+from tests.console.line import Line
 from tests.server.serving import PATIENCE, Served
 
 Theme = Literal["light", "dark"]
@@ -61,6 +62,10 @@ class Visit:
         await heading.filter(has_not_text="Reading").wait_for()
         return await heading.inner_text()
 
+    async def turns(self) -> list[str]:
+        """The places of the turns that the log shows, in its order."""
+        return await self.page.locator("[data-seq]").evaluate_all("rows => rows.map(row => row.dataset.seq)")
+
     async def violations(self) -> list[str]:
         """What axe finds wrong, a line for each. To it, every link to a hash route that is scrolled away is a skip link."""
         if not await self.page.evaluate("() => 'axe' in window"):
@@ -82,10 +87,12 @@ class Visit:
 class Console:
     served: Served
     browser: Browser
+    line: Line
+    """Another way to the same server."""
 
     @asynccontextmanager
     async def visited(
-        self, *, theme: Theme = "light", width: int = 1280, token: str | None = None
+        self, *, theme: Theme = "light", width: int = 1280, token: str | None = None, url: str = ""
     ) -> AsyncGenerator[Visit]:
         """A fresh browser that is signed in. Fails if a page did what it should not."""
         context = await self.browser.new_context(
@@ -93,12 +100,12 @@ class Console:
         )
         context.set_default_timeout(PATIENCE * 1000)
         page = await context.new_page()
-        visit = Visit(page=page, url=self.served.url)
+        visit = Visit(page=page, url=url or self.served.url)
         page.on("pageerror", lambda error: visit.wrong.append(f"error: {error}"))
         page.on("console", visit.note_said)
         page.on("request", visit.note_asked)
         try:
-            await page.goto(f"{self.served.url}/#token={self.served.token if token is None else token}")
+            await page.goto(f"{visit.url}/#token={self.served.token if token is None else token}")
             await page.locator("h1").wait_for()
             yield visit
             assert visit.wrong == []

@@ -78,6 +78,7 @@ def serving(
     desks: Callable[[], Desks] | None = None,
     tenants: tuple[str, str] = TENANTS,
     keys: KeyRing | None = None,
+    origins: tuple[str, ...] = (),
 ) -> Generator[Served]:
     """A server for two tenants: by default for their homes in this folder."""
     tasks = tasks or task_folder(home / "tasks")
@@ -109,7 +110,7 @@ def serving(
             starts=Starts(home / "server"),
             tasks=tasks,
         )
-        site = site_of(Serving(home=Settings.load()), port)
+        site = site_of(Serving(home=Settings.load(), origins=origins), port)
         app = build_app(shared, site, limit or RateLimit(per_second=1e6, burst=1_000_000))
         made = Server(app, shared)
         server.append((made, shared))
