@@ -19,6 +19,7 @@ budget     9     as kill, and every run has a ceiling that it is likely to meet
 deploy     12    as kill, and every other worker has another director
 big        10    one run of so many steps, every look at the world with 2 MB
 waiting          so many runs wait for an approval; any of them continues when it is given
+wakeups          half of all notifications and signals are dropped; every message to a run is taken up all the same
 """
 
 import argparse
@@ -34,7 +35,7 @@ from typing import Any, TypeAlias
 
 from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
-from benchmarks.fleet import big, budget, deploy, freeze, kill, outage, points, servers, waiting
+from benchmarks.fleet import big, budget, deploy, freeze, kill, outage, points, servers, waiting, wakeups
 from benchmarks.fleet.outcome import CLAIMS
 from benchmarks.fleet.tenant import Given
 from benchmarks.fleet.testbed import TestBed, testbed_in
@@ -54,12 +55,13 @@ TRIALS: dict[str, Trial] = {
     "deploy": deploy.trial,
     "big": big.trial,
     "waiting": waiting.trial,
+    "wakeups": wakeups.trial,
 }
 QUIET = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
 """That a server is away, or a replay fails, is what we are here for."""
 
 
-NOUGHT = (*CLAIMS, "late", "before_dispatch_asked")
+NOUGHT = (*CLAIMS, "late", "before_dispatch_asked", "left_waiting")
 EQUAL = (
     ("crashed", "to_crash"),
     ("before_dispatch_recovered", "before_dispatch"),
@@ -104,7 +106,7 @@ async def carried_out(trial: str, runs: int, options: argparse.Namespace, testbe
         concurrency=options.concurrency,
         workers=options.workers,
         heartbeat=options.heartbeat,
-        say=lambda text: print(text, file=sys.stderr),
+        say=lambda text: say(text, options.log),
         away=options.away,
     )
     found = await TRIALS[trial](given, testbed)
@@ -127,6 +129,13 @@ async def carried_out(trial: str, runs: int, options: argparse.Namespace, testbe
     return is_right(found)
 
 
+def say(text: str, log: Path | None) -> None:
+    print(text, file=sys.stderr)
+    if log:
+        with log.open("a", encoding="utf-8") as out:
+            out.write(text + "\n")
+
+
 def trials(text: str) -> list[tuple[str, int]]:
     """`kill`, `kill:100,freeze:20`, `all`. Without a number, `--runs` counts."""
     names = ",".join(TRIALS) if text == "all" else text
@@ -146,5 +155,8 @@ if __name__ == "__main__":
     parser.add_argument("--heartbeat", type=float, default=1.0, help="seconds until a worker counts as lost")
     parser.add_argument(
         "--away", type=float, default=300.0, help="seconds that a server is away, in the trial of outages"
+    )
+    parser.add_argument(
+        "--log", type=Path, help="write the progress, and the story of each run that went wrong, here too"
     )
     leave(asyncio.run(main(parser.parse_args())))

@@ -63,6 +63,9 @@ class Fleet:
     capacity: Capacity
     two_directors: bool = False
     """Whether every other worker has another director."""
+    dropped: float = 0.0
+    """The share of notifications that its workers do not hear."""
+    seed: int = 0
     hired: int = 0
     metrics_port: int = 0
     """Where its worker shows its metrics; for a fleet of one."""
@@ -88,7 +91,14 @@ class Fleet:
             await self.store.begin(run, task)
 
     def hire(self, count: int = 1) -> None:
-        spec = WorkerSpec(site=self.site, tenant=self.tenant, capacity=self.capacity, metrics_port=self.metrics_port)
+        spec = WorkerSpec(
+            site=self.site,
+            tenant=self.tenant,
+            capacity=self.capacity,
+            metrics_port=self.metrics_port,
+            dropped=self.dropped,
+            seed=self.seed,
+        )
         for _ in range(count):
             self.hired += 1
             other = self.two_directors and self.hired % 2 == 0

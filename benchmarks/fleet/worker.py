@@ -19,6 +19,7 @@ from typing import Any, NoReturn, cast
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 
 from benchmarks.fleet.directors import use_another_director
+from benchmarks.fleet.dropped import DroppingStore
 from benchmarks.fleet.kill_points import InterruptedStore, InterruptedWorld, Interrupter
 from benchmarks.fleet.task import Assignment, Clerk, Witness
 from benchmarks.harness.process_pool import serve_forks
@@ -83,6 +84,9 @@ class WorkerSpec:
     capacity: Capacity
     metrics_port: int = 0
     another_director: bool = False
+    dropped: float = 0.0
+    """The share of notifications that it does not hear."""
+    seed: int = 0
 
 
 def main() -> None:
@@ -99,19 +103,23 @@ def _work_at(spec: WorkerSpec) -> NoReturn:
     if spec.another_director:
         use_another_director()
     try:
-        asyncio.run(_work(spec.site, spec.tenant, spec.capacity))
+        asyncio.run(_work(spec))
         os._exit(0)
     except BaseException:
         traceback.print_exc()
         os._exit(1)
 
 
-async def _work(site: Site, tenant: str, capacity: Capacity) -> None:
+async def _work(spec: WorkerSpec) -> None:
+    site, tenant, capacity = spec.site, spec.tenant, spec.capacity
     client = await connect(site.temporal)
     assignments: dict[str, Assignment] = {}
     interrupter = Interrupter(site.deaths, lambda run_id: assignments[run_id].planned_kill)
     async with PostgresStore(site.postgres, tenant=tenant) as store:
         interrupted = cast(SharedStore, InterruptedStore(store, interrupter))
+        if spec.dropped:
+            heard = site.folder / "heard.jsonl"
+            interrupted = cast(SharedStore, DroppingStore(interrupted, spec.dropped, spec.seed, heard))
 
         async def ports_for(run_id: str) -> Ports:
             assignment = assignments[run_id] = decode(Assignment, site.assignment(run_id).read_bytes())

@@ -7,7 +7,17 @@ import pytest
 
 from tests.benchmarks.scripts import measure_each
 
-CRASHES = {"kill": 4, "points": 5, "freeze": 4, "temporal": 1, "budget": 2, "deploy": 2, "big": 4, "waiting": 60}
+CRASHES = {
+    "kill": 4,
+    "points": 5,
+    "freeze": 4,
+    "temporal": 1,
+    "budget": 2,
+    "deploy": 2,
+    "big": 4,
+    "waiting": 60,
+    "wakeups": 4,
+}
 OUTAGES = {"host": 2, "outage": 1}
 
 Told = Mapping[str, Mapping[str, Any]]
@@ -18,7 +28,9 @@ Told = Mapping[str, Mapping[str, Any]]
 def test_the_trials_of_a_fleet(sizes: Mapping[str, int], subtests: pytest.Subtests) -> None:
     """One test for each group of trials, since those of a group share one set of servers."""
     told = carry_out(sizes)
-    checks = (workers_died, crash_points, freezes, long_runs, waiting_runs) if sizes is CRASHES else (outages,)
+    checks = (
+        (workers_died, crash_points, freezes, long_runs, waiting_runs, wake_ups) if sizes is CRASHES else (outages,)
+    )
     for trial, one in told.items():
         with subtests.test("nothing is lost, repeated or done twice", trial=trial):
             claims = ("lost", "repeated", "irreversible_twice", "reversible_twice", "over", "unrecorded")
@@ -82,3 +94,11 @@ def waiting_runs(told: Told) -> None:
     """They leave the worker alone. How soon they continue depends on the machine, so only the benchmark checks it."""
     waiting = told["waiting"]
     assert waiting["cached_max"] <= waiting["cached_setting"] < CRASHES["waiting"]
+
+
+def wake_ups(told: Told) -> None:
+    """Signals and notifications were dropped, and no run was left waiting."""
+    wakeups = told["wakeups"]
+    assert wakeups["left_waiting"] == 0
+    assert 0 < wakeups["signals_dropped"] < wakeups["signals"]
+    assert 0 < wakeups["heard_dropped"] < wakeups["heard"]

@@ -1,0 +1,31 @@
+"""Notifications that do not arrive: a worker hears of a part of the messages to its runs only by its sweep."""
+
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+class DroppingStore:
+    """A store whose notifications are dropped with this probability. Each that arrived is noted in `log`, with whether it was."""
+
+    def __init__(self, store: Any, share: float, seed: int, log: Path) -> None:
+        self._store = store
+        self._share = share
+        self._chance = random.Random(f"{seed} {os.getpid()}")
+        self._log = log
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def listen(self, heard: Callable[[str], None]) -> None:
+        def hear(run_id: str) -> None:
+            dropped = self._chance.random() < self._share
+            with self._log.open("a", encoding="utf-8") as out:
+                out.write(json.dumps({"run": run_id, "dropped": dropped}) + "\n")
+            if not dropped:
+                heard(run_id)
+
+        await self._store.listen(hear)
