@@ -10,6 +10,7 @@ from midcourse.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from midcourse.app.agent import Agent as Agent
+    from midcourse.app.guarded import guarded as guarded
     from midcourse.app.one_line import DryRun as DryRun
     from midcourse.app.settings.run import Settings as Settings
     from midcourse.cli.one_line import do as do
@@ -32,6 +33,7 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "midcourse.app.agent": "Agent",
+        "midcourse.app.guarded": "guarded",
         "midcourse.app.one_line": "DryRun",
         "midcourse.app.settings.run": "Settings",
         "midcourse.cli.one_line": "do",

@@ -1,5 +1,7 @@
 """Exceptions of Midcourse. They mean misuse: failures of the world, a planner or a person are outcomes.
 
+Only a guarded call, which has no other way to report its outcome, raises `CallUnfinished`.
+
 MidcourseError
 ├── TaskInvalid       a task, task file or setting that cannot be run as written
 ├── SkillInvalid      a skill or probe whose declaration makes no sense
@@ -7,6 +9,11 @@ MidcourseError
 ├── RunEnded          the run has ended; there is nothing left to resume
 ├── RunBusy           another process is driving this run
 ├── KeyTaken          an earlier run has this business key, and may have done what it stands for
+├── CallUnfinished    a guarded function was called, and there is nothing to return
+│   ├── Pending         it waits for a decision, and the caller does not
+│   ├── Rejected        the approver refused it; nothing was sent
+│   ├── OutcomeUnknown  it may have happened, and nothing could decide it
+│   └── AnswerLost      it happened, and what it returned was lost with the process that called it
 ├── NotForkable       a recorded run that cannot be brought to that point again
 ├── FleetUnavailable  a database, an engine or a package that durable runs need is not there
 ├── CassetteMiss      a recording of a model that does not have what is asked
@@ -43,6 +50,30 @@ class RunBusy(MidcourseError):
 
 class KeyTaken(MidcourseError):
     """An earlier run has this business key; the message says which, and what to look at."""
+
+
+class CallUnfinished(MidcourseError):
+    """A guarded function was called, and there is nothing to return. `run` is the id of its run."""
+
+    def __init__(self, message: str, run: str) -> None:
+        super().__init__(message)
+        self.run = run
+
+
+class Pending(CallUnfinished):
+    """The call waits for a decision; the same call again continues it."""
+
+
+class Rejected(CallUnfinished):
+    """The approver refused the call; nothing was sent."""
+
+
+class OutcomeUnknown(CallUnfinished):
+    """The effect may have happened, and nothing could decide it."""
+
+
+class AnswerLost(CallUnfinished):
+    """The effect happened, and what the function returned was lost."""
 
 
 class NotForkable(MidcourseError):

@@ -65,6 +65,11 @@ class LiveRun(Controls[str]):
         """Wait for the end of the run. Cancelling this stops the run where it is, so that it can be resumed."""
         return await self._task
 
+    async def stop(self) -> None:
+        """Stop driving the run where it is, so that it can be resumed."""
+        self._task.cancel()
+        await asyncio.wait([self._task])
+
     async def __aiter__(self) -> AsyncIterator[Progress]:
         while (turn := await self._turns.get()) is not None:
             yield turn

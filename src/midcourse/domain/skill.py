@@ -10,7 +10,9 @@ Effect: TypeAlias = Literal["read", "set_state", "reversible", "irreversible"]
 """`read` changes nothing; `set_state` may be done twice without harm; `reversible` can be undone; `irreversible`
 leaves the system: an order, a message, a payment."""
 
-ValueType: TypeAlias = Literal["string", "integer", "number", "boolean"]
+ValueType: TypeAlias = Literal["string", "integer", "number", "boolean", "json"]
+"""`json` is an object, a list or any other JSON value, as its canonical text (`domain/json_text.py`), so that equal values have
+equal digests."""
 
 
 @dataclass(frozen=True, kw_only=True)

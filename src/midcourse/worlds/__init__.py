@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from midcourse.worlds.browser import Browser as Browser
     from midcourse.worlds.browser.egress.policy import read_origins as read_origins
     from midcourse.worlds.desktop import Desktop as Desktop
+    from midcourse.worlds.functions import Functions as Functions
     from midcourse.worlds.remote import RemoteWorld as RemoteWorld
     from midcourse.worlds.robot import Robot as Robot
 
@@ -34,6 +35,7 @@ __getattr__, __dir__ = lazy_exports(
         "midcourse.worlds.browser": "Browser",
         "midcourse.worlds.browser.egress.policy": "read_origins",
         "midcourse.worlds.desktop": "Desktop",
+        "midcourse.worlds.functions": "Functions",
         "midcourse.worlds.remote": "RemoteWorld",
         "midcourse.worlds.robot": "Robot",
     },

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Mapping
-from typing import Any, ClassVar, TypeVar, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 
 from midcourse.blame import explained, traced
 from midcourse.domain.approval import CommitSet
@@ -13,7 +13,7 @@ from midcourse.domain.observation import PICTURED, Observation, Surface, Unseen,
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import SkillInvalid
 from midcourse.ports.world import Call, Catalogue, Finding
-from midcourse.worlds.declare import Declared, DeclaredSkill, declared_by, probe, skill
+from midcourse.worlds.declare import Declared, DeclaredProbe, DeclaredSkill, declared_by, probe, skill
 from midcourse.worlds.signature import ArgumentsUnfit
 
 __all__ = [
@@ -77,7 +77,7 @@ class BaseWorld:
     """Whether the same acts and looks lead a fresh session to the same state, so that a run in it can be forked."""
     blocks: bool = True
     """Whether something here may hold up its thread. A host of many gives it one of its own; else it shares."""
-    _declared: ClassVar[Declared] = Declared()
+    _declared: Declared = Declared()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -138,7 +138,7 @@ class BaseWorld:
             if arguments is None:
                 return None
             bound = getattr(self, reader) if isinstance(reader, str) else reader.__get__(self)
-            values = await _settled(bound(**arguments))
+            values = await settled(bound(**arguments))
         except Exception:
             log.exception("%s: the commit set of %s cannot be read", self.name, call.skill)
             return None
@@ -151,13 +151,16 @@ class BaseWorld:
         if declared is None:
             return "unclear"
         try:
-            found = await _settled(getattr(self, name)(**declared.signature.bind(arguments)))
+            found = await settled(self._check(declared, arguments))
         except Exception:
             log.exception("%s: probe %s failed", self.name, name)
             return "unclear"
         if found in get_args(Finding):
             return found
         return "unclear" if found is None else "present" if found else "absent"
+
+    def _check(self, declared: DeclaredProbe, arguments: Pairs) -> Any:
+        return getattr(self, declared.spec.name)(**declared.signature.bind(arguments))
 
     async def bar(self, command: int) -> None:
         """Once this returns, no act of that command is or will be under way: it waits for the one that is."""
@@ -199,13 +202,13 @@ class BaseWorld:
 
     async def _look(self) -> Scene | Unseen:
         try:
-            return await _settled(self.look())
+            return await settled(self.look())
         except Exception as error:
             log.error("%s: the look failed\n%s", self.name, traced(error))
             return Unseen(reason="failed", detail=explained(error))
 
     async def _invoke(self, call: Call, arguments: dict[str, Any]) -> Outcome:
-        returned = await _settled(getattr(self, call.skill)(**arguments))
+        returned = await settled(getattr(self, call.skill)(**arguments))
         if returned is None:
             return Outcome()
         if isinstance(returned, Outcome):
@@ -221,7 +224,7 @@ def _pictured_zone(call: Call, declared: DeclaredSkill) -> Zone | None:
     return Zone(id=call.zone, role=call.target.role, label=call.target.label, bounds=call.bounds, state=state)
 
 
-async def _settled(value: T | Awaitable[T]) -> T:
+async def settled(value: T | Awaitable[T]) -> T:
     return await cast(Awaitable[T], value) if inspect.isawaitable(value) else value
 
 

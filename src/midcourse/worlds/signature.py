@@ -1,12 +1,14 @@
 """What a method's signature says about a skill or probe, and whether a call's arguments fit it."""
 
 import inspect
+import json
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from midcourse.domain.argument import Pairs, Scalar
+from midcourse.domain.json_text import is_json
 from midcourse.domain.observation import Zone
 from midcourse.domain.skill import Parameter, ValueType
 from midcourse.errors import SkillInvalid
@@ -30,7 +32,7 @@ class Signature:
     filled: tuple[str, ...]
     """Not required, yet without a default: None is passed."""
 
-    def bind(self, arguments: Pairs) -> dict[str, Scalar]:
+    def bind(self, arguments: Pairs) -> dict[str, Any]:
         """Keyword arguments for the method. Raises `ArgumentsUnfit`: better now than halfway through the skill."""
         given = dict(arguments)
         known = {parameter.name: parameter for parameter in self.parameters}
@@ -39,31 +41,42 @@ class Signature:
         missing = [p.name for p in self.parameters if p.required and p.name not in given]
         if missing:
             raise ArgumentsUnfit(f"missing {', '.join(map(repr, missing))}")
-        bound: dict[str, Scalar] = dict.fromkeys(self.filled)
+        bound: dict[str, Any] = dict.fromkeys(self.filled)
         for name, value in given.items():
             bound[name] = None if value is None and name in self.nullable else _fit(known[name], value)
         return bound
 
 
 def signature_of(owner: str, method: Callable[..., Any]) -> Signature:
-    """Read it off the annotations. Raises `SkillInvalid`, naming what cannot be read."""
-    where = f"{owner}.{method.__name__}"
+    """Read the signature of a method from its annotations. Raises `SkillInvalid`, naming what cannot be read."""
+    return read_signature(
+        f"{owner}.{method.__name__}", method, list(inspect.signature(method).parameters.items())[1:], any_type=False
+    )
+
+
+def read_signature(
+    where: str, method: Callable[..., Any], given: list[tuple[str, inspect.Parameter]], *, any_type: bool
+) -> Signature:
+    """Read these parameters. `any_type`: what is not annotated as a scalar takes any JSON value, instead of being refused."""
     hints = _hints(where, method)
     parameters: list[Parameter] = []
     nullable: list[str] = []
     filled: list[str] = []
     on_zone = False
-    for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
+    for name, parameter in given:
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise SkillInvalid(f"{where}: '{name}' cannot be passed by name")
+        if name not in hints and any_type:
+            hints[name] = Any
         if name not in hints:
             raise SkillInvalid(f"{where}: parameter '{name}' has no annotation; give it {_TAKEN}")
-        if name == "zone":
+        if name == "zone" and not any_type:
             if hints[name] is not Zone or parameter.default is not parameter.empty:
                 raise SkillInvalid(f"{where}: a parameter named 'zone' is annotated Zone and has no default")
             on_zone = True
             continue
-        read, may_be_none = _read(where, name, hints[name], has_default=parameter.default is not parameter.empty)
+        has_default = parameter.default is not parameter.empty
+        read, may_be_none = _read(where, name, hints[name], has_default=has_default, any_type=any_type)
         parameters.append(read)
         if may_be_none:
             nullable.append(name)
@@ -82,22 +95,22 @@ def _hints(where: str, method: Callable[..., Any]) -> dict[str, Any]:
         raise SkillInvalid(f"{where}: {error} (its annotations must be known where the class is made)") from None
 
 
-def _read(where: str, name: str, annotation: Any, *, has_default: bool) -> tuple[Parameter, bool]:
+def _read(where: str, name: str, annotation: Any, *, has_default: bool, any_type: bool) -> tuple[Parameter, bool]:
     """The parameter, and whether it may be None. `Annotated[str, "..."]` carries a description."""
     description = ""
     if get_origin(annotation) is Annotated:
         annotation, *extras = get_args(annotation)
         description = next((extra for extra in extras if isinstance(extra, str)), "")
     options, nullable = _without_none(annotation)
-    if len(options) != 1:
-        raise _unreadable(where, name, annotation)
-    kind = options[0]
+    kind = options[0] if len(options) == 1 else None
     choices: tuple[Scalar, ...] = ()
     if get_origin(kind) is Literal:
         nullable = nullable or None in get_args(kind)
         choices = tuple(choice for choice in get_args(kind) if choice is not None)
         kinds = {type(choice) for choice in choices}
         kind = kinds.pop() if len(kinds) == 1 else None
+    if kind not in _TYPES and any_type:
+        return Parameter(name=name, type="json", required=not has_default, description=description), False
     if kind not in _TYPES:
         raise _unreadable(where, name, annotation)
     parameter = Parameter(
@@ -122,8 +135,8 @@ def _unreadable(where: str, name: str, annotation: Any) -> SkillInvalid:
     return SkillInvalid(f"{where}: parameter '{name}' is annotated {said}; a parameter is {_TAKEN}")
 
 
-def _fit(parameter: Parameter, value: Scalar) -> Scalar:
-    fits = value
+def _fit(parameter: Parameter, value: Scalar) -> Any:
+    fits: Any = value
     match parameter.type, value:
         case ("boolean", bool()) | ("string", str()):
             pass
@@ -133,6 +146,8 @@ def _fit(parameter: Parameter, value: Scalar) -> Scalar:
             fits = int(value)
         case "number", int() | float() if not isinstance(value, bool):
             fits = float(cast(float, value))
+        case "json", str() if is_json(value):
+            fits = json.loads(value)
         case _:
             raise ArgumentsUnfit(f"'{parameter.name}' must be of type {parameter.type}, not {value!r}")
     if parameter.choices and fits not in parameter.choices:

@@ -17,7 +17,7 @@ from midcourse.ports.extractor import Extract, Wanted
 
 ROLE = "extractor"
 
-TYPES: dict[str, type[Scalar]] = {"string": str, "integer": int, "number": float, "boolean": bool}
+TYPES: dict[str, type[Scalar]] = {"string": str, "integer": int, "number": float, "boolean": bool, "json": str}
 
 
 class ModelExtractor(ModelRole):

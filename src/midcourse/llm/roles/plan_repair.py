@@ -106,6 +106,8 @@ def _from_text(text: str, parameter: Parameter) -> Scalar:
             return float(text) if _NUMBER.fullmatch(text) else text
         case "boolean":
             return _BOOLEANS.get(text.lower(), text)
+        case "json":
+            return text
 
 
 def _choice(text: str, parameter: Parameter) -> Scalar:

@@ -10,6 +10,7 @@ from itertools import dropwhile, zip_longest
 
 from midcourse.domain.argument import Argument, Arguments, Reference
 from midcourse.domain.budget import Limits
+from midcourse.domain.json_text import is_json
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft, Place, PlannedStep, Step, Target
 from midcourse.domain.replace import replace
@@ -231,6 +232,8 @@ def fits_type(value: object, wanted: ValueType) -> bool:
             return isinstance(value, int) and not isinstance(value, bool)
         case "number":
             return isinstance(value, int | float) and not isinstance(value, bool)
+        case "json":
+            return is_json(value)
 
 
 def _step(draft: Draft, skill: Skill, version: int, index: int, scope: Scope) -> Step:

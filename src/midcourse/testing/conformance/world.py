@@ -23,7 +23,7 @@ from midcourse.domain.skill import Effect, Parameter, Skill, ValueType
 from midcourse.ports.abilities import offers
 from midcourse.ports.world import Call, Rereads, World
 
-_SAMPLES: dict[ValueType, Scalar] = {"string": "x", "integer": 1, "number": 1.0, "boolean": True}
+_SAMPLES: dict[ValueType, Scalar] = {"string": "x", "integer": 1, "number": 1.0, "boolean": True, "json": "{}"}
 
 
 def a_call(skill: str, zone: Zone | None = None, arguments: Pairs = (), command: int = 1) -> Call:

@@ -1,0 +1,242 @@
+"""`@guarded`: a plain function whose effect happens once for each key, however often it is called and whatever crashes.
+
+A call is a run of one step, driven as any other: it is in the ledger before it is sent, its outcome is unknown if it raises, and
+`happened` decides then. So it is listed by `midcourse runs`, approved with `midcourse approve`, and shown in the console.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from string import Formatter
+from typing import Any, Literal, ParamSpec, TypeVar, cast
+
+from midcourse.app.agent import Agent
+from midcourse.app.defaults import LeaveOpen
+from midcourse.app.home import open_store
+from midcourse.app.live_run import LiveRun
+from midcourse.app.settings.run import Settings
+from midcourse.app.start import new_run_id
+from midcourse.domain.argument import Pairs
+from midcourse.domain.budget import Limits
+from midcourse.domain.phase import Asking
+from midcourse.domain.plan import Draft
+from midcourse.domain.result import Result
+from midcourse.domain.skill import Effect
+from midcourse.domain.task import Task
+from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, Pending, Rejected, RunBusy, SkillInvalid
+from midcourse.planners.same_plan import SamePlan
+from midcourse.ports.approver import Approver
+from midcourse.ports.store import Store
+from midcourse.worlds.functions import GUARD, RETURNED, Function, Functions
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+BUSY_SECONDS = 0.05
+"""How often to look whether another process has finished the same call."""
+DECIDED_SECONDS = 0.5
+"""How long a resumed call has at least to read a decision that was posted in the meantime."""
+NEVER = 10.0**9
+"""A plain function cannot be interrupted, so it has no time-out but its own."""
+
+
+def guarded(
+    *,
+    key: str,
+    effect: Effect = "irreversible",
+    happened: Callable[..., Any] | None = None,
+    absent_on: tuple[type[Exception], ...] = (),
+    settles_after: float = 0.0,
+    approve: Literal["never", "always"] = "never",
+    approver: Approver | None = None,
+    wait: float | None = None,
+    timeout: float | None = None,
+    settings: Settings | None = None,
+    store: Store | None = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make the effect of a function, plain or `async`, happen at most once for each key.
+
+    `key` is built from the arguments, such as `"{order_id}"`. The same call again returns what the first one returned; other values
+    under the same key raise `KeyTaken`. `happened` takes the same arguments and says whether the effect is there: True, False, or
+    None if it cannot tell. It is asked when a call raised or its process died; without it a person is. `settles_after` is how long
+    the effect may take to be seen, in seconds. After an exception in `absent_on` nothing was sent.
+
+    `approve="always"` asks `approver`, or posts the question for `midcourse approve` and the console; a caller that waits no longer
+    than `wait` seconds gets `Pending`. `timeout` is for `async` functions, in seconds. Raises `Rejected`, `OutcomeUnknown` and
+    `AnswerLost`; if nothing happened, the function's own exception.
+    """
+
+    def decorate(call: Callable[P, R]) -> Callable[P, R]:
+        function = Function(
+            call=call, effect=effect, happened=happened, absent_on=absent_on, settles_after=settles_after
+        )
+        guard = Guard(
+            function=function,
+            key=key,
+            approvals=approve,
+            approver=approver,
+            wait=wait,
+            timeout=timeout,
+            settings=settings,
+            store=store,
+        )
+        if inspect.iscoroutinefunction(call):
+
+            @wraps(call)
+            async def invoke_async(*args: P.args, **kwargs: P.kwargs) -> Any:
+                return await guard.call(function.arguments(*args, **kwargs))
+
+            wrapper: Callable[..., Any] = invoke_async
+        else:
+
+            @wraps(call)
+            def invoke(*args: P.args, **kwargs: P.kwargs) -> Any:
+                return _run(guard.call(function.arguments(*args, **kwargs)))
+
+            wrapper = invoke
+        setattr(wrapper, GUARD, function)
+        return cast(Callable[P, R], wrapper)
+
+    return decorate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guard:
+    """One guarded function: its calls as runs."""
+
+    function: Function
+    key: str
+    approvals: Literal["never", "always"]
+    approver: Approver | None
+    wait: float | None
+    timeout: float | None
+    settings: Settings | None
+    store: Store | None
+
+    def __post_init__(self) -> None:
+        name, parameters = self.function.name, [each.name for each in self.function.signature.parameters]
+        fields = [field for _, field, _, _ in Formatter().parse(self.key) if field is not None]
+        if not fields:
+            raise SkillInvalid(f"{name}: key '{self.key}' names no argument; write it like '{{{parameters[0]}}}'")
+        if unknown := [field for field in fields if field not in parameters]:
+            raise SkillInvalid(f"{name}: key '{self.key}' names {', '.join(unknown)}, which is not an argument of it")
+        if self.timeout is not None and not inspect.iscoroutinefunction(self.function.call):
+            raise SkillInvalid(f"{name}: a plain function cannot be interrupted; set the time-out inside it")
+
+    @cached_property
+    def limits(self) -> Limits:
+        """One step, once: the caller decides what to do after an exception."""
+        return Limits(
+            approvals=self.approvals,
+            max_replans=0,
+            max_error_replans=0,
+            max_step_retries=0,
+            outline="off",
+            act_timeout_seconds=self.timeout or NEVER,
+            max_wall_seconds=NEVER,
+        )
+
+    async def call(self, arguments: Pairs) -> Any:
+        """Carry out a call, or find the earlier one under its key, and return what the function returned."""
+        settings = self.settings or Settings.load()
+        if self.store is not None:
+            return await self._call(arguments, settings, self.store)
+        store = open_store(settings.home)
+        try:
+            return await self._call(arguments, settings, store)
+        finally:
+            store.close()
+
+    async def _call(self, arguments: Pairs, settings: Settings, store: Store) -> Any:
+        name = self.function.name
+        key = f"{self.function.call.__module__}.{name}:{self.key.format(**dict(arguments))}"
+        world = Functions(self.function)
+        agent = Agent(
+            world,
+            SamePlan([Draft(skill=name, arguments=arguments, says=f"{name} {key.partition(':')[2]}")]),
+            approver=self.approver or LeaveOpen(),
+            settings=settings,
+            store=store,
+        )
+        task = Task(goal=f"Call {name} for {key.partition(':')[2]}", key=key, inputs=arguments, limits=self.limits)
+        run_id = new_run_id()
+        while True:
+            await self._check_values(store, key, arguments)
+            try:
+                result = await self._finish(agent.start(task, run_id=run_id))
+            except RunBusy:
+                await asyncio.sleep(BUSY_SECONDS)
+                continue
+            await self._check_values(store, key, arguments)
+            if result.run == run_id or not _left_nothing(result):
+                return await self._returned(store, result, world)
+
+    async def _check_values(self, store: Store, key: str, arguments: Pairs) -> None:
+        run_id = await store.run_with_key(key)
+        if run_id is None:
+            return
+        _, task = await store.load(run_id)
+        differing = [name for name, value in arguments if dict(task.inputs).get(name) != value]
+        if differing:
+            raise KeyTaken(
+                f"run {run_id} called {self.function.name} under the key '{key}' with other values of {', '.join(differing)}"
+            )
+
+    async def _finish(self, run: LiveRun) -> Result:
+        """Wait for the end of the run, or raise `Pending` when it waits for a decision longer than the caller wants to."""
+        if self.wait is None:
+            return await run.result()
+        patience = max(self.wait, DECIDED_SECONDS)
+        turns, asked = aiter(run), False
+        while True:
+            try:
+                async with asyncio.timeout(patience if asked else None):
+                    turn = await anext(turns)
+            except StopAsyncIteration:
+                return await run.result()
+            except TimeoutError:
+                await run.stop()
+                waits = f"run {run.run_id} waits for a decision: midcourse approve {run.run_id}"
+                raise Pending(waits, run.run_id) from None
+            asked = isinstance(turn.run.phase, Asking)
+
+    async def _returned(self, store: Store, result: Result, world: Functions) -> Any:
+        name, run_id = self.function.name, result.run
+        if result.success:
+            for entry in await store.ledger(run_id):
+                returned = dict(entry.outcome.data).get(RETURNED) if entry.outcome else None
+                if isinstance(returned, str):
+                    return self.function.read_returned(returned)
+            if self.function.returns_nothing:
+                return None
+            raise AnswerLost(f"{name} happened, and what it returned was lost; run {run_id} has the evidence", run_id)
+        if result.final_reason == "rejected":
+            raise Rejected(f"{name} was not approved: {result.final_detail}", run_id)
+        if world.raised is not None and _left_nothing(result):
+            raise world.raised
+        raise OutcomeUnknown(f"{name} may have happened: {result.final_detail}", run_id)
+
+
+def _left_nothing(result: Result) -> bool:
+    """Whether an earlier call under this key failed without an effect, so that this one may be made."""
+    failed = not result.success and result.final_reason != "rejected"
+    return failed and not any(step.irreversible for step in result.completed)
+
+
+def _run(call: Coroutine[Any, Any, R]) -> R:
+    """Run a coroutine from plain code; where an event loop runs in this thread already, in another thread."""
+    if not _runs_loop():
+        return asyncio.run(call)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, call).result()
+
+
+def _runs_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,187 @@
+"""Plain functions as a world: each is a skill, and its `happened` a probe."""
+
+import inspect
+import json
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, get_args, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from midcourse.blame import explained, traced
+from midcourse.domain.argument import Pairs, Scalar
+from midcourse.domain.expectation import Probe
+from midcourse.domain.json_text import json_text
+from midcourse.domain.outcome import Outcome
+from midcourse.domain.skill import Effect, ProbeSpec, Skill
+from midcourse.errors import SkillInvalid
+from midcourse.ports.world import Call
+from midcourse.worlds.base import BaseWorld, settled
+from midcourse.worlds.declare import Declared, DeclaredProbe, DeclaredSkill
+from midcourse.worlds.signature import ArgumentsUnfit, Signature, read_signature
+
+log = logging.getLogger(__name__)
+
+RETURNED = "returned"
+"""What a function returned, as JSON text, in the outcome of its step."""
+HAPPENED = "_happened"
+"""The name of a function's probe ends with it."""
+GUARD = "__midcourse_function__"
+"""The attribute of a decorated function that holds its `Function`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function:
+    """A function, its effect, and how to find out whether that effect is there."""
+
+    call: Callable[..., Any]
+    effect: Effect = "irreversible"
+    happened: Callable[..., Any] | None = None
+    absent_on: tuple[type[Exception], ...] = ()
+    """Exceptions after which the effect certainly did not happen."""
+    settles_after: float = 0.0
+    """Seconds until `happened` sees the effect."""
+
+    def __post_init__(self) -> None:
+        if self.effect not in get_args(Effect):
+            raise SkillInvalid(f"{self.name}: effect '{self.effect}' is none of {', '.join(get_args(Effect))}")
+        assert self.signature  # raises for parameters that cannot be passed by name
+
+    @property
+    def name(self) -> str:
+        return self.call.__name__
+
+    @cached_property
+    def signature(self) -> Signature:
+        parameters = list(inspect.signature(self.call).parameters.items())
+        return read_signature(self.name, self.call, parameters, any_type=True)
+
+    def arguments(self, *args: Any, **kwargs: Any) -> Pairs:
+        """The arguments of a call, defaults included, as they are shown, stored and passed. Raises `TypeError`."""
+        bound = inspect.signature(self.call).bind(*args, **kwargs)
+        bound.apply_defaults()
+        types = {parameter.name: parameter.type for parameter in self.signature.parameters}
+        pairs = tuple((name, _as_argument(name, value, types[name])) for name, value in bound.arguments.items())
+        try:
+            self.bind(pairs)
+        except (ArgumentsUnfit, ValidationError) as unfit:
+            raise TypeError(f"{self.name}(): {unfit}") from None
+        return pairs
+
+    def bind(self, arguments: Pairs) -> dict[str, Any]:
+        """Keyword arguments, with values of annotated types such as dataclasses made from their JSON."""
+        bound = self.signature.bind(arguments)
+        for parameter in self.signature.parameters:
+            if parameter.type == "json" and parameter.name in bound and parameter.name in self._hints:
+                bound[parameter.name] = TypeAdapter(self._hints[parameter.name]).validate_python(bound[parameter.name])
+        return bound
+
+    def read_returned(self, text: str) -> Any:
+        """What the function returned, in its annotated type if it has one."""
+        kind = self._hints.get("return")
+        return json.loads(text) if kind is None else TypeAdapter(kind).validate_json(text)
+
+    @property
+    def returns_nothing(self) -> bool:
+        return self._hints.get("return", object) is type(None)
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        return get_type_hints(self.call, include_extras=True)
+
+    def declare(self) -> tuple[DeclaredSkill, DeclaredProbe | None]:
+        named = self.name + HAPPENED
+        probe = ProbeSpec(name=named, description=f"whether {self.name} happened", parameters=self.signature.parameters)
+        skill = Skill(
+            name=self.name,
+            description=(inspect.getdoc(self.call) or "").partition("\n")[0],
+            parameters=self.signature.parameters,
+            effect=self.effect,
+            on_zone=False,
+            probe=Probe(name=named, settles_after=self.settles_after) if self.happened else None,
+        )
+        declared = DeclaredSkill(skill=skill, signature=self.signature, commit_set=None)
+        return declared, DeclaredProbe(spec=probe, signature=self.signature) if self.happened else None
+
+
+class Functions(BaseWorld):
+    """A world of plain functions that a planner can use; `@guarded` ones keep the effect that they declare.
+
+    Others are read by name: `Functions(charge, read=[find_order])`. A function that is neither guarded nor named there is irreversible.
+    """
+
+    name = "functions"
+
+    def __init__(self, *functions: Callable[..., Any] | Function, read: Sequence[Callable[..., Any]] = ()) -> None:
+        super().__init__()
+        known = [function_of(each) for each in functions] + [Function(call=each, effect="read") for each in read]
+        self._functions = {function.name: function for function in known}
+        if len(self._functions) < len(known):
+            raise SkillInvalid("two functions have the same name; the plan could not tell them apart")
+        declared = [function.declare() for function in known]
+        self._declared = Declared(
+            skills=tuple(skill for skill, _ in declared), probes=tuple(probe for _, probe in declared if probe)
+        )
+        self.raised: Exception | None = None
+        """The exception of the latest call that raised one."""
+
+    async def open(self) -> str:
+        await super().open()
+        return self.name
+
+    async def attach(self, handle: str) -> bool:
+        """Functions have no session that could be lost: what finished calls did is still there in the next process."""
+        return True
+
+    def _check(self, declared: DeclaredProbe, arguments: Pairs) -> Any:
+        function = self._functions[declared.spec.name.removesuffix(HAPPENED)]
+        assert function.happened, "only such a function has a probe"
+        return _call_with_known(function.happened, function.bind(arguments))
+
+    async def _invoke(self, call: Call, arguments: dict[str, Any]) -> Outcome:
+        function = self._functions[call.skill]
+        try:
+            returned = await settled(function.call(**function.bind(call.arguments)))
+        except Exception as error:
+            self.raised = error
+            if isinstance(error, function.absent_on):
+                return Outcome(status="no_effect", reason="not_sent", detail=explained(error), evidence="rule")
+            log.info("%s raised\n%s", function.name, traced(error))
+            return Outcome(status="unknown", reason="error", detail=explained(error))
+        evidence = "response" if function.effect == "irreversible" else ""
+        return Outcome(data=_as_data(returned), evidence=evidence)
+
+
+def function_of(function: Callable[..., Any] | Function) -> Function:
+    """The declaration of a guarded function; any other is irreversible."""
+    if isinstance(function, Function):
+        return function
+    return getattr(function, GUARD, None) or Function(call=function)
+
+
+def _call_with_known(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Call a function with those of the arguments that it takes."""
+    parameters = inspect.signature(function).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return function(**arguments)
+    return function(**{p.name: arguments[p.name] for p in parameters if p.name in arguments})
+
+
+def _as_argument(name: str, value: Any, kind: str) -> Scalar:
+    if kind != "json":
+        return value
+    try:
+        return json_text(to_jsonable_python(value))
+    except (PydanticSerializationError, TypeError, ValueError) as error:
+        raise TypeError(f"argument '{name}' cannot be stored as JSON: {error}") from None
+
+
+def _as_data(returned: Any) -> Pairs:
+    """What a call returned, if it can be stored."""
+    try:
+        return ((RETURNED, json_text(to_jsonable_python(returned))),)
+    except (PydanticSerializationError, TypeError, ValueError):
+        return ()

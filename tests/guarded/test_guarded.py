@@ -1,0 +1,204 @@
+"""`@guarded` in one process: what a call returns, raises and leaves behind."""
+
+import asyncio
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midcourse import Agent, Draft, guarded
+from midcourse.cli.main import main
+from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, Pending, Rejected, SkillInvalid
+from midcourse.planners import SamePlan
+from midcourse.settings import Settings
+from midcourse.testing import Approves, MemoryStore, Rejects
+from midcourse.worlds import Functions
+from tests.guarded.shop import Order, Shop, open_shop, place_orders
+
+
+@pytest.fixture
+def shop() -> Generator[Shop]:
+    with open_shop() as shop:
+        yield shop
+
+
+@pytest.fixture
+def order(shop: Shop, tmp_path: Path) -> Order:
+    return place_orders(shop.url, tmp_path)
+
+
+def test_same_call_returns_the_same_and_sends_nothing(shop: Shop, order: Order) -> None:
+    assert [order("A-1", 100), order("A-1", 100), order(order_id="A-1", cents=100)] == ["R-A-1"] * 3
+    assert order("A-2", 100) == "R-A-2"
+    assert shop.orders == [("A-1", 100), ("A-2", 100)]
+
+
+def test_other_values_under_the_same_key_are_refused(shop: Shop, order: Order) -> None:
+    order("A-1", 100)
+    with pytest.raises(KeyTaken, match="with other values of cents"):
+        order("A-1", 200)
+    assert shop.orders == [("A-1", 100)]
+
+
+@pytest.mark.parametrize("order_id", ["lost-1", "cut-1"])
+def test_lost_answer_does_not_order_twice(order_id: str, shop: Shop, order: Order) -> None:
+    for _ in range(3):
+        with pytest.raises(AnswerLost, match="order happened"):
+            order(order_id, 100)
+    assert shop.orders == [(order_id, 100)]
+
+
+def test_exception_of_a_call_without_effect_is_raised_and_the_call_can_be_made_again(shop: Shop, order: Order) -> None:
+    for _ in range(2):
+        with pytest.raises(OSError, match="503"):
+            order("down-1", 100)
+    assert shop.orders == []
+
+
+def test_without_happened_only_a_person_can_decide(tmp_path: Path) -> None:
+    sent: list[str] = []
+
+    @guarded(key="{to}", settings=Settings(home=tmp_path), wait=0)
+    def mail(to: str) -> None:
+        sent.append(to)
+        raise TimeoutError("no answer")
+
+    for _ in range(2):
+        with pytest.raises(Pending, match="waits for a decision"):
+            mail("ada@example.com")
+    assert sent == ["ada@example.com"]
+
+
+def test_declared_exceptions_mean_that_nothing_was_sent(tmp_path: Path) -> None:
+    tries: list[str] = []
+
+    @guarded(key="{to}", settings=Settings(home=tmp_path), absent_on=(ConnectionRefusedError,), wait=0)
+    def mail(to: str) -> str:
+        tries.append(to)
+        if len(tries) < 3:
+            raise ConnectionRefusedError("not listening")
+        return "sent"
+
+    for _ in range(2):
+        with pytest.raises(ConnectionRefusedError, match="not listening"):
+            mail("ada@example.com")
+    assert (mail("ada@example.com"), mail("ada@example.com"), len(tries)) == ("sent", "sent", 3)
+
+
+def test_approver_sees_every_value_and_can_refuse(tmp_path: Path, shop: Shop) -> None:
+    refused = place_orders(shop.url, tmp_path, approve="always", approver=(no := Rejects()))
+    with pytest.raises(Rejected, match="not approved"):
+        refused("A-1", 100)
+    assert dict(no.questions[0].consequences[0].commit.values) == {"order_id": "A-1", "cents": 100}
+    assert shop.orders == []
+    allowed = place_orders(shop.url, tmp_path, approve="always", approver=Approves())
+    assert allowed("A-1", 100) == "R-A-1"
+
+
+def test_pending_call_continues_after_the_decision(tmp_path: Path, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = place_orders(shop.url, tmp_path, approve="always", wait=0)
+    with pytest.raises(Pending) as pending:
+        order("A-1", 100)
+    assert shop.orders == []
+    monkeypatch.setenv("MIDCOURSE_HOME", str(tmp_path))
+    assert main(["approve", pending.value.run, "--yes"]) == 0
+    assert order("A-1", 100) == "R-A-1"
+    assert shop.orders == [("A-1", 100)]
+
+
+async def test_async_functions_and_plain_ones_called_from_a_loop(tmp_path: Path) -> None:
+    sent: list[str] = []
+
+    @guarded(key="{to}", settings=Settings(home=tmp_path))
+    async def mail(to: str) -> str:
+        await asyncio.sleep(0)
+        sent.append(to)
+        return f"to {to}"
+
+    @guarded(key="{to}", settings=Settings(home=tmp_path))
+    def ring(to: str) -> str:
+        sent.append(to)
+        return f"rang {to}"
+
+    assert await asyncio.gather(mail("ada"), mail("ada"), mail("bob")) == ["to ada", "to ada", "to bob"]
+    assert [ring("ada"), ring("ada")] == ["rang ada", "rang ada"]
+    assert sorted(sent) == ["ada", "ada", "bob"]
+
+
+async def test_async_function_that_takes_too_long_is_in_doubt(tmp_path: Path) -> None:
+    sent: list[str] = []
+
+    @guarded(key="{to}", settings=Settings(home=tmp_path), happened=lambda to: to in sent, timeout=0.1)
+    async def mail(to: str) -> None:
+        sent.append(to)
+        await asyncio.sleep(60)
+
+    assert [await mail("ada"), await mail("ada")] == [None, None]
+    assert sent == ["ada"]
+
+
+@dataclass
+class Line:
+    sku: str
+    pieces: int
+
+
+def test_values_of_any_type_that_json_can_express(tmp_path: Path) -> None:
+    booked: list[Any] = []
+
+    @guarded(key="{number}", settings=Settings(home=tmp_path))
+    def book(number: str, lines: list[Line], note: dict[str, Any] | None = None) -> list[Line]:
+        booked.append((number, lines, note))
+        return lines
+
+    lines = [Line("DL-100", 2)]
+    assert book("R-1", lines, {"b": 1, "a": [None]}) == lines
+    assert book("R-1", lines, {"a": [None], "b": 1}) == lines
+    assert booked == [("R-1", lines, {"a": [None], "b": 1})]
+    with pytest.raises(TypeError, match="argument 'note' cannot be stored as JSON"):
+        book("R-2", lines, {"file": object()})
+    with pytest.raises(TypeError, match="'number' must be of type string"):
+        book(7, lines)  # type: ignore[arg-type]
+
+
+def test_declarations_that_make_no_sense_are_refused() -> None:
+    def ring(to: str) -> None: ...
+
+    with pytest.raises(SkillInvalid, match="key 'x' names no argument"):
+        guarded(key="x")(ring)
+    with pytest.raises(SkillInvalid, match="names number, which is not an argument"):
+        guarded(key="{number}")(ring)
+    with pytest.raises(SkillInvalid, match="a plain function cannot be interrupted"):
+        guarded(key="{to}", timeout=3)(ring)
+    with pytest.raises(SkillInvalid, match="'sometimes' is none of"):
+        guarded(key="{to}", effect="sometimes")(ring)  # type: ignore[arg-type]
+    with pytest.raises(SkillInvalid, match="'rest' cannot be passed by name"):
+        guarded(key="{to}")(lambda to, *rest: None)
+
+
+def test_several_functions_are_a_world_for_a_planner() -> None:
+    booked: list[str] = []
+
+    def total(number: str) -> float:
+        return 12.5
+
+    @guarded(key="{number}", happened=lambda number: number in booked)
+    def book(number: str) -> None:
+        booked.append(number)
+        raise TimeoutError("stored, and the answer got lost")
+
+    plan = [Draft(skill="total", arguments={"number": "R-1"}), Draft(skill="book", arguments={"number": "R-1"})]
+    agent = Agent(Functions(book, read=[total]), SamePlan(plan), approver=Approves(), store=MemoryStore())
+    result = agent.run_sync("Book R-1")
+    assert (result.success, booked) == (True, ["R-1"])
+
+
+def test_unknown_is_raised_when_the_person_stops_it(tmp_path: Path) -> None:
+    @guarded(key="{to}", settings=Settings(home=tmp_path), approver=Rejects())
+    def mail(to: str) -> None:
+        raise TimeoutError("no answer")
+
+    with pytest.raises(OutcomeUnknown, match="mail may have happened"):
+        mail("ada@example.com")
