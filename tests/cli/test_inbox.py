@@ -69,6 +69,18 @@ def test_inbox_of_a_run_that_no_process_drives(cli: Cli, tmp_path: Path, home: P
     assert "no process is running it; midcourse resume note continues it" in refused.out
 
 
+def test_inbox_of_a_run_that_was_left_with_its_question_keeps_a_decision(cli: Cli, tmp_path: Path, home: Path) -> None:
+    with sitting_at(tmp_path, "run", order_file(tmp_path, "order.toml", ""), "--run-id", "order") as driver:
+        driver.sees("y/r/n/g/t>")
+    approved = cli("approve", "order", "--yes")
+    assert (
+        approved.code,
+        "this counts once its program is started again, or by midcourse resume order" in approved.out,
+    ) == (0, True)
+    assert cli("resume", "order").code == 0
+    assert result_of(home, "order")["final_reason"] == "goal_reached"
+
+
 # --- watched from other terminals
 
 

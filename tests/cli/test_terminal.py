@@ -8,7 +8,7 @@ import re
 import select
 import struct
 import termios
-import time
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
@@ -23,7 +23,10 @@ SLOW = ("--set", "step_delay_seconds=0.3")
 
 
 class Person:
-    """Sits at a terminal of 80 by 24 and waits for words before typing."""
+    """Sits at a terminal of 80 by 24 and waits for words before typing.
+
+    A thread reads what is printed: a process whose terminal is full waits, also while the test waits for something else of it.
+    """
 
     patience = 600.0
 
@@ -31,47 +34,53 @@ class Person:
         self._process = process
         self._terminal = terminal
         self._seen = 0
+        self._news = threading.Condition()
+        self._left = False
         self.output = ""
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def sees(self, words: str) -> None:
         """Waits until this is printed, after what was seen before."""
-        give_up_at = time.monotonic() + self.patience
-        while words not in self.output[self._seen :]:
-            assert time.monotonic() < give_up_at, f"never saw {words!r} in {self.output[self._seen :]!r}"
-            self._read(0.1)
+        with self._news:
+            seen = self._news.wait_for(lambda: words in self.output[self._seen :], self.patience)
+        assert seen, f"never saw {words!r} in {self.output[self._seen :]!r}"
         self._seen = self.output.index(words, self._seen) + len(words)
 
     def types(self, text: str) -> None:
         os.write(self._terminal, text.encode())
 
     def leaves_with(self) -> int:
-        give_up_at = time.monotonic() + self.patience
-        while self._process.exitcode is None:
-            assert time.monotonic() < give_up_at, f"it does not end: {self.output[-2000:]!r}"
-            self._read(0.05)
-        while self._read(0.05):
+        self._process.join(self.patience)
+        assert self._process.exitcode is not None, f"it does not end: {self.output[-2000:]!r}"
+        while self._take(0.0):
             pass
         return self._process.exitcode
+
+    def leave(self) -> None:
+        self._left = True
+        self._reader.join()
 
     def echoes(self) -> bool:
         return bool(termios.tcgetattr(self._terminal)[3] & termios.ECHO)
 
-    def _read(self, seconds: float) -> bool:
-        """Read at all terminals: a process whose terminal is full waits until it is read. Returns whether this one had news."""
-        ready, _, _ = select.select(list(SEATED), [], [], seconds)
-        return self in [SEATED[terminal] for terminal in ready if SEATED[terminal]._take()]
+    def _read(self) -> None:
+        while not self._left:
+            self._take(0.05)
 
-    def _take(self) -> bool:
-        try:
-            read = os.read(self._terminal, 65536)
-        except OSError:
-            return False
-        self.output += read.decode(errors="replace")
-        return bool(read)
-
-
-SEATED: dict[int, Person] = {}
-"""By the terminal."""
+    def _take(self, seconds: float) -> bool:
+        """Read what is there within this time. Returns whether there was something."""
+        ready, _, _ = select.select([self._terminal], [], [], seconds)
+        with self._news:
+            if not ready or not select.select([self._terminal], [], [], 0)[0]:
+                return False
+            try:
+                read = os.read(self._terminal, 65536)
+            except OSError:
+                return False
+            self.output += read.decode(errors="replace")
+            self._news.notify_all()
+            return bool(read)
 
 
 @contextmanager
@@ -80,13 +89,13 @@ def sitting_at(folder: Path, *args: str, program: str = "midcourse", **environme
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     variables = {**os.environ, "TERM": "xterm-256color", **environment}
     process = start_in_terminal(program, *args, cwd=folder, environment=variables, terminal=os.ttyname(theirs))
-    person = SEATED[ours] = Person(process, ours)
+    person = Person(process, ours)
     try:
         yield person
     finally:
-        del SEATED[ours]
         process.kill()
         process.join()
+        person.leave()
         os.close(ours)
         os.close(theirs)
 

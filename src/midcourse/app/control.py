@@ -5,6 +5,7 @@ from abc import abstractmethod
 from typing import ClassVar, Protocol
 
 from midcourse.domain.approval import Question
+from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.replace import replace
 from midcourse.ports.controls import Request
 from midcourse.ports.inbox import Inbox, PostedControls
@@ -71,8 +72,8 @@ class LocalControl(RunControl):
         super().__init__(store, run_id)
 
     async def tell(self, event: Request, /) -> str:
-        """Post it. A run that no process drives takes no messages: they would wait unread until it is resumed."""
-        if await self.store.result(self.run_id) is None:
+        """Post it. A run that no process drives takes decisions only: they wait until it is resumed, as after `Pending`."""
+        if await self.store.result(self.run_id) is None and not isinstance(event, ApprovalDecided):
             driven = self.store.is_claimed(self.run_id)
             if not driven:
                 return WINDOWS if driven is None else NOT_DRIVEN.format(run=self.run_id)

@@ -11,7 +11,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from midcourse.app.control import RunControl
+from midcourse.app.control import LocalControl, RunControl
 from midcourse.app.defaults import user
 from midcourse.app.presentation.question import TITLES, step_json, why_unseen
 from midcourse.app.presentation.vocabulary import format_seconds
@@ -86,6 +86,8 @@ Changes = Annotated[
         help="Not like that, but with this argument (2.NAME=VALUE: of the second step). You are asked again about the result.",
     ),
 ]
+
+KEPT = "no process is running it: this counts once its program is started again, or by midcourse resume {run}"
 
 commands = typer.Typer()
 
@@ -223,6 +225,8 @@ async def _decide(
                 return REFUSED
             decision = confirmed
         why_not = await deliver(there.control.answer(question, decision))
+        if isinstance(there.control, LocalControl) and await there.control.why_not_driven():
+            reply = f"{reply}; {KEPT.format(run=there.run.id)}"
         return report(there.run.id, why_not, reply, json=json, question=question.id, verdict=decision.verdict)
 
 
