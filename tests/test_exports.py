@@ -22,6 +22,7 @@ EXPORTS = [
     "TerminalApprover",
     "Zone",
     "do",
+    "guarded",
     "probe",
     "skill",
 ]
@@ -29,7 +30,7 @@ EXPORTS = [
 
 def test_exported_names_are_frozen():
     assert dir(midcourse) == EXPORTS
-    assert len(EXPORTS) <= 18
+    assert len(EXPORTS) <= 19
 
 
 def test_every_exported_name_is_there():

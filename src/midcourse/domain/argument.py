@@ -1,7 +1,8 @@
 """Arguments of a skill: literals, or references that are filled in right before acting."""
 
+import json
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 Scalar: TypeAlias = str | int | float | bool | None
 Pairs: TypeAlias = tuple[tuple[str, Scalar], ...]
@@ -23,3 +24,19 @@ class Reference:
 
 Argument: TypeAlias = Scalar | Reference
 Arguments: TypeAlias = tuple[tuple[str, Argument], ...]
+
+
+def json_text(value: Any) -> str:
+    """The canonical text of a JSON value. Raises `TypeError` or `ValueError` for anything else, such as NaN."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def is_json(text: object) -> bool:
+    """Whether this is the text of a JSON value."""
+    if not isinstance(text, str):
+        return False
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -11,7 +11,7 @@ Effect: TypeAlias = Literal["read", "set_state", "reversible", "irreversible"]
 leaves the system: an order, a message, a payment."""
 
 ValueType: TypeAlias = Literal["string", "integer", "number", "boolean", "json"]
-"""`json` is an object, a list or any other JSON value, as its canonical text (`domain/json_text.py`), so that equal values have
+"""`json` is an object, a list or any other JSON value, as its canonical text (`json_text`), so that equal values have
 equal digests."""
 
 

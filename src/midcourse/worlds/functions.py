@@ -12,9 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from midcourse.blame import explained, traced
-from midcourse.domain.argument import Pairs, Scalar
+from midcourse.domain.argument import Pairs, Scalar, json_text
 from midcourse.domain.expectation import Probe
-from midcourse.domain.json_text import json_text
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.skill import Effect, ProbeSpec, Skill
 from midcourse.errors import SkillInvalid

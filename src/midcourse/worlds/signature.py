@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
-from midcourse.domain.argument import Pairs, Scalar
-from midcourse.domain.json_text import is_json
+from midcourse.domain.argument import Pairs, Scalar, is_json
 from midcourse.domain.observation import Zone
 from midcourse.domain.skill import Parameter, ValueType
 from midcourse.errors import SkillInvalid

@@ -8,9 +8,8 @@ irreversible is kept behind the gap: it may rely on the dropped step.
 from dataclasses import dataclass
 from itertools import dropwhile, zip_longest
 
-from midcourse.domain.argument import Argument, Arguments, Reference
+from midcourse.domain.argument import Argument, Arguments, Reference, is_json
 from midcourse.domain.budget import Limits
-from midcourse.domain.json_text import is_json
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft, Place, PlannedStep, Step, Target
 from midcourse.domain.replace import replace
