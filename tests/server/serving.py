@@ -22,6 +22,7 @@ from midcourse.server.app import build_app
 from midcourse.server.start import Server, Serving, listen, site_of
 from midcourse.server.starting import Starts
 from midcourse.server.state import Shared
+from midcourse.server.webhooks.notifier import Notifier
 from tests.cli.conftest import order_file
 
 TENANTS = ("acme", "umbrella")
@@ -79,6 +80,7 @@ def serving(
     tenants: tuple[str, str] = TENANTS,
     keys: KeyRing | None = None,
     origins: tuple[str, ...] = (),
+    notify: Callable[[Desks], Notifier] | None = None,
 ) -> Generator[Served]:
     """A server for two tenants: by default for their homes in this folder."""
     tasks = tasks or task_folder(home / "tasks")
@@ -90,8 +92,10 @@ def serving(
     up = threading.Event()
 
     async def go() -> None:
+        served = desks() if desks else homes_in(home)
         shared = Shared(
-            desks=desks() if desks else homes_in(home),
+            desks=served,
+            notifier=notify(served) if notify else None,
             doorway=Doorway(
                 home / "server",
                 token=token,
@@ -115,6 +119,8 @@ def serving(
         made = Server(app, shared)
         server.append((made, shared))
         await shared.desks.open()
+        if shared.notifier:
+            await shared.notifier.start()
         up.set()
         await made.serve([listener])
 

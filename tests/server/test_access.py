@@ -50,6 +50,7 @@ NEEDED: dict[tuple[str, str], Right | None] = {
     ("get", "/api/v1/settings"): "read",
     ("get", "/api/v1/worlds"): "read",
     ("get", "/api/v1/fleet"): "read",
+    ("get", "/api/v1/webhooks"): "administer",
 }
 """The right that each operation needs. A new operation has to be added here."""
 

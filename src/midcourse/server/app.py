@@ -45,6 +45,8 @@ def build_api(shared: Shared | None = None) -> FastAPI:
         assert shared is not None
         yield
         await shared.hub.close()
+        if shared.notifier:
+            await shared.notifier.close()
         await shared.desks.close()
         shared.starts.close()
         shared.doorway.close()

@@ -22,6 +22,9 @@ from midcourse.server.access.keys import KeyFile, new_secret
 from midcourse.server.app import build_app
 from midcourse.server.starting import Starts
 from midcourse.server.state import Shared
+from midcourse.server.webhooks.config import read_webhooks
+from midcourse.server.webhooks.notifier import Notifier
+from midcourse.server.webhooks.outbox import Outbox
 
 NOT_OPEN = (
     "--bind {bind}: other machines could reach it, so it needs API keys (--keys FILE) or a proxy that authenticates users "
@@ -43,6 +46,7 @@ class Serving:
     keys: Path | None = None
     proxy: Proxy | None = None
     tasks: Path | None = None
+    webhooks: Path | None = None
 
     @property
     def tenant(self) -> str:
@@ -88,17 +92,22 @@ async def serve(serving: Serving, ready: Callable[[str], None]) -> None:
     token = new_secret() if is_loopback(serving.bind) else ""
     owner = Caller(name=user(), tenant=serving.tenant, role="admin") if token else None
     keys = KeyFile(serving.keys) if serving.keys else None
+    hooks = read_webhooks(serving.webhooks, serving.tenant) if serving.webhooks else ()
     desks = await _open_desks(serving)
+    host = f"[{serving.bind}]" if ":" in serving.bind else serving.bind
+    origin = serving.origins[0] if serving.origins else f"http://{host}:{port}"
     shared = Shared(
         desks=desks,
         doorway=Doorway(folder, token=token, owner=owner, keys=keys, proxy=serving.proxy),
         starts=Starts(folder),
+        notifier=Notifier(hooks, desks, Outbox(folder), origin) if hooks else None,
         tasks=serving.tasks,
         secure=any(origin.startswith("https://") for origin in serving.origins),
     )
     server = Server(build_app(shared, site), shared)
-    host = f"[{serving.bind}]" if ":" in serving.bind else serving.bind
     address = f"http://{host}:{port}/" + (f"#token={token}" if token else "")
+    if shared.notifier:
+        await shared.notifier.start()
     server.when_ready = lambda: ready(address)
     await server.serve([listener])
 

@@ -18,6 +18,7 @@ from midcourse.server.access.identity import Caller, Right
 from midcourse.server.hub import Hub
 from midcourse.server.problems import Refusal
 from midcourse.server.starting import Starts
+from midcourse.server.webhooks.notifier import Notifier
 
 bearer = HTTPBearer(auto_error=False, scheme_name="key", description="A token or an API key.")
 cookie = APIKeyCookie(name=COOKIE, auto_error=False, scheme_name="session", description="Opened by POST /session.")
@@ -29,6 +30,7 @@ class Shared:
     doorway: Doorway
     starts: Starts
     hub: Hub = field(default_factory=Hub)
+    notifier: Notifier | None = None
     tasks: Path | None = None
     """The folder of registered task files."""
     secure: bool = False

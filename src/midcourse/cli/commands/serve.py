@@ -41,6 +41,9 @@ ProxyTenantHeader = Annotated[
 TasksFolder = Annotated[
     str, typer.Option("--tasks", metavar="FOLDER", help="Task files that may be started by their names.")
 ]
+WebhooksFile = Annotated[
+    str, typer.Option("--webhooks", metavar="FILE", help="Webhooks that hear of questions and ends (docs/server.md).")
+]
 DurableRuns = Annotated[
     bool, typer.Option("--durable", help="Serve the runs of the fleet, instead of those in this home.")
 ]
@@ -63,6 +66,7 @@ def serve(
     proxy_role_header: ProxyRoleHeader = "",
     proxy_tenant_header: ProxyTenantHeader = "",
     tasks: TasksFolder = "",
+    webhooks: WebhooksFile = "",
     durable: DurableRuns = False,
     set_: Fleet = None,
     home: HomeFolder = "",
@@ -101,6 +105,7 @@ def serve(
         keys=Path(keys) if keys else None,
         proxy=proxy,
         tasks=Path(tasks) if tasks else None,
+        webhooks=Path(webhooks) if webhooks else None,
     )
 
     def ready(address: str) -> None:

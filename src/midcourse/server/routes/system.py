@@ -1,5 +1,8 @@
 """The system: settings, worlds, and what drives runs."""
 
+from dataclasses import asdict
+from urllib.parse import urlsplit
+
 from fastapi import APIRouter
 
 from midcourse.app.settings.audience import Audience, audience_of
@@ -8,7 +11,8 @@ from midcourse.app.wiring import SIMULATED, WORLDS
 from midcourse.server.models.base import Model
 from midcourse.server.problems import documented
 from midcourse.server.starting import OF_THE_SERVER
-from midcourse.server.state import Reader, SharedState, TheDesk
+from midcourse.server.state import Admin, Reader, SharedState, TheDesk
+from midcourse.server.webhooks.config import EventType
 
 router = APIRouter(tags=["system"])
 
@@ -42,6 +46,36 @@ class FleetView(Model):
     """Of a fleet: whether a worker of the tenant asked for work within the last minutes; None if Temporal does not answer."""
     broken: tuple[str, ...]
     """Of a fleet: runs whose execution a bug ended; resuming continues them."""
+
+
+class WebhookView(Model):
+    """A webhook of the tenant, and what became of its messages of the last week."""
+
+    name: str
+    host: str
+    events: tuple[EventType, ...]
+    waiting: int
+    delivered: int
+    failed: int
+    """Given up after about three days."""
+    problem: str
+    """Why the latest attempt that did not succeed did not."""
+
+
+@router.get("/webhooks", responses=documented())
+async def list_webhooks(shared: SharedState, caller: Admin) -> tuple[WebhookView, ...]:
+    """The webhooks of the caller's tenant."""
+    notifier = shared.notifier
+    return tuple(
+        WebhookView(
+            name=hook.name,
+            host=urlsplit(hook.url).netloc,
+            events=hook.events,
+            **asdict(notifier.outbox.state(hook.name)),
+        )
+        for hook in (notifier.hooks if notifier else ())
+        if notifier and hook.tenant == caller.tenant
+    )
 
 
 @router.get("/settings", responses=documented())

@@ -1,0 +1,93 @@
+"""The file of webhooks: where each one goes, with which secret, for whose runs and about what."""
+
+import base64
+import binascii
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from midcourse.errors import TaskInvalid
+
+EventType: TypeAlias = Literal["question.asked", "run.ended"]
+PREFIX = "whsec_"
+SHORTEST = 24
+"""Bytes that a secret has at least."""
+
+
+class WebhookTable(BaseModel):
+    """One `[[webhook]]` of the file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+    url: str
+    secret_file: str
+    tenant: str = ""
+    events: tuple[EventType, ...] = ("question.asked", "run.ended")
+    allow_private: bool = False
+
+
+class WebhookFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    webhook: tuple[WebhookTable, ...]
+
+
+class Webhook(BaseModel):
+    """A webhook that is ready to be used."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    url: str
+    secret: bytes = Field(repr=False)
+    tenant: str
+    events: tuple[EventType, ...]
+    allow_private: bool = False
+    """Whether it may go to addresses of this machine or its networks, and unencrypted."""
+
+
+def read_webhooks(path: Path, tenant: str) -> tuple[Webhook, ...]:
+    """Parse the file. `tenant` is that of webhooks which name none. Raises `TaskInvalid`."""
+    try:
+        found = WebhookFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except tomllib.TOMLDecodeError as error:
+        raise TaskInvalid(f"{path}: {error}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise TaskInvalid(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    names = [one.name for one in found.webhook]
+    if len(set(names)) < len(names):
+        raise TaskInvalid(f"{path}: two webhooks have the same name")
+    return tuple(_ready(one, path, tenant) for one in found.webhook)
+
+
+def _ready(table: WebhookTable, path: Path, tenant: str) -> Webhook:
+    address = urlsplit(table.url)
+    if address.scheme not in ("https", "http") or not address.hostname or address.username or address.fragment:
+        raise TaskInvalid(f"{path}: {table.name}.url: write it as https://hooks.example.org/path")
+    if address.scheme == "http" and not table.allow_private:
+        raise TaskInvalid(f"{path}: {table.name}.url: http sends it unencrypted; use https, or allow_private = true")
+    return Webhook(
+        name=table.name,
+        url=table.url,
+        secret=_secret(path.parent / table.secret_file),
+        tenant=table.tenant or tenant,
+        events=table.events,
+        allow_private=table.allow_private,
+    )
+
+
+def _secret(path: Path) -> bytes:
+    """`whsec_` and base64, as the specification has it."""
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+        secret = base64.b64decode(text.removeprefix(PREFIX), validate=True)
+    except (OSError, ValueError, binascii.Error):
+        raise TaskInvalid(f"{path}: a secret is {PREFIX} and base64 of random bytes") from None
+    if len(secret) < SHORTEST:
+        raise TaskInvalid(f"{path}: the secret is shorter than {SHORTEST} bytes")
+    return secret

@@ -1,0 +1,170 @@
+"""The notifier: notices questions and ends in the stores, and delivers them to webhooks until they are accepted.
+
+It reads the stores instead of being called: so it also notices what other processes and workers did, and what happened while no
+server was running.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from midcourse.app.desk.desk import Desk
+from midcourse.app.desk.desks import Desks
+from midcourse.app.desk.listing import NOT_ENDED
+from midcourse.app.presentation.question import TITLES
+from midcourse.app.presentation.result import headline
+from midcourse.blame import traced
+from midcourse.domain.approval import Question
+from midcourse.domain.result import Result
+from midcourse.errors import MidcourseError
+from midcourse.ports.store import RunQuery
+from midcourse.server.webhooks.config import EventType, Webhook
+from midcourse.server.webhooks.outbox import Outbox, message_id
+from midcourse.server.webhooks.sender import TIMEOUT, send
+
+log = logging.getLogger(__name__)
+
+LOOKS = 1.0
+"""Seconds between two looks into the stores."""
+IDLE = 0.2
+"""Seconds between two looks into the outbox."""
+RETRIES = (5.0, 300.0, 1800.0, 7200.0, 18000.0, 36000.0, 50400.0, 72000.0, 86400.0)
+"""Seconds after each attempt that failed: for about three days."""
+PAGE = 100
+"""Runs of a page. The newest page is always looked at again: a run may become visible after one that was begun later."""
+MOST_OPEN = 1000
+
+
+class Notifier:
+    def __init__(
+        self,
+        hooks: Sequence[Webhook],
+        desks: Desks,
+        outbox: Outbox,
+        origin: str,
+        *,
+        retries: Sequence[float] = RETRIES,
+        timeout_seconds: float = TIMEOUT,
+    ) -> None:
+        """`origin` is the address of the console, for links."""
+        self.hooks = tuple(hooks)
+        self.outbox = outbox
+        self._desks = desks
+        self._origin = origin.rstrip("/")
+        self._retries = tuple(retries)
+        self._timeout = timeout_seconds
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Look once before it returns: what begins later is never taken for history."""
+        for tenant in sorted({hook.tenant for hook in self.hooks}):
+            await self._look(tenant)
+            self._tasks.append(asyncio.create_task(self._watch(tenant), name=f"webhooks of {tenant}"))
+        self._tasks += [asyncio.create_task(self._deliver(hook), name=f"webhook {hook.name}") for hook in self.hooks]
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self.outbox.close()
+
+    # --- to notice
+
+    async def _watch(self, tenant: str) -> None:
+        while True:
+            await asyncio.sleep(LOOKS)
+            await self._look(tenant)
+
+    async def _look(self, tenant: str) -> None:
+        try:
+            desk = await self._desks.of(tenant)
+            await self._notice_runs(tenant, desk)
+            await self._notice_ends(tenant, desk)
+            await self._notice_questions(tenant, desk)
+        except (OSError, MidcourseError) as trouble:
+            log.warning("webhooks of %s wait: %s", tenant, trouble)
+        except Exception as error:
+            log.error("webhooks of %s\n%s", tenant, traced(error))
+
+    async def _notice_runs(self, tenant: str, desk: Desk) -> None:
+        """Remember every run that began since the last look, also if it has ended meanwhile."""
+        page = await desk.store.find_runs(RunQuery(limit=PAGE))
+        latest = page[0].place if page else 0
+        first, last = self.outbox.places(tenant, latest)
+        found = list(page)
+        while len(page) == PAGE and page[-1].place > last:
+            page = await desk.store.find_runs(RunQuery(limit=PAGE, before=page[-1].place))
+            found += page
+        open_before = () if last > first else await desk.store.find_runs(RunQuery(status=NOT_ENDED, limit=MOST_OPEN))
+        watched = {run.id: run.place for run in (*open_before, *(run for run in found if run.place > first))}
+        self.outbox.watch(tenant, watched.items(), latest)
+
+    async def _notice_ends(self, tenant: str, desk: Desk) -> None:
+        watched = self.outbox.not_ended(tenant)
+        if not watched:
+            return
+        running = {run.id for run in await desk.store.find_runs(RunQuery(status=NOT_ENDED, limit=MOST_OPEN))}
+        for run in watched:
+            result = None if run in running else await desk.store.result(run)
+            if result is not None:
+                self._add(tenant, "run.ended", self._ended(tenant, result), run)
+                self.outbox.ended(tenant, run)
+
+    async def _notice_questions(self, tenant: str, desk: Desk) -> None:
+        for question in await desk.open_questions(MOST_OPEN):
+            self._add(tenant, "question.asked", self._asked(tenant, question), question.run, question.id)
+
+    def _add(self, tenant: str, kind: EventType, data: dict[str, object], *about: object) -> None:
+        for hook in self.hooks:
+            if hook.tenant == tenant and kind in hook.events:
+                now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+                body = json.dumps({"type": kind, "timestamp": now, "data": data}, ensure_ascii=False)
+                self.outbox.add(hook.name, message_id(hook.name, kind, tenant, *about), body.encode())
+
+    def _asked(self, tenant: str, question: Question) -> dict[str, object]:
+        """What is asked is behind the link, where the reader has to sign in: the values may be confidential."""
+        return {
+            "tenant": tenant,
+            "run": question.run,
+            "question": question.id,
+            "about": question.about,
+            "title": TITLES[question.about],
+            "expires_at": question.expires_at,
+            "url": f"{self._origin}/#/inbox?run={question.run}",
+        }
+
+    def _ended(self, tenant: str, result: Result) -> dict[str, object]:
+        words = headline(result)
+        return {
+            "tenant": tenant,
+            "run": result.run,
+            "success": result.success,
+            "verified": result.verified,
+            "final_reason": result.final_reason,
+            "sentence": f"{words[:1].upper()}{words[1:]}.",
+            "url": f"{self._origin}/#/runs/{result.run}",
+        }
+
+    # --- to deliver
+
+    async def _deliver(self, hook: Webhook) -> None:
+        """One message of a webhook at a time; others do not wait for it."""
+        while True:
+            waiting = self.outbox.next(hook.name)
+            if waiting is None:
+                await asyncio.sleep(IDLE)
+                continue
+            answer = await send(hook, waiting.id, waiting.body, self._timeout)
+            if answer.ok:
+                self.outbox.delivered(waiting.id)
+                continue
+            after = self._retries[waiting.tries] if waiting.tries < len(self._retries) else None
+            self.outbox.put_off(waiting.id, answer.problem, after)
+            log.warning(
+                "webhook %s: %s; %s",
+                hook.name,
+                answer.problem,
+                "given up" if after is None else f"again in {after:g} s",
+            )
