@@ -73,5 +73,5 @@ async def test_a_wrapped_world_is_told_the_turn_it_acts_for() -> None:
     bench = Bench(world=cast(World, Wrapper(shop)))
     await bench.store.begin(bench.first(), bench.task)
     await Driver(bench.ports, lambda progress: None).drive(placed=1)
-    assert shop.turns == ((1, 0),)
+    assert shop.turns == ((1, 1),)
     assert shop.orders == ["pens"]

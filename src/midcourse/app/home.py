@@ -18,7 +18,18 @@ from midcourse.store.sqlite import SqliteStore
 DATABASE = "midcourse.db"
 KEPT = "segments.db"
 LESSONS = "lessons.db"
-OURS = (f"{DATABASE}*", f"{KEPT}*", f"{LESSONS}*", "runs", "batches", "server", "up", "host.json", "host.log")
+OURS = (
+    f"{DATABASE}*",
+    f"{KEPT}*",
+    f"{LESSONS}*",
+    "runs",
+    "batches",
+    "server",
+    "up",
+    "host.json",
+    "host.log",
+    "host.acts.jsonl",
+)
 """What a home consists of. Nothing else in it is changed: `home = "."` may be a project."""
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 

@@ -233,7 +233,7 @@ async def _dispatch(
     if step.effect in LEDGERED:
         entry = replace(entry, dispatched_at=ports.clock.now())
         await ports.store.write_ledger(ports.run_id, entry)
-    return await _send(ports, command, step, before, time), entry
+    return await _send(ports, command, step, before, entry, time), entry
 
 
 async def _judge(
@@ -265,11 +265,16 @@ async def _judge(
     )
 
 
-async def _send(ports: Ports, command: Act, step: Step, before: Observation, time: Allowance) -> Outcome:
+async def _send(
+    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, time: Allowance
+) -> Outcome:
     """Send the call and return the world's answer. After any error the outcome is unknown: the act may have happened."""
     arguments = ports.fill_in(step.arguments)
     assert not isinstance(arguments, str), "checked before dispatch"
     call = build_call(step, command.id, arguments, seen=before, allowed=binds(step))
+    if entry.identity:  # its consequence was just read, and the ledger with it
+        alike = (earlier.command for earlier in ports.past.entries if earlier.identity == entry.identity)
+        call = replace(call, identity=entry.identity, known=tuple(number for number in alike if number != command.id))
     seconds = time.left(ports.task.limits.act_timeout_seconds)
     try:
         answer = cast(object, await asyncio.wait_for(ports.world.act(call), seconds))

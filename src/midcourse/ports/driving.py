@@ -83,6 +83,14 @@ class Batching(Protocol):
     def records(self, claim: Claim) -> Records: ...
 
 
+class Durable(Protocol):
+    """A store that can tell whether its server keeps what it has confirmed."""
+
+    async def check_durability(self) -> None:
+        """Raises `FleetUnavailable` if it may not."""
+        ...
+
+
 class SharedStore(Store, Inbox, Protocol):
     """A store in which the workers of a fleet drive runs."""
 

@@ -32,6 +32,10 @@ class Call:
     """Whether a reader found the zone in a picture, so that the world knows only its `bounds`."""
     allowed: bool = False
     """Whether the commit set that was last read for this call may be sent. Otherwise held requests stay held."""
+    identity: str = ""
+    """What an irreversible act is recognised by if it is sent again."""
+    known: tuple[int, ...] = ()
+    """The commands in the run's ledger that have sent the same before."""
 
 
 UNSENT = "unsent"
@@ -134,7 +138,7 @@ class Picturing(Pictured, Protocol):
 
 
 Turn: TypeAlias = tuple[int, int]
-"""A number in a run's journal, and the attempt at it: later ones are greater."""
+"""When a driver was placed, and the epoch of its claim: later ones are greater, even if the store has lost commits."""
 
 
 class Ordered(Protocol):

@@ -119,7 +119,7 @@ class Driver:
         """Drive a run that a supervisor placed here until it ends or rests. Raises `RunBusy` if it was placed elsewhere since."""
         claim = await self._claim_run(placed)
         if offers(self._ports.world, Ordered):
-            self._ports.world.set_turn((claim.epoch, 0))
+            self._ports.world.set_turn((placed, claim.epoch))
         run, _ = await self._retry_store(lambda: self._ports.store.load(self._ports.run_id))
         events: tuple[Event, ...] = ()
         if isinstance(run.phase, New):

@@ -12,7 +12,8 @@ from types import TracebackType
 from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from midcourse.ports.driving import SharedStore
+from midcourse.ports.abilities import offers
+from midcourse.ports.driving import Durable, SharedStore
 from midcourse.runtimes.temporal.driving import Drivers, PortsFor
 from midcourse.runtimes.temporal.supervisor import SupervisorWorkflow
 from midcourse.runtimes.temporal.wire import queue_of
@@ -72,6 +73,9 @@ class FleetWorker:
         )
 
     async def __aenter__(self) -> "FleetWorker":
+        """Raises `FleetUnavailable` if the database may lose what it has confirmed."""
+        if offers(self._store, Durable):
+            await self._store.check_durability()
         await self._worker.__aenter__()
         self._tasks = [
             asyncio.create_task(self._store.listen(self._drivers.ring), name="listen for messages"),

@@ -8,13 +8,14 @@ from typing import Self
 
 import psycopg
 
-from midcourse.errors import RunBusy, TaskInvalid
+from midcourse.errors import FleetUnavailable, RunBusy, TaskInvalid
 from midcourse.sealing import Seals
 from midcourse.store.postgres.address import for_libpq
 from midcourse.store.postgres.blobs import PostgresBlobs
 from midcourse.store.postgres.connections import APP_ROLE, SET_UP, Connections, driver_errors_translated
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.driving import PostgresDriving
+from midcourse.store.postgres.durability import find_risk
 from midcourse.store.postgres.memory import PostgresMemory
 from midcourse.store.postgres.plan_cache import PostgresPlanCache
 
@@ -71,6 +72,11 @@ class PostgresStore(PostgresDriving):
             if connection.execute(CLAIM, (run_id,)).fetchone() != (True,):
                 raise RunBusy(f"another process is driving run {run_id!r}")
             yield
+
+    async def check_durability(self) -> None:
+        """Raises `FleetUnavailable` if the server may lose commits that it has confirmed: then acts could be repeated."""
+        if risk := await find_risk(self._database):
+            raise FleetUnavailable(f"the database is not safe for durable runs: {risk}, and start the worker again")
 
     async def close(self) -> None:
         """Closing twice is allowed."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from midcourse.codec import decode, encode
 from midcourse.files import atomic_write, private_folder
+from midcourse.worlds.host.memory import ActMemory
 from midcourse.worlds.host.registry import WorldRegistry
 from midcourse.worlds.host.router import Router
 from midcourse.worlds.host.server import Listener
@@ -44,6 +45,8 @@ class HostConfig:
     """Given, it serves HTTPS itself."""
     url: str = ""
     """The address for clients, if it differs from where it listens."""
+    acts: Path | None = None
+    """The file that holds the irreversible acts it has begun, for the next host. None: they are forgotten with it."""
 
 
 class NotClosed(Exception):
@@ -73,7 +76,8 @@ async def serve_host(config: HostConfig) -> AsyncGenerator[Host]:
 
     Raises `NotClosed` if one is not. Then the port stays taken, because clients take a refused connection for a world that is gone.
     """
-    sessions = Sessions(config.worlds, idle=config.idle, most=config.most, once=config.once)
+    memory = ActMemory(config.acts)
+    sessions = Sessions(config.worlds, idle=config.idle, most=config.most, once=config.once, memory=memory)
     token = config.token or secrets.token_urlsafe(32)
     listener = Listener(Router(sessions, token))
     port = await listener.listen(config.address, config.port, config.tls)

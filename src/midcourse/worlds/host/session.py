@@ -12,6 +12,7 @@ from midcourse.ports.abilities import offers
 from midcourse.ports.world import Call, Finding, Pictured, Rereads, Turn, World
 from midcourse.redact import keep_out_of_logs
 from midcourse.worlds.base import failed
+from midcourse.worlds.host.memory import ActMemory
 from midcourse.worlds.host.wire import Attached
 
 PATIENCE = 2.0
@@ -25,8 +26,11 @@ class Fenced(Exception):
 class Session:
     """Runs on one event loop. An act runs to its end even if the client that requested it is gone."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, memory: ActMemory | None = None, key: str = "") -> None:
+        """`memory` holds the irreversible acts of all sessions under this key, earlier ones included."""
         self._world = world
+        self._memory = ActMemory() if memory is None else memory
+        self._key = key
         self._epoch = 0
         self._turn: Turn = (0, 0)
         self._closed = False
@@ -98,11 +102,25 @@ class Session:
                 return failed("late", f"command {call.command} expired before it was handled")
             if call.command in self._begun:
                 return Outcome(status="unknown", reason="repeated", detail=f"command {call.command} was sent before")
+            if refused := await self._remember(call):
+                return refused
             self._begun.add(call.command)
             fallback = Outcome(
                 status="unknown", reason="error", detail="what the world answered cannot be written down"
             )
             return encodable(await self._world.act(call)) or fallback
+
+    async def _remember(self, call: Call) -> Outcome | None:
+        """Write down that an irreversible act begins. The outcome, if it must not begin."""
+        if not call.identity:
+            return None
+        try:
+            again = await asyncio.to_thread(self._memory.begin, self._key, call.identity, call.command, call.known)
+        except OSError as error:
+            return failed(
+                "act_not_recorded", f"the host cannot record the act, so it is not begun: {error.strerror or error}"
+            )
+        return Outcome(status="unknown", reason="repeated", detail=again) if again else None
 
     async def attend(self) -> str:
         """Needs no epoch: a person takes over from the worker that holds the session, and gives it back."""

@@ -9,6 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from midcourse.ports.world import World
+from midcourse.worlds.host.memory import ActMemory
 from midcourse.worlds.host.registry import WorldRegistry
 from midcourse.worlds.host.session import Session
 from midcourse.worlds.host.wire import Listed, OpenAsk
@@ -35,11 +36,11 @@ class Leaving(Exception):
 class Lease:
     """One session for as long as the host keeps it open."""
 
-    def __init__(self, ask: OpenAsk, world: World, idle: float) -> None:
+    def __init__(self, ask: OpenAsk, world: World, idle: float, memory: ActMemory) -> None:
         self.id = secrets.token_hex(8)
         self.token = secrets.token_urlsafe(32)
         self.ask = ask
-        self.session = Session(world)
+        self.session = Session(world, memory, ask.key)
         self.over = asyncio.Event()
         self._idle = idle
         self._leaving = asyncio.Event()
@@ -88,11 +89,20 @@ class Lease:
 
 class Sessions:
     """`idle` is the longest time that a session may be without a request, `most` the number that may be open at the same time.
-    With `once`, no session is opened after the last one has ended.
+    With `once`, no session is opened after the last one has ended. `memory` holds the irreversible acts of all sessions.
     """
 
-    def __init__(self, worlds: WorldRegistry, *, idle: float, most: int = 1000, once: bool = False) -> None:
+    def __init__(
+        self,
+        worlds: WorldRegistry,
+        *,
+        idle: float,
+        most: int = 1000,
+        once: bool = False,
+        memory: ActMemory | None = None,
+    ) -> None:
         self._worlds = worlds
+        self._memory = ActMemory() if memory is None else memory
         self._most = most
         self._idle = idle
         self._once = once
@@ -157,7 +167,7 @@ class Sessions:
         except BaseException:
             self._forget(ask.key)
             raise
-        lease = Lease(ask, world, min(self._idle, ask.idle or self._idle))
+        lease = Lease(ask, world, min(self._idle, ask.idle or self._idle), self._memory)
         if self._leaving:
             lease.leave()
         self._by_id[lease.id] = lease

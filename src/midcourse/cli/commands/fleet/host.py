@@ -185,7 +185,9 @@ def host(
     with --option, and a session that sends one is refused.
 
     Ctrl-C lets current acts finish, closes every world and stops.
-    Sessions do not outlive their host: their runs open new ones.
+    Sessions do not outlive their host: their runs open new ones. What was
+    irreversible is in a file beside the ready file (host.acts.jsonl), so that
+    it is not done again for a database that has lost its last commits.
 
     Exit codes: 0 stopped, 1 stopped although a world would not close,
     2 misuse.
@@ -197,9 +199,11 @@ def host(
     open_home(settings.home)
     names = [name.strip() for name in worlds.split(",") if name.strip()] or list(SIMULATED)
     tls = listening.tls()
+    ready_file = Path(ready) if ready else settings.home / "host.json"
     config = HostConfig(
         worlds=_registry(names, option or [], settings.home),
-        ready=Path(ready) if ready else settings.home / "host.json",
+        ready=ready_file,
+        acts=ready_file.with_name(f"{ready_file.stem}.acts.jsonl"),
         idle=idle,
         grace=grace,
         address=listening.address,
