@@ -19,7 +19,7 @@ from midcourse.server.access.guard import RateLimit
 from midcourse.server.access.identity import RIGHTS, Caller, Role
 from midcourse.server.access.keys import ApiKey, KeyRing, digest_of, new_secret
 from midcourse.server.app import build_app
-from midcourse.server.start import Server, Serving, listen, site_of
+from midcourse.server.start import Server, Serving, listen, provider_of, site_of
 from midcourse.server.starting import Starts
 from midcourse.server.state import Shared
 from midcourse.server.webhooks.notifier import Notifier
@@ -81,6 +81,7 @@ def serving(
     keys: KeyRing | None = None,
     origins: tuple[str, ...] = (),
     notify: Callable[[Desks], Notifier] | None = None,
+    oidc: Path | None = None,
 ) -> Generator[Served]:
     """A server for two tenants: by default for their homes in this folder."""
     tasks = tasks or task_folder(home / "tasks")
@@ -96,6 +97,7 @@ def serving(
         shared = Shared(
             desks=served,
             notifier=notify(served) if notify else None,
+            oidc=provider_of(Serving(home=Settings.load(), oidc=oidc), tenants[0], f"http://127.0.0.1:{port}"),
             doorway=Doorway(
                 home / "server",
                 token=token,

@@ -10,6 +10,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "desktop": ("PIL", "dbus_fast"),
     "robot": ("OpenGL", "PIL", "mujoco"),
     "llm": ("genai_prices", "openai", "pydantic_ai"),
+    "oidc": ("authlib", "httpx2", "joserfc"),
     "s3": ("obstore",),
     "server": ("fastapi", "uvicorn"),
     "temporal": ("alembic", "cryptography", "psycopg", "sqlalchemy", "temporalio"),

@@ -12,13 +12,14 @@ from midcourse.server.access.guard import Guard, RateLimit, Site
 from midcourse.server.models.base import Model
 from midcourse.server.models.problem import Problem
 from midcourse.server.problems import add_handlers, documented
-from midcourse.server.routes import control, events, knowledge, questions, records, runs, session, system, what_if
+from midcourse.server.routes import control, events, knowledge, oidc, questions, records, runs, session, system, what_if
 from midcourse.server.state import Shared, SharedState
 from midcourse.server.static import add_console
 
 PREFIX = "/api/v1"
 ROUTERS = (
     session.router,
+    oidc.router,
     runs.router,
     events.router,
     questions.router,

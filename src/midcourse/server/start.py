@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -16,7 +17,7 @@ from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.run import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.server.access.doorway import Doorway, Proxy
-from midcourse.server.access.guard import Site
+from midcourse.server.access.guard import CALLBACK, Site
 from midcourse.server.access.identity import Caller
 from midcourse.server.access.keys import KeyFile, new_secret
 from midcourse.server.app import build_app
@@ -26,9 +27,12 @@ from midcourse.server.webhooks.config import read_webhooks
 from midcourse.server.webhooks.notifier import Notifier
 from midcourse.server.webhooks.outbox import Outbox
 
+if TYPE_CHECKING:
+    from midcourse.server.access.oidc import Oidc
+
 NOT_OPEN = (
-    "--bind {bind}: other machines could reach it, so it needs API keys (--keys FILE) or a proxy that authenticates users "
-    "(--proxy-user-header NAME --proxy-secret-file FILE); without them it serves this machine only"
+    "--bind {bind}: other machines could reach it, so it needs API keys (--keys FILE), an identity provider (--oidc FILE) or a proxy "
+    "that authenticates users (--proxy-user-header NAME --proxy-secret-file FILE); without them it serves this machine only"
 )
 
 
@@ -47,6 +51,7 @@ class Serving:
     proxy: Proxy | None = None
     tasks: Path | None = None
     webhooks: Path | None = None
+    oidc: Path | None = None
 
     @property
     def tenant(self) -> str:
@@ -65,7 +70,7 @@ def is_loopback(bind: str) -> bool:
 
 def check_bind(serving: Serving) -> None:
     """Raises `TaskInvalid` for an address beyond this machine without a way to know who calls."""
-    if not is_loopback(serving.bind) and serving.keys is None and serving.proxy is None:
+    if not is_loopback(serving.bind) and not (serving.keys or serving.proxy or serving.oidc):
         raise TaskInvalid(NOT_OPEN.format(bind=serving.bind))
     if not is_loopback(serving.bind) and not serving.origins:
         raise TaskInvalid(f"--bind {serving.bind}: say with --origin under which address browsers reach it")
@@ -101,6 +106,7 @@ async def serve(serving: Serving, ready: Callable[[str], None]) -> None:
         doorway=Doorway(folder, token=token, owner=owner, keys=keys, proxy=serving.proxy),
         starts=Starts(folder),
         notifier=Notifier(hooks, desks, Outbox(folder), origin) if hooks else None,
+        oidc=provider_of(serving, serving.tenant, origin),
         tasks=serving.tasks,
         secure=any(origin.startswith("https://") for origin in serving.origins),
     )
@@ -116,6 +122,15 @@ async def _open_desks(serving: Serving) -> Desks:
     desks = FleetDesks(serving.fleet, serving.home) if serving.fleet else LocalDesks({LOCAL: serving.home})
     await desks.open()
     return desks
+
+
+def provider_of(serving: Serving, tenant: str, origin: str) -> "Oidc | None":
+    """The identity provider, if there is one."""
+    if serving.oidc is None:
+        return None
+    from midcourse.server.access.oidc import read_oidc
+
+    return read_oidc(serving.oidc, tenant, f"{origin.rstrip('/')}{CALLBACK}")
 
 
 class Server(uvicorn.Server):

@@ -6,7 +6,7 @@ Dependencies are coroutines although they wait for nothing: FastAPI calls plain 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
@@ -20,6 +20,9 @@ from midcourse.server.problems import Refusal
 from midcourse.server.starting import Starts
 from midcourse.server.webhooks.notifier import Notifier
 
+if TYPE_CHECKING:
+    from midcourse.server.access.oidc import Oidc
+
 bearer = HTTPBearer(auto_error=False, scheme_name="key", description="A token or an API key.")
 cookie = APIKeyCookie(name=COOKIE, auto_error=False, scheme_name="session", description="Opened by POST /session.")
 
@@ -31,6 +34,8 @@ class Shared:
     starts: Starts
     hub: Hub = field(default_factory=Hub)
     notifier: Notifier | None = None
+    oidc: "Oidc | None" = None
+    """The identity provider that browsers sign in through."""
     tasks: Path | None = None
     """The folder of registered task files."""
     secure: bool = False

@@ -41,6 +41,9 @@ ProxyTenantHeader = Annotated[
 TasksFolder = Annotated[
     str, typer.Option("--tasks", metavar="FOLDER", help="Task files that may be started by their names.")
 ]
+OidcFile = Annotated[
+    str, typer.Option("--oidc", metavar="FILE", help="The identity provider that browsers sign in through.")
+]
 WebhooksFile = Annotated[
     str, typer.Option("--webhooks", metavar="FILE", help="Webhooks that hear of questions and ends (docs/server.md).")
 ]
@@ -66,6 +69,7 @@ def serve(
     proxy_role_header: ProxyRoleHeader = "",
     proxy_tenant_header: ProxyTenantHeader = "",
     tasks: TasksFolder = "",
+    oidc: OidcFile = "",
     webhooks: WebhooksFile = "",
     durable: DurableRuns = False,
     set_: Fleet = None,
@@ -81,6 +85,8 @@ def serve(
     that authenticates users.
     """
     require_extras("the server", "server")
+    if oidc:
+        require_extras("an identity provider", "oidc")
     from midcourse.server.access.doorway import Proxy
     from midcourse.server.start import Serving, run
 
@@ -102,20 +108,25 @@ def serve(
         bind=bind,
         port=port,
         origins=tuple(origin or ()),
-        keys=Path(keys) if keys else None,
+        keys=_path(keys),
         proxy=proxy,
-        tasks=Path(tasks) if tasks else None,
-        webhooks=Path(webhooks) if webhooks else None,
+        tasks=_path(tasks),
+        oidc=_path(oidc),
+        webhooks=_path(webhooks),
     )
-
-    def ready(address: str) -> None:
-        if json:
-            print_object({"url": address})
-        else:
-            terminal().console.print(f"Midcourse is at {address}", soft_wrap=True)
-
-    run(serving, ready)
+    run(serving, lambda address: _say_ready(address, json=json))
     return 0
+
+
+def _say_ready(address: str, *, json: bool) -> None:
+    if json:
+        print_object({"url": address})
+    else:
+        terminal().console.print(f"Midcourse is at {address}", soft_wrap=True)
+
+
+def _path(name: str) -> Path | None:
+    return Path(name) if name else None
 
 
 def _served(overrides: Overrides, *, durable: bool) -> tuple[Settings, FleetSettings | None]:

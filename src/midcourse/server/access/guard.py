@@ -14,6 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from midcourse.server.problems import Refusal, respond
 
+CALLBACK = "/api/v1/session/oidc/callback"
+"""The only address to which another site, the identity provider, sends a browser."""
 SAFE = ("GET", "HEAD", "OPTIONS")
 MOST_BYTES = 1_000_000
 CSP = (
@@ -103,7 +105,8 @@ class Guard:
                 403, "cross_site", "another site sent this request", next="open the console at its own address"
             )
         fetched = headers.get("sec-fetch-site", "same-origin")
-        if fetched != "same-origin" and not (fetched == "none" and method in SAFE):
+        sent_back = method == "GET" and scope["path"] == CALLBACK and headers.get("sec-fetch-dest") == "document"
+        if fetched != "same-origin" and not (fetched == "none" and method in SAFE) and not sent_back:
             raise Refusal(
                 403, "cross_site", "another site sent this request", next="open the console at its own address"
             )

@@ -16,6 +16,10 @@ RIGHTS: dict[Role, tuple[Right, ...]] = {
 """Operators start and control runs, approvers decide their questions; neither does the other's work."""
 
 
+class NotSignedIn(Exception):
+    """A sign-in through a provider failed; the message says why."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Caller:
     name: str
