@@ -2,12 +2,16 @@
 
 import asyncio
 import threading
+from pathlib import Path
 
 import pytest
 
 from midcourse.app.desk.local import LocalDesk
 from midcourse.app.settings.run import Settings
-from midcourse.server.hub import Hub
+from midcourse.app.start import start_run
+from midcourse.app.wiring import load_job
+from midcourse.domain.run import Run
+from midcourse.server.hub import Hub, Sent, WatchedRun
 from tests.server.serving import Heard, Served, decide, ended, listening, start, start_asking, until
 
 
@@ -72,6 +76,36 @@ def test_many_viewers_of_a_live_run_hear_the_same_by_one_follower(served: Served
     assert turns(heard[0]) == list(range(1, len(heard[0])))
 
 
+def test_viewers_that_come_at_the_same_moment_share_a_follower(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while runs that are watched no longer are forgotten."""
+
+    async def read(watched: WatchedRun) -> list[Sent]:
+        return [sent async for sent in watched.read("")]
+
+    async def story() -> None:
+        desk, hub = LocalDesk(Settings.load(overrides={"home": str(tmp_path)})), Hub()
+        jobs = load_job("notepad", {"home": str(tmp_path)})
+        for number in range(4):
+            await desk.start(jobs, f"past-{number}")
+        past = await asyncio.gather(*(hub.watch("local", desk, f"past-{number}") for number in range(4)))
+        await asyncio.gather(*(read(one) for one in past))
+        opening = desk.store.opening
+
+        async def later(run_id: str) -> Run:
+            await asyncio.sleep(0.01)  # as a database does that is not in this process
+            return await opening(run_id)
+
+        monkeypatch.setattr(desk.store, "opening", later)
+        await start_run(jobs, "idle", desk.store)
+        found = await asyncio.gather(*(hub.watch("local", desk, "idle") for _ in range(20)))
+        assert len(set(map(id, found))) == 1
+        assert hub.watched == 1
+        await hub.close()
+        await desk.close()
+
+    asyncio.run(story())
+
+
 def test_an_unknown_run_is_a_404_and_not_an_empty_stream(served: Served) -> None:
     answer = served.client("viewer").get("/runs/nowhere/events")
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
@@ -82,9 +116,6 @@ def test_a_run_that_nothing_drives_is_noticed(tmp_path_factory: pytest.TempPathF
     home = tmp_path_factory.mktemp("idle")
 
     async def story() -> list[str]:
-        from midcourse.app.start import start_run
-        from midcourse.app.wiring import load_job
-
         desk = LocalDesk(Settings.load(overrides={"home": str(home)}))
         hub = Hub()
         job = load_job("notepad", {"home": str(home)})

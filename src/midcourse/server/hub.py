@@ -233,9 +233,10 @@ class Hub:
         found = self._watched.get(key)
         if found is None or found.broken:
             opening = await desk.store.opening(run_id)
-            found = WatchedRun(desk, run_id, opening)
-            found.left_at = time.monotonic()
-            self._watched[key] = found
+            found = self._watched.get(key)  # another viewer may have come meanwhile
+            if found is None or found.broken:
+                found = self._watched[key] = WatchedRun(desk, run_id, opening)
+        found.left_at = time.monotonic()
         return found
 
     @property
@@ -249,7 +250,10 @@ class Hub:
     async def _sweep(self) -> None:
         """Forget runs that nobody watches any more."""
         now = time.monotonic()
-        for key, one in list(self._watched.items()):
-            if not one.viewers and now - one.left_at > (0.0 if one.over else LINGER):
-                del self._watched[key]
-                await one.close()
+        left = [
+            key
+            for key, one in self._watched.items()
+            if not one.viewers and now - one.left_at > (0.0 if one.over else LINGER)
+        ]
+        for one in [self._watched.pop(key) for key in left]:
+            await one.close()

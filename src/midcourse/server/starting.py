@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from midcourse.app.settings.run import Settings
 from midcourse.app.wiring import Job, job_in, load_job, packaged_tasks, with_inputs
@@ -36,7 +37,7 @@ class Starts:
         self._db.execute(
             "CREATE TABLE IF NOT EXISTS starts (tenant TEXT, key TEXT, body TEXT, run TEXT, PRIMARY KEY (tenant, key))"
         )
-        self._locks: dict[tuple[str, str], asyncio.Lock] = {}
+        self._locks = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
 
     def close(self) -> None:
         self._db.close()
