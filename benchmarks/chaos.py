@@ -19,6 +19,7 @@ budget     9     as kill, and every run has a ceiling that it is likely to meet
 deploy     12    as kill, and every other worker has another director
 big        10    one run of so many steps, every look at the world with 2 MB
 waiting          so many runs wait for an approval; any of them continues when it is given
+heartbeats       what heartbeats cost while so many runs are in a long act
 wakeups          half of all notifications and signals are dropped; every message to a run is taken up all the same
 """
 
@@ -35,7 +36,7 @@ from typing import Any, TypeAlias
 
 from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
-from benchmarks.fleet import big, budget, deploy, freeze, kill, outage, points, servers, waiting, wakeups
+from benchmarks.fleet import big, budget, deploy, freeze, heartbeats, kill, outage, points, servers, waiting, wakeups
 from benchmarks.fleet.outcome import CLAIMS
 from benchmarks.fleet.tenant import Given
 from benchmarks.fleet.testbed import TestBed, testbed_in
@@ -56,6 +57,7 @@ TRIALS: dict[str, Trial] = {
     "big": big.trial,
     "waiting": waiting.trial,
     "wakeups": wakeups.trial,
+    "heartbeats": heartbeats.trial,
 }
 QUIET = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
 """That a server is away, or a replay fails, is what we are here for."""

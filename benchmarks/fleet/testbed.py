@@ -32,6 +32,10 @@ class TestBed:
         self._server = server
         self._host = host
 
+    @property
+    def temporal_pid(self) -> int:
+        return self._server.pid
+
     async def kill_temporal(self, seconds: float = 0.0) -> None:
         """With -9, and start it again on what it has left on disk."""
         end_process(self._server.pid)

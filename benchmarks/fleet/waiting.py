@@ -41,7 +41,7 @@ async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
     chance = random.Random(given.first_seed)
     assignments = {f"waiting-{seed}": ERRAND for seed in given.seeds}
     cached = min(CACHED, given.runs // 3)
-    changes = {"supervisors": cached, "sessions": min(SESSIONS, cached), "metrics_port": _free_port()}
+    changes = {"supervisors": cached, "sessions": min(SESSIONS, cached), "metrics_port": free_port()}
     async with fleet_at(testbed, "waiting", heartbeat=10.0, **changes) as fleet:
         fleet.hire()
         watch = Watch(fleet)
@@ -137,7 +137,7 @@ class Watch:
             await asyncio.sleep(0.2)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
