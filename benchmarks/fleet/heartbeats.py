@@ -23,9 +23,9 @@ from benchmarks.fleet.waiting import free_port
 from benchmarks.fleet.world import Counter, read_log
 
 ARMS = (10.0, 60.0)
-MEASURED = 20.0
+MEASURED = 15.0
 """Seconds."""
-ACT = 75.0
+ACT = 45.0
 """Seconds that each act takes: until all are under way, and while it is measured."""
 ASSIGNMENT = Assignment(
     counters=(Counter(effect="read"),),

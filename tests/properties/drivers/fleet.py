@@ -23,11 +23,12 @@ from tests.harness import AT_ONCE, Safe
 from tests.properties.adversary import Choices
 from tests.properties.drivers.hosted_shop import Host, HostClient, Planner
 from tests.properties.drivers.invariants import RUN, Auditor
-from tests.properties.drivers.scheduler import Process, Scheduler
+from tests.properties.drivers.scheduler import Process, Scheduler, Waiting
 from tests.properties.drivers.stores import Backend
 
 MOST_STEPS = 20_000
 MOST_SPEAKERS = 3
+ABOUT_TO_ACT = ("write_ledger", "act")
 BUILD: ContextVar[int] = ContextVar("build", default=0)
 """The build of the process that decides: another one may have another director."""
 
@@ -67,6 +68,11 @@ class Fleet:
         limits = replace(self.task.limits, **AT_ONCE, approvals="always", approval_seconds=60.0)
         self.task = replace(self.task, limits=limits)
         self.numbers = self.performed = 0
+        self.fates = Choices(data[::-1])
+        """What happens to drivers that are about to act, which is too seldom to be left to the other choices."""
+        self.considered: list[Waiting] = []
+        self.frozen: dict[Process, int] = {}
+        """Drivers that are stopped, and for how many steps of others."""
         self.extra: list[Callable[[], Any]] = []
         """More that may happen."""
         self.asks_operator = False
@@ -187,6 +193,8 @@ class Fleet:
             assert not self.auditor.broken, self.auditor.broken
             if self.supervisor.over and not self.scheduler.waiting:
                 return
+            if self.deaths and not self.calm:
+                self._freeze_before_acts()
             step = self._step if self.calm else self.choices.pick(*[self._step] * 40, *self._disturbances())
             made = step()
             if made is not None:
@@ -207,8 +215,19 @@ class Fleet:
         waiting = self.scheduler.waiting
         if not waiting:
             return self._idle()
-        self.scheduler.proceed(waiting[0] if self.calm else self.choices.pick(*waiting))
+        thawed = [one for one in waiting if self.frozen.get(one.process, 0) <= 0] or waiting
+        self.frozen = {process: steps - 1 for process, steps in self.frozen.items() if steps > 1}
+        self.scheduler.proceed(thawed[0] if self.calm else self.choices.pick(*thawed))
         return None
+
+    def _freeze_before_acts(self) -> None:
+        """Stop every third driver that is about to act, so that it continues after its replacement."""
+        for one in self.scheduler.waiting:
+            if one.label in ABOUT_TO_ACT and one not in self.considered and one.process in self.drivers:
+                self.considered.append(one)
+                if self.fates.one_in(3):
+                    self.frozen[one.process] = self.fates.pick(30, 60, 100)
+                    self.supervisor.alarm()
 
     async def _idle(self) -> None:
         """All processes wait. What a fleet and its users would do next."""

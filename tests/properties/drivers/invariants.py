@@ -55,7 +55,13 @@ class Auditor:
             self.broken.append(f"invariant {number}: {what}")
 
     async def committed(self, process: Process, doing: Doing) -> None:
-        """Check what one call has changed."""
+        """Check what one call has changed. What raises here, such as a state that cannot be read, is a finding."""
+        try:
+            await self._check_commit(process, doing)
+        except Exception as error:
+            self.broken.append(f"invariant 2: after {doing.name}: {error!r}")
+
+    async def _check_commit(self, process: Process, doing: Doing) -> None:
         before, after = self.stored, await self.backend.read(RUN)
         self.stored = after
         if doing.name == "keep" and not process.claimed[1]:
@@ -124,6 +130,9 @@ class Auditor:
         run: Run = doing.arguments[0]
         known, message = doing.options.get("known"), doing.options.get("message", 0)
         self.check(1, known is None or before.messages == known, f"turn {run.seq} precedes an accepted message")
+        if known is not None and not message:
+            waiting = before.messages - before.decided
+            self.check(3, not waiting, f"turn {run.seq} precedes {waiting} messages that it knows")
         self.check(2, len(grown) == 1, f"{len(grown)} turns at once")
         self.check(2, after.state == run, f"the state of turn {run.seq} is another one than was written")
         if after.state is not None:
