@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { address } from "./client";
+import { runQuery } from "./queries";
 import { follow, type Connection } from "./sse";
 import { Turns } from "./turns";
 import type { StreamMessage, TurnMessage } from "./types";
@@ -14,13 +15,16 @@ export interface Live {
   notice: string;
 }
 
-/** The turns of a run, live; what else is shown of it is asked for again when they change it. */
-export function useLive(run: string): Live {
+/** The turns of a run, live, once `begin`; what else is shown of it is asked for again when they change it. */
+export function useLive(run: string, begin = true): Live {
   const client = useQueryClient();
   const turns = useMemo(() => new Turns(), [run]);
   const [connection, setConnection] = useState<Connection>("connecting");
 
   useEffect(() => {
+    if (!begin) return;
+    /** Turns up to here are in what is shown already. */
+    const known = () => client.getQueryData(runQuery(run).queryKey)?.seq ?? 0;
     let frame = 0;
     let stale = false;
     let timer = 0;
@@ -44,8 +48,9 @@ export function useLive(run: string): Live {
       onMessage: ({ data }) => {
         const message = JSON.parse(data) as StreamMessage;
         turns.take(message);
-        stale = true;
-        planned ||= message.type !== "turn" || !!message.made_plan;
+        const news = message.type !== "turn" || message.seq > known();
+        stale ||= news;
+        planned ||= news && (message.type !== "turn" || !!message.made_plan);
         if (message.type === "end") queueMicrotask(() => stop());
         frame ||= requestAnimationFrame(show);
       },
@@ -55,7 +60,7 @@ export function useLive(run: string): Live {
       cancelAnimationFrame(frame);
       clearTimeout(timer);
     };
-  }, [client, run, turns]);
+  }, [client, run, turns, begin]);
 
   const all = useSyncExternalStore(turns.subscribe, () => turns.all);
   return { turns: all, connection, notice: turns.notice };

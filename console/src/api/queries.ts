@@ -15,6 +15,7 @@ import type {
   RunView,
   SettingRow,
   TaskRow,
+  TurnLine,
 } from "./types";
 
 const part = encodeURIComponent;
@@ -63,7 +64,15 @@ export const observationQuery = (run: string, id: string) =>
 export const plansQuery = (run: string) =>
   queryOptions({
     queryKey: ["plans", run],
-    queryFn: ({ signal }) => get<PlanRow[]>(`runs/${part(run)}/plans`, signal),
+    queryFn: ({ signal }) => get<PlanRow[]>(`runs/${part(run)}/plans?brief=true`, signal),
+  });
+
+/** The end of the log, for a run whose stream takes a while to begin. */
+export const linesQuery = (run: string) =>
+  queryOptions({
+    queryKey: ["lines", run],
+    queryFn: ({ signal }) => get<TurnLine[]>(`runs/${part(run)}/lines`, signal),
+    staleTime: Infinity,
   });
 
 export const diffQuery = (run: string, before: number, after: number) =>

@@ -1,5 +1,12 @@
 import type { StreamMessage, TurnMessage } from "./types";
 
+/** How many steps of each plan were carried out by these turns. */
+export function reachedBy(turns: readonly TurnMessage[]): Map<number, number> {
+  const found = new Map<number, number>();
+  for (const { standing } of turns) if (standing.plan !== null) found.set(standing.plan, standing.cursor);
+  return found;
+}
+
 /** The turns of one run as the stream tells them, in the order of the journal. A rewind forgets what was rewritten there. */
 export class Turns {
   private rows: readonly TurnMessage[] = [];

@@ -36,6 +36,7 @@ export type Spent = Schemas["Spent"];
 export type StepView = Schemas["StepView"];
 export type TaskRow = Schemas["TaskRow"];
 export type Zone = Schemas["Zone"];
+export type TurnLine = Schemas["TurnLine"];
 export type TurnMessage = Schemas["TurnMessage"];
 
 export type Argument = Row["value"];

@@ -32,7 +32,7 @@ function gist(row: PlanRow): string {
 }
 
 /** The plan versions side by side: why each was made, and how far it got. */
-export function Plans({ view, shown, onShow }: { view: RunView; shown?: number; onShow: (version: number | undefined) => void }) {
+export function Plans({ view, reached, shown, onShow }: { view: RunView; reached: Map<number, number>; shown?: number; onShow: (version: number | undefined) => void }) {
   const plans = useQuery(plansQuery(view.id));
   const rows = plans.data ?? [];
   const box = useRef<HTMLDivElement>(null);
@@ -59,7 +59,7 @@ export function Plans({ view, shown, onShow }: { view: RunView; shown?: number; 
             const row = rows[item.index];
             if (!row) return null;
             const { version, cause, parent } = row.plan;
-            const done = version === current && view.plan ? view.plan.steps.filter((step) => step.status === "done" && !step.look_again).length : Math.min(row.carried_out, length(row));
+            const done = version === current && view.plan ? view.plan.steps.filter((step) => step.status === "done" && !step.look_again).length : Math.min(reached.get(version) ?? 0, length(row));
             const here = version === chosen;
             return (
               <li key={item.key} className="absolute top-0 h-full w-[14.25rem]" style={{ transform: `translateX(${item.start}px)` }}>

@@ -121,7 +121,7 @@ function Film({ run }: { run: string }) {
           <div className="space-y-5">
             <Moment turn={turn} plan={plan} />
             <Panel flush title="What happened" aside={<span>{count(turns.length, "turn")}</span>}>
-              <Log turns={turns} selected={turn.seq} onSelect={(one) => goSeq(one.seq)} still className="max-h-72" />
+              <Log turns={turns} start={start} selected={turn.seq} onSelect={(one) => goSeq(one.seq)} still className="max-h-72" />
             </Panel>
           </div>
         </div>

@@ -4,9 +4,10 @@ import { Check, CircleHelp, Compass, FileCheck2, Film, Hand, MessageSquareText, 
 import { useMemo, useState } from "react";
 import { send } from "../api/client";
 import { type Live, useLive } from "../api/live";
-import { plansQuery, questionsQuery, runQuery } from "../api/queries";
+import { linesQuery, plansQuery, questionsQuery, runQuery } from "../api/queries";
 import { useSight } from "../api/seen";
-import type { Accepted, RunView, TurnMessage } from "../api/types";
+import { reachedBy } from "../api/turns";
+import type { Accepted, RunView, TurnLine, TurnMessage } from "../api/types";
 import { Dialog, Field } from "../ui/dialog";
 import { useKeys } from "../ui/keys";
 import { Log } from "../ui/log";
@@ -39,7 +40,9 @@ export function Run() {
 
 function RunPage({ run }: { run: string }) {
   const view = useQuery(runQuery(run));
-  const live = useLive(run);
+  const lines = useQuery(linesQuery(run));
+  // A long journal takes the server seconds to tell: what is to be seen first comes before it.
+  const live = useLive(run, !view.isLoading && !lines.isLoading);
   if (view.error && !view.data)
     return (
       <div className="space-y-4">
@@ -48,16 +51,22 @@ function RunPage({ run }: { run: string }) {
       </div>
     );
   if (!view.data) return <Sentence>Reading the run…</Sentence>;
-  return <Whole view={view.data} live={live} />;
+  return <Whole view={view.data} live={live} lines={lines.data} />;
 }
 
-function Whole({ view, live }: { view: RunView; live: Live }) {
+const NO_TURNS: readonly TurnMessage[] = [];
+
+function Whole({ view, live, lines }: { view: RunView; live: Live; lines?: TurnLine[] }) {
   const search = useSearch({ from: "/runs/$run" });
   const navigate = useNavigate({ from: "/runs/$run" });
   const set = (change: Partial<RunSearch>) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
-  const looked = useMemo(() => lookedAt(live.turns, search.at), [live.turns, search.at]);
+  const caughtUp = !lines || (live.turns.at(-1)?.seq ?? 0) >= (lines.at(-1)?.seq ?? 0);
+  const known = caughtUp || search.at !== undefined;
+  const looked = useMemo(() => (known ? lookedAt(live.turns, search.at) : null), [live.turns, search.at, known]);
   const seenId = looked?.seen?.id ?? view.seen?.id ?? "";
-  const { seen, picture, error } = useSight(view.id, seenId, live.turns, search.at);
+  const { seen, picture, error } = useSight(view.id, seenId, known ? live.turns : NO_TURNS, search.at);
+  const log = caughtUp ? live.turns : lines;
+  const reached = useMemo(() => reachedBy(live.turns), [live.turns]);
   const current = view.plan;
   const plans = useQuery(plansQuery(view.id));
   const moment = search.at === undefined ? undefined : live.turns[placeOf(live.turns, search.at)];
@@ -68,7 +77,7 @@ function Whole({ view, live }: { view: RunView; live: Live }) {
   return (
     <div className="space-y-5">
       <Head view={view} live={live} />
-      <Plans view={view} shown={search.plan} onShow={(plan) => set({ plan })} />
+      <Plans view={view} reached={reached} shown={search.plan} onShow={(plan) => set({ plan })} />
       <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]">
         <div className="max-lg:contents lg:space-y-5">
           {older ? (
@@ -82,7 +91,7 @@ function Whole({ view, live }: { view: RunView; live: Live }) {
                 </Button>
               }
             >
-              <Steps key={older.plan.version} reason={older.reason} steps={replaced(older, plans.data?.find((row) => row.plan.version > older.plan.version && row.plan.parent === older.plan.version))} />
+              <Steps key={older.plan.version} reason={older.reason} steps={replaced(older, reached.get(older.plan.version) ?? 0, plans.data?.find((row) => row.plan.version > older.plan.version && row.plan.parent === older.plan.version))} />
             </Panel>
           ) : (
             <Panel
@@ -101,7 +110,7 @@ function Whole({ view, live }: { view: RunView; live: Live }) {
             </Panel>
           )}
           <Panel className="max-lg:order-3" flush title="What happened" aside={<Connected live={live} ended={!!view.result} />}>
-            <Log turns={live.turns} selected={search.at} onSelect={(turn) => set({ at: turn.seq })} className="max-h-96" />
+            <Log turns={log} start={live.turns[0]?.at ?? view.began_at} selected={search.at} onSelect={(turn) => set({ at: turn.seq })} className="max-h-96" />
           </Panel>
         </div>
         <div className="max-lg:contents lg:space-y-5">
@@ -367,7 +376,7 @@ function Controls({ view }: { view: RunView }) {
 }
 
 function Connected({ live, ended }: { live: Live; ended: boolean }) {
-  if (ended) return <span>{count(live.turns.length, "turn")}</span>;
+  if (ended) return <span data-turns={live.turns.length}>{count(live.turns.length, "turn")}</span>;
   const lost = live.connection === "lost" || live.connection === "connecting";
   return (
     <span role="status" className={classes("flex items-center gap-1.5", lost && "text-ask")} data-connection={live.connection}>

@@ -20,7 +20,7 @@ const STATUS: Record<Status, { icon: Icon; tone: Tone; word: string }> = {
 };
 
 /** The steps of a plan that was replaced: what was done, where it failed, what was given up. */
-export function replaced(row: PlanRow, next?: PlanRow): Line[] {
+export function replaced(row: PlanRow, carriedOut: number, next?: PlanRow): Line[] {
   const failure = next?.plan.context?.failure;
   return row.plan.steps.map((step, index) => ({
     index,
@@ -31,7 +31,7 @@ export function replaced(row: PlanRow, next?: PlanRow): Line[] {
     effect: step.effect ?? "read",
     look_again: step.zone === "__replan__",
     status:
-      index < row.carried_out
+      index < carriedOut
         ? "done"
         : failure && failure.version === row.plan.version && failure.index === index
           ? "failed"

@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, Check, CircleHelp, Hand, Minus, X } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { TurnMessage } from "../api/types";
+import type { TurnLine, TurnMessage } from "../api/types";
 import { Button, classes, Empty, INK, type Icon, type Tone } from "./parts";
 import { Said } from "./said";
 import { clock, duration, elapsed } from "./time";
@@ -11,9 +11,10 @@ const WORDS: Record<string, string> = { good: "good: ", bad: "failure: ", doubt:
 /** Waiting longer than this is one line, so that a night does not push the story apart. */
 const IDLE = 20;
 
-type Entry = { kind: "turn"; turn: TurnMessage } | { kind: "idle"; seconds: number; before: number };
+type LogTurn = TurnLine | Pick<TurnMessage, "seq" | "at" | "line">;
+type Entry = { kind: "turn"; turn: LogTurn } | { kind: "idle"; seconds: number; before: number };
 
-export function entriesOf(turns: readonly TurnMessage[]): Entry[] {
+export function entriesOf(turns: readonly LogTurn[]): Entry[] {
   const found: Entry[] = [];
   let last = 0;
   for (const turn of turns) {
@@ -27,14 +28,17 @@ export function entriesOf(turns: readonly TurnMessage[]): Entry[] {
 /** What happened, a line for each turn that is worth one, in the order of the journal. Follows the end until it is scrolled. */
 export function Log({
   turns,
+  start,
   selected,
   onSelect,
   still,
   className,
 }: {
-  turns: readonly TurnMessage[];
+  turns: readonly LogTurn[];
+  /** When the run began. */
+  start: number;
   selected?: number;
-  onSelect?: (turn: TurnMessage) => void;
+  onSelect?: (turn: LogTurn) => void;
   /** Stays at what is selected in place of the end. */
   still?: boolean;
   className?: string;
@@ -42,7 +46,6 @@ export function Log({
   const box = useRef<HTMLDivElement>(null);
   const entries = useMemo(() => entriesOf(turns), [turns]);
   const [following, setFollowing] = useState(!still);
-  const start = turns[0]?.at ?? 0;
   const rows = useVirtualizer({
     count: entries.length,
     getScrollElement: () => box.current,
@@ -126,10 +129,10 @@ function Line({
   chosen,
   onSelect,
 }: {
-  turn: TurnMessage;
+  turn: LogTurn;
   start: number;
   chosen: boolean;
-  onSelect?: (turn: TurnMessage) => void;
+  onSelect?: (turn: LogTurn) => void;
 }) {
   const tone = (turn.line?.tone ?? "plain") as Tone;
   const Sign = SIGNS[tone] ?? Minus;

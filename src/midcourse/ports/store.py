@@ -99,7 +99,9 @@ class Store(Protocol):
         """The state that a run and its journal began with."""
         ...
 
-    async def journal(self, run_id: str) -> tuple[JournalRow, ...]: ...
+    async def journal(self, run_id: str, above: int = 0) -> tuple[JournalRow, ...]:
+        """The turns with numbers above this one, in order."""
+        ...
 
     async def happened(self, run_id: str, above: int) -> tuple["Happened", ...]:
         """Events with numbers above this one, in order: what a process reads that follows a run driven elsewhere."""

@@ -34,6 +34,8 @@ GLANCE = 0.2
 """Seconds between two looks into the journal."""
 LINGER = 30.0
 """Seconds that a log is kept after the last viewer has left."""
+CHUNK = 100
+"""Turns that are told at a time: a long journal takes seconds, in which other requests are answered."""
 PATIENCE = 60.0
 """Seconds that a database may be away before the stream ends; viewers then connect again."""
 
@@ -82,7 +84,8 @@ class WatchedRun:
         """All messages after this id, then new ones as they come; ends after the last message of the run."""
         self.viewers += 1
         try:
-            await self._caught_up()
+            if last_id:
+                await self._caught_up()
             place, rewind = self._place_after(last_id)
             if rewind is not None:
                 yield rewind
@@ -124,7 +127,7 @@ class WatchedRun:
         try:
             while True:
                 try:
-                    turns = await self._look()
+                    turned = await self._look()
                     away_since = 0.0
                 except OSError:
                     away_since = away_since or time.monotonic()
@@ -132,11 +135,11 @@ class WatchedRun:
                         raise
                     await asyncio.sleep(1.0)
                     continue
-                quiet = 0 if turns else quiet + 1
+                quiet = 0 if turned else quiet + 1
                 await self._look_for_driver(quiet)
                 if is_over(self._trail.run) and await self._add_end():
                     return
-                if not turns:
+                if not turned:
                     await asyncio.sleep(GLANCE)
         except asyncio.CancelledError:
             raise
@@ -146,18 +149,20 @@ class WatchedRun:
             self.over = True
             await self._wake()
 
-    async def _look(self) -> tuple[Progress, ...]:
+    async def _look(self) -> bool:
+        """Take what has happened since. Returns whether anything has."""
         rows = await self._desk.store.happened(self._run_id, self._trail.run.seq)
-        turns = self._trail.take(rows)
-        if turns:
+        if rows:
             for plan in await self._desk.store.plans(self._run_id, max(self._plans, default=0)):
                 self._plans[plan.version] = plan
                 self._narrator.add_plan(plan)
-        self.log += map(self._turn, turns)
-        self._looked = True
-        if turns:
+        for begin in range(0, len(rows), CHUNK):
+            self.log += map(self._turn, self._trail.take(rows[begin : begin + CHUNK]))
             await self._wake()
-        return turns
+            await asyncio.sleep(0.01 if begin + CHUNK < len(rows) else 0)
+        self._looked = True
+        await self._wake()
+        return bool(rows)
 
     def _turn(self, turn: Progress) -> Sent:
         run, event = turn.run, turn.event

@@ -187,8 +187,8 @@ class MemoryStore:
     async def opening(self, run_id: str) -> Run:
         return self._readable(run_id).opening
 
-    async def journal(self, run_id: str) -> tuple[JournalRow, ...]:
-        return tuple(self._readable(run_id).journal.values())
+    async def journal(self, run_id: str, above: int = 0) -> tuple[JournalRow, ...]:
+        return tuple(row for row in self._readable(run_id).journal.values() if row.seq > above)
 
     async def happened(self, run_id: str, above: int) -> tuple[Happened, ...]:
         rows = self._readable(run_id).journal.values()

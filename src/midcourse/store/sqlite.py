@@ -223,9 +223,10 @@ class SqliteStore(SqliteDriving):
     async def opening(self, run_id: str) -> Run:
         return read_run(run_id, *self._known(run_id, "SELECT opening FROM runs WHERE id = ?"))
 
-    async def journal(self, run_id: str) -> tuple[JournalRow, ...]:
+    async def journal(self, run_id: str, above: int = 0) -> tuple[JournalRow, ...]:
         check_format(run_id, *self._known(run_id, "SELECT state FROM runs WHERE id = ?"))
-        rows = self._db.execute("SELECT seq, event, commands FROM journal WHERE run = ? ORDER BY seq", (run_id,))
+        sql = "SELECT seq, event, commands FROM journal WHERE run = ? AND seq > ? ORDER BY seq"
+        rows = self._db.execute(sql, (run_id, above))
         return tuple(
             JournalRow(seq=seq, event=decode_stored_any(Event, event), commands=decode_stored_any(COMMANDS, commands))
             for seq, event, commands in rows

@@ -11,6 +11,7 @@ from midcourse.domain.reflection import ReplanningContext
 from midcourse.replay import Lost, Tally, Verdict
 from midcourse.server.models.base import Model, RunId
 from midcourse.server.models.questions import Row
+from midcourse.server.models.stream import LineView
 
 
 class PlanRow(Model):
@@ -21,13 +22,21 @@ class PlanRow(Model):
     """Why it was made, in words."""
     steps: tuple[str, ...]
     """Its steps in words."""
-    carried_out: int
-    """The number of its steps that were carried out."""
+    carried_out: int | None
+    """The number of its steps that were carried out; None in a brief list."""
     made_at: float | None
     seq: int | None
     """The turn that brought it."""
     spent: tuple[Spent, ...]
     """What making it cost."""
+
+
+class TurnLine(Model):
+    """A turn in the log."""
+
+    seq: int
+    at: float
+    line: LineView
 
 
 class DiffStep(Model):

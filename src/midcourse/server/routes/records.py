@@ -12,6 +12,7 @@ from midcourse.app.presentation.vocabulary import describe_call, describe_step, 
 from midcourse.app.records.journal import Journal, journal_of
 from midcourse.app.records.plan_diff import compare_plans
 from midcourse.app.start import is_stored
+from midcourse.domain.budget import Spent
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Step
 from midcourse.errors import RunUnknown
@@ -28,7 +29,9 @@ from midcourse.server.models.records import (
     LookRow,
     PlanDiffView,
     PlanRow,
+    TurnLine,
 )
+from midcourse.server.models.stream import LineView
 from midcourse.server.problems import Refusal, documented
 from midcourse.server.routes.runs import RunPath
 from midcourse.server.state import TheDesk
@@ -36,27 +39,67 @@ from midcourse.server.views import row_view
 
 router = APIRouter(tags=["records"])
 READS = documented(404, 422)
+ANSWERED_WITHIN = 100
+"""Turns within which a command is answered: a log that begins in the middle needs the commands that were pending there."""
 Version = Annotated[int, Path(ge=1, le=1_000_000, description="A plan version.")]
 ObservationPath = Annotated[str, Path(pattern=r"^[A-Za-z0-9_.-]{1,80}$", description="The observation's id.")]
 
 
 @router.get("/runs/{run_id}/plans", responses=READS)
-async def list_plans(run_id: RunPath, desk: TheDesk) -> tuple[PlanRow, ...]:
+async def list_plans(
+    run_id: RunPath,
+    desk: TheDesk,
+    brief: Annotated[
+        bool, Query(description="Leave out what the whole journal has to be read for: how far each got, and when.")
+    ] = False,
+) -> tuple[PlanRow, ...]:
     """All plan versions: why each was made, its steps, and how far it got."""
-    journal = await journal_of(desk.store, run_id)
-    reached = count_carried_out(journal.opening, journal.rows)
-    made = _made_at(journal)
+    reached: dict[int, int] = {}
+    made: dict[int, tuple[int, float]] = {}
+    if brief:
+        state, _ = await desk.store.load(run_id)
+        plans = await desk.store.plans(run_id)
+    else:
+        journal = await journal_of(desk.store, run_id)
+        state, plans = journal.state, journal.plans
+        reached, made = count_carried_out(journal.opening, journal.rows), _made_at(journal)
+    spent: dict[int, list[Spent]] = {}
+    for one in state.spent:
+        spent.setdefault(one.version, []).append(one)
     return tuple(
         PlanRow(
             plan=plan,
             reason=plan_reason(plan),
             steps=tuple(map(describe_step, plan.steps)),
-            carried_out=reached.get(plan.version, 0),
+            carried_out=None if brief else reached.get(plan.version, 0),
             made_at=made[plan.version][1] if plan.version in made else None,
             seq=made[plan.version][0] if plan.version in made else None,
-            spent=tuple(one for one in journal.state.spent if one.version == plan.version),
+            spent=tuple(spent.get(plan.version, ())),
         )
-        for plan in journal.plans
+        for plan in plans
+    )
+
+
+@router.get("/runs/{run_id}/lines", responses=READS)
+async def list_lines(
+    run_id: RunPath, desk: TheDesk, limit: Annotated[int, Query(ge=1, le=1000)] = 200
+) -> tuple[TurnLine, ...]:
+    """The last turns that are worth a line in a log. The whole log is in the event stream, which takes longer to begin."""
+    opening = await desk.store.opening(run_id)
+    narrator = Narrator()
+    narrator.add_commands(issued.command for issued in opening.pending)
+    run, _ = await desk.store.load(run_id)
+    reach = limit + ANSWERED_WITHIN
+    for plan in await desk.store.plans(run_id, max(0, run.segment.version - reach) if run.segment else 0):
+        narrator.add_plan(plan)
+    rows = await desk.store.journal(run_id, max(0, run.seq - reach))
+    for row in rows[:-limit]:
+        narrator.add_commands(row.commands)
+    told = ((row, narrator.describe(row.event, row.commands)) for row in rows[-limit:])
+    return tuple(
+        TurnLine(seq=row.seq, at=row.event.at, line=LineView(text=line.text, tone=line.tone))
+        for row, line in told
+        if line is not None
     )
 
 

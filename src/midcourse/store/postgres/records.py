@@ -118,9 +118,10 @@ class Records:
             raise unknown(run_id)
         return read_run(run_id, rows[0][0])
 
-    async def journal(self, run_id: str) -> tuple[JournalRow, ...]:
+    async def journal(self, run_id: str, above: int = 0) -> tuple[JournalRow, ...]:
         opening = await self.opening(run_id)
-        return with_commands(opening, await self._entries(run_id, opening.seq))
+        rows = with_commands(opening, await self._entries(run_id, opening.seq))
+        return tuple(row for row in rows if row.seq > above)
 
     async def happened(self, run_id: str, above: int) -> tuple[Happened, ...]:
         """Events with numbers above this one. Recent ones may still be replaced."""

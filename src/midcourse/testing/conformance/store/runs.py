@@ -43,6 +43,7 @@ class RunsConformance(StoreSuite):
             await store.begin(opening("a"), replace(TASK, goal="Something else"))
         assert await store.load("a") == (turns("a")[-1][0], TASK)
         assert await store.journal("a") == rows("a")
+        assert await store.journal("a", 1) == rows("a")[1:]
 
     @with_store
     async def test_unknown_run_is_refused_on_reading_it(self, store: Store) -> None:
