@@ -1,5 +1,6 @@
 """`midcourse demo`: every trouble comes and is told, one order is placed, and what was not recorded ends it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ def test_without_a_terminal_it_answers_itself_and_says_so(cli: Cli):
     assert "value     reference = PO-1001" in said.out
     assert "the shop's own log has 1 order." in told
     assert "done, and verified" in said.out
+    assert re.search(r"^console  http://127\.0\.0\.1:\d+/#token=[\w-]+/runs/[\w-]+$", said.out, re.M), said.out
     assert cli("show", "last", "--json").json["result"]["final_reason"] == "goal_reached"
 
 

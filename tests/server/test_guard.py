@@ -43,6 +43,15 @@ def test_requests_from_other_sites_are_refused(served: Served, site: str) -> Non
     assert served.client().get("/runs", headers={"Sec-Fetch-Site": site}).status_code == 403
 
 
+def test_a_link_elsewhere_leads_to_the_console_and_to_nothing_else(served: Served) -> None:
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    client = served.anyone(headers=link)
+    assert client.get(f"{served.url}/").status_code == 200
+    assert client.get(f"{served.url}/", headers={"Sec-Fetch-Dest": "iframe"}).status_code == 403
+    assert client.post(f"{served.url}/").status_code == 403
+    assert served.client().get("/runs", headers=link).status_code == 403
+
+
 def test_a_typed_address_may_read_and_not_write(served: Served) -> None:
     assert served.client().get("/runs", headers={"Sec-Fetch-Site": "none"}).status_code == 200
     assert served.client().post("/runs", json={}, headers={"Sec-Fetch-Site": "none"}).status_code == 403

@@ -87,8 +87,10 @@ def site_of(serving: Serving, port: int) -> Site:
     return Site(hosts=frozenset(hosts), origins=frozenset(origins))
 
 
-async def serve(serving: Serving, ready: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM. `ready` gets the address to open, once it can be opened."""
+async def serve(
+    serving: Serving, ready: Callable[[str], None], made: Callable[["Server"], None] = lambda _: None
+) -> None:
+    """Serve until SIGINT or SIGTERM. `ready` gets the address to open, once it can be opened; `made` the server, to stop it."""
     check_bind(serving)
     listener = listen(serving.bind, serving.port)
     port = listener.getsockname()[1]
@@ -111,6 +113,7 @@ async def serve(serving: Serving, ready: Callable[[str], None]) -> None:
         secure=any(origin.startswith("https://") for origin in serving.origins),
     )
     server = Server(build_app(shared, site), shared)
+    made(server)
     address = f"http://{host}:{port}/" + (f"#token={token}" if token else "")
     if shared.notifier:
         await shared.notifier.start()

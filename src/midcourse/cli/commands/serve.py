@@ -11,6 +11,7 @@ from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.run import Settings
 from midcourse.cli.options import Fleet, HomeFolder, OnceJson, teach
 from midcourse.cli.overrides import Overrides, load_settings, split_home, with_options
+from midcourse.cli.session.console import open_in_browser
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.errors import TaskInvalid
 
@@ -50,6 +51,7 @@ WebhooksFile = Annotated[
 DurableRuns = Annotated[
     bool, typer.Option("--durable", help="Serve the runs of the fleet, instead of those in this home.")
 ]
+OpenBrowser = Annotated[bool, typer.Option("--open", help="Open the console in a browser.")]
 
 
 @commands.command(
@@ -72,6 +74,7 @@ def serve(
     oidc: OidcFile = "",
     webhooks: WebhooksFile = "",
     durable: DurableRuns = False,
+    open_: OpenBrowser = False,
     set_: Fleet = None,
     home: HomeFolder = "",
     json: OnceJson = False,
@@ -114,15 +117,17 @@ def serve(
         oidc=_path(oidc),
         webhooks=_path(webhooks),
     )
-    run(serving, lambda address: _say_ready(address, json=json))
+    run(serving, lambda address: _announce(address, settings.home, json=json, opens=open_))
     return 0
 
 
-def _say_ready(address: str, *, json: bool) -> None:
+def _announce(address: str, home: Path, *, json: bool, opens: bool) -> None:
     if json:
         print_object({"url": address})
     else:
         terminal().console.print(f"Midcourse is at {address}", soft_wrap=True)
+    if opens:
+        open_in_browser(address, home)
 
 
 def _path(name: str) -> Path | None:

@@ -105,8 +105,11 @@ class Guard:
                 403, "cross_site", "another site sent this request", next="open the console at its own address"
             )
         fetched = headers.get("sec-fetch-site", "same-origin")
-        sent_back = method == "GET" and scope["path"] == CALLBACK and headers.get("sec-fetch-dest") == "document"
-        if fetched != "same-origin" and not (fetched == "none" and method in SAFE) and not sent_back:
+        if (
+            fetched != "same-origin"
+            and not (fetched == "none" and method in SAFE)
+            and not _follows_link(scope, headers)
+        ):
             raise Refusal(
                 403, "cross_site", "another site sent this request", next="open the console at its own address"
             )
@@ -140,6 +143,12 @@ class Guard:
             return message
 
         return limited
+
+
+def _follows_link(scope: Scope, headers: Headers) -> bool:
+    """Whether a browser was led here by a message, a page or the provider of identities: to a page that is the same for everyone."""
+    opened = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+    return scope["method"] == "GET" and scope["path"] in ("/", CALLBACK) and opened
 
 
 HOW_NAMED = "use the address that `midcourse serve` printed; --origin adds one"

@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from midcourse.app.extras import missing_extras
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.up import start_all, stop_all
 from midcourse.app.fleet.up_file import Part, Up, read_up, up_folder
@@ -123,6 +124,8 @@ def _print(there: Up, home: Path, where: Terminal, *, already: bool, stays: bool
     if FleetSettings.load(home).temporal_address != there.settings["temporal_address"]:
         _say(where, "the environment names another fleet: that is where the other commands go, not here", "yellow")
     _say(where, "try it: midcourse run order --durable", "bold")
+    if not missing_extras(["server"]):
+        _say(where, "see it in a browser: midcourse serve --durable --open")
     _say(where, "to stop: Ctrl-C" if stays else "to stop: midcourse down")
 
 

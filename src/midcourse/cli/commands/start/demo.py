@@ -2,9 +2,11 @@
 
 import asyncio
 import textwrap
+import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
+from pathlib import Path
 
 import typer
 from rich.text import Text
@@ -19,6 +21,7 @@ from midcourse.app.start import new_run_id, start_run
 from midcourse.app.wiring import Job
 from midcourse.cli.options import Headed, Home, Json, teach
 from midcourse.cli.overrides import load_settings
+from midcourse.cli.session.console import open_in_browser, serve_console
 from midcourse.cli.session.local import LEFT, Session, Verbosity, dry_panel
 from midcourse.cli.session.screen import NoScreen, Screen
 from midcourse.cli.view.run import STYLES
@@ -78,26 +81,46 @@ def demo(headed: Headed = False, set_: Home = None, json: Json = False) -> int:
 
     A pop-up, renamed controls, a 504 after the order was stored, and one
     question to you. The model is a recording, so no key is needed. Without a
-    terminal the demo answers the question itself, and tells you so.
+    terminal the demo answers the question itself, and tells you so. With the
+    extra server, the console shows the same run in your browser.
 
     Exit codes: 0 the order was placed, 1 ended without it, 2 misuse, 130 left.
     """
     settings = load_settings(set_, "home")
     require_extras("the demo", "browser")
     asyncio.run(require_chromium())
-    shop = TroubledShop()
-    with serve(shop) as address, password_at_hand():
+    shop, where = TroubledShop(), terminal(silent=json)
+    with serve(shop) as address, password_at_hand(), nullcontext("") if json else serve_console(settings) as console:
         job = demo_job(address, headed=headed, home=settings.home)
-        return asyncio.run(_run(job, shop, Verbosity(json=json)))
+        code = asyncio.run(_run(job, shop, Verbosity(json=json), console))
+        if console and where.live:
+            where.console.print("\nThe console stays up until you press Ctrl-C.")
+            wait_for_interrupt()
+        return code
 
 
-async def _run(job: Job, shop: TroubledShop, verbosity: Verbosity) -> int:
+def show_console(address: str, home: Path, where: Terminal) -> None:
+    """Say where the run can be watched, and open that in a terminal's browser."""
+    where.console.print(f"console  {address}", style="dim", soft_wrap=True, highlight=False)
+    if where.live:
+        open_in_browser(address, home)
+
+
+def wait_for_interrupt() -> None:
+    with suppress(KeyboardInterrupt):
+        while True:
+            time.sleep(3600)
+
+
+async def _run(job: Job, shop: TroubledShop, verbosity: Verbosity, console: str) -> int:
     run_id = new_run_id()
     with open_store(job.settings.home) as store:
         await start_run(job, run_id, store)
         story = Story(terminal(silent=verbosity.silent), silent=verbosity.silent)
         session = DemoSession(job, run_id, store, verbosity, story, shop)
         story.begin(job)
+        if console:
+            show_console(f"{console}/runs/{run_id}", job.settings.home, terminal())
         run, _ = await store.load(run_id)
         session.view.restore(run, (), ())
         code = await session.follow(NarratedRun(session.agent.pick_up(run_id), story))

@@ -1,0 +1,73 @@
+"""The console beside a command: served by the command's own process, for as long as it runs."""
+
+import asyncio
+import os
+import sys
+import threading
+import webbrowser
+from collections.abc import Generator
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from midcourse.app.extras import missing_extras
+from midcourse.app.settings.run import Settings
+from midcourse.files import atomic_write, private_folder
+
+if TYPE_CHECKING:
+    from midcourse.server.start import Server
+
+PATIENCE = 20.0
+"""Seconds within which a server that was started has to answer, or is done without."""
+OPENER = """<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={address}"><title>Midcourse</title><a href="{address}">Open the console</a>
+"""
+
+
+@contextmanager
+def serve_console(home: Settings) -> Generator[str]:
+    """The address of the console, with its token; empty if the extra `server` is not installed or nothing can be served."""
+    if missing_extras(["server"]):
+        yield ""
+        return
+    from midcourse.server.start import Serving, serve
+
+    servers: list[Server] = []
+    found: list[str] = []
+    ready = threading.Event()
+
+    def told(address: str) -> None:
+        found.append(address)
+        ready.set()
+
+    def run() -> None:
+        try:
+            asyncio.run(serve(Serving(home=home, port=0), told, servers.append))
+        finally:
+            ready.set()
+
+    thread = threading.Thread(target=run, name="console", daemon=True)
+    thread.start()
+    ready.wait(PATIENCE)
+    try:
+        yield found[0] if found else ""
+    finally:
+        for server in servers:
+            server.should_exit = True
+        thread.join(PATIENCE)
+
+
+def open_in_browser(address: str, home: Path) -> bool:
+    """Open a page that leads to this address. Not the address itself: other accounts can read the arguments of a process.
+
+    Only where windows are: elsewhere a browser in text would take the terminal.
+    """
+    if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return False
+    page = private_folder(home / "server") / "open.html"
+    atomic_write(page, OPENER.format(address=escape(address, quote=True)))
+    try:
+        return webbrowser.open(page.absolute().as_uri())
+    except webbrowser.Error:
+        return False
