@@ -7,21 +7,27 @@ reversible or irreversible. The arms take turns, so that a disturbance of the ma
 
 bare         Temporal; a step is one activity that acts and looks; nothing is kept but what the engine keeps
 kept         the same, with two PostgreSQL transactions a step in hand-written SQL: dispatch; outcome, observation and journal
+segmented    the same transactions, in one activity for each segment
 midcourse    a driver that the same engine places, with its records in the same PostgreSQL
 langgraph    a graph with a PostgreSQL checkpoint after each node, synced; for orientation: other promises, another engine
+dbos         a workflow of steps whose results are in PostgreSQL; for orientation, too
+
+With `--seconds 6` each step takes so long, as a browser's does: then the runs mostly wait, and what an engine does meanwhile counts.
 
 Three tables, since a run has a fixed cost in addition to its steps: runs with segments of four steps, runs with segments of ten,
 and the difference of the two, which is what one more step costs. A bare look and the plan made from it are one activity; the
 director looks and plans in two.
 
-LangGraph is not a dependency. To have its column:
+LangGraph and DBOS are not dependencies. To have their columns:
 
-    uv venv graph
-    uv pip install --python graph/bin/python langgraph langgraph-checkpoint-postgres 'psycopg[binary]' pydantic
-    python -m benchmarks.engine_overhead --langgraph graph/bin/python
+    uv venv others
+    uv pip install --python others/bin/python langgraph langgraph-checkpoint-postgres dbos 'psycopg[binary]' pydantic
+    python -m benchmarks.engine_overhead --others others/bin/python
 """
 
+import argparse
 import json
+import os
 import sys
 import time
 from dataclasses import asdict, dataclass
@@ -31,9 +37,9 @@ from math import isnan, nan
 from psycopg import Connection
 
 from benchmarks.harness.report import keep, machine, options_of, table
-from benchmarks.overhead.figures import Figure, Round, Rounds, Span, alone_ms, cpu, ratio, together_ms
-from benchmarks.overhead.trial import ArmProcess, has_langgraph, trial
-from benchmarks.overhead.workload import SEGMENTS
+from benchmarks.overhead.figures import Figure, Ratio, Round, Rounds, Span, alone_ms, cpu, ratio, together_ms
+from benchmarks.overhead.trial import NEEDS, ArmProcess, is_installed, trial
+from benchmarks.overhead.workload import SECONDS, SEGMENTS
 from midcourse.process import leave
 
 FOUR, TEN = 4, 10
@@ -57,9 +63,9 @@ COUNTED = {
     "history events": "events",
     "history bytes": "history_bytes",
 }
-BARRED = ("ms, alone", "ms, in company", "CPU s per 1,000")
-BAR = 1.10
-"""What these may be at most, as a multiple of the same two transactions by hand."""
+BARRED = "CPU s per 1,000"
+BARS = {"segmented": 1.3, "langgraph": 1.25}
+"""The most that this may be, as a multiple of these arms, in segments of ten: the upper end of the interval."""
 GATES = {"commits": 2.3, "transitions": 0.1, "history_bytes": 10}
 """The most that one more step may take. A worker also looks for messages once a second, which PostgreSQL counts as commits."""
 
@@ -89,10 +95,14 @@ class Found:
     """Where a worker's processor time goes, in ms a step."""
 
 
-def measure(rounds: int, together: int, langgraph: str) -> Found:
-    arms: dict[str, str] = dict.fromkeys(("bare", "kept", "midcourse"), sys.executable)
-    if langgraph and has_langgraph(langgraph):
-        arms["langgraph"] = langgraph
+def arms_with(others: str) -> dict[str, str]:
+    """Every arm that is installed, with its interpreter."""
+    arms = dict.fromkeys(("bare", "kept", "segmented", "midcourse"), sys.executable)
+    return arms | {arm: others for arm in NEEDS if others and is_installed(arm, others)}
+
+
+def measure(rounds: int, together: int, others: str) -> Found:
+    arms = arms_with(others)
     found: dict[str, list[Round]] = {arm: [] for arm in arms}
     with trial(arms) as (processes, connection):
         for arm in processes.values():
@@ -129,16 +139,17 @@ def share(span: Span, counts: Counts, what: str) -> float:
 
 
 def table_of(span: Span, found: dict[str, Rounds], counts: dict[str, Counts]) -> str:
+    others = [arm for arm in BARS if arm in found]
     rows: list[list[str]] = []
     for name, figure in MEASURED.items():
         shares = [span.of(partial(figure, rounds), SEGMENTS) for rounds in found.values()]
-        compared = ratio(figure, span, SEGMENTS, found["midcourse"], found["kept"])
-        rows.append([name, *(f"{value:.2f}" for value in shares), str(compared)])
+        compared = [str(ratio(figure, span, SEGMENTS, found["midcourse"], found[other])) for other in others]
+        rows.append([name, *(f"{value:.2f}" for value in shares), *compared])
     for name, what in COUNTED.items():
-        shares = {arm: share(span, counts[arm], what) for arm in found}
-        compared = shares["midcourse"] / shares["kept"]
-        rows.append([name, *("" if isnan(value) else f"{value:.2f}" for value in shares.values()), f"{compared:.2f}"])
-    return f"## A step of {span.name}\n\n" + table(["", *found, "midcourse : kept"], rows)
+        shares = [share(span, counts[arm], what) for arm in found]
+        rows.append([name, *("" if isnan(value) else f"{value:.2f}" for value in shares), *("" for _ in others)])
+    title = f"## A step of {span.name}\n\n"
+    return title + table(["", *found, *(f"midcourse : {other}" for other in others)], rows)
 
 
 def areas_of(areas: dict[str, dict[str, float]]) -> str:
@@ -151,14 +162,15 @@ def areas_of(areas: dict[str, dict[str, float]]) -> str:
 
 def text_of(found: Found) -> str:
     parts = [table_of(span, found.rounds, found.counts) for span in SPANS]
-    if "langgraph" not in found.rounds:
-        parts.append("LangGraph is not installed here: `--help` shows how to install it.")
+    if missing := [arm for arm in NEEDS if arm not in found.rounds]:
+        parts.append(f"Not installed here: {', '.join(missing)}. `--help` shows how to install them.")
     return "\n\n".join([*parts, areas_of(found.areas)])
 
 
-def ratios(span: Span, found: dict[str, Rounds]) -> dict[str, object]:
-    ours, theirs = found["midcourse"], found["kept"]
-    return {name: asdict(ratio(MEASURED[name], span, SEGMENTS, ours, theirs)) for name in BARRED}
+def ratios(span: Span, found: dict[str, Rounds]) -> dict[str, Ratio]:
+    """The processor time of a step beside that of the arms with a bar."""
+    figure, ours = MEASURED[BARRED], found["midcourse"]
+    return {other: ratio(figure, span, SEGMENTS, ours, found[other]) for other in BARS if other in found}
 
 
 def gate(counts: dict[str, Counts]) -> dict[str, float]:
@@ -166,15 +178,42 @@ def gate(counts: dict[str, Counts]) -> dict[str, float]:
     return {what: round(share(SPANS[-1], counts["midcourse"], what), 2) for what in GATES}
 
 
+def measure_slow(given: argparse.Namespace) -> int:
+    """Processor time of a step that takes seconds, in runs that are carried out at the same time."""
+    os.environ[SECONDS] = str(given.seconds)
+    arms = arms_with(given.others)
+    with trial(arms) as (processes, connection):
+        found = {
+            name: 1000 * sum(block.cpu for block in blocks) / sum(block.all_steps for block in blocks)
+            for name, arm in processes.items()
+            if (blocks := [arm.block(connection, FOUR, given.together) for _ in range(given.rounds)])
+        }
+    rows = [[arm, f"{ms:.2f}"] for arm, ms in found.items()]
+    text = f"Steps of {given.seconds:g} s, {given.together} runs at a time.\n\n" + table(["", "CPU ms a step"], rows)
+    rounded = {arm: round(ms, 2) for arm, ms in found.items()}
+    summary = {"seconds_per_step": given.seconds, "cpu_ms": rounded, "rounds": given.rounds, "machine": machine()}
+    if given.keep:
+        keep("engine_overhead_slow", summary, text)
+    if not given.json:
+        print(text)
+    print(json.dumps(summary))
+    return 0
+
+
 def main() -> int:
     parser = options_of(__doc__)
-    parser.add_argument("--rounds", type=int, default=25, help="each arm has its turn in each")
+    parser.add_argument("--rounds", type=int, default=8, help="each arm has its turn in each")
     parser.add_argument("--together", type=int, default=10, help="runs at a time")
-    parser.add_argument("--langgraph", default=sys.executable, help="an interpreter that has it; empty to leave it out")
+    parser.add_argument("--others", default=sys.executable, help="an interpreter that has LangGraph and DBOS")
+    parser.add_argument(
+        "--seconds", type=float, default=0.0, help="how long each step takes; only CPU is measured then"
+    )
     parser.add_argument("--gates", action="store_true", help="only count what hardly depends on the machine")
     given = parser.parse_args()
+    if given.seconds:
+        return measure_slow(given)
     began = time.monotonic()
-    found = None if given.gates else measure(given.rounds, given.together, given.langgraph)
+    found = None if given.gates else measure(given.rounds, given.together, given.others)
     gated = gate(found.counts if found else count_all())
     held = all(gated[name] <= most for name, most in GATES.items())
     summary: dict[str, object] = {"gates": gated, "most": GATES, "held": held}
@@ -183,10 +222,11 @@ def main() -> int:
             "rounds": given.rounds,
             "runs": given.rounds * 2 * (1 + given.together),
             "steps": given.rounds * SEGMENTS * (FOUR + TEN) * (1 + given.together),
-            "bar": BAR,
-            "ratios": {span.name: ratios(span, found.rounds) for span in SPANS},
+            "bars": BARS,
+            "ratios": {span.name: {k: asdict(v) for k, v in ratios(span, found.rounds).items()} for span in SPANS},
+            "within": {arm: one.high <= BARS[arm] for arm, one in ratios(SPANS[1], found.rounds).items()},
             "areas": found.areas,
-            "langgraph": "langgraph" in found.rounds,
+            "arms": list(found.rounds),
         }
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": machine()}
     text = text_of(found) if found else ""

@@ -1,1 +1,1 @@
-"""The arms of `engine_overhead.py`: the same work on the bare engine, on Midcourse, and on LangGraph."""
+"""The arms of `engine_overhead.py`: the same work on the bare engine, on Midcourse, on LangGraph and on DBOS."""

@@ -29,6 +29,10 @@ async def make(name: str, temporal: str, postgres: str) -> Arm:
         from benchmarks.overhead.graph import Graph
 
         return Graph(postgres)
+    if name == "dbos":
+        from benchmarks.overhead.steps import Steps
+
+        return Steps(postgres)
     if name == "midcourse":
         from benchmarks.overhead.ours import Ours
         from midcourse.runtimes.temporal.client import connect
@@ -36,10 +40,16 @@ async def make(name: str, temporal: str, postgres: str) -> Arm:
         return Ours(await connect(temporal), postgres)
     from temporalio.client import Client
 
-    from benchmarks.overhead.bare import Bare, Kept
+    from benchmarks.overhead.bare import Bare, Kept, Segmented
 
     client = await Client.connect(temporal)
-    return Bare(client) if name == "bare" else Kept(client, postgres)
+    match name:
+        case "bare":
+            return Bare(client)
+        case "kept":
+            return Kept(client, postgres)
+        case _:
+            return Segmented(client, postgres)
 
 
 async def serve(arm: Arm) -> None:

@@ -1,12 +1,12 @@
-"""The engine alone, and the engine with two transactions a step, both as one would write them by hand for this one task.
+"""The engine alone, with two transactions a step, and with those in one activity per segment, as one would write them by hand.
 
-A step is one activity that acts and looks; a look and the plan made from it are another. What goes through the engine is a
-number, never a screen.
+In the first two a step is one activity that acts and looks; a look and the plan made from it are another. What goes through the
+engine is a number, never a screen. Workflows run without the sandbox, as Midcourse's does.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from temporalio import activity, workflow
 from temporalio.client import Client
 from temporalio.common import RetryPolicy
-from temporalio.worker import Worker
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 with workflow.unsafe.imports_passed_through():
     from psycopg import AsyncConnection
@@ -48,10 +48,21 @@ class BareWorkflow:
         )
 
 
+@workflow.defn(name="segmented")
+class SegmentWorkflow(BareWorkflow):
+    @workflow.run
+    async def go(self, steps: int) -> int:
+        for segment in range(SEGMENTS):
+            await self._do("carry_out", [segment * steps, steps])
+        await self._do("finish", SEGMENTS * steps)
+        return SEGMENTS * steps
+
+
 class Bare:
     """Acts and looks, and keeps nothing."""
 
     queue = "bare"
+    flow: type[BareWorkflow] = BareWorkflow
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -59,13 +70,21 @@ class Bare:
 
     @asynccontextmanager
     async def at_work(self) -> AsyncGenerator[None]:
-        activities = [self.plan, self.step, self.finish]
-        async with Worker(self._client, task_queue=self.queue, workflows=[BareWorkflow], activities=activities):
+        async with Worker(
+            self._client,
+            task_queue=self.queue,
+            workflows=[self.flow],
+            activities=self.activities(),
+            workflow_runner=UnsandboxedWorkflowRunner(),
+        ):
             yield
+
+    def activities(self) -> list[Callable[..., Any]]:
+        return [self.plan, self.step, self.finish]
 
     async def run(self, run_id: str, steps: int) -> None:
         self._worlds[run_id] = Panel()
-        await self._client.execute_workflow(BareWorkflow.go, steps, id=run_id, task_queue=self.queue)
+        await self._client.execute_workflow(self.flow.go, steps, id=run_id, task_queue=self.queue)
         del self._worlds[run_id]
 
     async def counts(self, run_id: str) -> Counts:
@@ -97,12 +116,12 @@ def _run_id() -> str:
 
 
 TABLES = """
-CREATE SCHEMA bare;
-CREATE TABLE bare.ledger (run text, step int, body text NOT NULL, PRIMARY KEY (run, step));
-CREATE TABLE bare.observations (run text, id int, body text NOT NULL, PRIMARY KEY (run, id));
-CREATE TABLE bare.journal (run text, seq int, body text NOT NULL, PRIMARY KEY (run, seq));
-CREATE TABLE bare.plans (run text, version int, body text NOT NULL, PRIMARY KEY (run, version));
-CREATE TABLE bare.runs (run text PRIMARY KEY, body text)
+CREATE SCHEMA IF NOT EXISTS bare;
+CREATE TABLE IF NOT EXISTS bare.ledger (run text, step int, body text NOT NULL, PRIMARY KEY (run, step));
+CREATE TABLE IF NOT EXISTS bare.observations (run text, id int, body text NOT NULL, PRIMARY KEY (run, id));
+CREATE TABLE IF NOT EXISTS bare.journal (run text, seq int, body text NOT NULL, PRIMARY KEY (run, seq));
+CREATE TABLE IF NOT EXISTS bare.plans (run text, version int, body text NOT NULL, PRIMARY KEY (run, version));
+CREATE TABLE IF NOT EXISTS bare.runs (run text PRIMARY KEY, body text)
 """
 DISPATCH = b"""INSERT INTO bare.ledger VALUES (%s, %s, %s)
 ON CONFLICT (run, step) DO UPDATE SET body = excluded.body"""
@@ -172,3 +191,18 @@ class Kept(Bare):
         connection = await self._connections.get()
         await connection.execute(sql, values)
         self._connections.put_nowait(connection)
+
+
+class Segmented(Kept):
+    """The same transactions in one activity for each segment: the fewest that an engine can have without losing more than that."""
+
+    queue = "segmented"
+    flow = SegmentWorkflow
+
+    def activities(self) -> list[Callable[..., Any]]:
+        return [self.carry_out, self.finish]
+
+    @activity.defn
+    async def carry_out(self, said: list[int]) -> None:
+        for todo in await self.plan(said):
+            await self.step(todo)

@@ -134,6 +134,12 @@ def trial(arms: dict[str, str]) -> Generator[tuple[dict[str, ArmProcess], psycop
         yield processes, connection
 
 
-def has_langgraph(python: str) -> bool:
-    wanted = "import langgraph.graph, langgraph.checkpoint.postgres.aio, psycopg, pydantic"
-    return subprocess.run([python, "-c", wanted], capture_output=True, check=False).returncode == 0
+NEEDS = {
+    "langgraph": "import langgraph.graph, langgraph.checkpoint.postgres.aio, psycopg, pydantic",
+    "dbos": "import dbos, pydantic",
+}
+
+
+def is_installed(arm: str, python: str) -> bool:
+    """Whether this interpreter has what the arm of another system needs."""
+    return subprocess.run([python, "-c", NEEDS[arm]], capture_output=True, check=False).returncode == 0

@@ -1,5 +1,7 @@
 """What every arm does: a plan, steps that act and look, two replans, a result. Only what is kept of it differs."""
 
+import asyncio
+import os
 from dataclasses import dataclass
 
 from midcourse.domain.observation import Observation
@@ -12,6 +14,8 @@ SEGMENTS = 3
 """A plan and two replans."""
 EFFECTS = ("flip", "flip", "flip", "send")
 """Reversible three times, then irreversible: each of them is written down before it is sent, and after."""
+SECONDS = "OVERHEAD_SECONDS"
+"""The variable that says how long a step takes."""
 LEVERS = 39
 """So many that a look is about 5 KB of JSON."""
 
@@ -34,6 +38,7 @@ class Panel(BaseWorld):
         super().__init__()
         self.flipped: list[int] = []
         self.sent: list[int] = []
+        self._seconds = float(os.environ.get(SECONDS, "0"))
 
     def look(self) -> Scene:
         levers = (
@@ -50,12 +55,18 @@ class Panel(BaseWorld):
         return Scene("Panel", *levers, sent, address="https://panel.test/board", origin="https://panel.test")
 
     @skill(effect="reversible")
-    def flip(self, zone: Zone, number: int) -> None:
+    async def flip(self, zone: Zone, number: int) -> None:
+        await self._take_time()
         self.flipped.append(number % LEVERS)
 
     @skill(effect="irreversible")
-    def send(self, zone: Zone, number: int) -> None:
+    async def send(self, zone: Zone, number: int) -> None:
+        await self._take_time()
         self.sent.append(number)
+
+    async def _take_time(self) -> None:
+        if self._seconds:
+            await asyncio.sleep(self._seconds)
 
 
 def segment_after(done: int, steps: int) -> tuple[Todo, ...]:
