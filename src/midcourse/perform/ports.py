@@ -18,7 +18,7 @@ from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.embedder import Embedder
 from midcourse.ports.extractor import Extractor
 from midcourse.ports.judge import ProgressJudge, WordsSeen
-from midcourse.ports.memory import Memory
+from midcourse.ports.memory import ALIKE, Memory
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.plan_cache import PlanCache
@@ -30,9 +30,6 @@ from midcourse.ports.vault import Secrets, Vault, reveal_all
 from midcourse.ports.verifier import Verifier
 from midcourse.ports.world import World
 from midcourse.redact import Redactor, redactor
-
-ALIKE = 0.6
-"""Default similarity threshold, for trigrams: 2 % false matches on messages of real programs (`benchmarks/memory.py`)."""
 
 LONGEST_TEXT = 1000
 """Characters kept of a detail: a world may answer with a whole page, and a run has to stay small."""

@@ -14,6 +14,9 @@ LATEST_RUNS = 100
 MOST_COMPARED = 500
 """The number of recent lessons that are compared by their tasks."""
 
+ALIKE = 0.6
+"""Default similarity threshold, for trigrams: 2 % false matches on messages of real programs (`benchmarks/memory.py`)."""
+
 
 class Memory(Protocol):
     """Lessons of one agent of one tenant. Writing twice for the same run counts once."""

@@ -4,7 +4,6 @@ import sqlite3
 from typing import Any, TypeVar
 
 from midcourse.codec import encode
-from midcourse.director.decide import objection_after
 from midcourse.domain.approval import Question
 from midcourse.domain.event import Event
 from midcourse.domain.phase import Asking
@@ -56,6 +55,8 @@ class SqliteDriving:
             self._db.execute("BEGIN IMMEDIATE")
             decided, resting = self._known(run_id, "SELECT messages_decided, resting FROM runs WHERE id = ?")
             waiting = await self.messages(run_id, decided)
+            from midcourse.director.decide import objection_after  # not loaded to list or show runs
+
             if refused := objection_after(self._state(run_id), (message.event for message in waiting), event):
                 return Posted(refused=refused)
             number = self._last_message(run_id) + 1

@@ -28,9 +28,9 @@ from midcourse.domain.failure import FailureRule
 from midcourse.domain.monitor import Monitors
 from midcourse.domain.outline import Outlines
 from midcourse.errors import TaskInvalid
-from midcourse.perform.ports import ALIKE
 from midcourse.policy.failure.ineffective_settings import find_ineffective_setting
 from midcourse.policy.spelling import unknown
+from midcourse.ports.memory import ALIKE
 
 SOURCES = SettingsConfigDict(
     env_prefix=PREFIX,

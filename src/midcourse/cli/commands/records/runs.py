@@ -20,7 +20,7 @@ from midcourse.cli.options import DurableOnly, Fleet, HomeFolder, Json, teach
 from midcourse.cli.overrides import Overrides, load_fleet_settings, load_settings, with_options
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
-from midcourse.perform.finishing import SUCCESSES
+from midcourse.domain.result import SUCCESSES
 from midcourse.policy.task_state import state_in_phase
 from midcourse.ports.store import RunSummary
 
