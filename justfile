@@ -77,6 +77,7 @@ nightly: properties coverage
     uv run python -m benchmarks.kill_mail --runs 20 --json --keep
     uv run python -m benchmarks.growth --steps 2000 --json --keep
     uv run python -m benchmarks.console_speed --steps 2000 --json --keep
+    uv run python -m benchmarks.server_load --minutes 10 --json --keep
     uv run python -m benchmarks.detour --runs 1000 --browser 30 --json --keep
     uv run python -m benchmarks.outline --runs 1000 --json --keep
     uv run python -m benchmarks.invoices --rows 500 --json --keep
