@@ -133,7 +133,7 @@ async def scroll(browser: Browser, address: str, last: int) -> tuple[dict[str, l
         await watch("log", "[role=log]", down=False)
         await watch("plans", "[aria-label='Plan versions'] > div", down=False)
         await page.evaluate(f"location.hash = '#/runs/{RUN}/replay'")
-        await page.locator("[role=slider]").wait_for()
+        await page.get_by_text(f"of {last}", exact=False).first.wait_for()  # all turns are there
         await watch("film strip", "div:has(> [aria-label='Film strip'])", down=False)
         found["slider"] = await drag(page)
     return found, max(cpu)
