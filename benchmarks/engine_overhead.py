@@ -222,6 +222,10 @@ def main() -> int:
             "rounds": given.rounds,
             "runs": given.rounds * 2 * (1 + given.together),
             "steps": given.rounds * SEGMENTS * (FOUR + TEN) * (1 + given.together),
+            "cpu_ms": {
+                arm: round(SPANS[1].of(partial(MEASURED[BARRED], one), SEGMENTS), 2)
+                for arm, one in found.rounds.items()
+            },
             "bars": BARS,
             "ratios": {span.name: {k: asdict(v) for k, v in ratios(span, found.rounds).items()} for span in SPANS},
             "within": {arm: one.high <= BARS[arm] for arm, one in ratios(SPANS[1], found.rounds).items()},
