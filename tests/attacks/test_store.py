@@ -229,6 +229,19 @@ def test_damaged_records_are_reported_in_words(
     assert 2 in codes
 
 
+def test_a_damaged_column_name_is_reported_in_words_to_a_new_run(
+    good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(good, home)
+    database = home / "midcourse.db"
+    database.write_bytes(database.read_bytes().replace(b"final_reason TEXT", b"final_reasoo TEXT"))
+    assert main(["run", "notepad", "--quiet", "--json", "--set", f"home={home}"]) == 2
+    out = capsys.readouterr()
+    assert "Traceback" not in out.err
+    assert "midcourse.db is damaged" in json.loads(out.out)["error"]
+
+
 def test_a_full_disk_is_reported_in_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -74,6 +74,28 @@ def test_an_error_message_quotes_a_strangers_file_harmlessly(
     assert "\\x1b]0;pwned" in said
 
 
+@pytest.mark.parametrize("escape", ["\\u001b]0;pwned\\u0007", "\\u0000", "\\u009b31m"])
+def test_a_strangers_file_names_no_home_that_a_terminal_obeys(
+    escape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("task.toml").write_text(
+        f'goal = "x"\n[settings]\nhome = "a{escape}"\n[world]\nname = "notepad"\n[planner]\nname = "same_plan"\n'
+        'steps = [{ zone = "page", skill = "read" }]\n'
+    )
+    assert main(["run", "task.toml"]) == 2
+    said = capsys.readouterr().err
+    assert "has to be a path without control characters" in said
+    assert not set(said) & set("\x00\x07\x1b\x9b")
+    assert [path.name for path in tmp_path.iterdir()] == ["task.toml"]
+
+
+@pytest.mark.parametrize("home", ["home\u202egnp", "home\u200b"])
+def test_the_path_of_a_run_is_printed_harmlessly(home: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "notepad", "--home", str(tmp_path / home)]) == 0
+    assert not set(capsys.readouterr().out) & set("\u202e\u200b")
+
+
 def test_a_refusal_quotes_a_page_harmlessly(capsys: pytest.CaptureFixture[str]) -> None:
     report("r", "changed since: value 'a': '\x1b[2J' -> '\u202e'", "", json=False)
     assert not set(capsys.readouterr().out) & set("\x1b\u202e")

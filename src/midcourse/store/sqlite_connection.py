@@ -22,7 +22,7 @@ ADVICE = {
 
 DAMAGED = "is damaged; restore the whole folder from a backup, or set MIDCOURSE_HOME to a new one"
 DAMAGED_BY = ("SQLITE_CORRUPT", "SQLITE_SCHEMA", "SQLITE_FORMAT")
-DAMAGED_SAYS = ("malformed", "could not decode", "no such table", "no such column")
+DAMAGED_SAYS = ("malformed", "could not decode", "no such table", "no such column", "has no column named")
 """Messages of damaged contents for which SQLite and Python have no error code."""
 
 

@@ -4,6 +4,7 @@ What is said last wins: `--set` over the environment over the task file over the
 of them says.
 """
 
+import unicodedata
 import warnings
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -272,6 +273,14 @@ class Settings(RecoverySettings):
         description="Directory in which runs are kept. Only its owner may read it: the folder is 0700, files in it are 0600.",
     )
 
+    @field_validator("home")
+    @classmethod
+    def _refuse_control_characters(cls, home: Path) -> Path:
+        """A task file may name the home, its path is printed, and no system call takes a path with a NUL."""
+        if any(unicodedata.category(char) == "Cc" for char in str(home)):
+            raise ValueError("has to be a path without control characters")
+        return home
+
     @field_validator(
         "max_tokens",
         "max_cost_usd",
@@ -360,7 +369,7 @@ def built(kind: type[S], values: dict[str, object], source: str) -> S:
 def _readable(detail: ErrorDetails, values: Mapping[str, object], source: str) -> str:
     name = str(detail["loc"][0])
     where = f"{source}{name}" if name in values else variables_of(name)
-    return f"{where} = {detail['input']!r}: {detail['msg'].replace('Input should be', 'has to be')}"
+    return f"{where} = {detail['input']!r}: {detail['msg'].removeprefix('Value error, ').replace('Input should be', 'has to be')}"
 
 
 def variables_of(name: str) -> str:

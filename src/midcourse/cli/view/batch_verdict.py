@@ -65,7 +65,7 @@ class BatchVerdict:
         if self.unattended and "rejected" in summary.by_reason:
             rows.append(("", Text(DENIED_UNASKED, "yellow")))
         rows.append(("took", Text(format_seconds(self.seconds))))
-        rows.append(("results", Text(str(summary.results))))
+        rows.append(("results", Text(marks.clean(str(summary.results)))))
         if summary.failures:
             rows.append(("next", Text(f"midcourse show {summary.failures[0].run}")))
         return rows

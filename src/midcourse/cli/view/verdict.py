@@ -86,8 +86,8 @@ class Verdict:
         if result.missing:
             rows.append(("missing", Text(marks.clean(", ".join(result.missing)), "yellow")))
         if self.folder is not None:
-            rows.append(("files", Text(str(self.folder / "result.json"))))
-            rows.append(("", Text(str(self.folder / "journal.jsonl"))))
+            rows.append(("files", Text(marks.clean(str(self.folder / "result.json")))))
+            rows.append(("", Text(marks.clean(str(self.folder / "journal.jsonl")))))
         rows.append(("next", Text(advice(result, self.unattended))))
         if self.save_as:
             rows.append(("save", Text(self.save_as)))
