@@ -28,7 +28,7 @@ from tests.properties.drivers.stores import Backend
 
 MOST_STEPS = 20_000
 MOST_SPEAKERS = 3
-ABOUT_TO_ACT = ("write_ledger", "act")
+DECISIVE = ("write_ledger", "act", "rest")
 BUILD: ContextVar[int] = ContextVar("build", default=0)
 """The build of the process that decides: another one may have another director."""
 
@@ -69,7 +69,7 @@ class Fleet:
         self.task = replace(self.task, limits=limits)
         self.numbers = self.performed = 0
         self.fates = Choices(data[::-1])
-        """What happens to drivers that are about to act, which is too seldom to be left to the other choices."""
+        """What happens to drivers that are about to act or to rest, which is too seldom to be left to the other choices."""
         self.considered: list[Waiting] = []
         self.frozen: dict[Process, int] = {}
         """Drivers that are stopped, and for how many steps of others."""
@@ -194,7 +194,7 @@ class Fleet:
             if self.supervisor.over and not self.scheduler.waiting:
                 return
             if self.deaths and not self.calm:
-                self._freeze_before_acts()
+                self._freeze()
             step = self._step if self.calm else self.choices.pick(*[self._step] * 40, *self._disturbances())
             made = step()
             if made is not None:
@@ -220,14 +220,18 @@ class Fleet:
         self.scheduler.proceed(thawed[0] if self.calm else self.choices.pick(*thawed))
         return None
 
-    def _freeze_before_acts(self) -> None:
-        """Stop every third driver that is about to act, so that it continues after its replacement."""
-        for one in self.scheduler.waiting:
-            if one.label in ABOUT_TO_ACT and one not in self.considered and one.process in self.drivers:
-                self.considered.append(one)
-                if self.fates.one_in(3):
-                    self.frozen[one.process] = self.fates.pick(30, 60, 100)
+    def _freeze(self) -> None:
+        """Stop every third driver that is about to act or to rest: one is replaced meanwhile, the other gets a message."""
+        for one in list(self.scheduler.waiting):
+            if one.label not in DECISIVE or one in self.considered or one.process not in self.drivers:
+                continue
+            self.considered.append(one)
+            if self.fates.one_in(3):
+                self.frozen[one.process] = self.fates.pick(30, 60, 100)
+                if one.label != "rest":
                     self.supervisor.alarm()
+                elif self.speaks:
+                    self.speak(self._say_something)
 
     async def _idle(self) -> None:
         """All processes wait. What a fleet and its users would do next."""

@@ -114,7 +114,7 @@ def test_invariant_9_runs_end_although_drivers_are_replaced_all_the_time(data: b
     play(Fleet(InMemory(), data, alarms=True))
 
 
-@share(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@share(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seeded(100, 400), st.booleans())
 def test_the_invariants_hold_on_postgresql(postgres: str, data: bytes, signals: bool) -> None:
     async def run() -> None:
