@@ -169,6 +169,17 @@ ROWS = (
         results=("waste",),
         figures=lambda t: [f"{t['ratio']:.2f} of a plain replan loop's"],
     ),
+    Row(
+        script="engine_overhead",
+        results=("engine_overhead",),
+        figures=lambda t: [
+            f"{t['cpu_ms']['midcourse']:.1f} ms",
+            f"each step {t['cpu_ms']['bare']:.1f}",
+            f"by hand {t['cpu_ms']['segmented']:.1f}",
+            f"LangGraph with PostgreSQL, {t['cpu_ms']['langgraph']:.1f}",
+            f"DBOS, {t['cpu_ms']['dbos']:.1f}",
+        ],
+    ),
 )
 
 
