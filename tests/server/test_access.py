@@ -26,6 +26,7 @@ NEEDED: dict[tuple[str, str], Right | None] = {
     ("get", f"{RUN}/result"): "read",
     ("get", f"{RUN}/journal"): "read",
     ("get", f"{RUN}/export.html"): "read",
+    ("get", f"{RUN}/lines"): "read",
     ("get", f"{RUN}/events"): "read",
     ("get", f"{RUN}/plans"): "read",
     ("get", f"{RUN}/plans/{{version}}/diff"): "read",
