@@ -1,17 +1,20 @@
 """What no honest browser sends: other hosts, other origins, forms, huge bodies. And sessions, headers, limits, and where it may bind."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import httpx2 as httpx
 import pytest
+from anyio import BrokenResourceError
 from starlette.datastructures import Headers
+from starlette.types import Message, Receive, Scope, Send
 
 from midcourse.app.settings.run import Settings
 from midcourse.cli.main import main
 from midcourse.errors import TaskInvalid
 from midcourse.server.access.doorway import COOKIE, SECRET_HEADER, Doorway, Proxy
-from midcourse.server.access.guard import MOST_BYTES, RateLimit
+from midcourse.server.access.guard import MOST_BYTES, Guard, RateLimit, Site
 from midcourse.server.access.identity import Caller
 from midcourse.server.access.keys import KeyFile, add_key, digest_of, new_secret, read_api_keys, remove_key
 from midcourse.server.start import Serving, check_bind, site_of
@@ -55,6 +58,22 @@ def test_a_link_elsewhere_leads_to_the_console_and_to_nothing_else(served: Serve
 def test_a_typed_address_may_read_and_not_write(served: Served) -> None:
     assert served.client().get("/runs", headers={"Sec-Fetch-Site": "none"}).status_code == 200
     assert served.client().post("/runs", json={}, headers={"Sec-Fetch-Site": "none"}).status_code == 403
+
+
+@pytest.mark.parametrize(("trouble", "raised"), [(BrokenResourceError(), False), (ValueError("a bug"), True)])
+async def test_a_client_that_leaves_a_stream_is_not_an_error(trouble: Exception, raised: bool) -> None:
+    async def stream(scope: Scope, receive: Receive, send: Send) -> None:
+        raise ExceptionGroup("the stream", [trouble])
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None: ...
+
+    guard = Guard(stream, site=Site(hosts=frozenset({"here"}), origins=frozenset()))
+    scope: Scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", b"here")], "client": None}
+    with pytest.raises(ExceptionGroup) if raised else nullcontext():
+        await guard(scope, receive, send)
 
 
 def browser(served: Served) -> httpx.Client:

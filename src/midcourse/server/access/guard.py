@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
+from anyio import BrokenResourceError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -90,10 +91,16 @@ class Guard:
 
         try:
             self._check(scope)
-            await self._app(scope, self._limited(receive), send_secured)
+            await self._answer(scope, self._limited(receive), send_secured)
         except Refusal as refusal:
             retry = {"Retry-After": "1"} if refusal.problem.status == 429 else None
             await respond(refusal.problem, retry)(scope, receive, send_secured)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        except* BrokenResourceError:
+            pass  # the client left in the middle of a stream
 
     def _check(self, scope: Scope) -> None:
         headers, method = Headers(scope=scope), scope["method"]
