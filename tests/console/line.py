@@ -1,4 +1,4 @@
-"""A line to the server that can be cut: connections break, and new ones are refused, until it is mended."""
+"""A line to the server that can be cut: connections break, and new ones are refused, until it is restored."""
 
 import asyncio
 import socket
@@ -30,7 +30,7 @@ class Line:
         for writer in self._writers:
             writer.transport.abort()
 
-    def mend(self) -> None:
+    def restore(self) -> None:
         self.broken = False
 
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -55,7 +55,7 @@ async def test_a_card_is_not_approved_before_it_has_stood_still(console: Console
         await page.clock.install()
         await open_card(visit, "hasty")
         await page.clock.pause_at(await page.evaluate("Date.now()") + 5000)
-        await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # it is looked at anew
+        await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # it is looked at again
         approve = page.locator("[data-verdict=approved]")
         await expect(approve).to_be_disabled()
         await page.keyboard.press("a")
@@ -123,7 +123,7 @@ async def test_a_connection_that_was_cut_continues_without_a_gap(console: Consol
         assert decide(client, asked).status_code == 200
         ended(client, "cut")
         assert await visit.turns() == heard
-        console.line.mend()
+        console.line.restore()
         await expect(page.locator("h1")).to_have_text("Done, and verified.")
         told = [one.data for one in listening(client, "cut") if one.type == "turn"]
         lines = [str(turn["seq"]) for turn in told if turn["line"]]

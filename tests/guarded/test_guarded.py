@@ -1,6 +1,9 @@
 """`@guarded` in one process: what a call returns, raises and leaves behind."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -161,6 +164,43 @@ def test_values_of_any_type_that_json_can_express(tmp_path: Path) -> None:
         book("R-2", lines, {"file": object()})
     with pytest.raises(TypeError, match="'number' must be of type string"):
         book(7, lines)  # type: ignore[arg-type]
+
+
+PROGRAM = """
+from midcourse import guarded
+
+@guarded(key="{to}")
+def ring(to: str) -> None:
+    print("rang", to)
+
+ring("ada")
+"""
+
+
+def test_script_and_module_have_the_same_keys(tmp_path: Path) -> None:
+    (tmp_path / "bells.py").write_text(PROGRAM)
+    environment = {**os.environ, "MIDCOURSE_HOME": str(tmp_path / "home")}
+    outputs = [
+        subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+        for words in (["bells.py"], ["-m", "bells"], ["-c", "import bells"])
+    ]
+    assert outputs == ["rang ada\n", "", ""]
+
+
+def test_keys_belong_to_a_name(tmp_path: Path) -> None:
+    rung: list[str] = []
+
+    def make(name: str) -> Any:
+        def ring(to: str) -> None:
+            rung.append(name)
+
+        return guarded(key="{to}", name=name, settings=Settings(home=tmp_path))(ring)
+
+    for name in ("door", "desk", "door"):
+        make(name)("ada")
+    assert rung == ["door", "desk"]
 
 
 def test_declarations_that_make_no_sense_are_refused() -> None:

@@ -33,7 +33,7 @@ export function Fleet() {
                 <Fact name="tenant">
                   <Said text={view.tenant} />
                 </Fact>
-                <Fact name="runs that somebody watches">{view.watched}</Fact>
+                <Fact name="runs that are watched">{view.watched}</Fact>
                 {me.data && (
                   <Fact name="you">
                     <Said text={me.data.name} /> <Chip tone="plain">{me.data.role}</Chip>

@@ -6,10 +6,12 @@ A call is a run of one step, driven as any other: it is in the ledger before it 
 
 import asyncio
 import inspect
+import sys
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, wraps
+from pathlib import Path
 from string import Formatter
 from typing import Any, Literal, ParamSpec, TypeVar, cast
 
@@ -46,6 +48,7 @@ NEVER = 10.0**9
 def guarded(
     *,
     key: str,
+    name: str = "",
     effect: Effect = "irreversible",
     happened: Callable[..., Any] | None = None,
     absent_on: tuple[type[Exception], ...] = (),
@@ -60,7 +63,7 @@ def guarded(
     """Make the effect of a function, plain or `async`, happen at most once for each key.
 
     `key` is built from the arguments, such as `"{order_id}"`. The same call again returns what the first one returned; other values
-    under the same key raise `KeyTaken`. `happened` takes the same arguments and says whether the effect is there: True, False, or
+    under the same key raise `KeyTaken`. Keys belong to `name`, by default the function's module and qualified name. `happened` takes the same arguments and says whether the effect is there: True, False, or
     None if it cannot tell. It is asked when a call raised or its process died; without it a person is. `settles_after` is how long
     the effect may take to be seen, in seconds. After an exception in `absent_on` nothing was sent.
 
@@ -75,6 +78,7 @@ def guarded(
         )
         guard = Guard(
             function=function,
+            name=name or default_name(call),
             key=key,
             approvals=approve,
             approver=approver,
@@ -108,6 +112,8 @@ class Guard:
     """One guarded function: its calls as runs."""
 
     function: Function
+    name: str
+    """What its keys belong to."""
     key: str
     approvals: Literal["never", "always"]
     approver: Approver | None
@@ -152,16 +158,17 @@ class Guard:
 
     async def _call(self, arguments: Pairs, settings: Settings, store: Store) -> Any:
         name = self.function.name
-        key = f"{self.function.call.__module__}.{name}:{self.key.format(**dict(arguments))}"
+        which = self.key.format(**dict(arguments))
+        key = f"{self.name}:{which}"
         world = Functions(self.function)
         agent = Agent(
             world,
-            SamePlan([Draft(skill=name, arguments=arguments, says=f"{name} {key.partition(':')[2]}")]),
+            SamePlan([Draft(skill=name, arguments=arguments, says=f"{name} {which}")]),
             approver=self.approver or LeaveOpen(),
             settings=settings,
             store=store,
         )
-        task = Task(goal=f"Call {name} for {key.partition(':')[2]}", key=key, inputs=arguments, limits=self.limits)
+        task = Task(goal=f"Call {name} for {which}", key=key, inputs=arguments, limits=self.limits)
         run_id = new_run_id()
         while True:
             await self._check_values(store, key, arguments)
@@ -218,6 +225,15 @@ class Guard:
         if world.raised is not None and _left_nothing(result):
             raise world.raised
         raise OutcomeUnknown(f"{name} may have happened: {result.final_detail}", run_id)
+
+
+def default_name(call: Callable[..., Any]) -> str:
+    """The module and the qualified name of a function, the same for `python orders.py`, `python -m orders` and `import orders`."""
+    module = call.__module__
+    if module == "__main__":
+        spec = getattr(sys.modules[module], "__spec__", None)
+        module = spec.name if spec else Path(inspect.getfile(call)).stem
+    return f"{module}.{call.__qualname__}"
 
 
 def _left_nothing(result: Result) -> bool:

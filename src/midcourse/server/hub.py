@@ -1,6 +1,6 @@
 """The hub: follows each watched run once, however many viewers there are.
 
-A watched run has one log of messages in memory. A viewer is a position in that log, so a slow one delays nobody and needs no queue.
+A watched run has one log of messages in memory. A viewer is a position in that log, so a slow one delays no other and needs no queue.
 """
 
 import asyncio
@@ -253,7 +253,7 @@ class Hub:
             await one.close()
 
     async def _sweep(self) -> None:
-        """Forget runs that nobody watches any more."""
+        """Forget runs that are not watched any more."""
         now = time.monotonic()
         left = [
             key

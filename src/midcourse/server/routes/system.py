@@ -41,7 +41,7 @@ class FleetView(Model):
     driven_here: tuple[str, ...]
     """Runs that the server itself drives."""
     watched: int
-    """Runs of all tenants that somebody watches."""
+    """Runs of all tenants that are watched."""
     workers: bool | None
     """Of a fleet: whether a worker of the tenant asked for work within the last minutes; None if Temporal does not answer."""
     broken: tuple[str, ...]

@@ -39,7 +39,7 @@ def export(
     """Write a run as one HTML file: what was sent with its evidence, decisions, plans and why they changed, pictures, log.
 
     The file has no script and loads nothing, so it opens from a disk or a
-    mail. Whoever has it can read all that the run saw: secrets were covered
+    mail. Anyone who has it can read all that the run saw: secrets were covered
     before anything was stored, other data of the pages was not.
     """
     settings, fleet = load_both_settings(with_options(set_, home=home), "home")
