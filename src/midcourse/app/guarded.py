@@ -177,6 +177,12 @@ class Guard:
             except RunBusy:
                 await asyncio.sleep(BUSY_SECONDS)
                 continue
+            except KeyTaken:
+                earlier = await store.run_with_key(key) or run_id
+                may_have = f"{name} may have happened in an earlier call, and nothing could decide it"
+                raise OutcomeUnknown(
+                    f"{may_have}; look for it, and use another key to do it once more", earlier
+                ) from None
             await self._check_values(store, key, arguments)
             if result.run == run_id or not _left_nothing(result):
                 return await self._returned(store, result, world)
