@@ -117,11 +117,6 @@ class TestSqliteStore(StoreConformance, DrivingConformance, ListingConformance):
 
 
 class TestDurability:
-    def test_every_commit_is_synced(self, tmp_path: Path) -> None:
-        with SqliteStore(tmp_path / "runs.db") as store:
-            settings = [store._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
-        assert settings == ["wal", 2]
-
     def test_failed_keep_leaves_neither_state_nor_journal(self, tmp_path: Path) -> None:
         async def play() -> None:
             with SqliteStore(tmp_path / "runs.db") as store:

@@ -17,8 +17,8 @@ from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 from midcourse.app.agent import Agent
 from midcourse.app.defaults import LeaveOpen
-from midcourse.app.home import open_store
 from midcourse.app.live_run import LiveRun
+from midcourse.app.process_store import PROCESS_STORE, load_settings
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_id
 from midcourse.domain.argument import Pairs
@@ -147,14 +147,11 @@ class Guard:
 
     async def call(self, arguments: Pairs) -> Any:
         """Carry out a call, or find the earlier one under its key, and return what the function returned."""
-        settings = self.settings or Settings.load()
+        settings = self.settings or load_settings()
         if self.store is not None:
             return await self._call(arguments, settings, self.store)
-        store = open_store(settings.home)
-        try:
+        with PROCESS_STORE.use(settings.home) as store:
             return await self._call(arguments, settings, store)
-        finally:
-            store.close()
 
     async def _call(self, arguments: Pairs, settings: Settings, store: Store) -> Any:
         name = self.function.name

@@ -53,7 +53,12 @@ def open_home(home: Path) -> Path:
 
 def open_store(home: Path) -> LocalStore:
     """The store of a home, created where there is none."""
-    return SqliteStore(open_home(home) / DATABASE)
+    open_home(home)
+    return SqliteStore(database_of(home))
+
+
+def database_of(home: Path) -> Path:
+    return (home / DATABASE).absolute()
 
 
 def open_lessons(home: Path, *, agent: str) -> Memory:

@@ -27,12 +27,14 @@ class SentLog:
         self.path = database.with_name(f"{database.name}.sent")
 
     def append(self, sent: Sent) -> None:
-        """Append a line durably. One write of one short line is atomic among appending processes."""
+        """Append a line. One write of one short line is atomic among appending processes.
+
+        It is not flushed: if the power fails before the system writes it, the database, which was flushed before, has the act.
+        """
         line = f"{quote(sent.run, safe='')} {sent.command}\n".encode()
         file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             os.write(file, line)
-            os.fsync(file)
         finally:
             os.close(file)
 

@@ -1,6 +1,9 @@
 """Runs in one SQLite file, for the local runtime. Several processes may share the file, each driving its own runs.
 
-Writes are durable when a method returns: they survive kill -9 and, if the disk honours flushes, loss of power.
+All writes survive kill -9. Those that something outside depends on also survive loss of power, if the disk honours flushes:
+`must_survive` lists them. What was committed before one of them is on the disk with it, since the write-ahead log is flushed as
+a whole. So a power cut takes a run back to a state from which nothing had left that the run does not know of.
+
 The file has to be on a local disk, because neither SQLite's write-ahead log nor file locks work over a network.
 """
 
@@ -38,6 +41,7 @@ from midcourse.store.state import (
     decode_stored,
     decode_stored_any,
     final_reason_of,
+    must_survive,
     read_run,
 )
 
@@ -52,7 +56,7 @@ ANCHORS = "SELECT json_extract(result, '$.audit') AS head FROM runs WHERE result
 
 
 class SqliteStore(SqliteDriving):
-    """A store with one connection, used from the thread that created it.
+    """A store with one connection, used by one thread at a time.
 
     Its methods are coroutines that never yield: a read or write blocks the event loop for a few milliseconds, or for up to
     `BUSY_SECONDS` while another process writes. That is acceptable, and makes every method atomic without a lock.
@@ -61,6 +65,7 @@ class SqliteStore(SqliteDriving):
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path).absolute()
         self._db = open_file(self.path)
+        self._db.execute("PRAGMA synchronous = NORMAL")  # _transaction(durable=True) is the exception
         self._sent = SentLog(self.path)
         self._sessions = SessionFiles(self.path)
 
@@ -117,7 +122,8 @@ class SqliteStore(SqliteDriving):
 
     def accept_records(self, run_id: str) -> None:
         """Accept this file's records of a run although some may be missing, after the user has checked what was done."""
-        self._write(run_id, "UPDATE runs SET place = ? WHERE id = ?", self._place())
+        with self._transaction(durable=True):
+            self._write(run_id, "UPDATE runs SET place = ? WHERE id = ?", self._place())
         self._sent.append(Sent(run=run_id, command=ACCEPTED))
 
     def _place(self) -> str:
@@ -134,8 +140,7 @@ class SqliteStore(SqliteDriving):
 
     async def begin(self, run: Run, task: Task, *, after: str = "") -> None:
         state = encode(run)
-        with self._db:
-            self._db.execute("BEGIN IMMEDIATE")
+        with self._transaction(durable=True):
             latest = await self.run_with_key(task.key)
             if latest is not None and latest != after:
                 raise KeyTaken(f"run {latest!r} has the key {task.key!r} already")
@@ -178,8 +183,7 @@ class SqliteStore(SqliteDriving):
     ) -> None:
         """As in the port. Idempotent for a stored turn; raises `RunBusy` for a different turn with the same number."""
         turn = (encode(event, Event), encode(commands, COMMANDS))
-        with self._db:
-            self._db.execute("BEGIN IMMEDIATE")
+        with self._transaction(durable=must_survive(run, event, commands)):
             if claim:
                 self._check_claim(claim)
             (last,) = self._one("SELECT max(seq) FROM journal WHERE run = ?", run.id)
@@ -278,8 +282,10 @@ class SqliteStore(SqliteDriving):
 
     async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
         sql = "INSERT OR REPLACE INTO ledger SELECT id, ?, ? FROM runs WHERE id = ?"
-        self._write(run_id, sql, entry.command, encode(entry))
-        if entry.identity and entry.dispatched_at is not None and entry.outcome is None:
+        dispatches = entry.dispatched_at is not None and entry.outcome is None
+        with self._transaction(durable=dispatches):
+            self._write(run_id, sql, entry.command, encode(entry))
+        if dispatches and entry.identity:
             self._sent.append(Sent(run=run_id, command=entry.command))
 
     async def ledger_entry(self, run_id: str, command: int) -> LedgerEntry | None:

@@ -1,6 +1,8 @@
 """Driving on SQLite: claims, messages and rest. Each is one write transaction, which excludes all others."""
 
 import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from midcourse.codec import encode
@@ -23,8 +25,7 @@ class SqliteDriving:
     _db: sqlite3.Connection
 
     async def claim_run(self, run_id: str, *, placed: int = 0) -> Claim:
-        with self._db:
-            self._db.execute("BEGIN IMMEDIATE")
+        with self._transaction():
             sql = "SELECT epoch, placed, messages_decided, rested_epoch, rested_seq FROM runs WHERE id = ?"
             epoch, earlier, decided, rested_epoch, rested_seq = self._known(run_id, sql)
             if placed and placed < earlier:
@@ -35,8 +36,7 @@ class SqliteDriving:
         return Claim(run=run_id, epoch=epoch + 1, decided=decided, rested_at=rested_at)
 
     async def rest(self, claim: Claim, *, seq: int, known: int, wake_at: float | None = None) -> bool:
-        with self._db:
-            self._db.execute("BEGIN IMMEDIATE")
+        with self._transaction():
             self._check_claim(claim)
             if self._last_message(claim.run) > known:
                 return False
@@ -51,8 +51,7 @@ class SqliteDriving:
     # --- messages from other processes
 
     async def post(self, run_id: str, event: Request) -> Posted:
-        with self._db:
-            self._db.execute("BEGIN IMMEDIATE")
+        with self._transaction(durable=True):
             decided, resting = self._known(run_id, "SELECT messages_decided, resting FROM runs WHERE id = ?")
             waiting = await self.messages(run_id, decided)
             from midcourse.director.decide import objection_after  # not loaded to list or show runs
@@ -88,6 +87,22 @@ class SqliteDriving:
         return read_run(run_id, *self._known(run_id, "SELECT state FROM runs WHERE id = ?"))
 
     # --- SQL
+
+    @contextmanager
+    def _transaction(self, *, durable: bool = False) -> Generator[None]:
+        """A write transaction. A durable one is flushed to the disk, and with it all that were committed before.
+
+        Others survive the death of the process, and may be lost with the power if no durable one follows them.
+        """
+        if durable:
+            self._db.execute("PRAGMA synchronous = FULL")
+        try:
+            with self._db:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield
+        finally:
+            if durable:
+                self._db.execute("PRAGMA synchronous = NORMAL")
 
     def _one(self, sql: str, *values: object) -> Any:
         return self._db.execute(sql, values).fetchone()

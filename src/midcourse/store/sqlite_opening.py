@@ -35,7 +35,9 @@ def open_database(path: Path, schema: Schema) -> sqlite3.Connection:
     private_folder(path.parent)
     with translated(path):
         private_file(path)  # SQLite gives its write-ahead log the same mode
-        db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, factory=GuardedConnection)
+        db = sqlite3.connect(
+            path, timeout=BUSY_SECONDS, isolation_level=None, factory=GuardedConnection, check_same_thread=False
+        )  # one thread at a time: a store that is kept open between calls may be closed or used next by another
         db.path = path
     try:
         _prepare(db, path, schema)

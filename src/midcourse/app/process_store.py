@@ -1,0 +1,87 @@
+"""What calls of guarded functions in one process share: the settings, and an open store.
+
+Opening a store for each call would cost four flushes of the disk and a third of the call's processor time.
+"""
+
+import os
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+from midcourse.app.home import LocalStore, database_of, open_store
+from midcourse.app.settings.run import Settings
+
+MISSING = (0, 0)
+"""The identity of a file that does not exist."""
+
+
+def load_settings() -> Settings:
+    """The settings, read again when the folder or a variable has changed since."""
+    return _load(os.getcwd(), tuple(sorted(os.environ.items())))
+
+
+@lru_cache(maxsize=1)
+def _load(_folder: str, _variables: tuple[tuple[str, str], ...]) -> Settings:
+    return Settings.load()
+
+
+class ProcessStore:
+    """A store that stays open between calls. One thread uses it at a time; others get one of their own for each call."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._store: LocalStore | None = None
+        self._file = MISSING
+        self._thread = 0
+        self._calls = 0
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=self.close)  # SQLite's locks do not survive in a forked process
+
+    @contextmanager
+    def use(self, home: Path) -> Generator[LocalStore]:
+        with self._lock:
+            shared = self._calls == 0 or self._thread == threading.get_ident()
+            store = self._reopen(home) if self._calls == 0 else self._store
+            if store is None or not shared or store.path != database_of(home):
+                shared, store = False, open_store(home)
+            if shared:
+                self._thread, self._calls = threading.get_ident(), self._calls + 1
+        try:
+            yield store
+        finally:
+            if shared:
+                with self._lock:
+                    self._calls -= 1
+            else:
+                store.close()
+
+    def close(self) -> None:
+        """Close the store unless a call is using it."""
+        with self._lock:
+            if self._store is not None and self._calls == 0:
+                self._store.close()
+                self._store = None
+
+    def _reopen(self, home: Path) -> LocalStore:
+        """The open store, if its file is still the one of this home: a deleted or replaced file must not receive records."""
+        path = database_of(home)
+        if self._store is not None and (self._store.path != path or _identity(path) != self._file):
+            self._store.close()
+            self._store = None
+        if self._store is None:
+            self._store = open_store(home)
+            self._file = _identity(path)
+        return self._store
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return MISSING
+    return found.st_dev, found.st_ino
+
+
+PROCESS_STORE = ProcessStore()

@@ -1,0 +1,74 @@
+"""The store that a process keeps open between calls of guarded functions."""
+
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from midcourse.app.process_store import PROCESS_STORE, ProcessStore, load_settings
+from midcourse.store.sqlite import SqliteStore
+
+
+@pytest.fixture
+def stores():
+    made = ProcessStore()
+    yield made
+    made.close()
+
+
+def test_calls_share_one_store(stores: ProcessStore, tmp_path: Path):
+    with stores.use(tmp_path) as first, stores.use(tmp_path) as inner:
+        assert inner is first
+    with stores.use(tmp_path) as second:
+        assert second is first
+
+
+def test_another_home_has_its_own(stores: ProcessStore, tmp_path: Path):
+    with stores.use(tmp_path / "a") as first, stores.use(tmp_path / "b") as second:
+        assert (first.path.parent.name, second.path.parent.name) == ("a", "b")
+    with stores.use(tmp_path / "b") as third:
+        assert third.path.parent.name == "b"
+
+
+def test_a_deleted_home_does_not_receive_records(stores: ProcessStore, tmp_path: Path):
+    with stores.use(tmp_path / "home") as first:
+        pass
+    shutil.rmtree(tmp_path / "home")
+    with stores.use(tmp_path / "home") as second:
+        assert second is not first
+        assert second.path.exists()
+
+
+def test_another_thread_gets_its_own_while_a_call_is_under_way(stores: ProcessStore, tmp_path: Path):
+    found: list[SqliteStore] = []
+
+    def use() -> None:
+        with stores.use(tmp_path) as store:
+            found.append(store)
+
+    with stores.use(tmp_path) as first:
+        thread = threading.Thread(target=use)
+        thread.start()
+        thread.join()
+    assert found[0] is not first
+
+
+def test_a_forked_process_does_not_inherit_the_store(tmp_path: Path):
+    with PROCESS_STORE.use(tmp_path) as before:
+        pass
+    child = os.fork()
+    if not child:
+        os._exit(int(PROCESS_STORE._store is not None))
+    assert os.waitpid(child, 0)[1] == 0
+    with PROCESS_STORE.use(tmp_path) as after:
+        assert after is not before
+    PROCESS_STORE.close()
+
+
+def test_settings_follow_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    for name in ("one", "two"):
+        monkeypatch.setenv("MIDCOURSE_HOME", str(tmp_path / name))
+        assert load_settings().home == tmp_path / name
+        assert load_settings() is load_settings()
