@@ -15,7 +15,7 @@ setup:
 
 # Compile requirements.lock from pyproject.toml; `just lock --upgrade` takes newer versions
 lock *args:
-    uv pip compile --quiet --universal --generate-hashes --extra browser --extra desktop --extra llm --extra oidc --extra robot --extra s3 --extra server --extra up --extra vision --group dev --custom-compile-command "just lock" {{ args }} --output-file requirements.lock pyproject.toml
+    uv pip compile --quiet --universal --generate-hashes --extra browser --extra desktop --extra llm --extra mcp --extra oidc --extra robot --extra s3 --extra server --extra up --extra vision --group dev --custom-compile-command "just lock" {{ args }} --output-file requirements.lock pyproject.toml
 
 # Format the code and sort the imports
 fmt:
@@ -69,6 +69,7 @@ coverage *args:
 
 # Run what is too long for CI: the properties, coverage and the full benchmarks, with their results kept
 nightly: properties coverage
+    MCP_COMMITS=13 uv run pytest -q -n 2 tests/mcp/test_git.py
     uv run python -m benchmarks.kill_local --runs 200 --json --keep
     uv run python -m benchmarks.horizon --runs 1000 --json --keep
     uv run python -m benchmarks.waste --runs 100 --json --keep

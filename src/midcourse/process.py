@@ -7,7 +7,10 @@ import signal
 import sys
 import time
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    import psutil
 
 PAUSE = 0.02
 
@@ -85,3 +88,26 @@ def leave(code: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def end_marked(variable: str, value: str) -> None:
+    """Kill every process of this user that has this environment variable, and return when all of them have ended.
+
+    A child inherits it, so this also finds those whose parent has ended or that left its process group.
+    """
+    import psutil
+
+    while found := [process for process in psutil.process_iter() if _is_marked(process, variable, value)]:
+        for process in found:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(found, timeout=1)
+
+
+def _is_marked(process: "psutil.Process", variable: str, value: str) -> bool:
+    import psutil
+
+    try:
+        return process.environ().get(variable) == value and process.status() != psutil.STATUS_ZOMBIE
+    except (psutil.Error, OSError):  # another user's, or it has ended
+        return False

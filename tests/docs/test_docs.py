@@ -40,7 +40,7 @@ def blocks(language: str) -> list:
 def is_slow(block: str) -> bool:
     return needs_fleet(block) or any(
         word in block
-        for word in ("Browser(", "Desktop(", "Robot(", "testing.models", "midcourse.do(", "postgres_server(")
+        for word in ("Browser(", "Desktop(", "Mcp(", "Robot(", "testing.models", "midcourse.do(", "postgres_server(")
     )
 
 

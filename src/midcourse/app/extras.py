@@ -8,6 +8,7 @@ from midcourse.errors import TaskInvalid
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "browser": ("PIL", "cryptography", "playwright", "publicsuffixlist"),
     "desktop": ("PIL", "dbus_fast"),
+    "mcp": ("mcp", "psutil"),
     "robot": ("OpenGL", "PIL", "mujoco"),
     "llm": ("genai_prices", "openai", "pydantic_ai"),
     "oidc": ("authlib", "httpx2", "joserfc"),

@@ -48,6 +48,7 @@ WORLDS = {
     **SIMULATED,
     "browser": "midcourse.worlds.browser:Browser",
     "desktop": "midcourse.worlds.desktop:Desktop",
+    "mcp": "midcourse.worlds.mcp:Mcp",
     "robot": "midcourse.worlds.robot:Robot",
 }
 """All that a task file has a name for."""

@@ -38,6 +38,8 @@ class Skill:
     description: str = ""
     parameters: tuple[Parameter, ...] = ()
     effect: Effect = "set_state"
+    asks: bool = False
+    """Whether a person is asked in any case, whatever its effect, the mode and the rules."""
     transition: bool = False
     """Whether it usually changes the screen. A step may override it."""
     on_zone: bool = True

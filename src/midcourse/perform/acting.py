@@ -157,7 +157,7 @@ def _ruled_here(ports: Ports, step: Step, skill: Skill, before: Observation) -> 
     if binds(step):
         return step
     here = planned_consequence(_as_seen(step, skill, before), before.surface.origin)
-    return replace(step, ruled=find_ruling(ports.task.agreement, here))
+    return replace(step, ruled="ask" if skill.asks else find_ruling(ports.task.agreement, here))
 
 
 def _not_dispatched(command: Act, outcome: Outcome) -> Acted:

@@ -61,5 +61,5 @@ def _changed(step: Step, changes: Pairs, view: Scope) -> Step | str:
         asks=bool(find_unvouched(arguments, skill.parameters, view.task)),
     )
     return replace(
-        step, ruled=provisional_ruling(view.task, planned_consequence(step, view.observation.surface.origin))
+        step, ruled=provisional_ruling(view.task, planned_consequence(step, view.observation.surface.origin), skill)
     )

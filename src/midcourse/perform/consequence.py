@@ -56,7 +56,7 @@ async def read_consequence(
     forecast = Forecast(
         identity=identity_digest(step.skill, step.target, commit),
         digest=digest,
-        ruled=await _ruling(ports, consequence),
+        ruled="ask" if skill.asks else await _ruling(ports, consequence),
     )
     if step.effect != "irreversible":
         return forecast

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from midcourse.worlds.browser.egress.policy import read_origins as read_origins
     from midcourse.worlds.desktop import Desktop as Desktop
     from midcourse.worlds.functions import Functions as Functions
+    from midcourse.worlds.mcp import Mcp as Mcp
     from midcourse.worlds.remote import RemoteWorld as RemoteWorld
     from midcourse.worlds.robot import Robot as Robot
 
@@ -36,6 +37,7 @@ __getattr__, __dir__ = lazy_exports(
         "midcourse.worlds.browser.egress.policy": "read_origins",
         "midcourse.worlds.desktop": "Desktop",
         "midcourse.worlds.functions": "Functions",
+        "midcourse.worlds.mcp": "Mcp",
         "midcourse.worlds.remote": "RemoteWorld",
         "midcourse.worlds.robot": "Robot",
     },

@@ -11,6 +11,7 @@ from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import Step
 from midcourse.domain.records.answers import Answered
+from midcourse.domain.skill import Skill
 from midcourse.domain.task import Task
 
 
@@ -47,9 +48,9 @@ def planned_consequence(step: Step, origin: str) -> Consequence:
     )
 
 
-def provisional_ruling(task: Task, what: Consequence) -> Ruling:
+def provisional_ruling(task: Task, what: Consequence, skill: Skill) -> Ruling:
     """The ruling before the consequence is read. Where earlier decisions would count, it is unproven."""
-    ruling = find_ruling(task.agreement, what)
+    ruling = "ask" if skill.asks else find_ruling(task.agreement, what)
     return "unproven" if not ruling and weighs_experience(task.limits, what) else ruling
 
 

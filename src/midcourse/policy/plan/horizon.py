@@ -260,7 +260,7 @@ def _step(draft: Draft, skill: Skill, version: int, index: int, scope: Scope) ->
         asks=bool(find_unvouched(draft.arguments, skill.parameters, scope.task)),
     )
     planned = planned_consequence(step, scope.observation.surface.origin)
-    return replace(step, ruled=provisional_ruling(scope.task, planned))
+    return replace(step, ruled=provisional_ruling(scope.task, planned, skill))
 
 
 def _transition(draft: Draft, skill: Skill) -> bool:

@@ -1,0 +1,139 @@
+"""A connection to an MCP server, over stdio or HTTP, that is held open by a task of its own."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp.types import CONNECTION_CLOSED, CallToolResult, Implementation, InputRequiredResult
+from mcp.types import Tool as Definition
+
+from midcourse.ports.world import WorldAway
+from midcourse.worlds.mcp.server import Server
+
+CONNECTS_WITHIN = 60.0
+MOST_PAGES = 100
+"""Pages of a list of tools: a server could send them for ever."""
+CLIENT = Implementation(name="midcourse", version="0.1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """How to reach a server: a command that starts it, or a URL."""
+
+    command: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    folder: str = ""
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class ConnectionLost(Exception):
+    """The server ended or closed the pipe; whether a call was carried out is unknown."""
+
+
+class CallRefused(Exception):
+    """The server answered a call with an error of the protocol instead of a result."""
+
+
+class Connection:
+    """Calls tools. A call that is given up ends a stdio server, so that it cannot be carried out later."""
+
+    def __init__(self, client: Client, server: Server | None) -> None:
+        self._client = client
+        self._server = server
+        self._leaving = asyncio.Event()
+        self._holder: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(cls, address: Address, session: str) -> "Connection":
+        """Raises `TaskInvalid` for a command that cannot be started, and `WorldAway` if no server answers."""
+        server = None
+        if address.command:
+            server = await Server.start(address.command, address.environment, address.folder, session)
+        ready: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
+        holder = asyncio.create_task(cls._hold(address, server, ready))
+        try:
+            connection = await asyncio.wait_for(asyncio.shield(ready), CONNECTS_WITHIN)
+        except BaseException as problem:
+            holder.cancel()
+            await asyncio.gather(holder, return_exceptions=True)
+            if not isinstance(problem, Exception):
+                raise
+            says = (server.last_words if server else "") or str(problem) or type(problem).__name__
+            raise WorldAway(f"the MCP server did not answer: {says}") from problem
+        connection._holder = holder
+        return connection
+
+    @classmethod
+    async def _hold(cls, address: Address, server: Server | None, ready: "asyncio.Future[Connection]") -> None:
+        """Enter and leave the client in one task, which its cancel scopes require."""
+        try:
+            async with AsyncExitStack() as stack:
+                if server is not None:
+                    stack.push_async_callback(server.end)
+                    transport: Any = server.streams()
+                else:
+                    http = await stack.enter_async_context(httpx2.AsyncClient(headers=dict(address.headers)))
+                    http.timeout = httpx2.Timeout(30.0, read=None)  # a call ends by the time-out of its step
+                    transport = streamable_http_client(address.url, http_client=http)
+                client = await stack.enter_async_context(Client(transport, client_info=CLIENT, cache=None))
+                connection = cls(client, server)
+                ready.set_result(connection)
+                await connection._leaving.wait()
+        except Exception as problem:
+            if not ready.done():
+                ready.set_exception(problem)
+
+    @property
+    def lost(self) -> bool:
+        return self._server is not None and self._server.ended.is_set()
+
+    @property
+    def last_words(self) -> str:
+        return self._server.last_words if self._server else ""
+
+    @property
+    def protocol(self) -> str:
+        return self._client.protocol_version
+
+    async def list_tools(self) -> tuple[Definition, ...]:
+        """Raises `ConnectionLost` or `CallRefused`."""
+        listed: list[Definition] = []
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            try:
+                page = await self._client.list_tools(cursor=cursor)
+            except MCPError as problem:
+                raise self._explained(problem) from problem
+            listed += page.tools
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return tuple(listed)
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> CallToolResult | InputRequiredResult:
+        """Call a tool once: nothing in here sends it again. Raises `ConnectionLost` or `CallRefused`."""
+        try:
+            return await self._client.session.call_tool(tool, dict(arguments), allow_input_required=True)
+        except MCPError as problem:
+            raise self._explained(problem) from problem
+        except asyncio.CancelledError:
+            if self._server is not None:
+                self._server.kill()
+            raise
+
+    def _explained(self, problem: MCPError) -> Exception:
+        """Over HTTP an error may come from the transport, with the call still under way."""
+        lost = self.lost or self._server is None or problem.code == CONNECTION_CLOSED
+        return (ConnectionLost if lost else CallRefused)(self.last_words or str(problem))
+
+    async def close(self) -> None:
+        self._leaving.set()
+        if self._holder is not None:
+            await asyncio.gather(self._holder, return_exceptions=True)

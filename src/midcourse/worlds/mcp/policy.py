@@ -1,0 +1,125 @@
+"""The tool policy of an MCP server: which of its tools are harmless, and how to find out whether one had its effect.
+
+trusted = true                      # believe what the server says about its tools; without it, every tool is irreversible
+
+[tools.git_commit]
+effect = "irreversible"             # read, set_state, reversible or irreversible
+definition = "sha256:1f0c…"         # the definition you have read; if the server changes it, a person is asked
+settles_after = 2.0                 # seconds until the probe sees the effect
+[tools.git_commit.probe]
+tool = "git_log"                    # a tool that reads
+arguments = { repo_path = "{repo_path}" }
+contains = "{message}"              # in its result, if the effect is there
+
+[tools."git_*"]                     # names match like file names; the first that fits decides
+offered = false                     # the planner does not get these
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as validated
+
+from midcourse.domain.argument import Scalar
+from midcourse.domain.skill import Effect
+from midcourse.errors import TaskInvalid
+
+
+@validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class ProbeRule:
+    """A reading tool, and the text in its result that shows the effect. `{name}` is an argument of the call in question."""
+
+    tool: str
+    contains: str
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class ToolRule:
+    """What the user says about the tools that fit one pattern."""
+
+    effect: Effect | None = None
+    definition: str = ""
+    """The digest of the definition that this rule was written for."""
+    probe: ProbeRule | None = None
+    settles_after: float = 0.0
+    absent_on_error: bool = False
+    """Whether a result that is marked as an error means that nothing was done."""
+    offered: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hints:
+    """What a server says about a tool; None where it says nothing."""
+
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+
+
+@validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class ToolPolicy:
+    trusted: bool = False
+    """Whether the hints of the server count."""
+    tools: Mapping[str, ToolRule] = field(default_factory=dict[str, ToolRule])
+
+    def rule_for(self, tool: str) -> ToolRule:
+        fitting = (rule for pattern, rule in self.tools.items() if fnmatchcase(tool, pattern))
+        return next(fitting, ToolRule())
+
+    def effect_of(self, rule: ToolRule, hints: Hints) -> Effect:
+        """The effect that the user declared, or else that of the hints, if they count."""
+        if rule.effect is not None:
+            return rule.effect
+        return _hinted(hints) if self.trusted else "irreversible"
+
+
+def is_changed(rule: ToolRule, digest: str) -> bool:
+    """Whether a tool is not the one that the rule was written for."""
+    return bool(rule.definition) and rule.definition != digest
+
+
+def _hinted(hints: Hints) -> Effect:
+    """`set_state` only for what may be repeated and destroys nothing: harmless twice does not mean harmless once."""
+    if hints.read_only:
+        return "read"
+    return "set_state" if hints.idempotent and hints.destructive is False else "irreversible"
+
+
+def read_policy(given: str | Mapping[str, object] | None) -> ToolPolicy:
+    """The policy in a file, or in a mapping of the same form. Raises `TaskInvalid`."""
+    if given is None:
+        return ToolPolicy()
+    values: Mapping[str, object] = given if not isinstance(given, str) else _read_file(given)
+    policies: TypeAdapter[ToolPolicy] = TypeAdapter(ToolPolicy)
+    try:
+        return policies.validate_python(values)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise TaskInvalid(f"tool policy: {where}: {first['msg']}") from wrong
+
+
+def _read_file(name: str) -> Mapping[str, object]:
+    try:
+        return tomllib.loads(Path(name).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise TaskInvalid(f"tool policy: {name}: {problem}") from problem
+
+
+def fill_in(template: Any, arguments: Mapping[str, Scalar]) -> Any:
+    """The template with `{name}` replaced by arguments, in every text of it. Raises `KeyError` for an argument that is not there."""
+    if isinstance(template, str):
+        return template.format_map(arguments)
+    named = as_mapping(template)
+    return {name: fill_in(value, arguments) for name, value in named.items()} if named else template
+
+
+def as_mapping(value: object) -> Mapping[str, object]:
+    """A JSON object, or an empty mapping for anything else."""
+    return cast(Mapping[str, object], value) if isinstance(value, dict) else dict[str, object]()

@@ -1,0 +1,136 @@
+"""A tool of an MCP server as a skill: its parameters, its digest, and whether arguments fit its schema."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, cast
+
+import jsonschema
+from mcp.types import Tool as Definition
+from referencing import Registry
+
+from midcourse.domain.argument import Scalar, json_text
+from midcourse.domain.expectation import Probe
+from midcourse.domain.skill import Parameter, ProbeSpec, Skill, ValueType
+from midcourse.worlds.declare import DeclaredProbe, DeclaredSkill
+from midcourse.worlds.mcp.policy import Hints, ToolPolicy, ToolRule, as_mapping, is_changed
+from midcourse.worlds.signature import Signature
+
+HAPPENED = "_happened"
+"""The name of a tool's probe ends with it."""
+LONGEST_DESCRIPTION = 300
+"""Characters of a description that a planner sees: it is text of the server."""
+_SCALARS: dict[str, ValueType] = {
+    "string": "string",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean",
+}
+_jsonschema: Any = jsonschema  # it has no types
+_Validator: Any = _jsonschema.validators.extend(_jsonschema.Draft202012Validator, {"pattern": lambda *_: ()})  # pyright: ignore[reportUnknownLambdaType]
+"""Without patterns: a server could choose one that takes for ever."""
+_NO_DOCUMENTS: Any = cast(Any, Registry)()
+"""Other documents that a schema may refer to."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool, and what the policy says about it."""
+
+    definition: Definition
+    policy: ToolPolicy
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    @cached_property
+    def digest(self) -> str:
+        """Identifies the definition: name, description, schemas and hints."""
+        written = self.definition.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"icons", "meta"})
+        return f"sha256:{sha256(json_text(written).encode()).hexdigest()}"
+
+    @cached_property
+    def rule(self) -> ToolRule:
+        return self.policy.rule_for(self.name)
+
+    @property
+    def changed(self) -> bool:
+        return is_changed(self.rule, self.digest)
+
+    @cached_property
+    def signature(self) -> Signature:
+        schema = self.definition.input_schema
+        required = schema.get("required", ())
+        read = [_parameter(name, each, name in required) for name, each in _properties(schema).items()]
+        return Signature(
+            parameters=tuple(parameter for parameter, _ in read),
+            on_zone=False,
+            nullable=tuple(parameter.name for parameter, nullable in read if nullable),
+            filled=(),
+        )
+
+    def declare(self) -> DeclaredSkill:
+        hints = self.definition.annotations
+        said = Hints(
+            read_only=hints.read_only_hint if hints else None,
+            destructive=hints.destructive_hint if hints else None,
+            idempotent=hints.idempotent_hint if hints else None,
+        )
+        probe = Probe(name=self.name + HAPPENED, settles_after=self.rule.settles_after) if self.rule.probe else None
+        skill = Skill(
+            name=self.name,
+            description=" ".join((self.definition.description or "").split())[:LONGEST_DESCRIPTION],
+            parameters=self.signature.parameters,
+            effect="irreversible" if self.changed else self.policy.effect_of(self.rule, said),
+            asks=self.changed,
+            on_zone=False,
+            commits="world",
+            probe=probe,
+        )
+        return DeclaredSkill(skill=skill, signature=self.signature, commit_set=None)
+
+    def declare_probe(self) -> DeclaredProbe | None:
+        if self.rule.probe is None:
+            return None
+        description = f"whether {self.name} happened"
+        spec = ProbeSpec(name=self.name + HAPPENED, description=description, parameters=self.signature.parameters)
+        return DeclaredProbe(spec=spec, signature=self.signature)
+
+    def why_unfit(self, arguments: Mapping[str, Any]) -> str:
+        """Why these arguments do not fit the schema, or an empty string. References to other documents are not followed."""
+        validator = _Validator(self.definition.input_schema, registry=_NO_DOCUMENTS)
+        try:
+            error: Any = _jsonschema.exceptions.best_match(validator.iter_errors(dict(arguments)))
+        except Exception:  # the schema itself is wrong: the server decides
+            return ""
+        return "" if error is None else f"{error.json_path}: {error.message}"[:LONGEST_DESCRIPTION]
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    return {name: as_mapping(each) for name, each in as_mapping(schema.get("properties")).items()}
+
+
+def _parameter(name: str, schema: Mapping[str, Any], required: bool) -> tuple[Parameter, bool]:
+    """The parameter, and whether it may be null. What is not a scalar is JSON, with its schema in the description."""
+    kinds, nullable = _kinds(schema)
+    kind = _SCALARS.get(str(kinds[0].get("type"))) if len(kinds) == 1 else None
+    description = str(schema.get("description") or schema.get("title") or "")
+    if kind is None:
+        shape = json.dumps({key: value for key, value in schema.items() if key not in ("description", "title")})
+        description = f"{description} JSON Schema: {shape}".strip()
+        return Parameter(name=name, type="json", required=required, description=description), nullable
+    offered = kinds[0].get("enum", ())
+    choices = tuple(cast(Scalar, each) for each in offered if isinstance(each, str | int | float))
+    return Parameter(name=name, type=kind, required=required, choices=choices, description=description), nullable
+
+
+def _kinds(schema: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
+    """The alternatives of a schema without null, and whether null is one of them."""
+    options: list[Mapping[str, Any]] = list(schema.get("anyOf") or schema.get("oneOf") or [schema])
+    if isinstance(schema.get("type"), list):
+        options = [{**schema, "type": each} for each in schema["type"]]
+    kept = [each for each in options if each.get("type") != "null"]
+    return kept or [{}], len(kept) < len(options)

@@ -1,0 +1,256 @@
+"""A world whose skills are the tools of an MCP server.
+
+What the server says is not trusted: without a policy every tool is irreversible, so a person is asked before it is called. An
+approval holds for the definitions of the tools as they were then.
+"""
+
+import json
+import os
+import secrets
+import shlex
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from mcp.types import CallToolResult, ContentBlock, TextContent
+
+from midcourse.domain.approval import CommitSet
+from midcourse.domain.argument import Pairs, json_text
+from midcourse.domain.observation import Unseen, Zone
+from midcourse.domain.outcome import Outcome
+from midcourse.errors import TaskInvalid
+from midcourse.ports.world import UNSENT, Call
+from midcourse.worlds.base import BaseWorld, Scene, failed
+from midcourse.worlds.declare import Declared, DeclaredProbe
+from midcourse.worlds.mcp.connection import Address, CallRefused, Connection, ConnectionLost
+from midcourse.worlds.mcp.policy import as_mapping, fill_in, read_policy
+from midcourse.worlds.mcp.server import end_session
+from midcourse.worlds.mcp.tool import HAPPENED, Tool
+
+MOST_RESULTS = 8
+LONGEST_SHOWN = 4_000
+"""Characters of a result that a planner sees."""
+LONGEST_KEPT = 40_000
+"""Characters of a result that are stored."""
+
+
+class Mcp(BaseWorld):
+    """The tools of one MCP server: `Mcp("mcp-server-git --repository .")`, or `Mcp("https://tools.example/mcp")`.
+
+    `server` is a command, as text or in words, or an address. `policy` is a file or a mapping with what you know about its tools.
+    `environment` and `headers` are for the server; a value `$NAME` is taken from the environment of this process. `stateful`: the
+    server keeps something in memory that a new start loses, such as a browser.
+    """
+
+    name = "mcp"
+    blocks = False
+
+    def __init__(
+        self,
+        server: str | Sequence[str],
+        *,
+        policy: str | Mapping[str, object] | None = None,
+        title: str = "",
+        environment: Mapping[str, str] | None = None,
+        folder: str = "",
+        headers: Mapping[str, str] | None = None,
+        stateful: bool = False,
+    ) -> None:
+        super().__init__()
+        self._address = _read_address(server, environment or {}, folder, headers or {})
+        self._policy = read_policy(policy)
+        self._title = title or _title_of(self._address)
+        self._stateful = stateful
+        self.fences = not self._address.url  # what a remote server was asked to do cannot be stopped from here
+        self._session = ""
+        self._connection: Connection | None = None
+        self._tools: dict[str, Tool] = {}
+        self._declared = Declared()
+        self._results: dict[str, str] = {}
+
+    # --- sessions
+
+    async def open(self) -> str:
+        await super().open()
+        await self._connect(secrets.token_hex(16))
+        return json.dumps({"mcp": self._title, "session": self._session})
+
+    async def attach(self, handle: str) -> bool:
+        """End the server of this session, with a call that may be under way in it, and start another in its place."""
+        session = _session_in(handle, self._title)
+        if not session:
+            return False
+        if not self._address.url:
+            await end_session(session)
+        if self._stateful:
+            return False
+        await self._connect(session)
+        return True
+
+    async def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def _connect(self, session: str) -> None:
+        await self.close()
+        self._session = session
+        self._connection = await Connection.open(self._address, session)
+        await self._list_tools(self._connection)
+
+    async def _list_tools(self, connection: Connection) -> None:
+        found = [Tool(definition, self._policy) for definition in await connection.list_tools()]
+        self._tools = {tool.name: tool for tool in found if tool.rule.offered}
+        probes = (tool.declare_probe() for tool in self._tools.values())
+        self._declared = Declared(
+            skills=tuple(tool.declare() for tool in self._tools.values()),
+            probes=tuple(probe for probe in probes if probe),
+        )
+
+    # --- looking
+
+    async def look(self) -> Scene | Unseen:
+        """The server and its latest results. The tools are listed again, so that a changed definition is noticed."""
+        connection = self._connection
+        if connection is None or connection.lost:
+            return Unseen(reason="world_lost", detail=self._why_lost())
+        try:
+            await self._list_tools(connection)
+        except ConnectionLost as lost:
+            return Unseen(reason="world_lost", detail=str(lost))
+        about = Zone(id="server", role="server", label=self._title, state={"protocol": connection.protocol})
+        results = (
+            Zone(id=f"result:{tool}", role="result", label=tool, state={"text": _shortened(text, LONGEST_SHOWN)})
+            for tool, text in self._results.items()
+        )
+        return Scene(self._title, about, *results, origin=f"{self._title}#{self._digest()}")
+
+    def _digest(self) -> str:
+        """Identifies the definitions of all tools. It is part of the origin, and so of every approval."""
+        return sha256("".join(sorted(tool.digest for tool in self._tools.values())).encode()).hexdigest()[:16]
+
+    def _why_lost(self) -> str:
+        says = self._connection.last_words if self._connection else ""
+        return f"{self._title} has ended{f': {says}' if says else ''}"
+
+    # --- acting
+
+    async def commit_set(self, call: Call) -> CommitSet | None:
+        """The arguments. None if the tool is not the one that was last seen: it has to be looked at, and asked about, again."""
+        seen = self._tools.get(call.skill)
+        connection = self._connection
+        if seen is None or connection is None or connection.lost:
+            return None
+        definitions = {definition.name: definition for definition in await connection.list_tools()}
+        now = definitions.get(call.skill)
+        if now is None or Tool(now, self._policy).digest != seen.digest:
+            return None
+        return CommitSet(values=call.arguments)
+
+    async def _invoke(self, call: Call, arguments: dict[str, Any]) -> Outcome:
+        tool = self._tools[call.skill]
+        if unfit := tool.why_unfit(arguments):
+            return Outcome(status="no_effect", reason="bad_arguments", detail=unfit, evidence="rule")
+        connection = self._connection
+        if connection is None or connection.lost:
+            return Outcome(status="no_effect", reason=UNSENT, detail=self._why_lost())
+        effect = tool.declare().skill.effect
+        try:
+            result = await connection.call(tool.name, arguments)
+        except ConnectionLost as lost:
+            return Outcome(status="unknown", reason="error", detail=f"{self._title} gave no answer: {lost}")
+        except CallRefused as refused:
+            return _unsuccessful(effect, "call_refused", str(refused))
+        except RuntimeError as unfit:  # of the client: the result does not fit the schema that the tool declares
+            return _unsuccessful(effect, "bad_result", str(unfit))
+        if not isinstance(result, CallToolResult):
+            return _unsuccessful(effect, "input_required", f"{tool.name} asks for input, which it cannot have here")
+        text = _text_of(result.content)
+        self._remember(tool.name, text)
+        if result.is_error and tool.rule.absent_on_error:
+            return Outcome(status="no_effect", reason="tool_error", detail=text[:LONGEST_SHOWN], evidence="rule")
+        if result.is_error:
+            return _unsuccessful(effect, "tool_error", text[:LONGEST_SHOWN])
+        evidence = "response" if effect == "irreversible" else ""
+        return Outcome(data=_data_of(tool.name, text, result.structured_content), evidence=evidence)
+
+    def _remember(self, tool: str, text: str) -> None:
+        self._results.pop(tool, None)
+        self._results[tool] = text
+        while len(self._results) > MOST_RESULTS:
+            del self._results[next(iter(self._results))]
+
+    # --- probes
+
+    async def _check(self, declared: DeclaredProbe, arguments: Pairs) -> bool | None:
+        """Whether the result of the reading tool contains the text; None if there is no such result."""
+        rule = self._tools[declared.spec.name.removesuffix(HAPPENED)].rule.probe
+        reader = self._tools.get(rule.tool) if rule else None
+        connection = self._connection
+        if rule is None or reader is None or reader.changed or connection is None or connection.lost:
+            return None
+        given = dict(arguments)
+        result = await connection.call(rule.tool, fill_in(dict(rule.arguments), given))
+        if not isinstance(result, CallToolResult) or result.is_error:
+            return None
+        return fill_in(rule.contains, given) in _text_of(result.content)
+
+
+def _read_address(
+    server: str | Sequence[str], environment: Mapping[str, str], folder: str, headers: Mapping[str, str]
+) -> Address:
+    if isinstance(server, str) and server.startswith(("http://", "https://")):
+        return Address(url=server, headers=_from_environment(headers))
+    command = shlex.split(server) if isinstance(server, str) else [str(word) for word in server]
+    if not command:
+        raise TaskInvalid("server: name the command that starts the MCP server, or its address")
+    return Address(command=command, environment=_from_environment(environment), folder=folder)
+
+
+def _from_environment(values: Mapping[str, str]) -> dict[str, str]:
+    read: dict[str, str] = {}
+    for name, value in values.items():
+        if value.startswith("$") and value[1:] not in os.environ:
+            raise TaskInvalid(f"{name}: the environment variable {value[1:]} is not set")
+        read[name] = os.environ[value[1:]] if value.startswith("$") else value
+    return read
+
+
+def _title_of(address: Address) -> str:
+    return urlsplit(address.url).netloc if address.url else Path(address.command[0]).name
+
+
+def _session_in(handle: str, title: str) -> str:
+    """The session that a handle of this world names; empty if it is not one."""
+    try:
+        read: object = json.loads(handle)
+    except ValueError:
+        return ""
+    named = as_mapping(read)
+    return str(named.get("session", "")) if named.get("mcp") == title else ""
+
+
+def _unsuccessful(effect: str, reason: str, detail: str) -> Outcome:
+    """An error is an answer, and no proof that nothing was done."""
+    return (
+        Outcome(status="unknown", reason=reason, detail=detail) if effect == "irreversible" else failed(reason, detail)
+    )
+
+
+def _text_of(content: Sequence[ContentBlock]) -> str:
+    return "\n".join(block.text if isinstance(block, TextContent) else f"[{block.type}]" for block in content)
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
+
+
+def _data_of(tool: str, text: str, structured: Any) -> Pairs:
+    """The text under the name of the tool, and the fields of a structured result under their own names."""
+    named = {
+        name: value if isinstance(value, str | int | float | bool | None) else json_text(value)
+        for name, value in as_mapping(structured).items()
+    }
+    return tuple((named | {tool: _shortened(text, LONGEST_KEPT)}).items())
