@@ -35,7 +35,7 @@ types:
 imports:
     uv run lint-imports
 
-# Run the quick tests, in less than two minutes
+# Run the quick tests, in 90 seconds on two cores (tests/lanes.py)
 test *args:
     MIDCOURSE_HYPOTHESIS=quick uv run pytest -q -n auto -m "not slow" {{ args }}
 

@@ -4,7 +4,15 @@ import os
 
 from hypothesis import settings
 
-pytest_plugins = ["tests.leftovers", "tests.local_model", "tests.order", "tests.servers", "tests.up_fleet"]
+pytest_plugins = [
+    "tests.scratch",
+    "tests.lanes",
+    "tests.leftovers",
+    "tests.local_model",
+    "tests.order",
+    "tests.servers",
+    "tests.up_fleet",
+]
 
 settings.register_profile("quick", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True)

@@ -47,7 +47,7 @@ def run_forked(
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder) / "out", Path(folder) / "err"
         process = PROCESSES.Process(target=_run, args=(words, str(cwd), dict(environment), str(out), str(err)))
-        process.start()
+        _start(process)
         process.join(timeout)
         if process.exitcode is None:
             process.kill()
@@ -58,15 +58,20 @@ def run_forked(
 def start_forked(*words: str, cwd: Path, environment: Mapping[str, str], out: Path) -> BaseProcess:
     """The same, without waiting for its end; what it prints goes to this file."""
     process = PROCESSES.Process(target=_run, args=(words, str(cwd), dict(environment), str(out), f"{out}.err"))
-    process.start()
+    _start(process)
     return process
 
 
 def start_in_terminal(*words: str, cwd: Path, environment: Mapping[str, str], terminal: str) -> BaseProcess:
     """The same, with this terminal for its input and output and as the one that signals it."""
     process = PROCESSES.Process(target=_run_in_terminal, args=(words, str(cwd), dict(environment), terminal))
-    process.start()
+    _start(process)
     return process
+
+
+def _start(process: BaseProcess) -> None:
+    sys.audit("tests.forked", process.name)  # for tests.lanes: Python reports nothing of a fork server
+    process.start()
 
 
 def _run(words: tuple[str, ...], cwd: str, environment: dict[str, str], out: str, err: str) -> None:

@@ -5,6 +5,7 @@ the list is a share for each worker, one after the other, each with slow tests a
 share what is expensive to start.
 """
 
+import gc
 from itertools import groupby
 
 import pytest
@@ -19,3 +20,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for _, module in groupby(chosen, key=lambda item: item.path):
             min(shares, key=len).extend(module)
     items[:] = [item for share in shares for item in share]
+
+
+def pytest_sessionstart() -> None:
+    gc.disable()  # the modules of all tests are imported next, and stay
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()

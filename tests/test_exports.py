@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import midcourse
 
 EXPORTS = [
@@ -44,10 +46,12 @@ def loaded_by(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_importing_midcourse_imports_nothing_else_of_it():
     assert loaded_by("import midcourse") == {"midcourse", "midcourse.lazy"}
 
 
+@pytest.mark.slow
 def test_the_core_imports_no_adapter():
     loaded = loaded_by("import midcourse.drive, midcourse.perform, midcourse.runtimes.driver")
     layers = {module.split(".")[1] for module in loaded if "." in module}

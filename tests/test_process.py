@@ -6,6 +6,8 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import pytest
+
 from midcourse.process import Process, find_process
 
 STUBBORN = "import signal, time; signal.signal(15, signal.SIG_IGN); print('there', flush=True); time.sleep(60)"
@@ -33,6 +35,7 @@ def test_a_process_that_was_killed_and_not_waited_for_is_not_alive():
         assert find_process(child.pid) is None
 
 
+@pytest.mark.slow
 def test_a_process_that_ignores_sigterm_is_killed():
     with subprocess.Popen([sys.executable, "-c", STUBBORN], stdout=subprocess.PIPE) as stubborn:
         assert stubborn.stdout is not None

@@ -104,6 +104,7 @@ def test_on_a_screen_blanks_and_capitals_say_nothing() -> None:
     assert list(Redactor([]).places("anything")) == []
 
 
+@pytest.mark.slow
 @given(before=st.binary(max_size=5), secret=st.text("abcdefgh12345", min_size=9), after=st.binary(max_size=5))
 def test_it_is_found_within_something_longer_in_base64(before: bytes, secret: str, after: bytes) -> None:
     """As in 'Basic dXNlcjpwYXNzd29yZA=='."""

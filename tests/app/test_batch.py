@@ -173,6 +173,7 @@ async def test_a_row_that_fails_keeps_nobody_else_from_going_on(job: Callable[..
     assert [row["success"] for row in results(batch)] == ["true", "false", "true"]
 
 
+@pytest.mark.slow
 async def test_only_so_many_rows_are_under_way_at_once(job: Callable[..., Job]):
     batch = new_batch(job(), rows(*(f"PO-{n}" for n in range(9))), "b", concurrency=3)
     seen = Seen()
@@ -200,6 +201,7 @@ async def test_rows_that_ended_are_not_run_again(job: Callable[..., Job], home: 
     assert orders(home) == {"PO-1": 1, "PO-2": 1, "PO-3": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turns", [2, 5, 9, 14])
 async def test_rows_that_were_interrupted_go_on(job: Callable[..., Job], home: Path, turns: int):
     batch = new_batch(job(), rows("PO-1", "PO-2", "PO-3"), "b", concurrency=2)

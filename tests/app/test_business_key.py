@@ -120,6 +120,7 @@ async def test_another_key_or_none_is_another_matter(office: Office):
     assert office.world.letters == ["Ada"] * 4
 
 
+@pytest.mark.slow
 async def test_an_interrupted_run_goes_on(office: Office):
     live = office.agent().start(letter(), run_id="first")
     async for turn in live:

@@ -23,6 +23,8 @@ from midcourse.store.sqlite import SqliteStore
 from midcourse.testing import Posts
 from tests.scenarios.stage import RUN, crash
 
+pytestmark = pytest.mark.slow
+
 
 def fleet_of(handle: Any, store: Any = None) -> FleetControl:
     fleet: Any = SimpleNamespace(store=store, runs=SimpleNamespace(handle=lambda _run_id: handle))

@@ -62,6 +62,7 @@ def quiet_points(journal: Journal) -> list[int]:
     return sorted({quiet_point(journal, row.seq) for row in journal.rows})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [(), *((kind,) for kind in FAULTS)], ids=str)
 async def test_from_every_point_it_ends_as_the_recorded_run_did(kind: tuple[str, ...]) -> None:
     """And its shop has one order: the recorded one was placed in another world."""

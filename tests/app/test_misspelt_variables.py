@@ -44,6 +44,7 @@ def test_variables_of_settings_and_secrets_are_not_misspelt():
     assert list(find_misspelt([*names, *map(str.lower, names), *aliases().values(), *secrets])) == []
 
 
+@pytest.mark.slow
 def test_variables_that_programs_and_tests_of_this_project_read_are_not_misspelt():
     files = [path for folder in ("src", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
     texts = [path.read_text(encoding="utf-8") for path in files if path != Path(__file__)]

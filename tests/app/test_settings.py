@@ -60,6 +60,7 @@ def test_settings_and_limits_have_the_same_names_and_defaults():
         assert getattr(settings, field.name) == field.default, field.name
 
 
+@pytest.mark.slow
 def test_every_setting_reaches_the_limits():
     words = {
         "approvals": "never",
@@ -183,6 +184,7 @@ def test_the_reference_has_a_row_for_each_setting_and_says_what_it_changes():
     assert "| `structural_stop` | `true` |" in reference()
 
 
+@pytest.mark.slow
 def test_a_default_can_be_written_back():
     for line in reference().splitlines()[2:]:
         name, default = (cell.strip(" `") for cell in line.strip("|").split("|")[:2])

@@ -2,6 +2,7 @@
 
 import tomllib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ TABLES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(TABLES)
 def test_what_is_written_is_read_again(values: dict[str, object]):
     assert tomllib.loads(toml_text(values)) == values

@@ -123,6 +123,7 @@ class Brings:
         return self._host.start() if self.missed == AWAY_FOR else None
 
 
+@pytest.mark.slow
 async def test_a_host_that_is_away_when_a_run_begins_is_waited_for(tmp_path: Path) -> None:
     async with switched_host(tmp_path) as host:
         await host.stop()

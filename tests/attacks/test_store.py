@@ -80,6 +80,7 @@ async def kill(agent: Agent, at: Stopped, key: str = "") -> None:
         await running
 
 
+@pytest.mark.slow
 async def test_a_copy_of_the_home_does_not_carry_out_the_run_too(tmp_path: Path) -> None:
     orders: list[str] = []
     home, copy = tmp_path / "home", tmp_path / "copy"
@@ -91,6 +92,7 @@ async def test_a_copy_of_the_home_does_not_carry_out_the_run_too(tmp_path: Path)
     assert orders == ["lamp"]
 
 
+@pytest.mark.slow
 async def test_a_moved_home_is_not_a_copy(tmp_path: Path) -> None:
     orders: list[str] = []
     await kill(agent_in(tmp_path / "home", orders, planning=(here := Stopped())), here)
@@ -99,6 +101,7 @@ async def test_a_moved_home_is_not_a_copy(tmp_path: Path) -> None:
     assert orders == ["lamp"]
 
 
+@pytest.mark.slow
 async def test_an_accepted_copy_goes_on(tmp_path: Path) -> None:
     orders: list[str] = []
     home, copy = tmp_path / "home", tmp_path / "copy"

@@ -39,6 +39,7 @@ def test_one_on_the_path_is_verified_too(swapped: Path, tmp_path: Path, monkeypa
     assert not (tmp_path / "executed").exists()
 
 
+@pytest.mark.slow
 def test_an_own_program_is_executed_as_told(swapped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIDCOURSE_TEMPORAL_PROGRAM", str(swapped))
     with pytest.raises(FleetUnavailable, match="Temporal did not start"):

@@ -2,6 +2,7 @@
 
 import json
 import unicodedata
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,28 +15,30 @@ from midcourse.llm.prompt.quoting import quote
 from midcourse.redact import Redactor
 
 IGNORABLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\U000e0100"
-UNSEEN = [
-    char
-    for char in map(chr, range(0x110000))
-    if unicodedata.category(char) in ("Cf", "Cc", "Zl", "Zp") or char in IGNORABLE or 0xFE00 <= ord(char) <= 0xFE0F
-]
+
+
+@cache
+def unseen() -> list[str]:
+    every = map(chr, range(0x110000))
+    kinds = ("Cf", "Cc", "Zl", "Zp")
+    return [c for c in every if unicodedata.category(c) in kinds or c in IGNORABLE or 0xFE00 <= ord(c) <= 0xFE0F]
 
 
 def test_no_prompt_holds_a_character_that_nobody_sees() -> None:
-    assert [char for char in UNSEEN if char in quote(f"a{char}b")] == []
+    assert [char for char in unseen() if char in quote(f"a{char}b")] == []
 
 
 def test_no_such_character_reaches_the_terminal() -> None:
-    assert [char for char in UNSEEN if char in UNICODE.clean(f"a{char}b")] == []
+    assert [char for char in unseen() if char in UNICODE.clean(f"a{char}b")] == []
 
 
 def test_json_output_holds_none_and_means_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    said = {"text": "a" + "".join(UNSEEN) + "b \x9b31m \u202eevil 👩\u200d👩 ❤\ufe0f"}
+    said = {"text": "a" + "".join(unseen()) + "b \x9b31m \u202eevil 👩\u200d👩 ❤\ufe0f"}
     print_object(said)
     print_json(json.dumps(said, ensure_ascii=False))
     for line in capsys.readouterr().out.strip().split("\n"):
         assert json.loads(line) == said
-        assert not set(line) & set(UNSEEN)
+        assert not set(line) & set(unseen())
 
 
 def test_a_hidden_text_in_variation_selectors_is_seen() -> None:

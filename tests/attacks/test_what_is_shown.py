@@ -105,6 +105,7 @@ def test_what_stands_behind_decoys_is_shown_and_takes_more_than_one_key(body: by
     assert _why_not_confirmed(one, Decision(verdict="approved", all_values=True)) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "body"),
     [

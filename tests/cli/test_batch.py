@@ -264,6 +264,7 @@ def test_of_processes_that_race_for_a_key_one_orders(tmp_path: Path, home: Path)
 # --- kill -9, Ctrl-C and SIGTERM
 
 
+@pytest.mark.slow
 def test_a_killed_batch_goes_on_where_it_was(cli: Cli, tmp_path: Path, home: Path) -> None:
     task = probed(order_file(tmp_path, "slow.toml", "options = { act_seconds = 0.02 }"))
     words = ("run", task, "--inputs", rows_file(tmp_path, 8), "--batch", "b", "--concurrency", "3", "--json", *NEVER)

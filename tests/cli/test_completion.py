@@ -53,6 +53,7 @@ def test_runs_and_task_files_of_this_folder(cli: Cli, order: str):
     assert "visible_plans=" not in offered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_shell_takes_its_script(shell: str, cli: Cli):
     said = cli("completion", shell)

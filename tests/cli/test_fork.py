@@ -65,6 +65,7 @@ def test_the_nearest_point_at_which_nothing_was_under_way(cli: Cli, ordered: str
     assert "after event 7" in quiet.err
 
 
+@pytest.mark.slow
 def test_in_a_process_of_its_own(cli: Cli, tmp_path: Path, home: Path) -> None:
     task = order_file(tmp_path, "hosted.toml", "process = true")
     first = cli("run", task, "--json", *NEVER).json

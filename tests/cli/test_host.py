@@ -35,6 +35,7 @@ def opened(host: Handle, spec: str, key: str, **options: object) -> RemoteWorld:
     return world
 
 
+@pytest.mark.slow
 def test_it_says_where_it_listens_and_lets_nobody_else_read_the_token(tmp_path: Path) -> None:
     with standing(tmp_path, worlds="shop,web") as there:
         file = tmp_path / "host.json"
@@ -55,6 +56,7 @@ def test_it_says_where_it_listens_and_lets_nobody_else_read_the_token(tmp_path: 
     assert not file.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_told_to_stop_it_lets_acts_finish_and_closes_every_world(tmp_path: Path, stop: signal.Signals) -> None:
     async def story(host: Handle, process: "subprocess.Popen[str]") -> None:
@@ -78,6 +80,7 @@ def test_told_to_stop_it_lets_acts_finish_and_closes_every_world(tmp_path: Path,
         assert there.process.wait(120) == 0
 
 
+@pytest.mark.slow
 def test_a_world_that_never_closes_does_not_keep_it_for_ever(tmp_path: Path) -> None:
     async def story(host: Handle, process: "subprocess.Popen[str]") -> None:
         world = RemoteWorld(SLEEPER, options={"folder": str(tmp_path)}, host=host)
@@ -96,6 +99,7 @@ def test_a_world_that_never_closes_does_not_keep_it_for_ever(tmp_path: Path) -> 
         assert "did not close" in json.loads(there.process.stdout.read())["error"]
 
 
+@pytest.mark.slow
 def test_in_a_log_it_says_what_is_opened_and_closed_and_how_to_stop_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "midcourse", "fleet", "host", "--worlds", "shop"]
     pipe = subprocess.PIPE
@@ -117,6 +121,7 @@ def test_in_a_log_it_says_what_is_opened_and_closed_and_how_to_stop_it(tmp_path:
     assert "is closed after 0 acts" in err
 
 
+@pytest.mark.slow
 def test_at_a_terminal_the_sessions_are_seen_and_ctrl_c_stops_it(tmp_path: Path) -> None:
     with sitting_at(tmp_path, "fleet", "host") as person:
         person.sees("http://127.0.0.1:")
@@ -137,6 +142,7 @@ def test_at_a_terminal_the_sessions_are_seen_and_ctrl_c_stops_it(tmp_path: Path)
         assert person.echoes()
 
 
+@pytest.mark.slow
 def test_its_token_can_be_given(tmp_path: Path) -> None:
     token = "a-token-of-our-own-choice"
     (tmp_path / "token").write_text(f"{token}\n")
@@ -176,6 +182,7 @@ def test_a_port_that_is_taken_is_named(cli: Cli, home: Path) -> None:
     assert not home.exists()
 
 
+@pytest.mark.slow
 def test_a_second_host_in_one_home_keeps_its_file_when_the_first_goes(tmp_path: Path) -> None:
     with standing(tmp_path) as first, standing(tmp_path) as second:
         first.process.terminate()

@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Cli, order_file, started
 from tests.cli.test_terminal import Person, result_of, sitting_at
+
+pytestmark = pytest.mark.slow
 
 SLOW = ("--set", "step_delay_seconds=0.3")
 

@@ -123,6 +123,7 @@ def test_an_example_that_does_not_exist(cli: Cli) -> None:
     assert "did you mean 'notepad'" in said.err
 
 
+@pytest.mark.slow
 def test_a_pipe_that_closes_early_is_no_error(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -24,6 +24,7 @@ def test_version(cli: Cli) -> None:
     assert said.out.startswith("midcourse ")
 
 
+@pytest.mark.slow
 def test_python_m_midcourse_is_the_same() -> None:
     done = subprocess.run([sys.executable, "-m", "midcourse", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("midcourse ")
@@ -36,6 +37,7 @@ def test_every_command_teaches_with_an_example(cli: Cli, command: str) -> None:
     assert f"midcourse {command}" in said.out.partition("Examples")[2]
 
 
+@pytest.mark.slow
 def test_help_loads_neither_the_runtime_nor_pydantic() -> None:
     """What makes it slow is what it imports; a stopwatch would only fail on a busy machine."""
     code = "import sys, midcourse.cli.main as m; m.main(['--help']); print([m for m in ('pydantic', 'asyncio', 'sqlite3') if m in sys.modules])"
@@ -77,11 +79,13 @@ def exit_codes(folder: Path, *commands: tuple[str, ...]) -> tuple[list[int], str
     return [int(word) for word in done.stdout.splitlines()[-1].split()[1:]], done.stderr
 
 
+@pytest.mark.slow
 def test_what_works_on_one_machine_needs_nothing_of_a_fleet(tmp_path: Path) -> None:
     commands = (("run", "notepad", "--json"), ("runs",), ("show", "last"), ("resume", "last"), ("settings",))
     assert exit_codes(tmp_path, *commands) == ([0] * len(commands), "")
 
 
+@pytest.mark.slow
 def test_what_a_fleet_needs_is_named_where_it_is_missing(tmp_path: Path) -> None:
     servers = ("--set", "database_url=postgresql:///nowhere", "--set", "temporal_address=127.0.0.1:1")
     commands = (

@@ -8,6 +8,7 @@ import pytest
 from tests.cli.conftest import ORDER, Cli, started
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(cli: Cli, tmp_path: Path, home: Path) -> None:
     """kill -9 in the second plan or later; a new process ends the task, and knows what was done before."""
     with started(tmp_path, "note", home, turns=9) as process:
@@ -39,6 +40,7 @@ def test_a_denied_run_still_says_that_nobody_was_there(cli: Cli, order: str) -> 
     assert "there was no terminal to ask in" in cli("resume", "order").out
 
 
+@pytest.mark.slow
 def test_a_run_that_another_process_drives_is_busy(cli: Cli, tmp_path: Path, home: Path) -> None:
     with started(tmp_path, "note", home, turns=2) as process:
         try:

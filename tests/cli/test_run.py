@@ -128,6 +128,7 @@ def test_what_libraries_log_goes_to_a_file(
     assert "the camera is off" in (home / "runs" / "broken" / "run.log").read_text()
 
 
+@pytest.mark.slow
 def test_ascii_where_the_output_cannot_take_more(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     command = [sys.executable, "-m", "midcourse", "run", "notepad"]
@@ -135,6 +136,7 @@ def test_ascii_where_the_output_cannot_take_more(tmp_path: Path) -> None:
     assert "+ Click Save" in done.stdout.decode("ascii")
 
 
+@pytest.mark.slow
 def test_ctrl_c_without_a_terminal_cancels_and_says_so(tmp_path: Path, home: Path) -> None:
     with started(tmp_path, "note", home, "--set", "step_delay_seconds=0.3", turns=3) as process:
         process.send_signal(signal.SIGINT)

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from midcourse.pictures import read_picture
 from midcourse.ports.blobs import digest_of
 from tests.cli.conftest import Cli
 
 
+@pytest.mark.slow
 def test_the_pictures_of_a_run_are_listed(cli: Cli) -> None:
     cli("run", "far_cube", "--run-id", "far", "--json")
     (picture,) = cli("show", "far", "--json").json["pictures"]
@@ -19,6 +22,7 @@ def test_the_pictures_of_a_run_are_listed(cli: Cli) -> None:
     assert picture["path"] in shown.replace("\n", "")
 
 
+@pytest.mark.slow
 def test_they_are_saved_where_one_asks_for_them(cli: Cli, tmp_path: Path) -> None:
     cli("run", "far_cube", "--run-id", "far", "--json")
     (picture,) = cli("show", "far", "--pictures", str(tmp_path / "shots"), "--json").json["pictures"]

@@ -19,6 +19,8 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.forked import start_in_terminal
 
+pytestmark = pytest.mark.slow
+
 SLOW = ("--set", "step_delay_seconds=0.3")
 
 
@@ -130,7 +132,6 @@ def test_what_was_typed_before_the_question_is_no_answer(tmp_path: Path, home: P
     assert result_of(home, "order")["final_reason"] == "rejected"
 
 
-@pytest.mark.slow
 def test_a_person_stops_a_run_in_doubt(tmp_path: Path, home: Path, doubtful_order: str) -> None:
     arguments = ("run", doubtful_order, "--run-id", "order", "--set", "approvals=never")
     with sitting_at(tmp_path, *arguments) as person:
@@ -141,7 +142,6 @@ def test_a_person_stops_a_run_in_doubt(tmp_path: Path, home: Path, doubtful_orde
     assert result_of(home, "order")["final_reason"] == "needs_human"
 
 
-@pytest.mark.slow
 def test_ctrl_c_pauses_and_lets_choose(tmp_path: Path, home: Path) -> None:
     with sitting_at(tmp_path, "run", "notepad", "--run-id", "note", *SLOW) as person:
         person.sees("first plan")
@@ -166,7 +166,6 @@ def test_ctrl_c_pauses_and_lets_choose(tmp_path: Path, home: Path) -> None:
     assert result_of(home, "note")["success"] is True
 
 
-@pytest.mark.slow
 def test_a_person_takes_over_and_gives_back(tmp_path: Path) -> None:
     with sitting_at(tmp_path, "run", "notepad", *SLOW) as person:
         person.sees("first plan")
@@ -206,7 +205,6 @@ def test_ctrl_c_at_a_question_can_cancel(tmp_path: Path, home: Path, order: str)
     assert result_of(home, "order")["final_reason"] == "cancelled"
 
 
-@pytest.mark.slow
 def test_ctrl_d_leaves_the_question_for_later(tmp_path: Path, order: str) -> None:
     with sitting_at(tmp_path, "run", order, "--run-id", "order") as person:
         person.sees("y/r/n/g/t>")
@@ -219,7 +217,6 @@ def test_ctrl_d_leaves_the_question_for_later(tmp_path: Path, order: str) -> Non
         assert person.leaves_with() == 0
 
 
-@pytest.mark.slow
 def test_a_question_expires_and_leaves_the_keyboard_alone(tmp_path: Path, home: Path, order: str) -> None:
     with sitting_at(tmp_path, "run", order, "--run-id", "order", "--set", "approval_seconds=0.5") as person:
         person.sees("y/r/n/g/t>")
@@ -230,7 +227,6 @@ def test_a_question_expires_and_leaves_the_keyboard_alone(tmp_path: Path, home: 
     assert result_of(home, "order")["final_detail"] == "place_order was not approved in time"
 
 
-@pytest.mark.slow
 def test_with_json_the_question_goes_to_standard_error(tmp_path: Path, order: str) -> None:
     with sitting_at(tmp_path, "run", order, "--json") as person:
         person.sees("y/r/n/g/t>")
@@ -239,7 +235,6 @@ def test_with_json_the_question_goes_to_standard_error(tmp_path: Path, order: st
     assert json.loads(person.output.splitlines()[-1])["success"] is True
 
 
-@pytest.mark.slow
 def test_a_dumb_terminal_gets_lines(tmp_path: Path) -> None:
     with sitting_at(tmp_path, "run", "notepad", TERM="dumb") as person:
         assert person.leaves_with() == 0
@@ -247,7 +242,6 @@ def test_a_dumb_terminal_gets_lines(tmp_path: Path) -> None:
     assert "\x1b" not in person.output
 
 
-@pytest.mark.slow
 def test_tables_fit_the_terminal(tmp_path: Path, cli: Cli) -> None:
     cli("run", "notepad", "--run-id", "note", "--json")
     for args in (("runs",), ("settings",)):

@@ -77,6 +77,9 @@ def everywhere() -> dict[str, Drill]:
     }
 
 
+RUNS = {name: drill.run for name, drill in everywhere().items()}
+
+
 def test_every_phase_is_reached() -> None:
     drills = everywhere()
     assert {drill.phase.kind for drill in drills.values()} == {phase.kind for phase in PHASES}
@@ -89,10 +92,10 @@ def test_every_pair_of_phase_and_control_event_has_a_row() -> None:
             assert (phase, control) in ROWS
 
 
-@pytest.mark.parametrize("where", everywhere())
+@pytest.mark.parametrize("where", RUNS)
 @pytest.mark.parametrize("event", CONTROLS, ids=repr)
 def test_a_control_event_is_legal_everywhere(where: str, event: Control) -> None:
-    run = everywhere()[where].run
+    run = RUNS[where]
     after, _ = decide(run, event)
     assert after.seq == run.seq + 1
     assert isinstance(objection(run, event), str)
@@ -100,7 +103,7 @@ def test_a_control_event_is_legal_everywhere(where: str, event: Control) -> None
 
 @pytest.mark.parametrize("event", CONTROLS, ids=repr)
 def test_a_run_that_has_ended_only_counts_what_comes(event: Control) -> None:
-    run = everywhere()["ended"].run
+    run = RUNS["ended"]
     after, commands = decide(run, event)
     assert commands == ()
     assert after == replace(run, seq=run.seq + 1, counts=replace(run.counts, late=run.counts.late + 1))

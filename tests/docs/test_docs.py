@@ -60,6 +60,7 @@ midcourse.cli.session.approver.TerminalApprover = _Approves
 """In place of the reader of a block, who would say yes."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", blocks("python"))
 def test_python_runs(code: str, tmp_path: Path):
     (tmp_path / "block.py").write_text(AGREES + code if "TerminalApprover" in code else code)
@@ -69,6 +70,7 @@ def test_python_runs(code: str, tmp_path: Path):
     assert not served or done.stdout.startswith(("plan_complete", "POST ")), done.stdout
 
 
+@pytest.mark.slow
 def test_the_first_program_of_a_world_prints_what_the_page_says(tmp_path: Path):
     page = (ROOT / "docs" / "your-own-world.md").read_text()
     code = BLOCK.findall(page)[0][1]
@@ -90,6 +92,7 @@ def model_for(code: str) -> Generator[dict[str, str]]:
     assert server.requests
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_examples_run(example: Path, tmp_path: Path):
     done = run("python", str(example), cwd=tmp_path)
@@ -109,6 +112,7 @@ MIDCOURSE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", MIDCOURSE)
 def test_commands_work(block: str, tmp_path: Path, request: pytest.FixtureRequest):
     """Every line that calls us, in order, in one folder. A run that ends without success is an answer, not an error."""
@@ -126,6 +130,7 @@ def test_commands_work(block: str, tmp_path: Path, request: pytest.FixtureReques
         assert "Traceback" not in done.stderr, f"{line}\n{done.stderr}"
 
 
+@pytest.mark.slow
 def test_generated_pages_are_current():
     done = run("python", str(ROOT / "docs" / "generate.py"), "--check", cwd=ROOT)
     assert done.returncode == 0, done.stdout

@@ -157,6 +157,7 @@ print(result.run, result.final_reason)
 """
 
 
+@pytest.mark.slow
 def test_a_program_without_an_event_loop_resumes_a_run(tmp_path: Path) -> None:
     (tmp_path / "books.py").write_text(DIES)
     died = run_forked("python", "books.py", "die", cwd=tmp_path, environment=os.environ)

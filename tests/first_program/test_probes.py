@@ -68,6 +68,7 @@ def test_a_probe_is_told_what_the_call_was_about(skill: str, arguments: dict[str
     assert [subject for subject, _ in world.tickets] == ["another", "Lamp hums"]
 
 
+@pytest.mark.slow
 def test_what_the_probe_does_not_find_is_sent_again() -> None:
     world = Tickets(stored=False)
     agent = Agent(world=world, planner=Creates("create", subject="Lamp hums"), approver=Approves(), store=MemoryStore())

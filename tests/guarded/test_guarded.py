@@ -60,6 +60,7 @@ def test_exception_of_a_call_without_effect_is_raised_and_the_call_can_be_made_a
     assert shop.orders == []
 
 
+@pytest.mark.slow
 def test_without_happened_only_a_person_can_decide(tmp_path: Path) -> None:
     sent: list[str] = []
 
@@ -177,6 +178,7 @@ ring("ada")
 """
 
 
+@pytest.mark.slow
 def test_script_and_module_have_the_same_keys(tmp_path: Path) -> None:
     (tmp_path / "bells.py").write_text(PROGRAM)
     environment = {**os.environ, "MIDCOURSE_HOME": str(tmp_path / "home")}

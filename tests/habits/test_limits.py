@@ -48,10 +48,12 @@ def test_test_files_are_short_or_do_not_grow() -> None:
     assert grown == {}
 
 
+@pytest.mark.slow
 def test_functions_are_short() -> None:
     assert source.long_functions(source.python_files(*CODE), FUNCTION_LINES) == {}
 
 
+@pytest.mark.slow
 def test_functions_are_simple() -> None:
     assert source.complex_functions(CODE, COMPLEXITY) == []
 
@@ -60,10 +62,12 @@ def test_folders_are_not_crowded() -> None:
     assert source.crowded_folders(SRC, MODULES_IN_A_FOLDER) == {}
 
 
+@pytest.mark.slow
 def test_modules_say_what_they_are() -> None:
     assert source.modules_without_docstring(source.python_files(SRC)) == []
 
 
+@pytest.mark.slow
 def test_docstrings_are_plain_english() -> None:
     files = source.python_files(SRC)
     unusual, total = source.unusual_docstrings(files), sum(1 for _ in source.docstrings(files))
@@ -86,6 +90,7 @@ class TestEachLimitFindsWhatItForbids:
     def test_a_long_function(self, bad: Path) -> None:
         assert source.long_functions(source.python_files(bad), FUNCTION_LINES) == {f"{bad / 'long.py'}:f": 62}
 
+    @pytest.mark.slow
     def test_a_complex_function(self, bad: Path) -> None:
         assert len(source.complex_functions([bad], COMPLEXITY)) == 1
 

@@ -80,6 +80,7 @@ def test_lazy_modules_have_what_they_declare(module: str) -> None:
         assert getattr(found, name) is not None
 
 
+@pytest.mark.slow
 def test_public_modules_of_the_base_install_need_no_extra() -> None:
     """Each is imported by a process that cannot find the packages of the extras."""
     extras = (

@@ -30,6 +30,7 @@ def test_one_agent_plans_in_one_event_loop_after_another():
     assert len(server.requests) == 3
 
 
+@pytest.mark.slow
 async def test_several_runs_at_once():
     with ModelServer([Fails(429, retry_after=0.1), {"verdict": "done"}]) as server:
         agent = agent_of(server)
@@ -65,6 +66,7 @@ async def test_many_runs_share_what_they_ask_by():
         assert (len(server.requests), server.connections) == (5, 1)
 
 
+@pytest.mark.slow
 def test_threads_share_nothing():
     with ModelServer([{"verdict": "done"}]) as server, ThreadPoolExecutor(4) as threads:
         results = threads.map(lambda _: agent_of(server).run_sync("Look").final_reason, range(8))

@@ -63,6 +63,7 @@ async def test_whatever_goes_wrong_is_a_server_that_cannot_be_used(status: int, 
         await ModelEmbedder("openai:m", url).embed("it failed")
 
 
+@pytest.mark.slow
 async def test_nobody_there() -> None:
     with pytest.raises(OSError, match="openai:m"):
         await ModelEmbedder("openai:m", "http://127.0.0.1:9/v1").embed("it failed")

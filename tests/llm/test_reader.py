@@ -177,6 +177,7 @@ async def test_the_picture_itself_is_sent():
     assert sent == [BinaryContent(data=white(), media_type="image/png")]
 
 
+@pytest.mark.slow
 class TestConformance(ReaderConformance):
     def make_reader(self) -> ModelReader:
         zones = {"zones": [SAVE, NAME, SAVE, {**SAVE, "label": ""}]}

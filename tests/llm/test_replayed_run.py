@@ -75,6 +75,7 @@ def recorded(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
         return run(capsys, "--record", "tape.jsonl", run_id="first")
 
 
+@pytest.mark.slow
 def test_it_comes_to_the_same_and_asks_nobody(capsys: pytest.CaptureFixture[str]):
     first = recorded(capsys)
     assert first["final_reason"] == "goal_reached", first
@@ -90,6 +91,7 @@ def test_it_comes_to_the_same_and_asks_nobody(capsys: pytest.CaptureFixture[str]
     assert effects[0].count("order") == 1
 
 
+@pytest.mark.slow
 def test_another_question_than_those_recorded_ends_it_and_says_what_differs(capsys: pytest.CaptureFixture[str]):
     recorded(capsys)
     Path("task.toml").write_text(Path("task.toml").read_text().replace("one desk lamp", "two desk lamps"))

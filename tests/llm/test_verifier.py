@@ -145,6 +145,7 @@ def test_another_screen_is_shown_in_full_and_the_same_one_as_what_changed():
     assert "<<<CHANGES" in verifier_prompt(same, 20_000).text
 
 
+@pytest.mark.slow
 class TestConformance(VerifierConformance):
     def make_verifier(self) -> ModelVerifier:
         return ModelVerifier(ModelClient([ScriptedModel(lambda prompt: {"now": True}).model], answer_tokens=500))

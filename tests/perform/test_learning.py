@@ -132,6 +132,7 @@ async def test_what_no_plan_ever_mended_stops_the_sixth_run(memory: SqliteMemory
     assert "of the last 5 runs" in result.final_detail
 
 
+@pytest.mark.slow
 async def test_a_healed_cause_is_noticed_by_those_who_try_all_the_same(memory: SqliteMemory) -> None:
     stuck, well = (steps(NUDGE), steps(FILL, NUDGE), steps(NUDGE)), (steps(NUDGE), steps(FILL))
     for number in range(5):

@@ -238,6 +238,7 @@ async def test_nonsense_is_garbage(nonsense: Any) -> None:
     assert (event.verdict, event.cost) == ("garbage", Cost(calls=1))
 
 
+@pytest.mark.slow
 async def test_no_nonsense_gets_through() -> None:
     bench = await ready()
     for seed in range(40):

@@ -3,6 +3,8 @@
 import random
 from dataclasses import replace
 
+import pytest
+
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput
 from midcourse.policy.audit import HUMAN_INPUT_KINDS, HUMAN_INPUTS, next_row, row_hash, verify_log
 
@@ -53,6 +55,7 @@ def test_what_was_written_verifies() -> None:
     assert verify_log(AuditLog(chain="acme")).head == START
 
 
+@pytest.mark.slow
 def test_whatever_is_done_to_a_chain_shows() -> None:
     log = chain(20)
     head = verify_log(log).head

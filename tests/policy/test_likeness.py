@@ -130,6 +130,7 @@ def form(fields: dict[str, tuple[Scalar, str]], fresh: str, chance: random.Rando
     return of(values, sources)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(FIELDS, st.text("0123456789abcdef", min_size=4), st.text("0123456789abcdef", min_size=4), st.randoms())
 def test_neither_order_nor_fresh_values_make_a_new_effect(
@@ -138,6 +139,7 @@ def test_neither_order_nor_fresh_values_make_a_new_effect(
     assert difference(form(fields, one, chance), form(fields, other, chance)) == ()
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(FIELDS.filter(bool), VALUES, st.randoms(), st.data())
 def test_any_other_value_does(

@@ -1,5 +1,6 @@
 """What was spent is kept by role, plan and model, adds up, and stays short."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ spendings = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(spendings, max_size=200))
 def test_whatever_is_booked_adds_up_and_stays_short(all_of_it: list[Spent]):
     lines: tuple[Spent, ...] = ()

@@ -9,6 +9,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import settings
 
 from benchmarks.search.generated import application_of
@@ -99,6 +100,7 @@ def play(seeds: range) -> Counter[str]:
     return asyncio.run(all_of_them())
 
 
+@pytest.mark.slow
 def test_a_revert_leads_back_or_is_flagged() -> None:
     episodes = min(settings().max_examples, 1000)
     counted = play(range(30_000, 30_000 + episodes))

@@ -87,6 +87,7 @@ class Sizes:
         return drill.run
 
 
+@pytest.mark.slow
 def test_a_run_of_5000_steps_is_at_most_64_kb() -> None:
     Sizes(approvals="never").go()
 

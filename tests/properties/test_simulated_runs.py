@@ -251,6 +251,7 @@ def test_a_run_goes_on_from_any_turn(seed: int, turn: int) -> None:
     check_all(story, asyncio.run(both_lives()))
 
 
+@pytest.mark.slow
 def test_stories_are_worth_telling() -> None:
     """The worlds above do have orders, doubts, questions, deaths and ends of many kinds in them."""
     ends: Counter[str] = Counter()

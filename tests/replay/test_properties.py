@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +11,8 @@ from midcourse.domain.budget import Limits
 from midcourse.domain.phase import Ended
 from tests.properties.adversary import BYTES
 from tests.replay.recording import made_up
+
+pytestmark = pytest.mark.slow
 
 LOWER = {
     "max_calls": (1, 2, 5, 12),

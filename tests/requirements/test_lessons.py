@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from midcourse import Agent, BaseWorld, Draft, Outcome, PlanDraft, Scene, Zone, skill
 from midcourse.domain.records.lesson import Lesson, Recalled
 from midcourse.ports.planner import PlanningContext
@@ -47,6 +49,7 @@ def run(said: str, goal: str = "Put the red cube away") -> tuple[Recalled, ...]:
 REACH = "IK did not converge in 400 iters (pos_err={}m > tol=0.001m)"
 
 
+@pytest.mark.slow
 def test_a_failure_is_found_again_although_a_number_with_a_unit_differs(home: Path) -> None:
     assert run(REACH.format("0.7052")) == ()
     (found,) = run(REACH.format("0.3450"))

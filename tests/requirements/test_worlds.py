@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from midcourse import Agent, Settings
 from midcourse.app.agent import agent_for
 from midcourse.app.wiring import load_job
@@ -31,6 +33,7 @@ def test_a_planner_model_gets_the_picture_and_the_objects() -> None:
     assert 'save button "Save"' in request.text
 
 
+@pytest.mark.slow
 async def test_the_simulation_is_reset_between_attempts_if_the_task_asks_for_it(tmp_path: Path) -> None:
     job = load_job("moved_cube", {"home": str(tmp_path / "home"), "retry_delay_seconds": 0})
     options = {**job.file.world.options, "reset_after_failure": True}

@@ -37,6 +37,7 @@ async def test_it_replays(file: Path) -> None:
     await replay(file)
 
 
+@pytest.mark.slow
 @captured
 async def test_it_replays_with_modules_of_its_own(file: Path) -> None:
     """In a sandbox that shares none of our modules, and keeps everything that is not deterministic from them."""

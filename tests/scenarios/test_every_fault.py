@@ -123,6 +123,7 @@ async def test_without_a_fault(name: str) -> None:
     assert len(looks) == flow.looks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FAULT_KINDS)
 @pytest.mark.parametrize("name", FLOWS)
 async def test_with_one(name: str, kind: FaultKind) -> None:
@@ -143,6 +144,7 @@ async def test_with_one(name: str, kind: FaultKind) -> None:
             )
 
 
+@pytest.mark.slow
 def test_every_fault_has_a_world() -> None:
     """Those of a gripper and a camera belong to the robot; its own tests show them (tests/worlds/robot)."""
     elsewhere = [kind for kind in FAULT_KINDS if not any(flow.can_have(kind) for flow in FLOWS.values())]
@@ -158,6 +160,7 @@ async def test_with_one_that_does_not_end(name: str, kind: FaultKind) -> None:
     check(flow, stage, await stage.play())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("name", FLOWS)
 async def test_with_whatever_comes(name: str, profile: str) -> None:

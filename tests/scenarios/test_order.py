@@ -171,6 +171,7 @@ async def crash_after(turns: int, stage: Stage) -> bool:
     return turns == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("session", [Shop, partial(kept, Shop)], ids=["lost", "kept"])
 @pytest.mark.parametrize("kind", ["stored_but_error", "error_not_stored"])
 async def test_a_crash_after_any_turn_ends_with_exactly_one_order(

@@ -90,6 +90,7 @@ def asked(served: Served) -> dict[str, Any]:
     return start_asking(served.client("operator"), "asked")
 
 
+@pytest.mark.slow
 def test_every_operation_is_listed_with_the_right_that_it_needs() -> None:
     assert set(operations()) == set(NEEDED)
 

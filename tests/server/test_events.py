@@ -37,6 +37,7 @@ def test_a_stream_has_every_turn_in_order_and_ends(whole: list[Heard]) -> None:
     assert "done: Place the order" in said
 
 
+@pytest.mark.slow
 def test_a_stream_resumes_after_any_id(served: Served, whole: list[Heard]) -> None:
     client = served.client("viewer")
     for place, one in enumerate(whole[:-1]):

@@ -108,6 +108,7 @@ async def test_a_page_opens_from_a_disk_without_a_request_or_a_script(told: Serv
         await browser.close()
 
 
+@pytest.mark.slow
 def test_hostile_text_is_shown_with_what_it_hides(told: Served) -> None:
     page = exported(told, "hostile")
     for section in ("sent", "questions", "plans", "log"):
@@ -149,6 +150,7 @@ def test_a_run_is_exported_from_the_command_line(told: Served, tmp_path: Path) -
     assert main(["export", "nowhere", "--html", str(path), "--home", str(told.home / "acme")]) == 2
 
 
+@pytest.mark.slow
 def test_a_run_under_way_is_exported_as_it_is(served: Served) -> None:
     start(served.client("operator"), "waits", settings={"approvals": "always"})
     until(lambda: question_of(served.client("viewer"), "waits"))

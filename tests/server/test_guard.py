@@ -118,6 +118,7 @@ def test_a_wrong_key_is_not_replaced_by_a_valid_cookie(served: Served) -> None:
     assert client.get("/runs", headers={"Authorization": "Bearer wrong"}).status_code == 401
 
 
+@pytest.mark.slow
 def test_every_response_is_secured(served: Served) -> None:
     client = served.client()
     for answer in (

@@ -76,6 +76,7 @@ def refusal(served: Served) -> str:
     return answer.json()["detail"]
 
 
+@pytest.mark.slow
 def test_a_user_signs_in_with_the_role_of_the_first_group_that_fits(signing: Served) -> None:
     client = browser(signing)
     answer = finish(client, begin(client))
@@ -122,6 +123,7 @@ def test_a_key_that_the_provider_does_not_publish_is_refused(signing: Served, pr
     provider.key = mine
 
 
+@pytest.mark.slow
 def test_keys_that_the_provider_has_changed_are_read_again(signing: Served, provider: Provider) -> None:
     for kid in ("second", "third"):
         provider.key = RSAKey.generate_key(2048, {"kid": kid, "use": "sig"})
@@ -129,6 +131,7 @@ def test_keys_that_the_provider_has_changed_are_read_again(signing: Served, prov
         assert finish(client, begin(client)).status_code == 200
 
 
+@pytest.mark.slow
 def test_an_answer_counts_once_in_the_browser_that_asked(signing: Served) -> None:
     client = browser(signing)
     back = begin(client)
@@ -172,6 +175,7 @@ async def test_a_real_browser_signs_in(signing: Served) -> None:
 # --- the file
 
 
+@pytest.mark.slow
 def test_tenants_come_from_a_claim(tmp_path: Path, provider: Provider) -> None:
     more = ROLES + 'tenant_claim = "org"\ntenants = { "acme" = "acme", "umbrella-corp" = "umbrella" }\n'
     with serving(tmp_path, oidc=oidc_file(tmp_path, provider.issuer, more)) as served:

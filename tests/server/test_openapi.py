@@ -9,6 +9,8 @@ import pytest
 from midcourse.server.app import build_api
 from tests.server.serving import Served, decide, ended, start_asking
 
+pytestmark = pytest.mark.slow
+
 CONFIG = """
 [checks.positive_data_acceptance]
 # whether a task, setting or input of this name exists is not in the schema; 422 says so
@@ -16,7 +18,6 @@ expected-statuses = ["2xx", "401", "403", "404", "409", "422"]
 """
 
 
-@pytest.mark.slow
 def test_generated_requests_get_only_documented_answers(served: Served, tmp_path: Path) -> None:
     """All checks of Schemathesis, as an administrator, with runs that have the shortest names that it tries."""
     operator = served.client("operator")

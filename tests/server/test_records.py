@@ -19,6 +19,7 @@ def reader(served: Served) -> httpx.Client:
     return served.client("viewer")
 
 
+@pytest.mark.slow
 def test_plans_say_why_they_were_made_and_how_far_they_got(reader: httpx.Client) -> None:
     plans = reader.get("/runs/lamp/plans").json()
     assert [plan["plan"]["version"] for plan in plans] == [1, 2, 3]

@@ -75,6 +75,7 @@ def test_a_view_says_what_the_caller_may_do(served: Served, operator: httpx.Clie
     assert [step["status"] for step in view["plan"]["steps"]][:3] == ["done", "done", "current"]
 
 
+@pytest.mark.slow
 def test_a_run_is_paused_guided_and_resumed(served: Served, operator: httpx.Client) -> None:
     start(operator, "paused", "notepad", settings=SLOW)
     assert operator.post("/runs/paused/pause").status_code == 200
@@ -108,6 +109,7 @@ def test_a_result_and_a_journal_are_exported(operator: httpx.Client) -> None:
     assert journal.text.startswith('{"journal":1')
 
 
+@pytest.mark.slow
 def test_a_take_over_waits_for_the_pause(operator: httpx.Client) -> None:
     start(operator, "taken", "notepad", settings=SLOW)
     taken = operator.post("/runs/taken/take-over")

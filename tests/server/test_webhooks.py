@@ -42,6 +42,7 @@ def test_the_signature_is_that_of_the_specification() -> None:
     assert signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
+@pytest.mark.slow
 def test_failures_delays_and_redirects_are_retried_until_it_is_accepted(tmp_path: Path) -> None:
     with (
         receiving(500, 5.0, 302, 404) as receiver,
@@ -70,6 +71,7 @@ def test_failures_delays_and_redirects_are_retried_until_it_is_accepted(tmp_path
     assert "Harbour" not in attempts[0].body.decode(), "values are behind the link"
 
 
+@pytest.mark.slow
 def test_a_restart_loses_no_message_and_repeats_none(tmp_path: Path) -> None:
     with receiving() as closed:
         port = closed.port

@@ -28,6 +28,8 @@ from midcourse.store.sqlite import SqliteStore
 from midcourse.testing import Posts
 from tests.scenarios.stage import RUN, crash
 
+pytestmark = pytest.mark.slow
+
 InboxStore: TypeAlias = SqliteStore | MemoryStore
 
 

@@ -131,6 +131,7 @@ class TestDurability:
 
         asyncio.run(play())
 
+    @pytest.mark.slow
     def test_killed_writer_leaves_all_that_it_was_told_is_kept(self, tmp_path: Path) -> None:
         path = tmp_path / "runs.db"
         with child(WRITER, path, "a", 0) as process:
@@ -152,6 +153,7 @@ class TestDurability:
 
 
 class TestSeveralProcesses:
+    @pytest.mark.slow
     def test_write_their_own_runs_in_one_new_file(self, tmp_path: Path) -> None:
         path = tmp_path / "runs.db"
         with (
@@ -172,6 +174,7 @@ class TestSeveralProcesses:
 
         asyncio.run(play())
 
+    @pytest.mark.slow
     def test_that_begin_under_the_same_keys_at_once_get_each_key_once(self, tmp_path: Path) -> None:
         path, keys = tmp_path / "runs.db", 60
         with child(RACER, path, "a", keys) as a, child(RACER, path, "b", keys) as b, child(RACER, path, "c", keys) as c:
@@ -210,6 +213,7 @@ class TestSeveralProcesses:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="claims need fcntl")
 class TestClaim:
+    @pytest.mark.slow
     def test_keeps_another_process_out_until_it_leaves(self, tmp_path: Path) -> None:
         path = tmp_path / "runs.db"
         with child(CLAIMER, path, "a") as process, SqliteStore(path) as store:
@@ -224,6 +228,7 @@ class TestClaim:
             with store.claim("a"):
                 pass
 
+    @pytest.mark.slow
     def test_is_free_after_a_kill(self, tmp_path: Path) -> None:
         path = tmp_path / "runs.db"
         with child(CLAIMER, path, "a") as process, SqliteStore(path) as store:
@@ -233,6 +238,7 @@ class TestClaim:
                 assert (tmp_path / "runs.db.a.lock").exists()
             assert not (tmp_path / "runs.db.a.lock").exists()
 
+    @pytest.mark.slow
     def test_is_seen_by_others_without_claiming(self, tmp_path: Path) -> None:
         path = tmp_path / "runs.db"
         with child(CLAIMER, path, "a") as process, SqliteStore(path) as store:

@@ -173,6 +173,7 @@ class TestErring:
         Draft(zone=REPLAN),
     )
 
+    @pytest.mark.slow
     def test_it_errs_at_the_rate_that_is_set(self):
         never, often, always = (Erring(SamePlan(self.steps), rate, seed=1) for rate in (0.0, 0.3, 1.0))
         for planner in (never, often, always):
@@ -221,6 +222,7 @@ class TestErring:
 
 
 class TestGarbage:
+    @pytest.mark.slow
     def test_it_is_garbage_of_every_kind(self):
         planner = Garbage(seed=5)
         raised, others, drafts = 0, 0, list[PlanDraft]()
@@ -242,6 +244,7 @@ class TestGarbage:
         assert {draft.verdict for draft in drafts} > {"steps", "done", "STEPS"}
         assert any(draft.cost.calls < 0 for draft in drafts)
 
+    @pytest.mark.slow
     def test_a_polite_one_always_returns_a_plan(self):
         planner = Garbage(seed=5, polite=True)
         assert all(isinstance(ask(planner), PlanDraft) for _ in range(100))
@@ -254,6 +257,7 @@ class TestGarbage:
         assert answers(1) == answers(1)
         assert answers(1) != answers(2)
 
+    @pytest.mark.slow
     def test_it_copes_with_an_empty_world(self):
         planner = Garbage(seed=1, polite=True)
         empty = replace(context(seen("")), catalogue=replace(CATALOGUE, skills=()))

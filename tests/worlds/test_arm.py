@@ -52,6 +52,7 @@ async def test_an_unknown_thing_and_an_empty_gripper_have_reasons_of_their_own()
     assert (await hand.do("place", x=2, y=0)).reason == "unreachable"
 
 
+@pytest.mark.slow
 def test_the_solver_reaches_all_that_is_within_reach_and_nothing_else() -> None:
     assert pytest.approx(0.855) == REACH
     chance = Random(7)

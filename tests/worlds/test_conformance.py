@@ -78,11 +78,13 @@ class TestQuest(TestErp):
         return Quest(effects=str(tmp_path / "effects.jsonl"))
 
 
+@pytest.mark.slow
 class TestShopInItsOwnProcess(TestShop):
     def make_world(self, tmp_path: Path) -> World:
         return RemoteWorld("midcourse.worlds.simulated:Shop", folder=tmp_path, idle=60.0)
 
 
+@pytest.mark.slow
 class TestErpInItsOwnProcess(TestErp):
     def make_world(self, tmp_path: Path) -> World:
         options = {"drift": {"popup": 0.0}, "seed": 3}
@@ -95,6 +97,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Handle]:
         yield there.host
 
 
+@pytest.mark.slow
 class TestShopAtAHostOfMany(TestShop):
     @pytest.fixture(autouse=True)
     def there(self, host: Handle) -> None:
@@ -104,6 +107,7 @@ class TestShopAtAHostOfMany(TestShop):
         return RemoteWorld(SHOP, host=self.host, key=str(tmp_path))
 
 
+@pytest.mark.slow
 class TestErpAtAHostOfMany(TestErp):
     @pytest.fixture(autouse=True)
     def there(self, host: Handle) -> None:
@@ -113,6 +117,7 @@ class TestErpAtAHostOfMany(TestErp):
         return RemoteWorld(ERP, options={"drift": {"popup": 0.0}, "seed": 3}, host=self.host, key=str(tmp_path))
 
 
+@pytest.mark.slow
 class TestDiaryOnAThreadOfItsOwn(WorldConformance):
     @pytest.fixture(autouse=True)
     def there(self, host: Handle) -> None:

@@ -27,6 +27,7 @@ def test_there_is_a_rate_for_every_kind_of_fault() -> None:
     assert rates == {*FAULT_KINDS, "load_seconds", "timeout_seconds", "late_seconds"}
 
 
+@pytest.mark.slow
 def test_the_profiles_are_the_committed_ones_and_the_module_prints_them() -> None:
     assert {name: drift.digest for name, drift in PROFILES.items()} == COMMITTED
     module = "midcourse.worlds.simulated.drift"
@@ -64,6 +65,7 @@ async def troubled_acts(world: SimulatedWorld[Any], acts: int) -> int:
     return troubled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "share"), [("calm", 0.02), ("moderate", 0.10), ("stormy", 0.25)])
 async def test_about_so_many_acts_meet_some_trouble(name: str, share: float) -> None:
     """Clicks in a shop: nobody is logged in, and nothing is stored."""
@@ -72,6 +74,7 @@ async def test_about_so_many_acts_meet_some_trouble(name: str, share: float) -> 
     assert troubled / acts == pytest.approx(share, rel=0.25)
 
 
+@pytest.mark.slow
 def test_each_kind_comes_at_its_own_rate() -> None:
     drift = PROFILES["stormy"]
     chance, met = Chance(drift, seed=1), Counter[FaultKind]()

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from midcourse.worlds.simulated.effects import EffectLog, Happened, read_effects
 
 WRITER = """
@@ -45,6 +47,7 @@ def test_a_line_that_is_only_half_there_is_not_there_and_the_next_one_is_whole(t
     assert read_effects(path) == log.present(2.0)
 
 
+@pytest.mark.slow
 def test_processes_that_write_at_once_and_are_killed_leave_whole_lines(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     writers = [

@@ -26,8 +26,8 @@ from tests.worlds.hosted import Gate
 from tests.worlds.support import Hand, ok
 from tests.worlds.test_shop import fill_in
 
-SHOP = "midcourse.worlds.simulated:Shop"
-ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.slow
+SHOP, ROOT = "midcourse.worlds.simulated:Shop", Path(__file__).parents[2]
 
 
 def remote_shop(tmp_path: Path, *, timeout: float = 20.0, idle: float = 60.0, **options: object) -> RemoteWorld:

@@ -234,6 +234,7 @@ async def test_a_connection_without_requests_is_closed_and_nobody_notices(
         ok(await Hand(world).do("go", page="basket"))
 
 
+@pytest.mark.slow
 async def test_an_answer_takes_as_long_as_the_world_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("REQUEST_SECONDS", "IDLE_SECONDS", "SWEEP"):
         monkeypatch.setattr(server, name, 1.0)

@@ -145,6 +145,7 @@ async def test_a_slow_act_keeps_no_other_session_waiting(tmp_path: Path, spec: s
         ok(await acting)
 
 
+@pytest.mark.slow
 async def test_fifty_runs_are_taken_over_at_once_and_each_orders_once(tmp_path: Path) -> None:
     async def story(host: Handle, number: int) -> None:
         old, new = (shop(host, f"run-{number}") for _ in range(2))
@@ -189,6 +190,7 @@ asyncio.run(main(Path(sys.argv[1])))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("done_meanwhile", [True, False], ids=["ordered meanwhile", "barred meanwhile"])
 async def test_a_worker_that_was_frozen_right_before_it_acts_does_nothing(tmp_path: Path, done_meanwhile: bool) -> None:
     log = tmp_path / "runs" / "run-1" / "effects.jsonl"
@@ -272,6 +274,7 @@ async def test_a_host_that_goes_lets_acts_finish_and_closes_every_world(tmp_path
         await shop(host, "late").open()
 
 
+@pytest.mark.slow
 async def test_a_host_that_is_killed_is_lost_to_all_its_sessions(tmp_path: Path) -> None:
     with standing(tmp_path) as there:
         worlds = [shop(there.host, f"run-{number}") for number in range(10)]
@@ -294,6 +297,7 @@ async def test_a_host_that_is_killed_is_lost_to_all_its_sessions(tmp_path: Path)
             assert not await world.attach(handle)
 
 
+@pytest.mark.slow
 async def test_a_host_that_comes_back_on_its_port_knows_nobody_from_before(tmp_path: Path) -> None:
     """Not even with the same token: the sessions are others, and so nobody acts in the wrong one."""
     (tmp_path / "token").write_text("a-token-of-our-own-choice")

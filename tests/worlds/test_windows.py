@@ -122,6 +122,7 @@ def test_how_far_away_a_dialog_is_counts_clicks() -> None:
 # --- generated
 
 
+@pytest.mark.slow
 def test_the_first_hundred_are_as_they_were() -> None:
     made = [application_of(seed) for seed in range(100)]
     text = repr([(one.application.views, one.application.shortcuts, one.goal) for one in made])

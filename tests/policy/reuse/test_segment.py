@@ -302,6 +302,7 @@ def _values(step: Draft | Step, inputs: Pairs) -> list[object]:
     return [given[value.name] if isinstance(value, Reference) else value for _, value in step.arguments]
 
 
+@pytest.mark.slow
 @given(segments())
 def test_for_other_inputs_no_old_value_is_left(made: tuple[Pairs, PlanVersion, tuple[Zone, ...]]):
     inputs, before, zones = made

@@ -108,10 +108,12 @@ class TestAnswers:
         with ModelServer(["one", "two"]) as server:
             assert [(await ask(server)).content for _ in range(3)] == ["one", "two", "two"]
 
+    @pytest.mark.slow
     async def test_a_function_sees_the_request(self):
         with ModelServer(lambda request: f"{request.number}: {request.text}") as server:
             assert [(await ask(server, hail)).content for hail in ("Hey", "Ho")] == ["0: Hey", "1: Ho"]
 
+    @pytest.mark.slow
     async def test_usage_is_what_you_say(self):
         with ModelServer([Says("x", usage=Usage(10**9, 7, cached=5))]) as server:
             usage = (await run(server, "Which?")).usage
@@ -229,6 +231,7 @@ class TestTrouble:
 
 
 class TestLimited:
+    @pytest.mark.slow
     async def test_whoever_waits_as_told_gets_all_answers_in_order(self):
         limited: Limited = Limited(
             ["one", "two", "three"],

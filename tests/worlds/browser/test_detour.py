@@ -1,5 +1,7 @@
 """A detour through dialogs of a real page: a way is found by trying, and no try sends anything."""
 
+import pytest
+
 from benchmarks.search.searcher import Replanner, Searcher
 from midcourse import Agent
 from midcourse.domain.detour import Goal, Tried
@@ -9,6 +11,8 @@ from midcourse.ports.closeness import WordOverlap
 from midcourse.testing import Approves, MemoryStore
 from midcourse.worlds.browser import Browser
 from tests.pages import Pages
+
+pytestmark = pytest.mark.slow
 
 DIALOGS = """
 <button onclick="log.showModal()">Activity</button>

@@ -12,6 +12,7 @@ from tests.worlds.robot.cells import TWO, robot
 from tests.worlds.support import ok
 
 
+@pytest.mark.slow
 async def test_every_object_is_where_its_bounds_say() -> None:
     async with robot(TWO, screenshots="all") as (hand, world):
         seen = await hand.see()
@@ -29,6 +30,7 @@ async def test_every_object_is_where_its_bounds_say() -> None:
             assert colour[channel] > 2 * min(colour), f"{name} is not at {zone.bounds}: {colour}"
 
 
+@pytest.mark.slow
 async def test_pictures_are_taken_when_they_are_asked_for() -> None:
     async with robot(screenshots="on_change") as (hand, _):
         assert (await hand.see()).screenshot == "", "the same as when it was opened"

@@ -4,10 +4,14 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from midcourse.app.agent import agent_for
 from midcourse.app.wiring import load_job, result_json
 from midcourse.domain.result import Result
 from midcourse.worlds.simulated import read_effects
+
+pytestmark = pytest.mark.slow
 
 IK = "IK did not converge in 400 iters (pos_err=0.3231m > tol=0.001m)"
 PLAIN = {"replan_admission": False, "structural_stop": False, "max_error_replans": 2, "replan_interval_seconds": 0}

@@ -162,6 +162,7 @@ async def test_reset_puts_everything_back() -> None:
         assert logged(world) == ["picked", "reset"]
 
 
+@pytest.mark.slow
 async def test_a_failed_act_leaves_no_trace_if_the_task_asks_for_that() -> None:
     faults = [{"kind": "object_moved", "nth": 2}]
     async with robot(TWO, faults=faults, reset_after_failure=True) as (hand, world):
@@ -174,6 +175,7 @@ async def test_a_failed_act_leaves_no_trace_if_the_task_asks_for_that() -> None:
         assert logged(world) == ["picked", "placed", "pushed", "reset", "picked"]
 
 
+@pytest.mark.slow
 async def test_the_same_seed_leads_to_the_same_cell_and_another_does_not() -> None:
     async def end(seed: int) -> tuple[str, ...]:
         drift = {"object_moved": 0.5, "grasp_slipped": 0.5}

@@ -1,0 +1,87 @@
+"""A quick test that starts a process or takes long fails, and so do all of them if they take long together."""
+
+import pytest
+from hypothesis import settings
+
+from tests import lanes
+
+pytest_plugins = ["pytester"]
+
+STARTS = """
+import subprocess, sys
+import pytest
+
+def test_tiny():
+    subprocess.run(["true"])
+
+def test_quick():
+    subprocess.run(["sh", "-c", "true"])
+
+@pytest.mark.slow
+def test_slow():
+    subprocess.run(["sh", "-c", "true"])
+"""
+WORKS = """
+import time
+
+def test_long():
+    until = time.process_time() + 0.05
+    while time.process_time() < until:
+        pass
+"""
+NEEDS_A_SERVER = """
+import pytest
+
+@pytest.fixture
+def postgres_server():
+    return "postgresql://"
+
+@pytest.fixture
+def store(postgres_server):
+    return postgres_server
+
+def test_quick(): ...
+def test_stored(store): ...
+"""
+
+
+def run(pytester: pytest.Pytester, source: str, *options: str) -> pytest.RunResult:
+    pytester.makepyfile(source)
+    pytester.makeini("[pytest]\nmarkers = slow\nasyncio_default_fixture_loop_scope = function\n")
+    return pytester.runpytest_inprocess("-p", "tests.lanes", "-p", "no:schemathesis", *options)
+
+
+def test_a_quick_test_starts_no_process(pytester: pytest.Pytester) -> None:
+    done = run(pytester, STARTS)
+    lanes._started.clear()  # they were started within this test, too
+    done.assert_outcomes(passed=2, failed=1)
+    done.stdout.fnmatch_lines(["*a quick test started a process (subprocess.Popen*sh*mark it `slow`*"])
+
+
+def test_a_quick_test_takes_little_cpu_time(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "CPU_SECONDS", 0.04)
+    run(pytester, WORKS).assert_outcomes(failed=1)
+    monkeypatch.setattr(lanes, "CPU_SECONDS", 60.0)
+    run(pytester, WORKS).assert_outcomes(passed=1)
+
+
+def test_all_quick_tests_have_a_budget(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(pytester, WORKS).ret == pytest.ExitCode.OK
+    monkeypatch.setattr(lanes, "BUDGET", 0.04)
+    done = run(pytester, WORKS)
+    done.assert_outcomes(passed=1)
+    assert done.ret == pytest.ExitCode.TESTS_FAILED
+    done.stdout.fnmatch_lines(["1 quick tests took 0 CPU seconds, MORE THAN 0: mark the longest as slow"])
+
+
+def test_what_needs_a_server_is_slow(pytester: pytest.Pytester) -> None:
+    run(pytester, NEEDS_A_SERVER, "-m", "not slow").assert_outcomes(passed=1, deselected=1)
+
+
+@pytest.mark.parametrize(("own", "share"), [(None, settings().max_examples / lanes.QUICK_EXAMPLES), (17, 1.0)])
+def test_properties_count_as_with_few_examples(own: int | None, share: float, pytester: pytest.Pytester) -> None:
+    mark = f"@settings(max_examples={own})" if own else ""
+    source = (
+        f"from hypothesis import given, settings, strategies as st\n{mark}\n@given(st.integers())\ndef test_it(n): ..."
+    )
+    assert lanes.share_of_examples(pytester.getitem(source, "test_it")) == share
