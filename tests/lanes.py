@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -59,7 +59,7 @@ def _imports() -> bool:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    generated = PROPERTIES in item.path.parents and _has_examples(item)
+    generated = PROPERTIES in item.path.parents and _has_examples(getattr(item, "function", None))
     if generated or SERVERS.intersection(getattr(item, "fixturenames", ())):
         item.add_marker("slow")
 
@@ -76,7 +76,7 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
         return (yield)
     before = time.process_time()
     result = yield
-    taken = (time.process_time() - before) / share_of_examples(item)
+    taken = (time.process_time() - before) / share_of_examples(getattr(item, "function", None))
     item.user_properties.append((Budget.NAME, taken))
     if complaint := complain(_started, taken):
         pytest.fail(f"{complaint}: make it cheaper, or mark it `slow`", pytrace=False)
@@ -91,19 +91,19 @@ def complain(started: list[str], taken: float) -> str | None:
     return None
 
 
-def share_of_examples(item: pytest.Item) -> float:
-    """How many times more examples it has than under the profile `quick`."""
-    if not _has_examples(item):
+def share_of_examples(test: Any) -> float:
+    """How many times more examples a test function has than under the profile `quick`."""
+    if not _has_examples(test):
         return 1.0
-    own: settings = item.function._hypothesis_internal_use_settings
+    own: settings = test._hypothesis_internal_use_settings
     default = settings.default or settings()
     if own.max_examples != default.max_examples:
         return 1.0  # as many under each profile
     return default.max_examples / QUICK_EXAMPLES
 
 
-def _has_examples(item: pytest.Item) -> TypeGuard[pytest.Function]:
-    return isinstance(item, pytest.Function) and getattr(item.function, "is_hypothesis_test", False)
+def _has_examples(test: Any) -> bool:
+    return getattr(test, "is_hypothesis_test", False)
 
 
 class Budget:

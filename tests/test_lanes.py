@@ -1,7 +1,8 @@
 """A quick test that starts a process or takes long fails, and so do all of them if they take long together."""
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests import lanes
 
@@ -78,10 +79,10 @@ def test_what_needs_a_server_is_slow(pytester: pytest.Pytester) -> None:
     run(pytester, NEEDS_A_SERVER, "-m", "not slow").assert_outcomes(passed=1, deselected=1)
 
 
-@pytest.mark.parametrize(("own", "share"), [(None, settings().max_examples / lanes.QUICK_EXAMPLES), (17, 1.0)])
-def test_properties_count_as_with_few_examples(own: int | None, share: float, pytester: pytest.Pytester) -> None:
-    mark = f"@settings(max_examples={own})" if own else ""
-    source = (
-        f"from hypothesis import given, settings, strategies as st\n{mark}\n@given(st.integers())\ndef test_it(n): ..."
-    )
-    assert lanes.share_of_examples(pytester.getitem(source, "test_it")) == share
+def test_properties_count_as_with_few_examples() -> None:
+    def holds(n: int) -> None: ...
+
+    usual = given(st.integers())
+    assert lanes.share_of_examples(holds) == 1.0
+    assert lanes.share_of_examples(usual(holds)) == settings().max_examples / lanes.QUICK_EXAMPLES
+    assert lanes.share_of_examples(settings(max_examples=17)(usual(holds))) == 1.0
