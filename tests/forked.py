@@ -15,10 +15,14 @@ import sys
 import tempfile
 import termios
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any, TypeAlias
 
 PATIENCE = 600.0
+Pipe: TypeAlias = "Connection[Any, Any]"
 _PRELOADED = (
     *(
         "midcourse.cli.session.durable",
@@ -40,13 +44,71 @@ PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(list(_PRELOADED))
 
 
+class Forked:
+    """A process with what tests use of `subprocess.Popen`: its output in pipes, its id, its end, and signals."""
+
+    def __init__(self, *words: str, cwd: Path, errors: bool = True) -> None:
+        """Without `errors`, what it prints there is dropped: no pipe can get full."""
+        (out, out_end), (err, err_end) = PROCESSES.Pipe(duplex=False), PROCESSES.Pipe(duplex=False)
+        ends = (out_end, err_end if errors else None)
+        self._process = PROCESSES.Process(target=_run_piped, args=(words, str(cwd), dict(os.environ), *ends))
+        _start(self._process)
+        out_end.close()
+        err_end.close()
+        self.stdout, self.stderr = (open(os.dup(end.fileno())) for end in (out, err))  # noqa: SIM115
+
+    def __enter__(self) -> "Forked":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stdout.close()
+        self.stderr.close()
+        self._process.join(PATIENCE)
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float = PATIENCE) -> int:
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired(self._process.name, timeout)
+        return self._process.exitcode
+
+    def communicate(self, timeout: float = PATIENCE) -> tuple[str, str]:
+        """What it printed, to its end."""
+        with ThreadPoolExecutor(1) as threads:  # or one pipe may be full while the other is read
+            errors = threads.submit(self.stderr.read)
+            out, err = self.stdout.read(), errors.result(timeout)
+        self.wait(timeout)
+        return out, err
+
+    def send_signal(self, number: int) -> None:
+        if self._process.exitcode is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
 def run_forked(
-    *words: str, cwd: Path, environment: Mapping[str, str], timeout: float = PATIENCE
+    *words: str, cwd: Path, environment: Mapping[str, str], umask: int | None = None, timeout: float = PATIENCE
 ) -> "subprocess.CompletedProcess[str]":
-    """`midcourse ARGUMENTS` or `python FILE ARGUMENTS`, to its end."""
+    """`midcourse ARGUMENTS`, `python FILE ARGUMENTS` or `python -m MODULE ARGUMENTS`, to its end."""
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder) / "out", Path(folder) / "err"
-        process = PROCESSES.Process(target=_run, args=(words, str(cwd), dict(environment), str(out), str(err)))
+        process = PROCESSES.Process(target=_run, args=(words, str(cwd), dict(environment), str(out), str(err), umask))
         _start(process)
         process.join(timeout)
         if process.exitcode is None:
@@ -74,11 +136,26 @@ def _start(process: BaseProcess) -> None:
     process.start()
 
 
-def _run(words: tuple[str, ...], cwd: str, environment: dict[str, str], out: str, err: str) -> None:
+def _run(
+    words: tuple[str, ...], cwd: str, environment: dict[str, str], out: str, err: str, umask: int | None = None
+) -> None:
+    if umask is not None:
+        os.umask(umask)
     for number, path in enumerate((os.devnull, out, err)):
         opened = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         os.dup2(opened, number)
         os.close(opened)
+    _become(words, cwd, environment)
+
+
+def _run_piped(words: tuple[str, ...], cwd: str, environment: dict[str, str], out: "Pipe", err: "Pipe | None") -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as where the tests run in the foreground
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number, opened in enumerate((nothing, out.fileno(), nothing if err is None else err.fileno())):
+        os.dup2(opened, number)
+    out.close()
+    if err is not None:
+        err.close()
     _become(words, cwd, environment)
 
 
@@ -105,6 +182,10 @@ def _become(words: tuple[str, ...], cwd: str, environment: dict[str, str]) -> No
 
             sys.argv = list(words)
             sys.exit(main(arguments))
+        case ("python", "-m", module, *arguments):
+            sys.argv = [module, *arguments]
+            sys.path[:0] = environment.get("PYTHONPATH", "").split(os.pathsep)
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
         case ("python", file, *_):
             sys.argv = list(words[1:])
             sys.path.insert(0, os.path.dirname(os.path.abspath(file)))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.app.home import open_home
+from tests.forked import run_forked
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX's")
 
@@ -21,15 +22,8 @@ def open_to_others(home: Path) -> list[str]:
 
 def midcourse(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
     """A command of ours, under the umask that most systems have."""
-    return subprocess.run(
-        [sys.executable, "-m", "midcourse", *arguments],
-        env={**os.environ, "MIDCOURSE_HOME": str(home)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        umask=0o022,
-    )
+    environment = {**os.environ, "MIDCOURSE_HOME": str(home)}
+    return run_forked("midcourse", *arguments, cwd=Path.cwd(), environment=environment, umask=0o022)
 
 
 @pytest.mark.slow

@@ -3,8 +3,6 @@
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -15,6 +13,7 @@ from typing import Any
 import pytest
 
 from midcourse.cli.main import main
+from tests.forked import Forked
 
 ORDER = """
 goal = "Order one desk lamp"
@@ -129,16 +128,11 @@ def order_file(folder: Path, name: str, world: str = "") -> str:
     return str(path)
 
 
-def started(folder: Path, run_id: str, home: Path, *arguments: str, turns: int) -> "subprocess.Popen[str]":
+def started(folder: Path, run_id: str, home: Path, *arguments: str, turns: int) -> Forked:
     """A slow run in a process of its own, so many turns on."""
     settings = ["--set", "step_delay_seconds=0.05", "--set", "retry_delay_seconds=0"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "midcourse", "run", "notepad", "--run-id", run_id, "--json", *settings, *arguments],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    words = ["run", "notepad", "--run-id", run_id, "--json", *settings, *arguments]
+    process = Forked("midcourse", *words, cwd=folder, errors=False)
     give_up_at = time.monotonic() + 600
     while _turns(home, run_id) < turns:
         assert process.poll() is None

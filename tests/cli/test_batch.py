@@ -4,8 +4,6 @@ import csv
 import json
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +15,7 @@ import pytest
 from midcourse.worlds.simulated.effects import read_effects
 from tests.cli.conftest import Cli, order_file
 from tests.cli.test_terminal import sitting_at
+from tests.forked import Forked
 
 DOUBT = '[[world.faults]]\nkind = "error_not_stored"\nskill = "place_order"'
 NEVER = ("--set", "approvals=never")
@@ -63,18 +62,16 @@ def each_once(count: int) -> dict[str, int]:
 
 
 @contextmanager
-def another(folder: Path, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+def another(folder: Path, *arguments: str) -> Iterator[Forked]:
     """`midcourse` in a process of its own."""
-    command = [sys.executable, "-m", "midcourse", *arguments]
-    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-    with subprocess.Popen(command, cwd=folder, text=True, stdin=nothing, stdout=pipe, stderr=pipe) as process:
+    with Forked("midcourse", *arguments, cwd=folder) as process:
         try:
             yield process
         finally:
             process.kill()
 
 
-def wait_for_orders(home: Path, count: int, process: "subprocess.Popen[str]") -> None:
+def wait_for_orders(home: Path, count: int, process: Forked) -> None:
     give_up_at = time.monotonic() + 600
     while orders(home).total() < count and process.poll() is None:
         assert time.monotonic() < give_up_at

@@ -18,6 +18,7 @@ from midcourse.worlds.host.wire import Handle, Ready
 from midcourse.worlds.remote import RemoteWorld
 from tests.cli.conftest import Cli
 from tests.cli.test_terminal import sitting_at
+from tests.forked import Forked
 from tests.worlds.standing import DIARY, GATE, SHOP, SLEEPER, standing
 from tests.worlds.support import Hand, ok
 
@@ -51,7 +52,6 @@ def test_it_says_where_it_listens_and_lets_nobody_else_read_the_token(tmp_path: 
         }
         there.process.send_signal(signal.SIGTERM)
         assert there.process.wait(120) == 0
-        assert there.process.stdout is not None
         assert there.process.stdout.read() == ""
     assert not file.exists()
 
@@ -59,7 +59,7 @@ def test_it_says_where_it_listens_and_lets_nobody_else_read_the_token(tmp_path: 
 @pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_told_to_stop_it_lets_acts_finish_and_closes_every_world(tmp_path: Path, stop: signal.Signals) -> None:
-    async def story(host: Handle, process: "subprocess.Popen[str]") -> None:
+    async def story(host: Handle, process: Forked) -> None:
         gate, diary = (
             RemoteWorld(spec, options={"folder": str(tmp_path)}, host=host, key=spec) for spec in (GATE, DIARY)
         )
@@ -82,7 +82,7 @@ def test_told_to_stop_it_lets_acts_finish_and_closes_every_world(tmp_path: Path,
 
 @pytest.mark.slow
 def test_a_world_that_never_closes_does_not_keep_it_for_ever(tmp_path: Path) -> None:
-    async def story(host: Handle, process: "subprocess.Popen[str]") -> None:
+    async def story(host: Handle, process: Forked) -> None:
         world = RemoteWorld(SLEEPER, options={"folder": str(tmp_path)}, host=host)
         await world.open()
         acting = asyncio.create_task(Hand(world).do("work", name="one"))
@@ -95,7 +95,6 @@ def test_a_world_that_never_closes_does_not_keep_it_for_ever(tmp_path: Path) -> 
     with standing(tmp_path, "--grace", "0.2") as there:
         asyncio.run(story(there.host, there.process))
         assert there.process.wait(120) == 1
-        assert there.process.stdout is not None
         assert "did not close" in json.loads(there.process.stdout.read())["error"]
 
 

@@ -1,8 +1,6 @@
 """`midcourse fleet host` in a process of its own, for tests that work it, stop it, or kill it."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +8,7 @@ from pathlib import Path
 
 from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.host.wire import Handle
+from tests.forked import Forked
 
 ROOT = Path(__file__).parents[2]
 SHOP = "midcourse.worlds.simulated.shop:Shop"
@@ -21,7 +20,7 @@ SLEEPER = "tests.worlds.hosted:Sleeper"
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    process: "subprocess.Popen[str]"
+    process: Forked
     said: dict[str, object]
     host: Handle
 
@@ -33,14 +32,9 @@ class Standing:
 @contextmanager
 def standing(folder: Path, *arguments: str, worlds: str = f"shop,erp,{GATE},{DIARY},{SLEEPER}") -> Iterator[Standing]:
     ready = folder / "host.json"
-    command = [sys.executable, "-m", "midcourse", "fleet", "host", "--json", "--worlds", worlds, "--ready", str(ready)]
-    command += ["--set", f"home={folder}"]
-    nothing = subprocess.DEVNULL
-    with subprocess.Popen(
-        [*command, *arguments], cwd=ROOT, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing, text=True
-    ) as process:
+    command = ["fleet", "host", "--json", "--worlds", worlds, "--ready", str(ready), "--set", f"home={folder}"]
+    with Forked("midcourse", *command, *arguments, cwd=ROOT, errors=False) as process:
         try:
-            assert process.stdout is not None
             said = json.loads(process.stdout.readline())
             yield Standing(process=process, said=said, host=read_host_file(ready))
         finally:
