@@ -45,7 +45,7 @@ scenarios *args:
 
 # Run the director's promises over 20,000 generated examples each
 properties *args:
-    MIDCOURSE_HYPOTHESIS=properties uv run pytest -q -n auto -o timeout=7200 tests/properties {{ args }}
+    MIDCOURSE_HYPOTHESIS=properties uv run pytest -q -n auto -o timeout=7200 tests/properties tests/replay/test_properties.py {{ args }}
 
 # Check the web console and build it into the package; Node comes with the development dependencies
 console:

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-STARTS = frozenset({"subprocess.Popen", "os.posix_spawn", "os.fork", "os.forkpty", "tests.forked"})
-"""Audit events of processes that are started."""
+STARTS = frozenset({"subprocess.Popen", "os.posix_spawn", "tests.forked"})
+"""Audit events of programs that are started."""
 TINY = frozenset({"sleep", "true", "ldconfig"})
 """Programs that cost next to nothing."""
 SERVERS = frozenset({"temporal", "s3", "postgres_server", "fleet_home", "local_model", "browser", "visitor"})

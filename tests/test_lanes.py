@@ -46,10 +46,15 @@ def test_stored(store): ...
 """
 
 
+@pytest.fixture(autouse=True)
+def _no_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # pytester would import them for each run
+
+
 def run(pytester: pytest.Pytester, source: str, *options: str) -> pytest.RunResult:
     pytester.makepyfile(source)
-    pytester.makeini("[pytest]\nmarkers = slow\nasyncio_default_fixture_loop_scope = function\n")
-    return pytester.runpytest_inprocess("-p", "tests.lanes", "-p", "no:schemathesis", *options)
+    pytester.makeini("[pytest]\nmarkers = slow\n")
+    return pytester.runpytest_inprocess("-p", "tests.lanes", *options)
 
 
 def test_a_quick_test_starts_no_process(pytester: pytest.Pytester) -> None:

@@ -20,6 +20,8 @@ from midcourse.testing import Approves, MemoryStore, Rejects
 from midcourse.testing.conformance.world import WorldConformance, a_call
 from midcourse.worlds.mcp import Mcp
 
+pytestmark = pytest.mark.slow
+
 SERVER = Path(__file__).with_name("notes_server.py")
 LEFTOVERS = {"TEST_RUN_FOLDER": "$TEST_RUN_FOLDER"}
 PROBE = {"tool": "list", "contains": "{text}"}
