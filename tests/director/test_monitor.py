@@ -292,7 +292,9 @@ def test_the_time_for_a_new_plan_after_a_failure_ends_no_run_that_has_one() -> N
     run = Drill(monitor="proposals", replan_timeout_seconds=10.0).to_acting(a_step("broken")).reviews()
     run.acts("failed", reason="broken").reviews().plans(a_step("other"))
     assert run.asked("monitor").timeout < 2.5
-    run.is_advised("monitor", advice=Advice(problem="error", says=ROUND), after=20.0)
+    run.is_advised("monitor", advice=Advice(problem="error", says=ROUND), after=2.0)
+    assert run.pending(MakePlan).timeout < 8.0
+    run.plans(verdict="transport", after=8.0)
     assert run.pending(Act).version == 2
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.command import MakePlan, Wait
+from midcourse.domain.event import Resumed
 from tests.harness import Drill, a_step
 
 
@@ -85,4 +86,12 @@ def test_a_replan_has_the_time_that_it_was_told_to_wait_besides():
         drill = drill.waits() if drill.run.phase.kind == "backing_off" else drill.sees()
     for _ in range(5):
         unreachable(drill, wait=60.0).waits()
+    assert drill.run.phase.kind == "planning"
+
+
+def test_a_replan_has_the_time_without_a_process_besides():
+    drill = asked(replan_timeout_seconds=100.0).plans(a_step()).acts("failed", reason="permission")
+    while drill.run.phase.kind != "planning":
+        drill = drill.waits() if drill.run.phase.kind == "backing_off" else drill.sees()
+    unreachable(drill).tell(Resumed(), after=300.0).waits().sees()
     assert drill.run.phase.kind == "planning"

@@ -150,7 +150,7 @@ def plan(run: Run, move: Plan) -> Turn:
     asked = AskPlanner(cause=move.cause, why=move.why, failure=move.failure, amends=move.amends)
     if move.cause != "error":
         return run, Consult(role="reflector", then=asked)
-    asked = replace(asked, due=run.now + run.limits.replan_timeout_seconds)
+    asked = replace(asked, due=run.budget.active_seconds + run.limits.replan_timeout_seconds)
     return replace(run, replanned_at=run.now), Consult(role="reflector", then=asked)
 
 
@@ -164,9 +164,10 @@ def _transition_verified(run: Run) -> bool:
 def ask_planner(run: Run, move: AskPlanner) -> Turn:
     seen, seconds = run.seen, run.limits.plan_timeout_seconds
     if move.due is not None:
-        if move.due <= run.now:
+        left = move.due - run.budget.active_seconds
+        if left <= 0:
             return run, Begin() if move.objected else _replanned_too_long(run, move.why)
-        seconds = min(seconds, move.due - run.now)
+        seconds = min(seconds, left)
     run_then, rest = issue(
         run,
         Planning(asked=move),

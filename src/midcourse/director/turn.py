@@ -66,7 +66,7 @@ def issue_aside(
     run: Run, phase: Phase, make: Callable[[int, float], Command], *, due: float | None, otherwise: Move
 ) -> Turn:
     """As `issue`, for advisers: at most one call and a share of the time, and `otherwise` instead of ending the run."""
-    time = seconds_left(run) if due is None else min(seconds_left(run), due - run.now)
+    time = seconds_left(run) if due is None else min(seconds_left(run), due - run.budget.active_seconds)
     if time <= 0:
         return run, otherwise
     seconds = min(run.limits.plan_timeout_seconds, SHARE * time)

@@ -63,7 +63,7 @@ class AskPlanner:
     """How often the planner was asked before."""
     failure: Failure | None = None
     due: float | None = None
-    """The time at which a replan after a failure has taken too long."""
+    """The active seconds of the run at which a replan after a failure has taken too long."""
     amends: Amendment | None = None
     """Changes by a person, made to the plan without asking the planner."""
     objected: bool = False
