@@ -77,6 +77,7 @@ nightly: properties coverage
     uv run python -m benchmarks.desktop --seeds 20 --json --keep
     uv run python -m benchmarks.kill_mail --runs 20 --json --keep
     uv run python -m benchmarks.growth --steps 2000 --json --keep
+    uv run python -m benchmarks.bytes --steps 100 --json --keep
     uv run python -m benchmarks.console_speed --steps 2000 --json --keep
     uv run python -m benchmarks.server_load --minutes 10 --json --keep
     uv run python -m benchmarks.detour --runs 1000 --browser 30 --json --keep

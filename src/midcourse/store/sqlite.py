@@ -26,11 +26,14 @@ from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.errors import KeyTaken, RunBusy, StoreRestored, TaskInvalid
+from midcourse.errors import KeyTaken, RunBusy, StoreRestored, StoreUnusable, TaskInvalid
 from midcourse.policy.audit import HUMAN_INPUT_KINDS, is_human_input
 from midcourse.ports.driving import Claim, MessageWaiting
 from midcourse.ports.store import Happened, JournalRow, RunQuery, RunStatus, RunSummary
+from midcourse.store.deltas import compress, expand
 from midcourse.store.lock import is_locked, lock_file
+from midcourse.store.observations import ObservationBase, base_id_of, pack, unpack
+from midcourse.store.recent import Recent
 from midcourse.store.sent_log import ACCEPTED, Sent, SentLog
 from midcourse.store.session_files import SessionFiles
 from midcourse.store.sqlite_driving import SqliteDriving
@@ -48,6 +51,9 @@ from midcourse.store.state import (
 T = TypeVar("T")
 
 COMMANDS = tuple[Command, ...]
+
+BASES = 4_000_000
+"""Characters of observations that are kept in memory, for the next ones to refer to."""
 
 ANSWERED = """SELECT asked.run, question, shape, consequence, body FROM asked JOIN audit ON audit.run = asked.run
     AND json_extract(body, '$.kind') = 'approval_decided' AND json_extract(body, '$.question') = question
@@ -68,6 +74,7 @@ class SqliteStore(SqliteDriving):
         self._db.execute("PRAGMA synchronous = NORMAL")  # _transaction(durable=True) is the exception
         self._sent = SentLog(self.path)
         self._sessions = SessionFiles(self.path)
+        self._bases = Recent[str, ObservationBase](BASES)
 
     def close(self) -> None:
         """Closing twice is allowed."""
@@ -251,12 +258,30 @@ class SqliteStore(SqliteDriving):
         return self._sessions.read(run_id)
 
     async def save_observation(self, run_id: str, observation: Observation) -> None:
-        sql = "INSERT OR REPLACE INTO observations SELECT id, ?, ? FROM runs WHERE id = ?"
-        self._write(run_id, sql, observation.id, encode(observation))
+        packed = pack(encode(observation), self._bases.get(run_id))
+        with self._transaction():
+            if packed.new_base:
+                self._write_observation(run_id, packed.new_base.id, packed.new_base.text)
+            self._write_observation(run_id, observation.id, packed.body)
+        if packed.new_base:
+            self._bases.put(run_id, packed.new_base, len(packed.new_base.text))
 
     async def observation(self, run_id: str, observation_id: str) -> Observation | None:
-        sql = "SELECT body FROM observations WHERE run = ? AND id = ?"
-        return self._body(Observation, sql, run_id, observation_id)
+        body = self._read_observation(run_id, observation_id)
+        if body and (base_id := base_id_of(body)):
+            base = self._read_observation(run_id, base_id)
+            if base is None:
+                raise StoreUnusable(f"{self.path} has lost a part of {observation_id!r}; restore it from a backup")
+            body = unpack(body, ObservationBase(base_id, base))
+        return decode_stored(Observation, body) if body else None
+
+    def _write_observation(self, run_id: str, key: str, text: str) -> None:
+        sql = "INSERT OR REPLACE INTO observations SELECT id, ?, ? FROM runs WHERE id = ?"
+        self._write(run_id, sql, key, compress(text.encode()))
+
+    def _read_observation(self, run_id: str, key: str) -> str | None:
+        row = self._one("SELECT body FROM observations WHERE run = ? AND id = ?", run_id, key)
+        return row and (expand(row[0]).decode() if isinstance(row[0], bytes) else row[0])
 
     async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
         sql = """INSERT INTO plans SELECT id, ?, ? FROM runs WHERE id = ?

@@ -115,8 +115,20 @@ DRIVING = (
 )
 """The latest claim of a run, and its last rest."""
 
+PACKED: tuple[str, ...] = ()
+"""Observations are compressed, and refer to earlier ones, which earlier versions cannot read."""
+
 OLDEST = 2
-CHANGES: dict[int, tuple[str, ...]] = {OLDEST: FIRST, 3: AUDIT, 4: ASKED, 5: PLACE, 6: SESSIONS, 7: INBOX, 8: DRIVING}
+CHANGES: dict[int, tuple[str, ...]] = {
+    OLDEST: FIRST,
+    3: AUDIT,
+    4: ASKED,
+    5: PLACE,
+    6: SESSIONS,
+    7: INBOX,
+    8: DRIVING,
+    9: PACKED,
+}
 """The changes of each schema version. A file gets those above its own version, in order."""
 SCHEMA_VERSION = max(CHANGES)
 

@@ -8,8 +8,8 @@ from midcourse.sealing import Seals
 from midcourse.store.postgres.connections import Connections
 from midcourse.store.postgres.kinds import Key, Kind
 from midcourse.store.postgres.queries import MONTH
-from midcourse.store.postgres.recent import Recent
 from midcourse.store.postgres.statements import Statement, Values, combine
+from midcourse.store.recent import Recent
 from midcourse.store.state import unknown
 
 T = TypeVar("T")

@@ -11,6 +11,7 @@ from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
+from midcourse.store.observations import ObservationBase
 from midcourse.store.postgres.statements import (
     SAVE_CONSEQUENCE,
     SAVE_OBSERVATION,
@@ -43,13 +44,13 @@ def _adopted(there: PlanVersion, comes: PlanVersion) -> PlanVersion:
     return comes if comes.made_by >= there.made_by else there
 
 
-OBSERVATION = Kind(
-    write=SAVE_OBSERVATION,
-    one=b"""SELECT body FROM midcourse.observations WHERE run = %(run)s AND id = %(key)s
-    AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s)""",
-    decode=partial(decode, Observation),
-    remembered=True,
-)
+_OBSERVATION = b"""SELECT body FROM midcourse.observations WHERE run = %(run)s AND id = %(key)s
+    AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s)"""
+
+OBSERVATION = Kind(write=SAVE_OBSERVATION, one=_OBSERVATION, decode=partial(decode, Observation), remembered=True)
+"""The body may refer to a base."""
+BASE = Kind(write=SAVE_OBSERVATION, one=_OBSERVATION, decode=partial(ObservationBase, ""), remembered=True)
+"""The latest base of a run. It is cached under one key, and stored under its own."""
 PLAN = Kind(
     write=SAVE_PLAN,
     one=b"SELECT body FROM midcourse.plans WHERE run = %(run)s AND version = %(key)s",

@@ -16,15 +16,27 @@ from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.errors import KeyTaken, TaskInvalid
+from midcourse.errors import KeyTaken, StoreUnusable, TaskInvalid
 from midcourse.policy.audit import HUMAN_INPUT_KINDS
 from midcourse.ports.store import Happened, JournalRow, RunQuery, RunStatus, RunSummary
 from midcourse.sealing import open_text
 from midcourse.store.deltas import Base, expand
+from midcourse.store.observations import ObservationBase, base_id_of, pack, unpack
 from midcourse.store.postgres import listing, queries
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.journal import Entry, state_after, with_commands
-from midcourse.store.postgres.kinds import CONSEQUENCE, ENTRY, OBSERVATION, PLAN, RESULT, SESSION, THE_ONE, Key, Kind
+from midcourse.store.postgres.kinds import (
+    BASE,
+    CONSEQUENCE,
+    ENTRY,
+    OBSERVATION,
+    PLAN,
+    RESULT,
+    SESSION,
+    THE_ONE,
+    Key,
+    Kind,
+)
 from midcourse.store.postgres.statements import (
     ENTER,
     HOLD_KEY,
@@ -141,12 +153,27 @@ class Records:
         return open_text(kept, _session_of(run_id), self._database.seals)
 
     async def save_observation(self, run_id: str, observation: Observation) -> None:
-        values = (run_id, await self._database.month_of(run_id), observation.id, encode(observation))
-        await self._put(OBSERVATION, run_id, observation.id, observation, values)
+        month = await self._database.month_of(run_id)
+        packed = pack(encode(observation), self._cached(BASE, run_id, THE_ONE))
+        if base := packed.new_base:
+            await self._put(BASE, run_id, THE_ONE, base, (run_id, month, base.id, base.text))
+        await self._put(OBSERVATION, run_id, observation.id, observation, (run_id, month, observation.id, packed.body))
 
     async def observation(self, run_id: str, observation_id: str) -> Observation | None:
         cached = self._cached(OBSERVATION, run_id, observation_id)
         return cached or await self._get(OBSERVATION, run_id, observation_id)
+
+    async def _whole(self, run_id: str, body: str) -> str:
+        """The JSON of an observation that may refer to a base."""
+        if not (base_id := base_id_of(body)):
+            return body
+        base = self._cached(BASE, run_id, THE_ONE)
+        if base is None or base.id != base_id:
+            rows = await self._database.rows(BASE.one, {"run": run_id, "key": base_id})
+            if not rows:
+                raise StoreUnusable(f"a part of an observation of run {run_id!r} is lost; restore the database")
+            base = ObservationBase(base_id, rows[0][0])
+        return unpack(body, base)
 
     async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
         await self._put(PLAN, run_id, plan.version, plan, (run_id, plan.version, plan.made_by, encode(plan)))
@@ -255,7 +282,7 @@ class Records:
         if not rows:
             return None
         ((body,),) = rows
-        value = kind.decode(body)
+        value = kind.decode(await self._whole(run_id, body) if kind is OBSERVATION else body)
         self._database.remember(kind, run_id, key, value, len(body))
         return value
 

@@ -63,6 +63,13 @@ PLAN = PlanVersion(
     repairs=("__replan__ inserted after step 0",),
 )
 
+
+def _row(place: int, amount: int) -> Zone:
+    return Zone(
+        id=f"r{place}", role="row", label=f"Row {place}", bounds=(0, 20 * place, 400, 18), state=(("n", amount),)
+    )
+
+
 OBSERVATION = Observation(
     id="o1",
     surface=Surface(title="Shop", address="https://shop.test/cart", origin="https://shop.test"),
@@ -75,6 +82,12 @@ OBSERVATION = Observation(
     fingerprint="f1",
     screenshot="abc",
 )
+
+LONG_PAGES = tuple(
+    replace(OBSERVATION, id=f"o{number}", zones=tuple(_row(place, place * (number % 3)) for place in range(number, 40)))
+    for number in range(2, 6)
+)
+"""Observations that are alike in part."""
 
 CONSEQUENCE = Consequence(
     skill="click",

@@ -25,6 +25,7 @@ from midcourse.testing.conformance.store.runs import RunsConformance
 from midcourse.testing.conformance.store_samples import (
     CONSEQUENCE,
     ENTRY,
+    LONG_PAGES,
     OBSERVATION,
     PLAN,
     TASK,
@@ -72,7 +73,8 @@ class StoreConformance(RunsConformance, PlansConformance, LedgerConformance, Aud
             assert same(await again.opening("a"), opening("a"))
             assert same(await again.journal("a"), rows("a"))
             assert await again.session("a") == "handle"
-            assert same(await again.observation("a", "o1"), OBSERVATION)
+            for observation in (OBSERVATION, *LONG_PAGES):
+                assert same(await again.observation("a", observation.id), observation)
             assert same(await again.plans("a"), (PLAN,))
             assert same(await again.consequence("a", "c1"), CONSEQUENCE)
             assert same(await again.ledger("a"), (ENTRY,))
@@ -88,7 +90,8 @@ async def _fill(store: Store, run_id: str) -> None:
     """Write something of every kind."""
     await keep_all(store, run_id)
     await store.save_session(run_id, "handle")
-    await store.save_observation(run_id, OBSERVATION)
+    for observation in (OBSERVATION, *LONG_PAGES):
+        await store.save_observation(run_id, observation)
     await store.save_plan(run_id, PLAN)
     await store.save_consequence(run_id, "c1", CONSEQUENCE)
     await store.write_ledger(run_id, ENTRY)
