@@ -68,6 +68,7 @@ def test_an_internal_import_is_found() -> None:
     assert imports_of("from midcourse.domain.run import Run\nimport os") == [("midcourse.domain.run", "Run")]
 
 
+@pytest.mark.slow  # imports every optional dependency
 @pytest.mark.parametrize("module", LAZY)
 def test_lazy_modules_have_what_they_declare(module: str) -> None:
     """What type checkers see is what there is at run time."""
