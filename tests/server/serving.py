@@ -148,7 +148,7 @@ def serving(
 
 
 def task_folder(folder: Path) -> Path:
-    """Tasks in worlds of the server's own process, which open immediately: `lamp`, `doubtful`, `stored`, `changeable`."""
+    """Tasks in worlds of the server's own process, which open immediately: `lamp`, `doubtful`, `stored`, `changeable`, `watched`."""
     folder.mkdir(exist_ok=True, parents=True)
     fault = '[[world.faults]]\nkind = "{kind}"\nskill = "place_order"'
     order_file(folder, "lamp.toml")
@@ -156,6 +156,7 @@ def task_folder(folder: Path) -> Path:
     stored = Path(order_file(folder, "stored.toml", fault.format(kind="stored_but_error")))
     stored.write_text(stored.read_text().replace(PLACES, PLACES + PROBED))
     (folder / "changeable.toml").write_text(CHANGEABLE)
+    (folder / "watched.toml").write_text(CHANGEABLE.replace(":Office", ":Window"))
     return folder
 
 

@@ -28,6 +28,7 @@ NEEDED: dict[tuple[str, str], Right | None] = {
     ("get", f"{RUN}/export.html"): "read",
     ("get", f"{RUN}/lines"): "read",
     ("get", f"{RUN}/events"): "read",
+    ("get", f"{RUN}/live"): "read",
     ("get", f"{RUN}/plans"): "read",
     ("get", f"{RUN}/plans/{{version}}/diff"): "read",
     ("get", f"{RUN}/observations"): "read",

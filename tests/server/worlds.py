@@ -1,6 +1,7 @@
 """A world whose irreversible skill takes arguments, which an approver may change, and whose looks are pictured."""
 
 import json
+import time
 from pathlib import Path
 from typing import ClassVar
 
@@ -8,6 +9,7 @@ from midcourse import BaseWorld, probe, skill
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.replace import replace
 from midcourse.pictures import LatestPictures
+from midcourse.ports.world import View
 from midcourse.testing.conformance.reader import white
 
 
@@ -37,3 +39,17 @@ class Office(BaseWorld):
     @probe
     def was_ordered(self, reference: str) -> bool:
         return self._effects.is_file() and json.dumps(reference) in self._effects.read_text()
+
+
+class Window(Office):
+    """A world that is watched: it shows a new picture with each change, and notes when it was pictured."""
+
+    taken: ClassVar[list[float]] = []
+    changes: ClassVar[list[int]] = [0]
+
+    async def view(self, since: str) -> View | None:
+        stamp = str(self.changes[0])
+        if since == stamp:
+            return View(stamp=stamp)
+        self.taken.append(time.monotonic())
+        return View(stamp=stamp, picture=f"picture {stamp}".encode(), size=(64, 48))

@@ -10,6 +10,7 @@ from midcourse.domain.replace import replace
 from midcourse.ports.controls import Request
 from midcourse.ports.inbox import Inbox, PostedControls
 from midcourse.ports.store import Store
+from midcourse.ports.world import View
 
 NOT_DRIVEN = "no process is running it; midcourse resume {run} continues it"
 WINDOWS = "on Windows a local run is controlled only where it runs: in its own terminal, or by its own program"
@@ -55,6 +56,12 @@ class RunControl(PostedControls):
         if why_not := await self.why_no_take_over():
             raise ConnectionError(why_not)
         return await hand_over(await self.store.session(self.run_id))
+
+    async def view(self, since: str) -> View | None:
+        """What its world shows now, for a person who watches. None: it has no pictures. Raises `ConnectionError`."""
+        from midcourse.worlds.remote import view_session
+
+        return await view_session(await self.store.session(self.run_id), since)
 
 
 class LocalStore(FollowedStore, Protocol):

@@ -19,7 +19,7 @@ from midcourse.policy.task_state import TaskState, task_state
 from midcourse.ports.abilities import offers
 from midcourse.ports.controls import Controls
 from midcourse.ports.store import Claimable, Store
-from midcourse.ports.world import World
+from midcourse.ports.world import View, Watchable, World
 from midcourse.runtimes.driver import Driver
 from midcourse.store.sqlite import SqliteStore
 
@@ -78,6 +78,10 @@ class LiveRun(Controls[str]):
     async def attend(self) -> str:
         """Let a person act in the world while the run is paused, and return where. Raises `ConnectionError` if it cannot."""
         return await self._world.attend()
+
+    async def view(self, since: str) -> View | None:
+        """What its world shows now, for a person who watches. None: it has no pictures for that."""
+        return await self._world.view(since) if offers(self._world, Watchable) else None
 
     def answer(self, question: Question, decision: Decision, /) -> str:
         """Decide a question that an approver put out without waiting. Returns why it is refused, or an empty text."""

@@ -12,7 +12,19 @@ from midcourse.server.access.guard import Guard, RateLimit, Site
 from midcourse.server.models.base import Model
 from midcourse.server.models.problem import Problem
 from midcourse.server.problems import add_handlers, documented
-from midcourse.server.routes import control, events, knowledge, oidc, questions, records, runs, session, system, what_if
+from midcourse.server.routes import (
+    control,
+    events,
+    knowledge,
+    live,
+    oidc,
+    questions,
+    records,
+    runs,
+    session,
+    system,
+    what_if,
+)
 from midcourse.server.state import Shared, SharedState
 from midcourse.server.static import add_console
 
@@ -22,6 +34,7 @@ ROUTERS = (
     oidc.router,
     runs.router,
     events.router,
+    live.router,
     questions.router,
     control.router,
     records.router,
@@ -46,6 +59,7 @@ def build_api(shared: Shared | None = None) -> FastAPI:
         assert shared is not None
         yield
         await shared.hub.close()
+        await shared.live.close()
         if shared.notifier:
             await shared.notifier.close()
         await shared.desks.close()

@@ -16,6 +16,7 @@ from midcourse.app.desk.desks import Desks
 from midcourse.server.access.doorway import COOKIE, Doorway
 from midcourse.server.access.identity import Caller, Right
 from midcourse.server.hub import Hub
+from midcourse.server.live import LiveViews
 from midcourse.server.problems import Refusal
 from midcourse.server.starting import Starts
 from midcourse.server.webhooks.notifier import Notifier
@@ -33,6 +34,7 @@ class Shared:
     doorway: Doorway
     starts: Starts
     hub: Hub = field(default_factory=Hub)
+    live: LiveViews = field(default_factory=LiveViews)
     notifier: Notifier | None = None
     oidc: "Oidc | None" = None
     """The identity provider that browsers sign in through."""

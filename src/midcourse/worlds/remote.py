@@ -16,7 +16,7 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
-from midcourse.ports.world import UNSENT, Call, Catalogue, Finding, Turn, WorldAway
+from midcourse.ports.world import UNSENT, Call, Catalogue, Finding, Turn, View, WorldAway
 from midcourse.worlds.host.start import find_started_hosts, start
 from midcourse.worlds.host.wire import (
     Ask,
@@ -32,6 +32,8 @@ from midcourse.worlds.host.wire import (
     ProbeAsk,
     RereadAsk,
     ScreenshotAsk,
+    ViewAsk,
+    Viewed,
 )
 from midcourse.worlds.host_client import (
     HostAway,
@@ -256,6 +258,23 @@ class RemoteWorld:
         request = AttachAsk(not_after=time.time() + seconds, turn=self._turn)
         self._attached = decode(Attached, await post(handle, "/attach", encode(request), seconds))
         self._handle = handle
+
+
+async def view_session(handle: str, since: str) -> View | None:
+    """What the session shows now. None: its world has no pictures for persons.
+
+    Raises `ConnectionError` if there is no such session, or its host cannot be reached from here.
+    """
+    if not handle:
+        raise ConnectionError("the world is not open")
+    try:
+        answer = await post(decode(Handle, handle), "/view", encode(ViewAsk(since=since)), _ATTACH_SECONDS)
+    except (ValueError, *_TROUBLE) as trouble:
+        raise ConnectionError(f"the world cannot be watched: {trouble}") from trouble
+    seen = decode(Viewed, answer)
+    if not seen.watchable:
+        return None
+    return View(stamp=seen.stamp, picture=b64decode(seen.picture), size=seen.size)
 
 
 async def hand_over(handle: str) -> str:

@@ -15,6 +15,7 @@ from midcourse.domain.result import SUCCESSES
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.memory import Memory
 from midcourse.ports.store import Listing, RunSummary
+from midcourse.ports.world import View
 
 RunState: TypeAlias = Literal["running", "asking", "paused", "interrupted", "done", "failed"]
 """`interrupted`: it has not ended, and nothing drives it."""
@@ -85,6 +86,10 @@ class Desk(Protocol):
 
     async def take_over(self, run_id: str) -> str:
         """Let a person act in the world of a paused run. Returns where, or an empty text. Raises `ConnectionError`."""
+        ...
+
+    async def view(self, run_id: str, since: str) -> View | None:
+        """What the world of this run shows now. None: it has no pictures for persons. Raises `ConnectionError`."""
         ...
 
     def driven_here(self) -> tuple[str, ...]:

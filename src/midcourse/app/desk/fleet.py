@@ -21,6 +21,7 @@ from midcourse.errors import FleetUnavailable, NotForkable, RunUnknown
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.memory import Memory
 from midcourse.ports.store import RunSummary
+from midcourse.ports.world import View
 
 REFRESHED = 5.0
 """Seconds for which what Temporal says about broken runs is used again: it describes each of them."""
@@ -117,6 +118,9 @@ class FleetDesk:
 
     async def take_over(self, run_id: str) -> str:
         return await self.control(run_id).attend()
+
+    async def view(self, run_id: str, since: str) -> View | None:
+        return await self.control(run_id).view(since)
 
     def lessons(self, agent: str = "default") -> Memory:
         return self.store.memory(agent)

@@ -28,6 +28,7 @@ from midcourse.files import atomic_write, private_folder
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.memory import Memory
 from midcourse.ports.store import RunQuery, RunSummary
+from midcourse.ports.world import View
 
 log = logging.getLogger(__name__)
 
@@ -145,6 +146,12 @@ class LocalDesk:
     async def take_over(self, run_id: str) -> str:
         live = self._live.get(run_id)
         return await live.attend() if live else await self.control(run_id).attend()
+
+    async def view(self, run_id: str, since: str) -> View | None:
+        live = self._live.get(run_id)
+        if live and not await self.store.session(run_id):  # its world is in this process
+            return await live.view(since)
+        return await self.control(run_id).view(since)
 
     def lessons(self, agent: str = "default") -> Memory:
         return open_lessons(self.settings.home, agent=agent)

@@ -13,7 +13,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.domain.skill import Parameter
 from midcourse.errors import TaskInvalid
 from midcourse.pictures import When
-from midcourse.ports.world import Call, Catalogue
+from midcourse.ports.world import Call, Catalogue, Finding, View
 from midcourse.worlds.base import Scene, Unseen, failed
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.egress.acceptance import is_accepted, is_sign_in, leads_to_sign_in
@@ -22,6 +22,7 @@ from midcourse.worlds.browser.egress.bounds import PUBLIC, restrict_to
 from midcourse.worlds.browser.egress.outbox import HeldRequest, commit_of
 from midcourse.worlds.browser.egress.policy import Origins, read_origins
 from midcourse.worlds.browser.egress.sign_in import SignIns
+from midcourse.worlds.browser.live_view import LiveView
 from midcourse.worlds.browser.page.forms import (
     changed_values,
     form_page,
@@ -117,6 +118,7 @@ class Browser(Skills):
         super().__init__(options)
         self._secrets = SecretLocator()
         self._screenshots = Screenshots(screenshots, self._secrets)
+        self._live_view = LiveView(self._secrets)
         self._catalogue = _catalogue(super().catalogue(), start, options.origins)
         self._reread: tuple[CommitSet, tuple[str, ...], tuple[str, ...] | None] | None = None
         """The last reread with its request and result, since it is needed before and after an approval."""
@@ -153,7 +155,19 @@ class Browser(Skills):
         """The skills. Only trying one shows whether it would send something, so the commit set of each comes from the world."""
         return self._catalogue
 
+    async def act(self, call: Call) -> Outcome:
+        async with self._live_view.use():
+            return await super().act(call)
+
+    async def probe(self, name: str, arguments: Pairs) -> Finding:
+        async with self._live_view.use():
+            return await super().probe(name, arguments)
+
     async def commit_set(self, call: Call) -> CommitSet | None:
+        async with self._live_view.use():
+            return await self._read_commit_set(call)
+
+    async def _read_commit_set(self, call: Call) -> CommitSet | None:
         if self._session is None or self._session.guard.has_lost(call):
             return None
         held = self._session.guard.held_for(call)
@@ -171,7 +185,8 @@ class Browser(Skills):
         if self._session is None or commit is None:
             return None
         if self._reread is None or self._reread[:2] != (commit, names):
-            self._reread = (commit, names, await self._find_changed(self._session, commit, names))
+            async with self._live_view.use():
+                self._reread = (commit, names, await self._find_changed(self._session, commit, names))
         return self._reread[2]
 
     async def _find_changed(
@@ -192,6 +207,13 @@ class Browser(Skills):
         return await self._session.look()
 
     async def observe(self) -> Observation | Unseen:
+        async with self._live_view.use():
+            return await self._observe()
+
+    async def view(self, since: str) -> View:
+        return await self._live_view.take(self._session, since) if self._session else View(stamp="")
+
+    async def _observe(self) -> Observation | Unseen:
         if self._session is not None:
             await self._session.end_attendance()
         seen = await super().observe()

@@ -13,7 +13,7 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.ports.world import Finding
 from midcourse.worlds.host.registry import NotServed
-from midcourse.worlds.host.session import Fenced
+from midcourse.worlds.host.session import Fenced, Session
 from midcourse.worlds.host.sessions import Full, KeyInUse, Lease, Leaving, NotOpened, Sessions
 from midcourse.worlds.host.wire import (
     Ask,
@@ -29,6 +29,8 @@ from midcourse.worlds.host.wire import (
     RereadAsk,
     ScreenshotAsk,
     Trouble,
+    ViewAsk,
+    Viewed,
 )
 
 log = logging.getLogger(__name__)
@@ -88,6 +90,8 @@ class Router:
 
     async def _answer_for_session(self, lease: Lease, what: str, body: bytes) -> str:
         session = lease.session
+        if what == "POST view":  # being watched does not keep a session open
+            return encode(await _view(session, _read(ViewAsk, body).since))
         with lease.track_request():
             match what:
                 case "POST attach":
@@ -125,6 +129,13 @@ class Router:
                     return "null"
                 case _:
                     raise NoSuchPath(f"{what} is not a request to a session")
+
+
+async def _view(session: Session, since: str) -> Viewed:
+    seen = await session.view(since)
+    if seen is None:
+        return Viewed(watchable=False)
+    return Viewed(stamp=seen.stamp, picture=b64encode(seen.picture).decode(), size=seen.size)
 
 
 async def _reply(path: str, answer: Awaitable[str]) -> Reply:

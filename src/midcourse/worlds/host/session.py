@@ -9,7 +9,7 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.abilities import offers
-from midcourse.ports.world import Call, Finding, Pictured, Rereads, Turn, World
+from midcourse.ports.world import Call, Finding, Pictured, Rereads, Turn, View, Watchable, World
 from midcourse.redact import keep_out_of_logs
 from midcourse.worlds.base import failed
 from midcourse.worlds.host.memory import ActMemory
@@ -121,6 +121,12 @@ class Session:
                 "act_not_recorded", f"the host cannot record the act, so it is not begun: {error.strerror or error}"
             )
         return Outcome(status="unknown", reason="repeated", detail=again) if again else None
+
+    async def view(self, since: str) -> View | None:
+        """None: the world has no pictures for persons. Needs no epoch: watching changes nothing."""
+        if self._closed:
+            raise Fenced("the session is closed")
+        return await self._world.view(since) if offers(self._world, Watchable) else None
 
     async def attend(self) -> str:
         """Needs no epoch: a person takes over from the worker that holds the session, and gives it back."""

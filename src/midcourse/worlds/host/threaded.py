@@ -11,7 +11,7 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.abilities import offers
-from midcourse.ports.world import Call, Catalogue, Finding, Pictured, Rereads, World
+from midcourse.ports.world import Call, Catalogue, Finding, Pictured, Rereads, View, Watchable, World
 
 T = TypeVar("T")
 
@@ -82,6 +82,9 @@ class Threaded:
 
     async def probe(self, name: str, arguments: Pairs) -> Finding:
         return await self._call(self._world.probe(name, arguments))
+
+    async def view(self, since: str) -> View | None:
+        return await self._call(self._world.view(since)) if offers(self._world, Watchable) else None
 
     async def attend(self) -> str:
         return await self._call(self._world.attend())

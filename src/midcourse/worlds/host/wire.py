@@ -2,9 +2,10 @@
 
     POST /sessions           OpenAsk -> Opened      with the host's token; 503 if it is full or stopping, 422 for other options
     GET  /sessions           -> (Listed, ...)       with the host's token
-    POST /sessions/ID/WHAT   attach, conceal, observe, screenshot, commit_set, reread, act, probe, attend, bar, close; with the token of that session
+    POST /sessions/ID/WHAT   attach, conceal, observe, screenshot, commit_set, reread, act, probe, view, attend, bar, close; with the token of that
+                             session
 
-Every request to a session names its epoch, but for the first and `attend`. `not_after`: from then on the client no longer waits, so the
+Every request to a session names its epoch, but for the first, `view` and `attend`. `not_after`: from then on the client no longer waits, so the
 request is not begun. A host may have been frozen meanwhile.
 """
 
@@ -93,6 +94,23 @@ class ScreenshotAsk:
 
     epoch: int
     digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewAsk:
+    """Request for a picture for a person who watches, unless nothing has changed since that stamp."""
+
+    since: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Viewed:
+    """A `View`; the picture in Base64. `watchable` is False for a world without pictures for persons."""
+
+    stamp: str = ""
+    picture: str = ""
+    size: tuple[int, int] | None = None
+    watchable: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

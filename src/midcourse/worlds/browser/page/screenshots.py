@@ -38,7 +38,7 @@ class Screenshots(LatestPictures):
 
     async def is_current(self, tab: Tab) -> bool:
         """Whether positions in the last screenshot are still those of the page: same document, not scrolled."""
-        return self._view is not None and self._view == await _read_view(tab)
+        return self._view is not None and self._view == await read_view(tab)
 
     async def take(self, tab: Tab, fingerprint: str) -> str:
         """Take a screenshot if this observation gets one. Returns its digest, or empty."""
@@ -48,7 +48,7 @@ class Screenshots(LatestPictures):
 
         try:
             async with asyncio.timeout(_TRIES * _SECONDS):
-                self._view = await _read_view(tab)
+                self._view = await read_view(tab)
                 picture = await tab.perform(take_screenshot(tab, self._secrets))
         except (
             PageInterrupted,
@@ -61,29 +61,38 @@ class Screenshots(LatestPictures):
         return await self.keep(picture, fingerprint)
 
 
-async def _read_view(tab: Tab) -> View:
+async def read_view(tab: Tab) -> View:
     return tab.number, *await tab.query(tab.frames.run(_VIEW))
 
 
-async def take_screenshot(tab: Tab, secrets: SecretLocator, *, whole: bool = False) -> bytes:
-    """A PNG of the visible part or the whole page, with passwords, fields of typed secrets and shown secrets covered.
+async def take_screenshot(
+    tab: Tab, secrets: SecretLocator, *, whole: bool = False, quality: int | None = None
+) -> bytes:
+    """A PNG, or a JPEG of this quality, of the visible part or the whole page, with passwords, fields of typed secrets and shown secrets covered.
 
     Raises `ScreenshotRefused` if the page changes while secrets are being covered.
     """
     if not secrets:
-        return await _take_screenshot(tab.page, whole=whole)
+        return await _take_screenshot(tab.page, whole, quality)
     for _ in range(_TRIES):
         places = await secrets.places(tab.frames)
         async with _cover_secrets(tab.frames, places):
-            picture = await _take_screenshot(tab.page, whole=whole)
+            picture = await _take_screenshot(tab.page, whole, quality)
             if await _is_all_covered(tab.frames, places) and await secrets.places(tab.frames) == places:
                 return picture
     raise ScreenshotRefused(tab.page.url)
 
 
-async def _take_screenshot(page: "Page", *, whole: bool) -> bytes:
+async def _take_screenshot(page: "Page", whole: bool, quality: int | None) -> bytes:
     hidden = [frame.locator(_HIDDEN) for frame in page.frames]
-    return await page.screenshot(mask=hidden, mask_color=_GREY, full_page=whole, timeout=1000 * _SECONDS)
+    return await page.screenshot(
+        mask=hidden,
+        mask_color=_GREY,
+        full_page=whole,
+        timeout=1000 * _SECONDS,
+        type="jpeg" if quality else "png",
+        quality=quality,
+    )
 
 
 @asynccontextmanager

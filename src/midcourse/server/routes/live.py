@@ -1,0 +1,62 @@
+"""What a run's world shows now, for whoever watches."""
+
+import time
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from midcourse.app.start import is_stored
+from midcourse.errors import RunUnknown
+from midcourse.server.live import Frame, LiveView, NotWatchable
+from midcourse.server.problems import documented
+from midcourse.server.routes.runs import RunPath
+from midcourse.server.state import Reader, SharedState, TheDesk
+
+router = APIRouter(tags=["live"])
+PATIENCE = 20.0
+"""Seconds that a request waits for the next picture."""
+GLANCE = 0.5
+"""Seconds between two checks whether the caller still waits."""
+RETRY = "10"
+"""Seconds after which it may be worth asking again about a run that cannot be watched."""
+PICTURE = {
+    200: {
+        "description": "A picture with secrets covered. `ETag` is its number.",
+        "content": {"image/jpeg": {"schema": {"type": "string", "format": "binary"}}},
+    },
+    204: {"description": "No other picture came. With `Retry-After`, there is nothing to watch at the moment."},
+}
+After = Annotated[str, Query(max_length=80, description="The number of the picture that the caller has.")]
+
+
+@router.get("/runs/{run_id}/live", response_class=Response, responses={**PICTURE, **documented(404, 422)})
+async def watch(
+    request: Request, run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Reader, after: After = ""
+) -> Response:
+    """Wait for a picture of the run's world that differs from the one the caller has.
+
+    Pictures are taken only while a request waits, at most two a second, and are not stored.
+    """
+    if not await is_stored(desk.store, run_id):
+        raise RunUnknown(f"no run is called '{run_id}'")
+    try:
+        frame = await next_frame(request, shared.live.of(caller.tenant, desk, run_id), after)
+    except NotWatchable:
+        return Response(status_code=204, headers={"Retry-After": RETRY})
+    return respond(frame)
+
+
+async def next_frame(request: Request, view: LiveView, after: str) -> Frame | None:
+    """The next picture, or None after a while, or if the caller has left."""
+    give_up_at = time.monotonic() + PATIENCE
+    while time.monotonic() < give_up_at and not await request.is_disconnected():
+        if (frame := await view.next(after, GLANCE)) is not None:
+            return frame
+    return None
+
+
+def respond(frame: Frame | None) -> Response:
+    if frame is None:
+        return Response(status_code=204)
+    return Response(frame.picture, media_type="image/jpeg", headers={"ETag": f'"{frame.number}"'})

@@ -1,0 +1,61 @@
+"""Pictures of the page for whoever watches: on request, on change, and only while the run itself does not use the page."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from hashlib import sha256
+
+from midcourse.ports.world import View
+from midcourse.worlds.browser.page.frames import DocumentGone
+from midcourse.worlds.browser.page.redaction import SecretLocator
+from midcourse.worlds.browser.page.screenshots import ScreenshotRefused, read_view, take_screenshot
+from midcourse.worlds.browser.page.tabs import PageInterrupted
+from midcourse.worlds.browser.session import BrowserSession
+
+QUALITY = 60
+"""Of the JPEG: text stays readable, at about 60 kB for a page of 1280 x 800."""
+WITHIN = 3.0
+"""Seconds after which a picture is given up: the run may wait for the page meanwhile."""
+
+
+class LiveView:
+    """Covering secrets changes the page for a moment. So no picture is taken during a look or an act, which in turn wait for one
+    that is being taken."""
+
+    def __init__(self, secrets: SecretLocator) -> None:
+        self._secrets = secrets
+        self._lock = asyncio.Lock()
+        self._uses = 0
+
+    @asynccontextmanager
+    async def use(self) -> AsyncGenerator[None]:
+        """Inside, the run uses the page."""
+        async with self._lock:
+            self._uses += 1
+            yield
+
+    async def take(self, session: BrowserSession, since: str) -> View:
+        """A picture, unless nothing has changed since that stamp, the run uses the page, or a secret might show."""
+        from playwright.async_api import Error
+
+        if self._lock.locked() or not self._uses:  # before the first look the world may not know its secrets
+            return View(stamp=since)
+        async with self._lock:
+            try:
+                async with asyncio.timeout(WITHIN):
+                    return await self._take(session, since)
+            except (PageInterrupted, DocumentGone, ScreenshotRefused, Error, TimeoutError):
+                return View(stamp="")
+
+    async def _take(self, session: BrowserSession, since: str) -> View:
+        tab = session.tab
+        if tab.interrupted or tab.silent or (since and await self._stamp(session) == since):
+            return View(stamp=since)
+        picture = await tab.perform(take_screenshot(tab, self._secrets, quality=QUALITY))
+        # Covering secrets counts as a change, so the stamp is read afterwards.
+        return View(stamp=await self._stamp(session), picture=picture, size=tab.size)
+
+    async def _stamp(self, session: BrowserSession) -> str:
+        """What is typed leaves no trace in the document, so acts count as changes. A hash, since an address may contain a secret."""
+        seen = (self._uses, await session.change_stamp(), await read_view(session.tab))
+        return sha256(repr(seen).encode()).hexdigest()[:16]
