@@ -58,6 +58,7 @@ const run = createRoute({
     plan: number(given.plan),
     at: number(given.at),
     zones: given.zones === false ? false : undefined,
+    live: given.live === false ? false : undefined,
   }),
 });
 

@@ -9,7 +9,7 @@ from midcourse import BaseWorld, probe, skill
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.replace import replace
 from midcourse.pictures import LatestPictures
-from midcourse.ports.world import View
+from midcourse.ports.viewing import View
 from midcourse.testing.conformance.reader import white
 
 
@@ -52,4 +52,4 @@ class Window(Office):
         if since == stamp:
             return View(stamp=stamp)
         self.taken.append(time.monotonic())
-        return View(stamp=stamp, picture=f"picture {stamp}".encode(), size=(64, 48))
+        return View(stamp=stamp, picture=f"picture {stamp}".encode())

@@ -1,28 +1,30 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { Check, CircleHelp, Compass, FileCheck2, Film, Hand, MessageSquareText, Pause, Play, Shuffle, Square } from "lucide-react";
-import { useMemo, useState } from "react";
-import { send } from "../api/client";
+import { Check, CircleHelp, Download, FileCheck2, Film, Hand, Shuffle } from "lucide-react";
+import { useMemo } from "react";
+import { address } from "../api/client";
 import { type Live, useLive } from "../api/live";
-import { linesQuery, plansQuery, questionsQuery, runQuery } from "../api/queries";
+import { linesQuery, meQuery, plansQuery, questionsQuery, runQuery } from "../api/queries";
 import { useSight } from "../api/seen";
 import { reachedBy } from "../api/turns";
-import type { Accepted, RunView, TurnLine, TurnMessage } from "../api/types";
-import { Dialog, Field } from "../ui/dialog";
-import { useKeys } from "../ui/keys";
+import type { RunView, TurnLine, TurnMessage } from "../api/types";
+import { usePicture } from "../api/watching";
 import { Log } from "../ui/log";
 import { Button, Chip, classes, Fact, Panel, Pulse, Sentence } from "../ui/parts";
 import { Said } from "../ui/said";
+import { LivePicture } from "../ui/picture";
 import { Scene } from "../ui/scene";
 import { StateChip } from "../ui/states";
 import { count, duration } from "../ui/time";
 import { Ago, Since } from "../ui/times";
 import { Trouble } from "../ui/trouble";
 import { gist, Value } from "./card";
+import { Controls } from "./controls";
 import { placeOf } from "./frames";
 import { Spend } from "./spend";
 import { Plans } from "./plans";
 import { CurrentSteps, replaced, Steps } from "./steps";
+import { TakeOver } from "./takeover";
 
 export interface RunSearch {
   /** The plan whose steps are shown; without it the current one. */
@@ -31,6 +33,8 @@ export interface RunSearch {
   at?: number;
   /** Whether zones are outlined. */
   zones?: boolean;
+  /** Whether the world is shown as it is now, if that is possible, instead of what the run saw last. */
+  live?: boolean;
 }
 
 export function Run() {
@@ -72,11 +76,16 @@ function Whole({ view, live, lines }: { view: RunView; live: Live; lines?: TurnL
   const moment = search.at === undefined ? undefined : live.turns[placeOf(live.turns, search.at)];
   const then = plans.data?.find((row) => row.plan.version === moment?.standing.plan);
   const target = moment ? then?.plan.steps[moment.standing.cursor]?.zone : current?.steps[current.cursor]?.zone;
+  const me = useQuery(meQuery());
+  const mine = !!view.taken_over_by && view.taken_over_by === me.data?.name;
+  const watchable = !view.result && search.at === undefined && !mine;
+  const now = usePicture(`runs/${encodeURIComponent(view.id)}/live`, watchable && search.live !== false);
   const older = search.plan !== undefined && search.plan !== current?.version ? plans.data?.find((row) => row.plan.version === search.plan) : undefined;
 
   return (
     <div className="space-y-5">
       <Head view={view} live={live} />
+      {mine && <TakeOver view={view} />}
       <Plans view={view} reached={reached} shown={search.plan} onShow={(plan) => set({ plan })} />
       <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]">
         <div className="max-lg:contents lg:space-y-5">
@@ -119,20 +128,28 @@ function Whole({ view, live, lines }: { view: RunView; live: Live; lines?: TurnL
             title={search.at !== undefined ? "What it saw then" : view.result ? "What it saw last" : "What it sees"}
             aside={
               <>
-                {looked && <Ago at={looked.turn.at} />}
+                {looked && !now && <Ago at={looked.turn.at} />}
                 {search.at !== undefined && (
                   <Button small look="ghost" onClick={() => set({ at: undefined })}>
                     Back to now
                   </Button>
                 )}
-                <label className="flex items-center gap-1.5">
+                {watchable && (now || search.live === false) && (
+                  <label className="flex items-center gap-1.5">
+                    <input type="checkbox" checked={search.live !== false} onChange={(event) => set({ live: event.target.checked ? undefined : false })} className="size-3.5 accent-(--accent)" />
+                    live
+                  </label>
+                )}
+                <label className={classes("flex items-center gap-1.5", !!now && "hidden")}>
                   <input type="checkbox" checked={search.zones !== false} onChange={(event) => set({ zones: event.target.checked ? undefined : false })} className="size-3.5 accent-(--accent)" />
                   zones
                 </label>
               </>
             }
           >
-            {seen ? (
+            {now ? (
+              <LivePicture url={now} seen={seen} />
+            ) : seen ? (
               <Scene run={view.id} seen={seen} picture={picture} target={target} zones={search.zones !== false} />
             ) : (
               <p className="py-10 text-center text-sm text-soft">{error ? "What it saw is not kept." : "Nothing has been seen yet."}</p>
@@ -243,9 +260,23 @@ function Head({ view, live }: { view: RunView; live: Live }) {
             {name}
           </Link>
         ))}
+        <a
+          href={address(`runs/${encodeURIComponent(view.id)}/export.html`)}
+          download
+          title="The whole story in one file, without scripts"
+          className="flex items-center gap-1.5 rounded-lg px-2 py-1 font-medium text-accent hover:bg-accent-wash"
+        >
+          <Download aria-hidden className="size-4" />
+          Export
+        </a>
       </nav>
       {view.question !== null && <Asks run={view.id} />}
       {view.wish !== "go" && !view.result && <Chip tone="ask">{view.wish === "pause" ? "pauses after this step" : "ends after this step"}</Chip>}
+      {view.taken_over_by && (
+        <Chip tone="ask">
+          taken over by <Said text={view.taken_over_by} />
+        </Chip>
+      )}
       {(live.notice || view.why_not_driven) && !view.result && (
         <p className="rounded-lg bg-doubt-wash px-3.5 py-2 text-sm text-doubt">
           <Said text={live.notice || view.why_not_driven} />
@@ -270,108 +301,6 @@ function Asks({ run }: { run: string }) {
       <Hand aria-hidden className="mt-0.5 size-4 shrink-0" />
       <Said text={gist(question)} className="min-w-0" />
     </Link>
-  );
-}
-
-function Controls({ view }: { view: RunView }) {
-  const client = useQueryClient();
-  const navigate = useNavigate();
-  const [guiding, setGuiding] = useState(false);
-  const [cancelling, setCancelling] = useState(false);
-  const [text, setText] = useState("");
-  const may = new Set(view.may);
-  const tell = useMutation({
-    mutationFn: ({ what, body }: { what: string; body?: object }) => send<Accepted>("POST", `runs/${encodeURIComponent(view.id)}/${what}`, body),
-    onSettled: () => void client.invalidateQueries({ queryKey: ["run", view.id] }),
-  });
-  useKeys({
-    p: () => (may.has("pause") ? tell.mutate({ what: "pause" }) : may.has("resume") && tell.mutate({ what: "resume" })),
-    g: () => may.has("guide") && setGuiding(true),
-    i: () => view.question !== null && void navigate({ to: "/inbox", search: { run: view.id } }),
-  });
-  return (
-    <div className="flex flex-col items-start gap-2 sm:items-end">
-      <div className="flex flex-wrap gap-2">
-        {view.question !== null && (
-          <Link
-            to="/inbox"
-            search={{ run: view.id }}
-            className="inline-flex min-h-10 items-center gap-2 rounded-lg bg-accent px-3.5 text-sm font-medium text-on-accent hover:brightness-110"
-          >
-            <Hand aria-hidden className="size-4" />
-            Answer it
-          </Link>
-        )}
-        {may.has("pause") && view.wish === "go" && (
-          <Button keys="p" onClick={() => tell.mutate({ what: "pause" })}>
-            <Pause aria-hidden className="size-4" />
-            Pause
-          </Button>
-        )}
-        {may.has("resume") && (
-          <Button look="primary" keys="p" onClick={() => tell.mutate({ what: "resume" })}>
-            <Play aria-hidden className="size-4" />
-            Resume
-          </Button>
-        )}
-        {may.has("guide") && (
-          <Button keys="g" onClick={() => setGuiding(true)}>
-            <Compass aria-hidden className="size-4" />
-            Guide…
-          </Button>
-        )}
-        {may.has("cancel") && view.wish !== "cancel" && (
-          <Button look="danger" onClick={() => setCancelling(true)}>
-            <Square aria-hidden className="size-4" />
-            Cancel…
-          </Button>
-        )}
-      </div>
-      <div role="status" className="text-sm text-soft">
-        {tell.data && (
-          <span className="flex items-center gap-1.5">
-            <MessageSquareText aria-hidden className="size-4" />
-            <Said text={tell.data.says} />
-          </span>
-        )}
-      </div>
-      <Trouble error={tell.error} />
-      <Dialog open={guiding} onClose={() => setGuiding(false)} title="Guide the planner" says="It reads this with its next plan. It does not make it plan again by itself.">
-        <form
-          className="space-y-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (!text.trim()) return;
-            tell.mutate({ what: "guide", body: { text } });
-            setGuiding(false);
-            setText("");
-          }}
-        >
-          <Field label="Your guidance">{(className) => <textarea autoFocus rows={3} className={className} value={text} onChange={(event) => setText(event.target.value)} />}</Field>
-          <div className="flex justify-end gap-2">
-            <Button onClick={() => setGuiding(false)}>Back</Button>
-            <Button type="submit" look="primary" disabled={!text.trim()}>
-              Send
-            </Button>
-          </div>
-        </form>
-      </Dialog>
-      <Dialog open={cancelling} onClose={() => setCancelling(false)} title="Cancel this run?" says="It ends after the current step: an act is never interrupted. A cancelled run is over.">
-        <div className="flex justify-end gap-2">
-          <Button onClick={() => setCancelling(false)}>Back</Button>
-          <Button
-            look="danger"
-            autoFocus
-            onClick={() => {
-              tell.mutate({ what: "cancel" });
-              setCancelling(false);
-            }}
-          >
-            Cancel the run
-          </Button>
-        </div>
-      </Dialog>
-    </div>
   );
 }
 

@@ -4,6 +4,7 @@ import { pictureAddress } from "../api/client";
 import type { Observation, Zone } from "../api/types";
 import { readable } from "./invisible";
 import { classes } from "./parts";
+import { Window } from "./picture";
 import { Said } from "./said";
 
 /** What was seen: the masked picture with its zones, a drawing from their bounds, or, in worlds without places, a list. */
@@ -38,28 +39,24 @@ export function Scene({
       <Blocks zones={seen.zones} />
     );
   return (
-    <figure className="min-w-0">
-      <figcaption className="flex items-center gap-2 rounded-t-lg border border-b-0 bg-sunken px-3 py-1.5 text-xs text-soft">
-        <span className="flex gap-1" aria-hidden>
-          <span className="size-2 rounded-full bg-line" />
-          <span className="size-2 rounded-full bg-line" />
-          <span className="size-2 rounded-full bg-line" />
-        </span>
-        <span className="min-w-0 truncate font-medium text-ink">
-          <Said text={seen.surface.title || "untitled"} />
-        </span>
-        <span className="min-w-0 truncate font-mono">
-          <Said text={seen.surface.address} />
-        </span>
-      </figcaption>
-      <div className="overflow-hidden rounded-b-lg border bg-panel">
-        {placed.length || picture ? (
-          <Placed seen={seen} size={size} placed={placed} picture={picture} target={target} zones={zones} onBroken={spoil} />
-        ) : (
-          <Listed zones={seen.zones} target={target} />
-        )}
-      </div>
-    </figure>
+    <Window
+      title={
+        <>
+          <span className="min-w-0 truncate font-medium text-ink">
+            <Said text={seen.surface.title || "untitled"} />
+          </span>
+          <span className="min-w-0 truncate font-mono">
+            <Said text={seen.surface.address} />
+          </span>
+        </>
+      }
+    >
+      {placed.length || picture ? (
+        <Placed seen={seen} size={size} placed={placed} picture={picture} target={target} zones={zones} onBroken={spoil} />
+      ) : (
+        <Listed zones={seen.zones} target={target} />
+      )}
+    </Window>
   );
 }
 

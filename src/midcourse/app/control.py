@@ -10,7 +10,7 @@ from midcourse.domain.replace import replace
 from midcourse.ports.controls import Request
 from midcourse.ports.inbox import Inbox, PostedControls
 from midcourse.ports.store import Store
-from midcourse.ports.world import View
+from midcourse.ports.viewing import Gesture, Handled, View
 
 NOT_DRIVEN = "no process is running it; midcourse resume {run} continues it"
 WINDOWS = "on Windows a local run is controlled only where it runs: in its own terminal, or by its own program"
@@ -62,6 +62,12 @@ class RunControl(PostedControls):
         from midcourse.worlds.remote import view_session
 
         return await view_session(await self.store.session(self.run_id), since)
+
+    async def handle(self, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
+        """Do what a person does who has taken over its world. Raises `NotAttended` and `ConnectionError`."""
+        from midcourse.worlds.remote import handle_in_session
+
+        return await handle_in_session(await self.store.session(self.run_id), gestures, since)
 
 
 class LocalStore(FollowedStore, Protocol):

@@ -19,7 +19,8 @@ from midcourse.policy.task_state import TaskState, task_state
 from midcourse.ports.abilities import offers
 from midcourse.ports.controls import Controls
 from midcourse.ports.store import Claimable, Store
-from midcourse.ports.world import View, Watchable, World
+from midcourse.ports.viewing import Attendable, Gesture, Handled, NotAttended, View, Watchable
+from midcourse.ports.world import World
 from midcourse.runtimes.driver import Driver
 from midcourse.store.sqlite import SqliteStore
 
@@ -82,6 +83,12 @@ class LiveRun(Controls[str]):
     async def view(self, since: str) -> View | None:
         """What its world shows now, for a person who watches. None: it has no pictures for that."""
         return await self._world.view(since) if offers(self._world, Watchable) else None
+
+    async def handle(self, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
+        """Do what a person does who has taken over. Raises `NotAttended`."""
+        if not offers(self._world, Attendable):
+            raise NotAttended(f"a person cannot act in {self._world.name} from afar")
+        return await self._world.handle(gestures, since)
 
     def answer(self, question: Question, decision: Decision, /) -> str:
         """Decide a question that an approver put out without waiting. Returns why it is refused, or an empty text."""

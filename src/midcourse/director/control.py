@@ -25,6 +25,7 @@ from midcourse.domain.event import (
     Recorded,
     ResumeAsked,
     Resumed,
+    TakenOver,
     TimerFired,
 )
 from midcourse.domain.move import (
@@ -80,6 +81,10 @@ def unpause(run: Run, phase: Phase, _event: ResumeAsked) -> Turn:
 
 def guided(run: Run, phase: Phase, event: Guided) -> Turn:
     return advise(run, event.text), Rest(phase)
+
+
+def taken_over(run: Run, phase: Phase, _event: TakenOver) -> Turn:
+    return run, Rest(phase)
 
 
 def resumed(run: Run, phase: Phase, event: Resumed) -> Turn:

@@ -38,6 +38,7 @@ from midcourse.domain.event import (
     Resumed,
     RevertPlanned,
     Started,
+    TakenOver,
     TimerFired,
     TryPlanned,
     Verified,
@@ -142,6 +143,7 @@ ANYWHERE: tuple[Row[Any, Any], ...] = (
     *anywhere(ResumeAsked, control.unpause),
     *anywhere(CancelAsked, control.cancel),
     *anywhere(Guided, control.guided),
+    *anywhere(TakenOver, control.taken_over),
 )
 """Rows for control events in every phase. A row of TABLE for the same pair takes precedence."""
 

@@ -363,6 +363,17 @@ class Guided:
     kind: Literal["guided"] = "guided"
 
 
-Control: TypeAlias = Started | Resumed | ApprovalDecided | PauseAsked | ResumeAsked | CancelAsked | Guided
+@dataclass(frozen=True, kw_only=True)
+class TakenOver:
+    """A person acts in the world of the paused run in place of it. It changes nothing about the run, which looks when it is resumed."""
+
+    by: str
+    did: tuple[str, ...] = ()
+    """What the person did and sent since the last such event, in words. What was typed is not among it."""
+    at: float = 0.0
+    kind: Literal["taken_over"] = "taken_over"
+
+
+Control: TypeAlias = Started | Resumed | ApprovalDecided | PauseAsked | ResumeAsked | CancelAsked | Guided | TakenOver
 
 Event: TypeAlias = Annotated[Answer | Control, Discriminator("kind")]

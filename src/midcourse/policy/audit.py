@@ -8,12 +8,12 @@ An attacker who can change results and journals as well can make all of it fit: 
 from dataclasses import dataclass
 from hashlib import sha256
 
-from midcourse.domain.event import ApprovalDecided, CancelAsked, Event, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.event import ApprovalDecided, CancelAsked, Event, Guided, PauseAsked, ResumeAsked, TakenOver
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head
 
-HUMAN_INPUTS = (ApprovalDecided, PauseAsked, ResumeAsked, CancelAsked, Guided)
+HUMAN_INPUTS = (ApprovalDecided, PauseAsked, ResumeAsked, CancelAsked, Guided, TakenOver)
 """Events that people send to a run. They are in the log."""
-HUMAN_INPUT_KINDS = ("approval_decided", "pause_asked", "resume_asked", "cancel_asked", "guided")
+HUMAN_INPUT_KINDS = ("approval_decided", "pause_asked", "resume_asked", "cancel_asked", "guided", "taken_over")
 
 
 def is_human_input(event: Event) -> bool:

@@ -3,9 +3,9 @@
 from typing import Generic, Protocol, TypeVar
 
 from midcourse.domain.approval import Decision, Question
-from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked, TakenOver
 
-Request = ApprovalDecided | PauseAsked | ResumeAsked | CancelAsked | Guided
+Request = ApprovalDecided | PauseAsked | ResumeAsked | CancelAsked | Guided | TakenOver
 """The events that a user may send to a run."""
 
 R = TypeVar("R", covariant=True)

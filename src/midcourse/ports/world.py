@@ -129,29 +129,6 @@ class Pictured(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class View:
-    """The world as it looks now, for a person."""
-
-    stamp: str
-    """Differs from an earlier one if the world may look different now; empty if that is unknown."""
-    picture: bytes = b""
-    """JPEG with secrets covered. Empty: nothing has changed, or no picture can be taken at the moment."""
-    size: tuple[int, int] | None = None
-    """Width and height of what is pictured, in the units of `Zone.bounds`."""
-
-
-class Watchable(Protocol):
-    """A world that a person can watch without disturbing the run."""
-
-    async def view(self, since: str) -> View | None:
-        """A picture for a person who watches, unless nothing has changed since that stamp. Never waits for the run.
-
-        None: there are no pictures.
-        """
-        ...
-
-
 class Picturing(Pictured, Protocol):
     """A world that can be asked for a screenshot with every observation."""
 

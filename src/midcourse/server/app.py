@@ -23,6 +23,7 @@ from midcourse.server.routes import (
     runs,
     session,
     system,
+    take_over,
     what_if,
 )
 from midcourse.server.state import Shared, SharedState
@@ -37,6 +38,7 @@ ROUTERS = (
     live.router,
     questions.router,
     control.router,
+    take_over.router,
     records.router,
     what_if.router,
     knowledge.router,
@@ -60,6 +62,7 @@ def build_api(shared: Shared | None = None) -> FastAPI:
         yield
         await shared.hub.close()
         await shared.live.close()
+        await shared.take_overs.close()
         if shared.notifier:
             await shared.notifier.close()
         await shared.desks.close()

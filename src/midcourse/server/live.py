@@ -2,15 +2,21 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import TypeAlias
 
 from midcourse.app.desk.desk import Desk
+from midcourse.ports.viewing import NotAttended, View
 
 PERIOD = 0.5
 """Seconds between two pictures of a run at least."""
 REFRESH = 5.0
 """Seconds after which a picture is taken although no change was noticed: animations and values that scripts set leave no trace."""
+
+
+Look: TypeAlias = Callable[[str], Awaitable[View | None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +25,6 @@ class Frame:
 
     number: str
     picture: bytes = field(repr=False)
-    size: tuple[int, int] | None
 
 
 class NotWatchable(Exception):
@@ -29,9 +34,10 @@ class NotWatchable(Exception):
 class LiveView:
     """The latest picture of one run, kept up to date while somebody waits for the next one."""
 
-    def __init__(self, desk: Desk, run_id: str) -> None:
-        self._desk = desk
-        self._run_id = run_id
+    def __init__(self, look: Look, period: float = PERIOD) -> None:
+        """`look` gets the stamp of the last picture, and raises `ConnectionError` or `NotAttended`."""
+        self._ask = look
+        self._period = period
         self._waiting = 0
         self._news = asyncio.Condition()
         self._frame: Frame | None = None
@@ -49,7 +55,7 @@ class LiveView:
         self._waiting += 1
         self._why_not = ""
         if self._task is None:
-            self._task = asyncio.create_task(self._keep_up(), name=f"view {self._run_id}")
+            self._task = asyncio.create_task(self._keep_up(), name="live view")
         try:
             async with asyncio.timeout(seconds), self._news:
                 await self._news.wait_for(lambda: self._why_not or (self._frame and self._frame.number != after))
@@ -68,21 +74,21 @@ class LiveView:
 
     async def _keep_up(self) -> None:
         try:
-            await asyncio.sleep(max(0.0, self._looked_at + PERIOD - time.monotonic()))
+            await asyncio.sleep(max(0.0, self._looked_at + self._period - time.monotonic()))
             while self._waiting:
                 self._looked_at = time.monotonic()
                 await self._look()
                 async with self._news:
                     self._news.notify_all()
-                await asyncio.sleep(max(0.0, self._looked_at + PERIOD - time.monotonic()))
+                await asyncio.sleep(max(0.0, self._looked_at + self._period - time.monotonic()))
         finally:
             self._task = None
 
     async def _look(self) -> None:
         stale = time.monotonic() - self._taken_at > REFRESH
         try:
-            seen = await self._desk.view(self._run_id, "" if stale else self._stamp)
-        except ConnectionError as trouble:
+            seen = await self._ask("" if stale else self._stamp)
+        except (ConnectionError, NotAttended) as trouble:
             self._why_not = str(trouble)
             return
         if seen is None:
@@ -92,7 +98,7 @@ class LiveView:
             return
         number = sha256(seen.picture).hexdigest()[:16]
         changing = self._frame is None or self._frame.number != number
-        self._frame = Frame(number=number, picture=seen.picture, size=seen.size)
+        self._frame = Frame(number=number, picture=seen.picture)
         self._taken_at = time.monotonic()
         # What changed while this picture was taken is in the next one: as long as they differ, no stamp is trusted.
         self._stamp = "" if changing else seen.stamp
@@ -107,7 +113,7 @@ class LiveViews:
     def of(self, tenant: str, desk: Desk, run_id: str) -> LiveView:
         for key in [key for key, view in self._views.items() if view.idle]:
             del self._views[key]
-        return self._views.setdefault((tenant, run_id), LiveView(desk, run_id))
+        return self._views.setdefault((tenant, run_id), LiveView(lambda since: desk.view(run_id, since)))
 
     async def close(self) -> None:
         for view in self._views.values():

@@ -152,6 +152,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await self._shared.hub.close()
         await self._shared.live.close()
+        await self._shared.take_overs.close()
         await super().shutdown(sockets)
 
 

@@ -19,6 +19,7 @@ from midcourse.server.hub import Hub
 from midcourse.server.live import LiveViews
 from midcourse.server.problems import Refusal
 from midcourse.server.starting import Starts
+from midcourse.server.take_overs import TakeOvers
 from midcourse.server.webhooks.notifier import Notifier
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Shared:
     starts: Starts
     hub: Hub = field(default_factory=Hub)
     live: LiveViews = field(default_factory=LiveViews)
+    take_overs: TakeOvers = field(default_factory=TakeOvers)
     notifier: Notifier | None = None
     oidc: "Oidc | None" = None
     """The identity provider that browsers sign in through."""

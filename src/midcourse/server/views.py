@@ -81,7 +81,7 @@ def _row(summary: RunSummary, state: RunState, name: str, sentence: str, calls: 
     )
 
 
-async def run_view(desk: Desk, run_id: str, caller: Caller) -> RunView:
+async def run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by: str = "") -> RunView:
     store = desk.store
     run, task = await store.load(run_id)
     result = await store.result(run_id)
@@ -110,6 +110,7 @@ async def run_view(desk: Desk, run_id: str, caller: Caller) -> RunView:
         forked_from=run.forked_from.run if run.forked_from else None,
         durable=desk.kind == "fleet",
         why_not_driven="" if result else await why_not_driven(desk, run_id),
+        taken_over_by=taken_over_by if row.state == "paused" else "",
         may=_may(row.state, caller),
     )
 

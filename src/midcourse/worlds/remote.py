@@ -16,7 +16,8 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
-from midcourse.ports.world import UNSENT, Call, Catalogue, Finding, Turn, View, WorldAway
+from midcourse.ports.viewing import Gesture, Handled, NotAttended, View
+from midcourse.ports.world import UNSENT, Call, Catalogue, Finding, Turn, WorldAway
 from midcourse.worlds.host.start import find_started_hosts, start
 from midcourse.worlds.host.wire import (
     Ask,
@@ -27,6 +28,8 @@ from midcourse.worlds.host.wire import (
     CallAsk,
     ConcealAsk,
     Handle,
+    HandleAnswer,
+    HandleAsk,
     OpenAsk,
     Opened,
     ProbeAsk,
@@ -50,6 +53,7 @@ log = logging.getLogger(__name__)
 _TROUBLE = (HostUnreachable, HostTimeout, SessionTaken, WorldNotServed, HostError)
 _PAUSE = 0.05
 _ATTACH_SECONDS = 10.0
+_HANDLE_SECONDS = 30.0
 _IDLE = 600.0
 _ONLY_ONE = "world"
 """The key of the only session of a host that was started for it."""
@@ -272,9 +276,26 @@ async def view_session(handle: str, since: str) -> View | None:
     except (ValueError, *_TROUBLE) as trouble:
         raise ConnectionError(f"the world cannot be watched: {trouble}") from trouble
     seen = decode(Viewed, answer)
-    if not seen.watchable:
-        return None
-    return View(stamp=seen.stamp, picture=b64decode(seen.picture), size=seen.size)
+    return _view_of(seen) if seen.watchable else None
+
+
+def _view_of(seen: Viewed) -> View:
+    return View(stamp=seen.stamp, picture=b64decode(seen.picture))
+
+
+async def handle_in_session(handle: str, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
+    """Do what a person does who has taken over this session. Raises `NotAttended` and `ConnectionError`."""
+    if not handle:
+        raise ConnectionError("the world is not open")
+    request = HandleAsk(gestures=gestures, since=since)
+    try:
+        answer = await post(decode(Handle, handle), "/handle", encode(request), _HANDLE_SECONDS)
+    except SessionTaken as over:
+        raise NotAttended(str(over)) from over
+    except (ValueError, *_TROUBLE) as trouble:
+        raise ConnectionError(f"the world cannot be reached: {trouble}") from trouble
+    done = decode(HandleAnswer, answer)
+    return Handled(view=_view_of(done.viewed), deeds=done.deeds, dialog=done.dialog)
 
 
 async def hand_over(handle: str) -> str:

@@ -15,7 +15,7 @@ from midcourse.domain.result import SUCCESSES
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.memory import Memory
 from midcourse.ports.store import Listing, RunSummary
-from midcourse.ports.world import View
+from midcourse.ports.viewing import Gesture, Handled, View
 
 RunState: TypeAlias = Literal["running", "asking", "paused", "interrupted", "done", "failed"]
 """`interrupted`: it has not ended, and nothing drives it."""
@@ -90,6 +90,10 @@ class Desk(Protocol):
 
     async def view(self, run_id: str, since: str) -> View | None:
         """What the world of this run shows now. None: it has no pictures for persons. Raises `ConnectionError`."""
+        ...
+
+    async def handle(self, run_id: str, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
+        """Do what a person does who has taken over the world. Raises `NotAttended` and `ConnectionError`."""
         ...
 
     def driven_here(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from midcourse.errors import FleetUnavailable, NotForkable, RunUnknown
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.memory import Memory
 from midcourse.ports.store import RunSummary
-from midcourse.ports.world import View
+from midcourse.ports.viewing import Gesture, Handled, View
 
 REFRESHED = 5.0
 """Seconds for which what Temporal says about broken runs is used again: it describes each of them."""
@@ -121,6 +121,9 @@ class FleetDesk:
 
     async def view(self, run_id: str, since: str) -> View | None:
         return await self.control(run_id).view(since)
+
+    async def handle(self, run_id: str, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
+        return await self.control(run_id).handle(gestures, since)
 
     def lessons(self, agent: str = "default") -> Memory:
         return self.store.memory(agent)

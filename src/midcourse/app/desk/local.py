@@ -28,7 +28,7 @@ from midcourse.files import atomic_write, private_folder
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.memory import Memory
 from midcourse.ports.store import RunQuery, RunSummary
-from midcourse.ports.world import View
+from midcourse.ports.viewing import Gesture, Handled, View
 
 log = logging.getLogger(__name__)
 
@@ -148,10 +148,15 @@ class LocalDesk:
         return await live.attend() if live else await self.control(run_id).attend()
 
     async def view(self, run_id: str, since: str) -> View | None:
+        return await (await self._near(run_id)).view(since)
+
+    async def handle(self, run_id: str, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
+        return await (await self._near(run_id)).handle(gestures, since)
+
+    async def _near(self, run_id: str) -> LiveRun | LocalControl:
+        """Where its world can be reached: in this process, or by the handle of its session."""
         live = self._live.get(run_id)
-        if live and not await self.store.session(run_id):  # its world is in this process
-            return await live.view(since)
-        return await self.control(run_id).view(since)
+        return live if live and not await self.store.session(run_id) else self.control(run_id)
 
     def lessons(self, agent: str = "default") -> Memory:
         return open_lessons(self.settings.home, agent=agent)

@@ -1,6 +1,6 @@
 """What people decided, from the audit log, in words."""
 
-from midcourse.domain.event import ApprovalDecided, Event, Guided
+from midcourse.domain.event import ApprovalDecided, Event, Guided, TakenOver
 
 VERDICTS = {
     "approved": "approved question {question}",
@@ -16,6 +16,11 @@ VERDICTS = {
 WORDS = {"pause_asked": "asked for a pause", "resume_asked": "resumed it", "cancel_asked": "cancelled it"}
 
 
+def describe_taking_over(event: TakenOver) -> str:
+    """What a person did in the world, without the person's name."""
+    return f"acted in place of the run: {'; '.join(event.did)}" if event.did else "took over the world of the run"
+
+
 def describe_input(event: Event) -> str:
     """What a person did, as a sentence."""
     match event:
@@ -26,5 +31,7 @@ def describe_input(event: Event) -> str:
             return f"{who} {what}{words}"
         case Guided():
             return f"a person advised: {event.text}"
+        case TakenOver():
+            return f"{event.by} {describe_taking_over(event)}"
         case _:
             return f"a person {WORDS[event.kind]}"

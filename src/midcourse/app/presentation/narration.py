@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from midcourse.app.presentation.advice import describe_advice
+from midcourse.app.presentation.audit import describe_taking_over
 from midcourse.app.presentation.sentence import Sentence, bad
 from midcourse.app.presentation.sentence import Tone as Tone
 from midcourse.app.presentation.vocabulary import CAUSES, describe_step, format_argument, format_seconds, pluralize
@@ -41,6 +42,7 @@ from midcourse.domain.event import (
     Resumed,
     RevertPlanned,
     Started,
+    TakenOver,
     TimerFired,
     TryPlanned,
     Verified,
@@ -59,6 +61,7 @@ OutsideEvent: TypeAlias = (
     | Resumed
     | ResumeAsked
     | Started
+    | TakenOver
     | TimerFired
 )
 """Events that do not answer a command which looks at the world, plans or acts."""
@@ -171,6 +174,8 @@ class Narrator:
                 return bad("a cancel was asked for")
             case Guided():
                 return Sentence(text=f"guidance: {event.text}", tone="ask")
+            case TakenOver():
+                return Sentence(text=f"{event.by} {describe_taking_over(event)}", tone="ask")
             case Started() | PersonAsked() | Recorded() | Finished():
                 return None
 

@@ -117,6 +117,8 @@ class RunView(RunRow):
     durable: bool
     why_not_driven: str
     """Why nothing drives it, and what continues it; empty if something does."""
+    taken_over_by: str
+    """Who acts in its world through this server; empty if no caller does."""
     may: tuple[Action, ...]
     """What the caller may do now."""
 

@@ -22,7 +22,7 @@ RETRY = "10"
 """Seconds after which it may be worth asking again about a run that cannot be watched."""
 PICTURE = {
     200: {
-        "description": "A picture with secrets covered. `ETag` is its number.",
+        "description": "A picture. `ETag` is its number.",
         "content": {"image/jpeg": {"schema": {"type": "string", "format": "binary"}}},
     },
     204: {"description": "No other picture came. With `Retry-After`, there is nothing to watch at the moment."},
@@ -34,7 +34,7 @@ After = Annotated[str, Query(max_length=80, description="The number of the pictu
 async def watch(
     request: Request, run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Reader, after: After = ""
 ) -> Response:
-    """Wait for a picture of the run's world that differs from the one the caller has.
+    """Wait for a picture of the run's world, with secrets covered, that differs from the one the caller has.
 
     Pictures are taken only while a request waits, at most two a second, and are not stored.
     """
@@ -43,13 +43,13 @@ async def watch(
     try:
         frame = await next_frame(request, shared.live.of(caller.tenant, desk, run_id), after)
     except NotWatchable:
-        return Response(status_code=204, headers={"Retry-After": RETRY})
+        return nothing_to_see()
     return respond(frame)
 
 
-async def next_frame(request: Request, view: LiveView, after: str) -> Frame | None:
+async def next_frame(request: Request, view: LiveView, after: str, seconds: float = PATIENCE) -> Frame | None:
     """The next picture, or None after a while, or if the caller has left."""
-    give_up_at = time.monotonic() + PATIENCE
+    give_up_at = time.monotonic() + seconds
     while time.monotonic() < give_up_at and not await request.is_disconnected():
         if (frame := await view.next(after, GLANCE)) is not None:
             return frame
@@ -60,3 +60,8 @@ def respond(frame: Frame | None) -> Response:
     if frame is None:
         return Response(status_code=204)
     return Response(frame.picture, media_type="image/jpeg", headers={"ETag": f'"{frame.number}"'})
+
+
+def nothing_to_see() -> Response:
+    """For a run that cannot be watched at the moment. Not a refusal: browsers report those as errors."""
+    return Response(status_code=204, headers={"Retry-After": RETRY})

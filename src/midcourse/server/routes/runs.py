@@ -71,9 +71,10 @@ async def list_runs(
 
 
 @router.get("/runs/{run_id}", responses=documented(404, 422))
-async def get_run(run_id: RunPath, desk: TheDesk, caller: Reader) -> RunView:
+async def get_run(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Reader) -> RunView:
     """Everything about one run but its journal."""
-    return await run_view(desk, run_id, caller)
+    held = shared.take_overs.find(caller.tenant, run_id)
+    return await run_view(desk, run_id, caller, held.by if held else "")
 
 
 @router.get("/runs/{run_id}/result", responses=documented(404, 409, 422))

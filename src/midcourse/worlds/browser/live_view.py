@@ -1,14 +1,14 @@
-"""Pictures of the page for whoever watches: on request, on change, and only while the run itself does not use the page."""
+"""Pictures of the page for persons: on request, on change, and only while the run itself does not use the page."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from hashlib import sha256
 
-from midcourse.ports.world import View
+from midcourse.ports.viewing import View
 from midcourse.worlds.browser.page.frames import DocumentGone
 from midcourse.worlds.browser.page.redaction import SecretLocator
-from midcourse.worlds.browser.page.screenshots import ScreenshotRefused, read_view, take_screenshot
+from midcourse.worlds.browser.page.screenshots import ScreenshotRefused, read_view, take_screenshot, take_uncovered
 from midcourse.worlds.browser.page.tabs import PageInterrupted
 from midcourse.worlds.browser.session import BrowserSession
 
@@ -34,8 +34,11 @@ class LiveView:
             self._uses += 1
             yield
 
-    async def take(self, session: BrowserSession, since: str) -> View:
-        """A picture, unless nothing has changed since that stamp, the run uses the page, or a secret might show."""
+    async def take(self, session: BrowserSession, since: str, *, uncovered: bool = False) -> View:
+        """A picture, unless nothing has changed since that stamp, the run uses the page, or a secret might show.
+
+        `uncovered` shows secrets, too: only for the person to whom the browser is handed over.
+        """
         from playwright.async_api import Error
 
         if self._lock.locked() or not self._uses:  # before the first look the world may not know its secrets
@@ -43,17 +46,18 @@ class LiveView:
         async with self._lock:
             try:
                 async with asyncio.timeout(WITHIN):
-                    return await self._take(session, since)
+                    return await self._take(session, since, uncovered)
             except (PageInterrupted, DocumentGone, ScreenshotRefused, Error, TimeoutError):
                 return View(stamp="")
 
-    async def _take(self, session: BrowserSession, since: str) -> View:
+    async def _take(self, session: BrowserSession, since: str, uncovered: bool) -> View:
         tab = session.tab
         if tab.interrupted or tab.silent or (since and await self._stamp(session) == since):
             return View(stamp=since)
-        picture = await tab.perform(take_screenshot(tab, self._secrets, quality=QUALITY))
+        taking = take_uncovered(tab, QUALITY) if uncovered else take_screenshot(tab, self._secrets, quality=QUALITY)
+        picture = await tab.perform(taking)
         # Covering secrets counts as a change, so the stamp is read afterwards.
-        return View(stamp=await self._stamp(session), picture=picture, size=tab.size)
+        return View(stamp=await self._stamp(session), picture=picture)
 
     async def _stamp(self, session: BrowserSession) -> str:
         """What is typed leaves no trace in the document, so acts count as changes. A hash, since an address may contain a secret."""

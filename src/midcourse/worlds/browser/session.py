@@ -214,6 +214,11 @@ class BrowserSession:
         self.guard.outbox.attended = self.tabs.acting = True
         await self.tab.page.bring_to_front()
 
+    @property
+    def attended(self) -> bool:
+        """Whether a person uses the browser."""
+        return self.guard.outbox.attended
+
     async def end_attendance(self) -> None:
         """Hold requests again, after the page has settled from what the person did."""
         if self.guard.outbox.attended:

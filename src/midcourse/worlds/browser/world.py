@@ -13,8 +13,10 @@ from midcourse.domain.outcome import Outcome
 from midcourse.domain.skill import Parameter
 from midcourse.errors import TaskInvalid
 from midcourse.pictures import When
-from midcourse.ports.world import Call, Catalogue, Finding, View
+from midcourse.ports.viewing import Gesture, Handled, View
+from midcourse.ports.world import Call, Catalogue, Finding
 from midcourse.worlds.base import Scene, Unseen, failed
+from midcourse.worlds.browser.attendance import Attendance
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.egress.acceptance import is_accepted, is_sign_in, leads_to_sign_in
 from midcourse.worlds.browser.egress.address import place_of
@@ -119,6 +121,7 @@ class Browser(Skills):
         self._secrets = SecretLocator()
         self._screenshots = Screenshots(screenshots, self._secrets)
         self._live_view = LiveView(self._secrets)
+        self._attendance = Attendance(self._live_view, self._secrets)
         self._catalogue = _catalogue(super().catalogue(), start, options.origins)
         self._reread: tuple[CommitSet, tuple[str, ...], tuple[str, ...] | None] | None = None
         """The last reread with its request and result, since it is needed before and after an approval."""
@@ -148,7 +151,7 @@ class Browser(Skills):
         return (
             "in the browser's window"
             if self._options.headed
-            else "the browser has no window: set `headed` for this world"
+            else "in the console, on the page of the run; the browser has no window: that needs `headed` for this world"
         )
 
     def catalogue(self) -> Catalogue:
@@ -212,6 +215,9 @@ class Browser(Skills):
 
     async def view(self, since: str) -> View:
         return await self._live_view.take(self._session, since) if self._session else View(stamp="")
+
+    async def handle(self, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
+        return await self._attendance.handle(self._running, gestures, since)
 
     async def _observe(self) -> Observation | Unseen:
         if self._session is not None:

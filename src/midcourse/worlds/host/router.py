@@ -11,9 +11,10 @@ from pydantic import ValidationError
 from midcourse.codec import decode, encode
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import Observation, Unseen
+from midcourse.ports.viewing import NotAttended, View
 from midcourse.ports.world import Finding
 from midcourse.worlds.host.registry import NotServed
-from midcourse.worlds.host.session import Fenced, Session
+from midcourse.worlds.host.session import Fenced
 from midcourse.worlds.host.sessions import Full, KeyInUse, Lease, Leaving, NotOpened, Sessions
 from midcourse.worlds.host.wire import (
     Ask,
@@ -22,6 +23,8 @@ from midcourse.worlds.host.wire import (
     Barred,
     CallAsk,
     ConcealAsk,
+    HandleAnswer,
+    HandleAsk,
     Listed,
     OpenAsk,
     Opened,
@@ -54,6 +57,7 @@ STATUSES: dict[type[Exception], int] = {
     NoSuchPath: 404,
     Fenced: 409,
     KeyInUse: 409,
+    NotAttended: 409,
     NotServed: 422,
     NotOpened: 502,
     Full: 503,
@@ -91,7 +95,7 @@ class Router:
     async def _answer_for_session(self, lease: Lease, what: str, body: bytes) -> str:
         session = lease.session
         if what == "POST view":  # being watched does not keep a session open
-            return encode(await _view(session, _read(ViewAsk, body).since))
+            return encode(_viewed(await session.view(_read(ViewAsk, body).since)))
         with lease.track_request():
             match what:
                 case "POST attach":
@@ -119,6 +123,10 @@ class Router:
                 case "POST probe":
                     ask = _read(ProbeAsk, body)
                     return encode(await session.probe(ask.epoch, ask.name, ask.arguments), Finding)
+                case "POST handle":
+                    ask = _read(HandleAsk, body)
+                    done = await session.handle(ask.gestures, ask.since)
+                    return encode(HandleAnswer(viewed=_viewed(done.view), deeds=done.deeds, dialog=done.dialog))
                 case "POST attend":
                     return encode(await session.attend())
                 case "POST bar":
@@ -131,11 +139,10 @@ class Router:
                     raise NoSuchPath(f"{what} is not a request to a session")
 
 
-async def _view(session: Session, since: str) -> Viewed:
-    seen = await session.view(since)
+def _viewed(seen: View | None) -> Viewed:
     if seen is None:
         return Viewed(watchable=False)
-    return Viewed(stamp=seen.stamp, picture=b64encode(seen.picture).decode(), size=seen.size)
+    return Viewed(stamp=seen.stamp, picture=b64encode(seen.picture).decode())
 
 
 async def _reply(path: str, answer: Awaitable[str]) -> Reply:

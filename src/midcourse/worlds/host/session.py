@@ -9,7 +9,8 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.abilities import offers
-from midcourse.ports.world import Call, Finding, Pictured, Rereads, Turn, View, Watchable, World
+from midcourse.ports.viewing import Attendable, Gesture, Handled, NotAttended, View, Watchable
+from midcourse.ports.world import Call, Finding, Pictured, Rereads, Turn, World
 from midcourse.redact import keep_out_of_logs
 from midcourse.worlds.base import failed
 from midcourse.worlds.host.memory import ActMemory
@@ -127,6 +128,14 @@ class Session:
         if self._closed:
             raise Fenced("the session is closed")
         return await self._world.view(since) if offers(self._world, Watchable) else None
+
+    async def handle(self, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
+        """Do what a person does who has taken over. Needs no epoch, like `attend`. Raises `NotAttended`."""
+        if self._closed:
+            raise Fenced("the session is closed")
+        if not offers(self._world, Attendable):
+            raise NotAttended(f"a person cannot act in {self._world.name} from afar")
+        return await self._world.handle(gestures, since)
 
     async def attend(self) -> str:
         """Needs no epoch: a person takes over from the worker that holds the session, and gives it back."""

@@ -11,7 +11,8 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.abilities import offers
-from midcourse.ports.world import Call, Catalogue, Finding, Pictured, Rereads, View, Watchable, World
+from midcourse.ports.viewing import Attendable, Gesture, Handled, NotAttended, View, Watchable
+from midcourse.ports.world import Call, Catalogue, Finding, Pictured, Rereads, World
 
 T = TypeVar("T")
 
@@ -85,6 +86,11 @@ class Threaded:
 
     async def view(self, since: str) -> View | None:
         return await self._call(self._world.view(since)) if offers(self._world, Watchable) else None
+
+    async def handle(self, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
+        if not offers(self._world, Attendable):
+            raise NotAttended(f"a person cannot act in {self._world.name} from afar")
+        return await self._call(self._world.handle(gestures, since))
 
     async def attend(self) -> str:
         return await self._call(self._world.attend())

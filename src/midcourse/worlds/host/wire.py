@@ -2,10 +2,10 @@
 
     POST /sessions           OpenAsk -> Opened      with the host's token; 503 if it is full or stopping, 422 for other options
     GET  /sessions           -> (Listed, ...)       with the host's token
-    POST /sessions/ID/WHAT   attach, conceal, observe, screenshot, commit_set, reread, act, probe, view, attend, bar, close; with the token of that
+    POST /sessions/ID/WHAT   attach, conceal, observe, screenshot, commit_set, reread, act, probe, view, handle, attend, bar, close; with the token of that
                              session
 
-Every request to a session names its epoch, but for the first, `view` and `attend`. `not_after`: from then on the client no longer waits, so the
+Every request to a session names its epoch, but for the first, `view`, `attend` and `handle`. `not_after`: from then on the client no longer waits, so the
 request is not begun. A host may have been frozen meanwhile.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from midcourse.domain.argument import Pairs
+from midcourse.ports.viewing import Deed, Gesture
 from midcourse.ports.world import Call, Catalogue, Turn
 
 
@@ -108,9 +109,25 @@ class Viewed:
     """A `View`; the picture in Base64. `watchable` is False for a world without pictures for persons."""
 
     stamp: str = ""
-    picture: str = ""
-    size: tuple[int, int] | None = None
+    picture: str = field(default="", repr=False)
     watchable: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandleAsk:
+    """Request to do what a person does who has taken over. See `Attendable.handle`."""
+
+    gestures: tuple[Gesture, ...] = ()
+    since: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandleAnswer:
+    """A `Handled`; `viewed` has the picture of the page as it is, secrets included."""
+
+    viewed: Viewed
+    deeds: tuple[Deed, ...] = ()
+    dialog: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,6 +29,8 @@ from midcourse.worlds.browser.egress.response import RecordedResponse
 MAX_WAITING = 5
 """Held requests to one origin. Chromium has six connections to each; if all waited, the page could no longer be read."""
 MAX_PARKED = 20
+MOST_RECORDED = 1000
+"""Requests of a person that are kept until they are recorded."""
 _PAGE_RESOURCES = ("audio", "font", "image", "manifest", "script", "style", "track", "video")
 _SHOWN = 20
 """Values of a held request that an observation shows."""
@@ -99,6 +101,7 @@ class Outbox:
         """How many requests left unasked since then, without images, styles, scripts and other parts of a page."""
         self.attended = False
         """Whether a person is using the browser: then nothing is held."""
+        self._sent_by_person: deque[Request] = deque(maxlen=MOST_RECORDED)
 
     # --- called by the proxy
 
@@ -173,7 +176,15 @@ class Outbox:
         if self._expected is not None and request.commit == self._expected:
             self._expected = None
             return True
+        if self.attended:
+            self._sent_by_person.append(request)
         return self.attended
+
+    def take_sent_by_person(self) -> tuple[Request, ...]:
+        """What left because a person used the browser, since the last call of this method."""
+        taken = tuple(self._sent_by_person)
+        self._sent_by_person.clear()
+        return taken
 
     async def _hold(self, request: Request) -> bool:
         near = [held for held in self.waiting if held.allowed and origin_of(held.request.url) == origin_of(request.url)]

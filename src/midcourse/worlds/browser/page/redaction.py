@@ -39,6 +39,10 @@ class SecretLocator:
     def __bool__(self) -> bool:
         return bool(self._secrets)
 
+    def redact(self, text: str) -> str:
+        """The text with the names of secrets in place of them."""
+        return self._redactor(text)
+
     @property
     def values(self) -> tuple[str, ...]:
         return tuple(self._secrets.values())

@@ -83,6 +83,11 @@ async def take_screenshot(
     raise ScreenshotRefused(tab.page.url)
 
 
+async def take_uncovered(tab: Tab, quality: int) -> bytes:
+    """A JPEG of the visible part as it is, secrets and text cursor included."""
+    return await tab.page.screenshot(type="jpeg", quality=quality, caret="initial", timeout=1000 * _SECONDS)
+
+
 async def _take_screenshot(page: "Page", whole: bool, quality: int | None) -> bytes:
     hidden = [frame.locator(_HIDDEN) for frame in page.frames]
     return await page.screenshot(

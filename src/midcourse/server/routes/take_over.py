@@ -1,0 +1,134 @@
+"""Taking over the world of a run: pause it, see the page as it is, and act in it with mouse and keyboard."""
+
+import asyncio
+import time
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from midcourse.app.desk.desk import Desk
+from midcourse.domain.approval import VERDICTS, Decision
+from midcourse.domain.phase import Asking, Ended, Paused
+from midcourse.policy.approval.check import why_may_not_decide
+from midcourse.ports.viewing import NotAttended
+from midcourse.server.access.identity import Caller
+from midcourse.server.live import NotWatchable
+from midcourse.server.models.questions import Accepted
+from midcourse.server.models.take_over import Gestures, HandledView
+from midcourse.server.problems import Refusal, documented
+from midcourse.server.routes.control import REFUSALS, accepted, known
+from midcourse.server.routes.live import PICTURE, After, next_frame, nothing_to_see, respond
+from midcourse.server.routes.runs import RunPath
+from midcourse.server.state import Operator, Shared, SharedState, TheDesk
+from midcourse.server.take_overs import TakeOver
+
+router = APIRouter(tags=["take over"])
+PATIENCE = 120.0
+"""Seconds that a request to take over waits for the end of the current step."""
+PICTURED_WITHIN = 5.0
+"""Seconds that a request waits for the next picture: whether a dialog is open is asked in between."""
+NEXT = "POST /api/v1/runs/{run_id}/take-over"
+
+
+@router.post("/runs/{run_id}/take-over", responses=REFUSALS)
+async def take_over(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Operator) -> Accepted:
+    """Pause the run and let the caller act in its world. Answers once no step is being carried out any more.
+
+    Until the run is resumed, nothing that the caller does in the world is held. It is recorded as the caller's.
+    """
+    await known(desk, run_id)
+    control = desk.control(run_id)
+    if run_id not in desk.driven_here() and (why_not := await control.why_no_take_over()):
+        return accepted(run_id, why_not, "")
+    phase = (await desk.store.load(run_id))[0].phase
+    why_not = ""
+    if isinstance(phase, Asking):
+        why_not = await _answer_question(desk, run_id, caller)
+    elif not isinstance(phase, Paused):
+        why_not = await control.pause()
+    if why_not:
+        return accepted(run_id, why_not, "")
+    why_not = await _wait_for_pause(desk, run_id)
+    where = ""
+    if not why_not:
+        try:
+            where = await desk.take_over(run_id)
+            await shared.take_overs.begin(caller.tenant, desk, run_id, caller.name)
+        except ConnectionError as trouble:
+            why_not = f"it is paused, but {trouble}"
+    return accepted(
+        run_id, why_not, f"the world is yours{f', {where}' if where else ''}; resume the run when you are done"
+    )
+
+
+async def _answer_question(desk: Desk, run_id: str, caller: Caller) -> str:
+    """Answer what the run asks with `take_over`: a run that waits for an answer does not pause. Returns why that is refused."""
+    control = desk.control(run_id)
+    asked = await control.open_question()
+    if asked is None or "take_over" not in VERDICTS[asked.about] or not caller.may("decide"):
+        return "it waits for an answer: an approver has to give it, or take over at the question, first"
+    refused = why_may_not_decide(asked.not_by, "take_over", caller.name)
+    return refused or await control.answer(asked, Decision(verdict="take_over", by=caller.name))
+
+
+async def _wait_for_pause(desk: Desk, run_id: str) -> str:
+    """Why it has not paused; empty once it has."""
+    give_up_at = time.monotonic() + PATIENCE
+    while time.monotonic() < give_up_at:
+        run, _ = await desk.store.load(run_id)
+        if isinstance(run.phase, Paused):
+            return ""
+        if isinstance(run.phase, Ended):
+            return f"the run has ended: {run.phase.reason}"
+        await asyncio.sleep(0.2)
+    return "a step is still being carried out; it pauses after it"
+
+
+@router.get(
+    "/runs/{run_id}/take-over/picture", response_class=Response, responses={**PICTURE, **documented(404, 409, 422)}
+)
+async def see_taken_over(
+    request: Request, run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Operator, after: After = ""
+) -> Response:
+    """Wait for the next picture of the world that the caller has taken over. Secrets are not covered. It is not stored."""
+    await known(desk, run_id)
+    if shared.take_overs.find(caller.tenant, run_id) is None:
+        return nothing_to_see()
+    held = await _held(desk, shared, caller, run_id)
+    try:
+        return respond(await next_frame(request, held.view, after, PICTURED_WITHIN))
+    except NotWatchable:
+        await _leave(shared, caller, held)
+        return nothing_to_see()
+
+
+@router.post("/runs/{run_id}/take-over/input", responses=REFUSALS)
+async def act_in_taken_over(
+    run_id: RunPath, body: Gestures, desk: TheDesk, shared: SharedState, caller: Operator
+) -> HandledView:
+    """Use mouse and keyboard in the world that the caller has taken over, in this order."""
+    held = await _held(desk, shared, caller, run_id)
+    try:
+        await held.handle(tuple(one.gesture() for one in body.gestures))
+    except NotAttended as why_not:
+        await _leave(shared, caller, held)
+        raise _not_held(run_id, str(why_not)) from why_not
+    return HandledView(dialog=held.dialog)
+
+
+async def _held(desk: Desk, shared: Shared, caller: Caller, run_id: str) -> TakeOver:
+    """What the caller has taken over. Another operator has to take over first, which is recorded."""
+    await known(desk, run_id)
+    held = shared.take_overs.find(caller.tenant, run_id)
+    if held is None or held.by != caller.name:
+        raise _not_held(run_id, f"{held.by} has taken it over" if held else "you have not taken it over")
+    return held
+
+
+async def _leave(shared: Shared, caller: Caller, held: TakeOver) -> None:
+    if shared.take_overs.find(caller.tenant, held.run_id) is held:
+        await shared.take_overs.end(caller.tenant, held.run_id)
+
+
+def _not_held(run_id: str, why: str) -> Refusal:
+    return Refusal(409, "refused", why, next=NEXT.format(run_id=run_id))

@@ -1,0 +1,119 @@
+"""Worlds that callers have taken over: who acts in which, what they see, and the record of what they did."""
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from secrets import token_hex
+
+from midcourse.app.desk.desk import Desk
+from midcourse.domain.event import TakenOver
+from midcourse.ports.viewing import Deed, Gesture, Handled, NotAttended, View
+from midcourse.server.live import LiveView
+
+PERIOD = 0.2
+"""Seconds between two pictures for the person who acts."""
+RECORDED_WITHIN = 2.0
+"""Seconds after which what the person did is in the run's journal."""
+MOST_LINES = 200
+"""Lines of one entry in the journal."""
+WORDS = {
+    "clicked": "clicked {what}",
+    "typed": "typed into {what}",
+    "pressed": "pressed {what}",
+    "scrolled": "scrolled {what}",
+    "went_back": "went back {what}",
+    "answered": "answered {what}",
+    "sent": "sent {what}",
+}
+
+
+def describe(deed: Deed) -> str:
+    words = WORDS[deed.kind].format(what=deed.what)
+    if deed.kind == "typed":
+        return f"{words} ({deed.times} {'character' if deed.times == 1 else 'characters'})"
+    return f"{words} ({deed.times} times)" if deed.times > 1 else words
+
+
+@dataclass
+class TakeOver:
+    """The world of one run in the hands of one caller, until the run is resumed or another caller takes over."""
+
+    by: str
+    run_id: str
+    desk: Desk
+    id: str = field(default_factory=lambda: token_hex(8))
+    dialog: str = ""
+    deeds: list[Deed] = field(default_factory=list[Deed])
+    """Not in the journal yet."""
+    recorded_at: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.view = LiveView(self._look, PERIOD)
+
+    async def handle(self, gestures: tuple[Gesture, ...]) -> None:
+        """Do what the caller does. Raises `NotAttended` and `ConnectionError`."""
+        self._note(await self.desk.handle(self.run_id, gestures, None))
+        await self._record_if_due()
+
+    async def record(self) -> None:
+        """Put everything that was done so far into the journal."""
+        with suppress(ConnectionError, NotAttended):  # the world may be gone: then what is known counts
+            self._note(await self.desk.handle(self.run_id, (), None))
+        await self._post()
+
+    async def _look(self, since: str) -> View:
+        done = await self.desk.handle(self.run_id, (), since)
+        self._note(done)
+        await self._record_if_due()
+        return done.view
+
+    def _note(self, done: Handled) -> None:
+        self.dialog = done.dialog
+        for deed in done.deeds:
+            last = self.deeds[-1] if self.deeds else None
+            if last and (last.kind, last.what) == (deed.kind, deed.what) and deed.kind != "sent":
+                self.deeds[-1] = Deed(kind=deed.kind, what=deed.what, times=last.times + deed.times)
+            else:
+                self.deeds.append(deed)
+
+    async def _record_if_due(self) -> None:
+        if self.deeds and time.monotonic() - self.recorded_at > RECORDED_WITHIN:
+            await self._post()
+
+    async def _post(self) -> None:
+        self.recorded_at = time.monotonic()
+        while self.deeds:
+            some, self.deeds = self.deeds[:MOST_LINES], self.deeds[MOST_LINES:]
+            did = tuple(map(describe, some))
+            await self.desk.control(self.run_id).tell(TakenOver(by=self.by, did=did))
+
+
+class TakeOvers:
+    """Of all tenants. They are in memory only: after a restart the world has to be taken over again."""
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[str, str], TakeOver] = {}
+
+    def find(self, tenant: str, run_id: str) -> TakeOver | None:
+        return self._held.get((tenant, run_id))
+
+    async def begin(self, tenant: str, desk: Desk, run_id: str, by: str) -> None:
+        """Record that this caller has taken over, in place of an earlier one."""
+        await self.end(tenant, run_id)
+        await desk.control(run_id).tell(TakenOver(by=by))
+        with suppress(NotAttended):  # a world that is not used from here, but in its own window
+            await desk.handle(run_id, (), None)
+            self._held[tenant, run_id] = TakeOver(by=by, run_id=run_id, desk=desk)
+
+    async def end(self, tenant: str, run_id: str) -> None:
+        """Record what was done. From now on the caller sees and does nothing more there."""
+        held = self._held.pop((tenant, run_id), None)
+        if held is not None:
+            await held.record()
+            await held.view.close()
+
+    async def close(self) -> None:
+        for held in self._held.values():
+            await held.record()
+            await held.view.close()
+        self._held.clear()

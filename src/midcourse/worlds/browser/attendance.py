@@ -1,0 +1,156 @@
+"""A person acts in the browser from afar: mouse and keyboard, the page uncovered, and a record of what was done and sent."""
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from midcourse.ports.viewing import Deed, Gesture, Handled, NotAttended, View
+from midcourse.worlds.browser.live_view import LiveView
+from midcourse.worlds.browser.page.frames import DocumentGone
+from midcourse.worlds.browser.page.redaction import SecretLocator
+from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab
+from midcourse.worlds.browser.session import BrowserSession
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+WITHIN = 5.0
+"""Seconds for one gesture: a page that does not answer must not hold up the person's next one."""
+_MODIFIERS = ("Alt", "AltGraph", "CapsLock", "Control", "Meta", "Shift")
+_NAME = """((x, y) => {
+  const at = x === null ? document.activeElement : document.elementFromPoint(x, y);
+  const found = at?.closest('a,button,input,select,textarea,summary,label,[role],[onclick]') ?? at;
+  if (!found || found === document.body || found === document.documentElement) return 'the page';
+  const role = found.getAttribute('role') || { A: 'link', INPUT: found.type === 'submit' ? 'button' : 'field', TEXTAREA: 'field' }[found.tagName] || found.tagName.toLowerCase();
+  const field = ['INPUT', 'TEXTAREA', 'SELECT'].includes(found.tagName);
+  const own = field ? (found.type === 'submit' && found.value) || found.labels?.[0]?.innerText || found.placeholder || found.name : found.innerText;
+  const name = (found.getAttribute('aria-label') || own || found.title || '').trim().replace(/\\s+/g, ' ').slice(0, 60);
+  return name ? `${role} '${name}'` : role;
+})"""
+
+
+class Attendance:
+    """Only while the browser is handed over: the run's next look or act ends it."""
+
+    def __init__(self, live_view: LiveView, secrets: SecretLocator) -> None:
+        self._live_view = live_view
+        self._secrets = secrets
+
+    async def handle(self, session: BrowserSession, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
+        if not gestures and since is None:
+            if session.attended:
+                await session.settle()
+            return Handled(view=View(stamp=""), deeds=self._sent(session))
+        if not session.attended:
+            raise NotAttended("the run goes on, or was not taken over: take over first")
+        deeds: list[Deed] = []
+        if gestures:
+            async with self._live_view.use():
+                for gesture in gestures:
+                    deeds += await self._carry_out(session, gesture)
+        view = View(stamp=since or "")
+        if since is not None and session.attended:
+            view = await self._live_view.take(session, since, uncovered=True)
+        dialog = session.tab.dialog
+        return Handled(view=view, deeds=(*deeds, *self._sent(session)), dialog=dialog.message or "?" if dialog else "")
+
+    async def _carry_out(self, session: BrowserSession, gesture: Gesture) -> list[Deed]:
+        from playwright.async_api import Error
+
+        if not session.attended:
+            raise NotAttended("the run goes on")
+        session.tabs.acting = True  # a tab that this opens comes to the front
+        tab = session.tab
+        what = await self._describe(tab, gesture)
+        try:
+            async with asyncio.timeout(WITHIN):
+                if gesture.kind in ("accept", "dismiss"):
+                    if tab.dialog is not None:
+                        await tab.answer(gesture.kind == "accept", gesture.text)
+                else:
+                    await tab.perform(_dispatch(tab, gesture))
+        except (PageInterrupted, Error, TimeoutError):
+            pass  # a dialog opened, the page is gone, or there is no such key: the next picture shows it
+        return [what] if what else []
+
+    async def _describe(self, tab: Tab, gesture: Gesture) -> Deed | None:
+        """What to record of a gesture, read before it is carried out: the page may be another one afterwards."""
+        match gesture.kind:
+            case "press":
+                width, height = _size(tab)
+                what = await self._name(tab, f"{gesture.x * width}, {gesture.y * height}")
+                return Deed(kind="clicked", what=what)
+            case "key_down" if len(gesture.text) == 1:
+                return Deed(kind="typed", what=await self._name(tab, "null, null"))
+            case "key_down" if gesture.text not in _MODIFIERS:
+                return Deed(kind="pressed", what=f"{gesture.text} in {await self._name(tab, 'null, null')}")
+            case "text":
+                return Deed(kind="typed", what=await self._name(tab, "null, null"), times=len(gesture.text))
+            case "wheel":
+                return Deed(kind="scrolled", what="the page")
+            case "back":
+                return Deed(kind="went_back", what="to the page before")
+            case "accept" | "dismiss":
+                asked = self._secrets.redact(tab.dialog.message) if tab.dialog else "a dialog that was gone"
+                return Deed(kind="answered", what=f"'{asked}' with {'OK' if gesture.kind == 'accept' else 'Cancel'}")
+            case _:
+                return None
+
+    async def _name(self, tab: Tab, place: str) -> str:
+        with suppress(DocumentGone, PageInterrupted):
+            return self._secrets.redact(str(await tab.query(tab.frames.run(f"{_NAME}({place})"))))
+        return "the page"
+
+    def _sent(self, session: BrowserSession) -> tuple[Deed, ...]:
+        """Requests with an effect that left. Without their query, which may contain anything."""
+        return tuple(
+            Deed(
+                kind="sent",
+                what=self._secrets.redact(
+                    f"{request.method} {urlsplit(request.url)._replace(query='', fragment='').geturl()}"
+                ),
+            )
+            for request in session.guard.outbox.take_sent_by_person()
+        )
+
+
+def _size(tab: Tab) -> tuple[int, int]:
+    return tab.size or (1280, 800)
+
+
+def _dispatch(tab: Tab, gesture: Gesture) -> Awaitable[object]:
+    page, (width, height) = tab.page, _size(tab)
+    x, y = gesture.x * width, gesture.y * height
+    match gesture.kind:
+        case "move":
+            return page.mouse.move(x, y)
+        case "press":
+            return _press(page, x, y, gesture)
+        case "release":
+            return page.mouse.up(button=gesture.button, click_count=gesture.clicks)
+        case "wheel":
+            return page.mouse.wheel(gesture.dx, gesture.dy)
+        case "key_down" if len(gesture.text) == 1 and not gesture.text.isascii():
+            return page.keyboard.insert_text(gesture.text)
+        case "key_down":
+            return page.keyboard.down(_KEYS.get(gesture.text, gesture.text))
+        case "key_up" if len(gesture.text) == 1 and not gesture.text.isascii():
+            return page.keyboard.insert_text("")
+        case "key_up":
+            return page.keyboard.up(_KEYS.get(gesture.text, gesture.text))
+        case "text":
+            return page.keyboard.insert_text(gesture.text)
+        case "back":
+            return page.go_back(wait_until="commit", timeout=1000 * WITHIN)
+        case _:
+            raise AssertionError(f"{gesture.kind} is not for the page")
+
+
+_KEYS: Mapping[str, str] = {" ": "Space"}
+
+
+async def _press(page: "Page", x: float, y: float, gesture: Gesture) -> None:
+    await page.mouse.move(x, y)
+    await page.mouse.down(button=gesture.button, click_count=gesture.clicks)

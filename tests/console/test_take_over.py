@@ -1,0 +1,82 @@
+"""The live view and a take-over in the console: an operator fills in a form in a headless Chromium, a viewer only watches."""
+
+from collections.abc import Generator
+
+import pytest
+from playwright.async_api import expect
+
+from tests.console.visit import Console
+from tests.pages import Pages
+from tests.pages import serving as serving_pages
+from tests.server.serving import PATIENCE, start, until
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
+expect.set_options(timeout=PATIENCE * 1000)
+
+AT = "style='position:absolute; left:100px; top:{}px; width:300px; height:60px'"
+FORM = f"""<form method=post action=/save><input name=name aria-label=Name {AT.format(100)}>
+<button {AT.format(200)}>Save</button></form>"""
+TASK = """
+goal = "Save a name"
+[world]
+name = "browser"
+[world.options]
+start = "{start}"
+[planner]
+name = "playbook"
+[[planner.rules]]
+final = true
+steps = [{{ zone = "button:Save", skill = "click", says = "Save it" }}]
+[settings]
+approvals = "always"
+"""
+
+
+@pytest.fixture(scope="module")
+def pages() -> Generator[Pages]:
+    with serving_pages() as there:
+        there.show("/save", "<h1>Saved</h1>", title="Saved")
+        yield there
+
+
+async def test_an_operator_takes_over_and_a_viewer_watches(console: Console, pages: Pages) -> None:
+    served = console.served
+    (served.home / "tasks" / "form.toml").write_text(TASK.format(start=pages.show("/form", FORM, title="Form")))
+    client = served.client("operator")
+    start(client, "form", "form")
+    until(lambda: client.get("/runs/form").json()["state"] == "asking")
+
+    viewer = served.keys["acme", "viewer"]
+    async with (
+        console.visited(token=viewer) as watching,
+        console.visited(token=served.keys["acme", "admin"]) as visit,
+    ):
+        await watching.go("/runs/form")
+        await expect(watching.page.locator("[data-live]")).to_be_visible()
+        await expect(watching.page.get_by_role("button", name="Take over")).to_have_count(0)
+
+        page = visit.page
+        await visit.go("/runs/form")
+        await expect(page.locator("[data-live]")).to_be_visible()
+        await page.keyboard.press("t")
+        await page.get_by_role("dialog").get_by_role("button", name="Take over").click()
+        held = page.locator("[data-taken-over]")
+        await expect(held.locator("img")).to_be_visible()
+        await expect(watching.page.get_by_text("taken over by acme-admin")).to_be_visible()
+        await expect(watching.page.locator("[data-taken-over]")).to_have_count(0)
+        assert await visit.violations() == []
+
+        box = await held.bounding_box()
+        assert box
+        scale = box["width"] / 1280
+        await held.click(position={"x": 150 * scale, "y": 130 * scale})
+        await page.keyboard.type("Ada p")  # of which p is a key of this page elsewhere
+        await held.click(position={"x": 150 * scale, "y": 230 * scale})
+        until(lambda: "POST /save" in pages.hits)
+        assert pages.bodies["/save"] == b"name=Ada+p"
+        await page.get_by_role("button", name="Hand back and resume").click()
+        await expect(held).to_have_count(0)
+        log = page.get_by_role("log")
+        await expect(log).to_contain_text("typed into field 'Name' (5 characters)")
+        await expect(log).to_contain_text(f"sent POST {pages.url}/save")
+    served.client().post("/runs/form/cancel", json={})
