@@ -73,10 +73,10 @@ async def test_an_operator_takes_over_and_a_viewer_watches(console: Console, pag
         await page.keyboard.type("Ada p")  # of which p is a key of this page elsewhere
         await held.click(position={"x": 150 * scale, "y": 230 * scale})
         until(lambda: "POST /save" in pages.hits)
-        assert pages.bodies["/save"] == b"name=Ada+p"
         await page.get_by_role("button", name="Hand back and resume").click()
         await expect(held).to_have_count(0)
         log = page.get_by_role("log")
-        await expect(log).to_contain_text("typed into field 'Name' (5 characters)")
         await expect(log).to_contain_text(f"sent POST {pages.url}/save")
+        assert pages.bodies["/save"] == b"name=Ada+p", await log.inner_text()
+        await expect(log).to_contain_text("typed into field 'Name' (5 characters)")
     served.client().post("/runs/form/cancel", json={})

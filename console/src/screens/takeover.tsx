@@ -86,7 +86,7 @@ export function TakeOver({ view }: { view: RunView }) {
     return { x: share((event.clientX - left) / width), y: share((event.clientY - top) / height) };
   };
   const press = (event: PointerEvent<HTMLDivElement>) => {
-    event.currentTarget.focus();
+    event.currentTarget.focus({ preventScroll: true }); // else the page would move away under the mouse
     event.currentTarget.setPointerCapture(event.pointerId);
     hand.do({ kind: "press", ...at(event), button: BUTTONS[event.button] ?? "left", clicks: clicks(event) });
   };
