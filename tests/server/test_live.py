@@ -11,6 +11,8 @@ from midcourse.server.live import PERIOD
 from tests.server.serving import Served, start, start_asking, until
 from tests.server.worlds import Window
 
+pytestmark = pytest.mark.slow
+
 SLACK = 0.05
 """Seconds by which the clock of the test may be late."""
 
