@@ -69,6 +69,7 @@ class Commands(LazyGroup):
         "kept": Entry(f"{_C}kept", "List plan segments that worked and are used again; drop them.", KNOWN),
         "policy": Entry(f"{_C}policy", "Propose a policy file for a browser, from a run or from your own work.", KNOWN),
         "serve": Entry(f"{_C}serve", "Serve the web console and the HTTP API of the runs in this home.", KNOWN),
+        "mcp": Entry(f"{_C}mcp", "Serve the runs in this home to an MCP host, such as Claude Code.", KNOWN),
         "access": Entry(f"{_C}access", "Add, list or remove API keys of the server.", KNOWN),
         "audit": Entry(f"{_C}records.audit", "Show what people decided, and verify the log of it.", KNOWN),
         "up": Entry(f"{_C}fleet.up", "Start a whole fleet on this machine, for development.", FLEETS),

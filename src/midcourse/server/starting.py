@@ -5,18 +5,21 @@ import json
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from weakref import WeakValueDictionary
 
+from midcourse.app.desk.desk import Desk
 from midcourse.app.settings.run import Settings
+from midcourse.app.start import is_stored, new_run_id
 from midcourse.app.wiring import Job, job_in, load_job, packaged_tasks, with_inputs
 from midcourse.domain.argument import Scalar
 from midcourse.errors import FleetUnavailable, MidcourseError, StoreUnusable, TaskInvalid
 from midcourse.files import private_file, private_folder
 from midcourse.policy.spelling import unknown
 from midcourse.server.access.identity import Caller
-from midcourse.server.models.runs import StartRun
+from midcourse.server.models.runs import RunStarted, StartRun, TaskRow
 from midcourse.server.problems import Refusal
 
 OF_THE_SERVER = frozenset({"home", "record", "cassette", "approval_policy", "model_base_url", "embedder_base_url"})
@@ -79,10 +82,40 @@ class Starts:
             return started, earlier
 
 
+async def start_once(starts: Starts, desk: Desk, tenant: str, key: str, body: StartRun, job: Job) -> RunStarted:
+    """Start the job of a request, or return the run that was started under its idempotency key or business key."""
+    earlier_run = False
+
+    async def start(run_id: str) -> str:
+        nonlocal earlier_run
+        if key and await is_stored(desk.store, run_id):
+            earlier_run = True
+            await desk.continue_start(run_id)
+            return run_id
+        started = await desk.start(job, run_id, again=body.again)
+        earlier_run = started.earlier
+        return started.run
+
+    run, earlier = await starts.once(tenant, key, body, body.run_id or new_run_id(), start)
+    return RunStarted(run=run, earlier=earlier or earlier_run)
+
+
 def task_names(folder: Path | None) -> dict[str, Path | None]:
     """Names of tasks that may be started: those of the registered folder, and those that ship."""
     own = {path.stem: path for path in sorted(folder.glob("*.toml"))} if folder else {}
     return {**dict.fromkeys(packaged_tasks()), **own}
+
+
+def list_task_rows(folder: Path | None) -> tuple[TaskRow, ...]:
+    names = task_names(folder).items()
+    return tuple(_task_row(name, str(path or name), path.stat().st_mtime_ns if path else 0) for name, path in names)
+
+
+@lru_cache(maxsize=500)
+def _task_row(name: str, reference: str, changed_at: int) -> TaskRow:
+    """Parsed once for each version of the file."""
+    task = load_job(reference, {}).file.task
+    return TaskRow(name=name, goal=task.goal, world=task.world, inputs=dict(task.inputs), secrets=task.secrets)
 
 
 def job_for(body: StartRun, caller: Caller, settings: Settings, folder: Path | None) -> Job:

@@ -95,7 +95,7 @@ def serve(
 
     if bool(proxy_user_header) != bool(proxy_secret_file):
         raise TaskInvalid("--proxy-user-header and --proxy-secret-file belong together: a header alone proves nothing")
-    settings, fleet = _served(with_options(set_, home=home), durable=durable)
+    settings, fleet = read_served(with_options(set_, home=home), durable=durable)
     proxy = None
     if proxy_user_header:
         proxy = Proxy(
@@ -134,7 +134,7 @@ def _path(name: str) -> Path | None:
     return Path(name) if name else None
 
 
-def _served(overrides: Overrides, *, durable: bool) -> tuple[Settings, FleetSettings | None]:
+def read_served(overrides: Overrides, *, durable: bool) -> tuple[Settings, FleetSettings | None]:
     """The home, and the fleet if its runs are meant."""
     if not durable:
         return load_settings(overrides, "home"), None

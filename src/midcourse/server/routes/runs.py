@@ -1,6 +1,5 @@
 """Runs: start, list, read."""
 
-from functools import lru_cache
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query
@@ -10,13 +9,12 @@ from midcourse.app.desk.desk import RunState
 from midcourse.app.desk.listing import PageQuery, count_states, list_page
 from midcourse.app.presentation.page.page import page_of_run
 from midcourse.app.records.journal import journal_of, journal_text
-from midcourse.app.start import is_stored, new_run_id
-from midcourse.app.wiring import load_job
+from midcourse.app.start import is_stored
 from midcourse.domain.result import Result
 from midcourse.errors import RunUnknown
 from midcourse.server.models.runs import RunPage, RunStarted, RunView, StartRun, TaskRow
 from midcourse.server.problems import Refusal, documented
-from midcourse.server.starting import job_for, task_names
+from midcourse.server.starting import job_for, list_task_rows, start_once
 from midcourse.server.state import Operator, Reader, SharedState, TheDesk
 from midcourse.server.views import run_row, run_view
 
@@ -34,21 +32,7 @@ async def start_run(
 ) -> RunStarted:
     """Start a run. With the same `Idempotency-Key` and body it is started once, also if the server dies in between."""
     job = job_for(body, caller, desk.settings, shared.tasks)
-    earlier_run = False
-
-    async def start(run_id: str) -> str:
-        nonlocal earlier_run
-        if idempotency_key and await is_stored(desk.store, run_id):
-            earlier_run = True
-            await desk.continue_start(run_id)
-            return run_id
-        started = await desk.start(job, run_id, again=body.again)
-        earlier_run = started.earlier
-        return started.run
-
-    run_id = body.run_id or new_run_id()
-    run, earlier = await shared.starts.once(caller.tenant, idempotency_key, body, run_id, start)
-    return RunStarted(run=run, earlier=earlier or earlier_run)
+    return await start_once(shared.starts, desk, caller.tenant, idempotency_key, body, job)
 
 
 @router.get("/runs", responses=documented(422))
@@ -125,12 +109,4 @@ async def export_run(run_id: RunPath, desk: TheDesk) -> Response:
 @router.get("/tasks", responses=documented())
 async def list_tasks(shared: SharedState, _: Reader) -> tuple[TaskRow, ...]:
     """The tasks that can be started by name."""
-    names = task_names(shared.tasks).items()
-    return tuple(_task_row(name, str(path or name), path.stat().st_mtime_ns if path else 0) for name, path in names)
-
-
-@lru_cache(maxsize=500)
-def _task_row(name: str, reference: str, changed_at: int) -> TaskRow:
-    """Parsed once for each version of the file."""
-    task = load_job(reference, {}).file.task
-    return TaskRow(name=name, goal=task.goal, world=task.world, inputs=dict(task.inputs), secrets=task.secrets)
+    return list_task_rows(shared.tasks)

@@ -1,0 +1,55 @@
+"""Serves the runs of a home or a fleet over stdio, as an MCP server."""
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from mcp.server import MCPServer
+
+from midcourse.app.defaults import user
+from midcourse.app.desk.desks import LOCAL, FleetDesks, LocalDesks
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.settings.run import Settings
+from midcourse.server.access.identity import Caller
+from midcourse.server.mcp.tools import RunTools
+from midcourse.server.starting import Starts
+
+INSTRUCTIONS = """\
+Midcourse carries out tasks whose effects must happen once: orders, bookings, messages. Start one with start_run and a key of your own, \
+then call wait_for_run until it has ended. A run that waits for a person needs the user: tell them what it asks. Never start the same \
+work under another key because an answer was lost: call start_run again with the same key."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpServing:
+    """What to serve, and what a host may do."""
+
+    home: Settings
+    fleet: FleetSettings | None = None
+    tasks: Path | None = None
+    decides: bool = False
+    """Whether a host may hand on decisions of its user."""
+
+
+def build_server(tools: RunTools) -> MCPServer:
+    server = MCPServer(
+        "midcourse", instructions=INSTRUCTIONS, version=version("midcourse"), log_level="WARNING", subscriptions=False
+    )
+    for tool, hints in tools.listed():
+        server.add_tool(tool, annotations=hints)
+    return server
+
+
+async def serve_stdio(serving: McpServing) -> None:
+    """Serve until the host closes its end. Runs that this process drives are left to be resumed by the next server."""
+    tenant = serving.fleet.tenant if serving.fleet else LOCAL
+    caller = Caller(name=f"{user()} (mcp)", tenant=tenant, role="admin" if serving.decides else "operator")
+    desks = FleetDesks(serving.fleet, serving.home) if serving.fleet else LocalDesks({LOCAL: serving.home})
+    starts = Starts(serving.home.home / "server")
+    try:
+        await desks.open()
+        tools = RunTools(desk=await desks.of(tenant), starts=starts, caller=caller, tasks=serving.tasks)
+        await build_server(tools).run_stdio_async()
+    finally:
+        await desks.close()
+        starts.close()
