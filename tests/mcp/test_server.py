@@ -23,6 +23,7 @@ from midcourse.server.starting import Starts
 from midcourse.settings import Settings
 from tests.cli.conftest import ORDER
 
+pytestmark = pytest.mark.slow
 READING = {"list_tasks", "list_runs", "get_run", "wait_for_run", "list_questions"}
 ALWAYS = {*READING, "start_run", "guide_run", "pause_run", "resume_run", "cancel_run"}
 
@@ -111,7 +112,6 @@ async def test_decisions_need_the_setting_and_what_was_shown(tmp_path: Path, tas
         assert (report["final_reason"], orders(home)) == ("goal_reached", 1)
 
 
-@pytest.mark.slow
 async def test_over_stdio_a_killed_server_leaves_one_run(tmp_path: Path, tasks: Path) -> None:
     home = tmp_path / "home"
     environment = {"MIDCOURSE_HOME": str(home), "TEST_RUN_FOLDER": os.environ["TEST_RUN_FOLDER"]}

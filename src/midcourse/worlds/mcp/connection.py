@@ -1,44 +1,26 @@
 """A connection to an MCP server, over stdio or HTTP, that is held open by a task of its own."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED, CallToolResult, Implementation, InputRequiredResult
+from mcp.types import CONNECTION_CLOSED, CallToolResult, Implementation, TextContent
 from mcp.types import Tool as Definition
 
 from midcourse.ports.world import WorldAway
+from midcourse.worlds.mcp.answer import Address, CallRefused, ConnectionLost, ToolResult
+from midcourse.worlds.mcp.policy import as_mapping
 from midcourse.worlds.mcp.server import Server
 
 CONNECTS_WITHIN = 60.0
 MOST_PAGES = 100
 """Pages of a list of tools: a server could send them for ever."""
 CLIENT = Implementation(name="midcourse", version="0.1")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Address:
-    """How to reach a server: a command that starts it, or a URL."""
-
-    command: Sequence[str] = ()
-    environment: Mapping[str, str] = field(default_factory=dict[str, str])
-    folder: str = ""
-    url: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-class ConnectionLost(Exception):
-    """The server ended or closed the pipe; whether a call was carried out is unknown."""
-
-
-class CallRefused(Exception):
-    """The server answered a call with an error of the protocol instead of a result."""
 
 
 class Connection:
@@ -117,16 +99,23 @@ class Connection:
                 break
         return tuple(listed)
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> CallToolResult | InputRequiredResult:
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool once: nothing in here sends it again. Raises `ConnectionLost` or `CallRefused`."""
         try:
-            return await self._client.session.call_tool(tool, dict(arguments), allow_input_required=True)
+            result = await self._client.session.call_tool(tool, dict(arguments), allow_input_required=True)
         except MCPError as problem:
             raise self._explained(problem) from problem
+        except RuntimeError as unfit:  # the result does not fit the schema that the tool declares
+            raise CallRefused(str(unfit)) from unfit
         except asyncio.CancelledError:
             if self._server is not None:
                 self._server.kill()
             raise
+        if not isinstance(result, CallToolResult):
+            return ToolResult(text=f"{tool} asks for input", asks=True)
+        texts = (block.text if isinstance(block, TextContent) else f"[{block.type}]" for block in result.content)
+        fields = as_mapping(result.structured_content)
+        return ToolResult(text="\n".join(texts), fields=fields, is_error=bool(result.is_error))
 
     def _explained(self, problem: MCPError) -> Exception:
         """Over HTTP an error may come from the transport, with the call still under way."""

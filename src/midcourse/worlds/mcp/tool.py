@@ -3,13 +3,10 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
-from typing import Any, cast
-
-import jsonschema
-from mcp.types import Tool as Definition
-from referencing import Registry
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
 from midcourse.domain.argument import Scalar, json_text
 from midcourse.domain.expectation import Probe
@@ -17,6 +14,9 @@ from midcourse.domain.skill import Parameter, ProbeSpec, Skill, ValueType
 from midcourse.worlds.declare import DeclaredProbe, DeclaredSkill
 from midcourse.worlds.mcp.policy import Hints, ToolPolicy, ToolRule, as_mapping, is_changed
 from midcourse.worlds.signature import Signature
+
+if TYPE_CHECKING:
+    from mcp.types import Tool as Definition
 
 HAPPENED = "_happened"
 """The name of a tool's probe ends with it."""
@@ -28,18 +28,13 @@ _SCALARS: dict[str, ValueType] = {
     "number": "number",
     "boolean": "boolean",
 }
-_jsonschema: Any = jsonschema  # it has no types
-_Validator: Any = _jsonschema.validators.extend(_jsonschema.Draft202012Validator, {"pattern": lambda *_: ()})  # pyright: ignore[reportUnknownLambdaType]
-"""Without patterns: a server could choose one that takes for ever."""
-_NO_DOCUMENTS: Any = cast(Any, Registry)()
-"""Other documents that a schema may refer to."""
 
 
 @dataclass(frozen=True)
 class Tool:
     """One tool, and what the policy says about it."""
 
-    definition: Definition
+    definition: "Definition"
     policy: ToolPolicy
 
     @property
@@ -101,12 +96,33 @@ class Tool:
 
     def why_unfit(self, arguments: Mapping[str, Any]) -> str:
         """Why these arguments do not fit the schema, or an empty string. References to other documents are not followed."""
-        validator = _Validator(self.definition.input_schema, registry=_NO_DOCUMENTS)
+        validator = _validator_class()(self.definition.input_schema, registry=_no_documents())
         try:
-            error: Any = _jsonschema.exceptions.best_match(validator.iter_errors(dict(arguments)))
+            error: Any = _jsonschema().exceptions.best_match(validator.iter_errors(dict(arguments)))
         except Exception:  # the schema itself is wrong: the server decides
             return ""
         return "" if error is None else f"{error.json_path}: {error.message}"[:LONGEST_DESCRIPTION]
+
+
+def _jsonschema() -> Any:
+    """A package without types."""
+    return import_module("jsonschema")
+
+
+@cache
+def _validator_class() -> Any:
+    """Without patterns: a server could choose one that takes for ever."""
+
+    def accept(*_: object) -> tuple[()]:
+        return ()
+
+    return _jsonschema().validators.extend(_jsonschema().Draft202012Validator, {"pattern": accept})
+
+
+@cache
+def _no_documents() -> Any:
+    """The other documents that a schema may refer to."""
+    return import_module("referencing").Registry()
 
 
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:

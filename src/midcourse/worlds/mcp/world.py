@@ -11,10 +11,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-from mcp.types import CallToolResult, ContentBlock, TextContent
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, json_text
@@ -24,10 +22,12 @@ from midcourse.errors import TaskInvalid
 from midcourse.ports.world import UNSENT, Call
 from midcourse.worlds.base import BaseWorld, Scene, failed
 from midcourse.worlds.declare import Declared, DeclaredProbe
-from midcourse.worlds.mcp.connection import Address, CallRefused, Connection, ConnectionLost
+from midcourse.worlds.mcp.answer import Address, CallRefused, ConnectionLost
 from midcourse.worlds.mcp.policy import as_mapping, fill_in, read_policy
-from midcourse.worlds.mcp.server import end_session
 from midcourse.worlds.mcp.tool import HAPPENED, Tool
+
+if TYPE_CHECKING:
+    from midcourse.worlds.mcp.connection import Connection
 
 MOST_RESULTS = 8
 LONGEST_SHOWN = 4_000
@@ -83,6 +83,8 @@ class Mcp(BaseWorld):
         if not session:
             return False
         if not self._address.url:
+            from midcourse.worlds.mcp.server import end_session
+
             await end_session(session)
         if self._stateful:
             return False
@@ -95,12 +97,14 @@ class Mcp(BaseWorld):
             await connection.close()
 
     async def _connect(self, session: str) -> None:
+        from midcourse.worlds.mcp.connection import Connection
+
         await self.close()
         self._session = session
         self._connection = await Connection.open(self._address, session)
         await self._list_tools(self._connection)
 
-    async def _list_tools(self, connection: Connection) -> None:
+    async def _list_tools(self, connection: "Connection") -> None:
         found = [Tool(definition, self._policy) for definition in await connection.list_tools()]
         self._tools = {tool.name: tool for tool in found if tool.rule.offered}
         probes = (tool.declare_probe() for tool in self._tools.values())
@@ -163,18 +167,16 @@ class Mcp(BaseWorld):
             return Outcome(status="unknown", reason="error", detail=f"{self._title} gave no answer: {lost}")
         except CallRefused as refused:
             return _unsuccessful(effect, "call_refused", str(refused))
-        except RuntimeError as unfit:  # of the client: the result does not fit the schema that the tool declares
-            return _unsuccessful(effect, "bad_result", str(unfit))
-        if not isinstance(result, CallToolResult):
-            return _unsuccessful(effect, "input_required", f"{tool.name} asks for input, which it cannot have here")
-        text = _text_of(result.content)
+        if result.asks:
+            return _unsuccessful(effect, "input_required", f"{result.text}, which it cannot have here")
+        text = result.text
         self._remember(tool.name, text)
         if result.is_error and tool.rule.absent_on_error:
             return Outcome(status="no_effect", reason="tool_error", detail=text[:LONGEST_SHOWN], evidence="rule")
         if result.is_error:
             return _unsuccessful(effect, "tool_error", text[:LONGEST_SHOWN])
         evidence = "response" if effect == "irreversible" else ""
-        return Outcome(data=_data_of(tool.name, text, result.structured_content), evidence=evidence)
+        return Outcome(data=_data_of(tool.name, text, result.fields), evidence=evidence)
 
     def _remember(self, tool: str, text: str) -> None:
         self._results.pop(tool, None)
@@ -193,9 +195,7 @@ class Mcp(BaseWorld):
             return None
         given = dict(arguments)
         result = await connection.call(rule.tool, fill_in(dict(rule.arguments), given))
-        if not isinstance(result, CallToolResult) or result.is_error:
-            return None
-        return fill_in(rule.contains, given) in _text_of(result.content)
+        return None if result.asks or result.is_error else fill_in(rule.contains, given) in result.text
 
 
 def _read_address(
@@ -239,18 +239,14 @@ def _unsuccessful(effect: str, reason: str, detail: str) -> Outcome:
     )
 
 
-def _text_of(content: Sequence[ContentBlock]) -> str:
-    return "\n".join(block.text if isinstance(block, TextContent) else f"[{block.type}]" for block in content)
-
-
 def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
 
 
-def _data_of(tool: str, text: str, structured: Any) -> Pairs:
+def _data_of(tool: str, text: str, fields: Mapping[str, object]) -> Pairs:
     """The text under the name of the tool, and the fields of a structured result under their own names."""
     named = {
         name: value if isinstance(value, str | int | float | bool | None) else json_text(value)
-        for name, value in as_mapping(structured).items()
+        for name, value in fields.items()
     }
     return tuple((named | {tool: _shortened(text, LONGEST_KEPT)}).items())

@@ -1,0 +1,34 @@
+"""How a server is reached, and what it can answer. Nothing here imports the package `mcp`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """How to reach a server: a command that starts it, or a URL."""
+
+    command: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    folder: str = ""
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolResult:
+    text: str
+    """All texts of the result; other content by its kind alone."""
+    fields: Mapping[str, object] = field(default_factory=dict[str, object])
+    """The structured result, if it is an object."""
+    is_error: bool = False
+    asks: bool = False
+    """Whether the server wants input first, instead of giving a result."""
+
+
+class ConnectionLost(Exception):
+    """The server ended or closed the pipe; whether a call was carried out is unknown."""
+
+
+class CallRefused(Exception):
+    """The server answered a call with an error of the protocol, or with a result that does not fit its own schema."""
