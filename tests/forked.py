@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 PATIENCE = 600.0
 Pipe: TypeAlias = "Connection[Any, Any]"
@@ -131,6 +131,16 @@ def start_in_terminal(*words: str, cwd: Path, environment: Mapping[str, str], te
     return process
 
 
+def execute_forked(command: list[str], out: IO[bytes]) -> int:
+    """The exit code of `python -m MODULE ARGUMENTS` that prints to a file, in its own session; what it leaves goes on."""
+    arguments = (("python", *command[1:]), str(Path.cwd()), dict(os.environ), out.name, sys.path)
+    process = PROCESSES.Process(target=_run_detaching, args=arguments)
+    _start(process)
+    process.join(PATIENCE)
+    assert process.exitcode is not None
+    return process.exitcode
+
+
 def _start(process: BaseProcess) -> None:
     sys.audit("tests.forked", process.name)  # for tests.lanes: Python reports nothing of a fork server
     process.start()
@@ -145,6 +155,16 @@ def _run(
         opened = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         os.dup2(opened, number)
         os.close(opened)
+    _become(words, cwd, environment)
+
+
+def _run_detaching(words: tuple[str, ...], cwd: str, environment: dict[str, str], out: str, path: list[str]) -> None:
+    os.setsid()
+    os.umask(0o077)
+    sys.path[:] = path
+    opened, nothing = os.open(out, os.O_WRONLY | os.O_APPEND), os.open(os.devnull, os.O_RDWR)
+    for number, file in enumerate((nothing, opened, opened)):
+        os.dup2(file, number)
     _become(words, cwd, environment)
 
 
@@ -184,7 +204,6 @@ def _become(words: tuple[str, ...], cwd: str, environment: dict[str, str]) -> No
             sys.exit(main(arguments))
         case ("python", "-m", module, *arguments):
             sys.argv = [module, *arguments]
-            sys.path[:0] = environment.get("PYTHONPATH", "").split(os.pathsep)
             runpy.run_module(module, run_name="__main__", alter_sys=True)
         case ("python", file, *_):
             sys.argv = list(words[1:])

@@ -31,6 +31,14 @@ TEMPORAL = "MIDCOURSE_TEST_TEMPORAL"
 """The address of a server to use instead of our own."""
 
 
+@pytest.fixture
+def forked_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hosts of worlds start quickly, for tests about something else than their start."""
+    from tests.forked import execute_forked
+
+    monkeypatch.setattr("midcourse.worlds.host.start._execute", execute_forked)
+
+
 @pytest.fixture(scope="session")
 def temporal() -> str:
     """The address of a Temporal server."""

@@ -23,7 +23,7 @@ from midcourse.store.sqlite import SqliteStore
 from midcourse.testing import Posts
 from tests.scenarios.stage import RUN, crash
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forked_hosts")]
 
 
 def fleet_of(handle: Any, store: Any = None) -> FleetControl:

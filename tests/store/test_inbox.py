@@ -28,7 +28,7 @@ from midcourse.store.sqlite import SqliteStore
 from midcourse.testing import Posts
 from tests.scenarios.stage import RUN, crash
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forked_hosts")]
 
 InboxStore: TypeAlias = SqliteStore | MemoryStore
 

@@ -79,12 +79,14 @@ class TestQuest(TestErp):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_hosts")
 class TestShopInItsOwnProcess(TestShop):
     def make_world(self, tmp_path: Path) -> World:
         return RemoteWorld("midcourse.worlds.simulated:Shop", folder=tmp_path, idle=60.0)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_hosts")
 class TestErpInItsOwnProcess(TestErp):
     def make_world(self, tmp_path: Path) -> World:
         options = {"drift": {"popup": 0.0}, "seed": 3}

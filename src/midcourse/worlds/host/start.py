@@ -9,6 +9,7 @@ import secrets
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 from midcourse.codec import decode
 from midcourse.files import private_folder, private_opener
@@ -23,20 +24,25 @@ def start(world: str, folder: Path, idle: float) -> Handle:
     command = [sys.executable, "-m", "midcourse.worlds.host", "--detach", "--world", world]
     command += ["--ready", str(ready), "--idle", str(idle)]
     with open(log, "ab", opener=private_opener) as out:
-        code = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            umask=0o077,  # a world may write files beside those of the run
-            env=_environment(),
-            check=False,
-        ).returncode
+        code = _execute(command, out)
     if code:
         last_line = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
         raise ConnectionError(f"the host of {world} did not start: {last_line}")
     return read_host_file(ready)
+
+
+def _execute(command: list[str], out: IO[bytes]) -> int:
+    """The exit code of a command that prints to a file, in its own session."""
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        umask=0o077,  # a world may write files beside those of the run
+        env=_environment(),
+        check=False,
+    ).returncode
 
 
 def find_started_hosts(folder: Path) -> list[Handle]:
