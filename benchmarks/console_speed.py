@@ -31,7 +31,7 @@ from midcourse.worlds.browser.chromium import system_chromium
 OPENS_WITHIN = 2.0
 """Seconds."""
 LONGEST_TASK = 100.0
-"""Milliseconds of CPU time that a task may take while the page is scrolled."""
+"""Milliseconds that a task may take while the page is scrolled, as the browser reports it."""
 PATIENCE = 60_000
 RUN = "book"
 TRACED = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
@@ -211,7 +211,7 @@ def main() -> int:
     if not given.json:
         print(text(summary))
     print(json.dumps(summary))
-    return 1 if summary["open_median"] > OPENS_WITHIN or summary["longest_task_cpu"] > LONGEST_TASK else 0
+    return 1 if summary["open_median"] > OPENS_WITHIN or summary["longest_task"] > LONGEST_TASK else 0
 
 
 if __name__ == "__main__":

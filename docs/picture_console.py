@@ -51,7 +51,10 @@ PAGES = {
     "what-if": "/runs/po-1001/what-if?set=%7B%22max_error_replans%22%3A0%7D",
     "lessons": "/lessons",
     "fleet": "/fleet",
+    "take-over": "/runs/po-1002",
 }
+TAKEN_OVER = "take-over"
+"""The page that comes last: it changes the run whose other pages were drawn before."""
 SHOPS = {"order_in_browser": "PO-1001", "order_in_second_browser": "PO-1002"}
 """Tasks of the demo, with the references of their orders."""
 DELIVERY = (
@@ -227,6 +230,8 @@ def draw(address: str, to: Path, pages: dict[str, str], looks: list[str]) -> Non
             page.goto(address)
             page.locator("h1").wait_for()
             for name, place in pages.items():
+                if name == TAKEN_OVER:
+                    Desk(address).post(f"{place}/take-over")
                 take(page, f"{name}-{look}", place, to)
             context.close()
         browser.close()
@@ -258,7 +263,9 @@ def main() -> None:
         if options.stay:
             print(address, flush=True)
             signal.pause()
+        last = {name: pages.pop(name) for name in [TAKEN_OVER] if name in pages}
         draw(address, options.to, pages, options.looks.split(","))
+        draw(address, options.to, last, options.looks.split(","))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { Refusal, send } from "./api/client";
+import { address, get, Refusal, send } from "./api/client";
 import { meQuery } from "./api/queries";
-import type { Me } from "./api/types";
+import type { Me, SignInWays } from "./api/types";
 import { Mark } from "./shell";
 import { Field } from "./ui/dialog";
 import { Button } from "./ui/parts";
@@ -48,6 +48,7 @@ function Alone({ children }: { children: ReactNode }) {
 function SignIn() {
   const client = useQueryClient();
   const [token, setToken] = useState("");
+  const ways = useQuery({ queryKey: ["ways"], queryFn: ({ signal }) => get<SignInWays>("session/ways", signal), staleTime: Infinity });
   const open = useMutation({
     mutationFn: () => send<Me>("POST", "session", { token: token.trim() }),
     onSuccess: () => client.invalidateQueries(),
@@ -55,7 +56,15 @@ function SignIn() {
   return (
     <Alone>
       <h1 className="text-xl font-semibold">Sign in to see your runs.</h1>
-      <p className="text-sm text-soft">Open the address that midcourse serve printed, or paste the token from it. An API key works, too.</p>
+      {ways.data?.oidc && (
+        <a
+          href={address("session/oidc")}
+          className="inline-flex min-h-10 items-center justify-center rounded-lg bg-accent px-3.5 text-sm font-medium text-on-accent hover:brightness-110"
+        >
+          Sign in with your organization
+        </a>
+      )}
+      <p className="text-sm text-soft">{ways.data?.oidc && "Or: "}Open the address that midcourse serve printed, or paste the token from it. An API key works, too.</p>
       <form
         className="space-y-3"
         onSubmit={(event) => {

@@ -108,6 +108,7 @@ def test_up_in_the_foreground_says_what_died_and_stops_everything(tmp_path: Path
     with sitting_at(tmp_path, "up", MIDCOURSE_HOME=str(mine)) as person:
         person.sees("Temporal")
         person.sees("to stop: Ctrl-C")
+        person.sees("console  http://127.0.0.1:")
         parts = {part.name: part.process for part in read_up(mine).parts}
         assert sorted(parts) == ["PostgreSQL", "Temporal", "host", "worker"]
         os.kill(parts["worker"].pid, signal.SIGKILL)

@@ -17,6 +17,7 @@ NEEDED: dict[tuple[str, str], Right | None] = {
     ("get", "/readyz"): None,
     ("post", "/api/v1/session"): None,
     ("get", "/api/v1/session/oidc"): None,
+    ("get", "/api/v1/session/ways"): None,
     ("get", "/api/v1/session/oidc/callback"): None,
     ("get", "/api/v1/session"): "read",
     ("delete", "/api/v1/session"): "read",

@@ -16,7 +16,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.server.access.oidc import read_oidc
 from midcourse.worlds.browser.chromium import system_chromium
 from tests.server.provider import CLIENT, SECRET, Provider, providing
-from tests.server.serving import Served, serving
+from tests.server.serving import PATIENCE, Served, serving
 
 ROLES = 'roles = { "managers" = "admin", "buyers" = "approver" }\n'
 
@@ -156,6 +156,7 @@ def test_only_the_way_back_is_open_to_other_sites(signing: Served) -> None:
 def test_without_a_provider_there_is_no_sign_in(served: Served) -> None:
     for address in ("/session/oidc", "/session/oidc/callback"):
         assert served.anyone().get(address).status_code == 404
+    assert served.anyone().get("/session/ways").json() == {"oidc": False}
 
 
 @pytest.mark.slow
@@ -164,9 +165,9 @@ async def test_a_real_browser_signs_in(signing: Served) -> None:
     async with async_playwright() as driver:
         chromium = await driver.chromium.launch(executable_path=system_chromium(), chromium_sandbox=False)
         page = await chromium.new_page()
-        await page.goto(f"{signing.url}/api/v1/session/oidc")
-        await page.wait_for_url(f"{signing.url}/**")
-        await page.wait_for_function("location.pathname === '/'")
+        await page.goto(signing.url)
+        await page.get_by_role("link", name="Sign in with your organization").click(timeout=1000 * PATIENCE)
+        await page.get_by_role("navigation").first.wait_for(timeout=1000 * PATIENCE)
         me = await page.evaluate("fetch('/api/v1/session').then(answer => answer.json())")
         assert me["name"] == "ada@example.org"
         await chromium.close()

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { observationQuery } from "./queries";
+import { placeOf } from "./turns";
 import type { Observation, TurnMessage } from "./types";
 
 type Ref = NonNullable<TurnMessage["seen"]>;
@@ -7,9 +8,9 @@ type Ref = NonNullable<TurnMessage["seen"]>;
 /** The first observation of the same screen in a row up to this turn: a world takes a picture when its screen has changed. */
 export function pictured(turns: readonly TurnMessage[], at: number | undefined): Ref | null {
   let first: Ref | null = null;
-  for (let index = turns.length - 1; index >= 0; index--) {
-    const turn = turns[index] as TurnMessage;
-    if (!turn.seen || (at !== undefined && turn.seq > at)) continue;
+  for (let index = placeOf(turns, at); index >= 0; index--) {
+    const turn = turns[index];
+    if (!turn?.seen || (at !== undefined && turn.seq > at)) continue;
     if (first && (turn.seen.fingerprint !== first.fingerprint || turn.seen.view !== first.view)) break;
     first = turn.seen;
   }

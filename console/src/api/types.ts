@@ -34,6 +34,7 @@ export type RunRow = Schemas["RunRow"];
 export type RunStarted = Schemas["RunStarted"];
 export type RunView = Schemas["RunView"];
 export type SettingRow = Schemas["SettingRow"];
+export type SignInWays = Schemas["SignInWays"];
 export type Spent = Schemas["Spent"];
 export type StepView = Schemas["StepView"];
 export type TaskRow = Schemas["TaskRow"];

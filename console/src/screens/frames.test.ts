@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TurnMessage } from "../api/types";
-import { framesOf, placeOf } from "./frames";
+import { placeOf } from "../api/turns";
+import { framesOf } from "./frames";
 
 function turn(seq: number, at: number, seen: string | null): TurnMessage {
   return { type: "turn", seq, at, seen: seen && { id: seen, surface: seen }, line: null, standing: { plan: 1, cursor: seq } } as unknown as TurnMessage;

@@ -38,16 +38,3 @@ export function framesOf(turns: readonly TurnMessage[]): Frame[] {
   }
   return found;
 }
-
-/** The place of the last turn at or before this journal place; the last one without it. */
-export function placeOf(turns: readonly { seq: number }[], at?: number): number {
-  if (at === undefined) return turns.length - 1;
-  let low = 0;
-  let high = turns.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((turns[middle]?.seq ?? 0) <= at) low = middle + 1;
-    else high = middle;
-  }
-  return Math.max(0, low - 1);
-}

@@ -16,7 +16,8 @@ import { Scene } from "../ui/scene";
 import { clock, count, duration, elapsed } from "../ui/time";
 import { Trouble } from "../ui/trouble";
 import { Crumb } from "./crumb";
-import { type Frame, framesOf, placeOf } from "./frames";
+import { placeOf } from "../api/turns";
+import { type Frame, framesOf } from "./frames";
 
 const PLAYED = 700;
 
@@ -238,8 +239,20 @@ function Strip({ run, turns, frames, shown, onShow }: { run: string; turns: read
   );
 }
 
-/** The picture of a frame in small, or its zones. */
+/** Milliseconds that a frame has been in view before it is drawn: what only flies by is neither asked for nor drawn. */
+const RESTED = 120;
+
 const Thumb = memo(function Thumb({ run, turns, frame }: { run: string; turns: readonly TurnMessage[]; frame: Frame }) {
+  const [rests, setRests] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setRests(true), RESTED);
+    return () => clearTimeout(timer);
+  }, []);
+  return rests ? <Drawn run={run} turns={turns} frame={frame} /> : null;
+});
+
+/** The picture of a frame in small, or its zones. */
+const Drawn = memo(function Drawn({ run, turns, frame }: { run: string; turns: readonly TurnMessage[]; frame: Frame }) {
   const { seen, picture } = useSight(run, frame.observation, turns, frame.seq);
   return <div aria-hidden className="pointer-events-none h-full w-full">{seen && <Scene run={run} seen={seen} picture={picture} bare />}</div>;
 });

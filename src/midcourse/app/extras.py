@@ -12,6 +12,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "robot": ("OpenGL", "PIL", "mujoco"),
     "llm": ("genai_prices", "openai", "pydantic_ai"),
     "oidc": ("authlib", "httpx2", "joserfc"),
+    "slack": ("slack_bolt",),
     "s3": ("obstore",),
     "server": ("fastapi", "uvicorn"),
     "temporal": ("alembic", "cryptography", "psycopg", "sqlalchemy", "temporalio"),

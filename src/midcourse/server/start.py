@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 
 from midcourse.app.defaults import user
 from midcourse.app.desk.desks import LOCAL, Desks, FleetDesks, LocalDesks
+from midcourse.app.extras import require_extras
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.run import Settings
 from midcourse.errors import TaskInvalid
@@ -23,7 +24,7 @@ from midcourse.server.access.keys import KeyFile, new_secret
 from midcourse.server.app import build_app
 from midcourse.server.starting import Starts
 from midcourse.server.state import Shared
-from midcourse.server.webhooks.config import read_webhooks
+from midcourse.server.webhooks.config import SlackHook, read_webhooks
 from midcourse.server.webhooks.notifier import Notifier
 from midcourse.server.webhooks.outbox import Outbox
 
@@ -100,6 +101,8 @@ async def serve(
     owner = Caller(name=user(), tenant=serving.tenant, role="admin") if token else None
     keys = KeyFile(serving.keys) if serving.keys else None
     hooks = read_webhooks(serving.webhooks, serving.tenant) if serving.webhooks else ()
+    if any(isinstance(hook, SlackHook) for hook in hooks):
+        require_extras("Slack", "slack")
     desks = await _open_desks(serving)
     host = f"[{serving.bind}]" if ":" in serving.bind else serving.bind
     origin = serving.origins[0] if serving.origins else f"http://{host}:{port}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from midcourse.app.extras import missing_extras
+from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.run import Settings
 from midcourse.files import atomic_write, private_folder
 
@@ -26,8 +27,8 @@ OPENER = """<!doctype html><meta charset="utf-8"><meta name="referrer" content="
 
 
 @contextmanager
-def serve_console(home: Settings) -> Generator[str]:
-    """The address of the console, with its token; empty if the extra `server` is not installed or nothing can be served."""
+def serve_console(home: Settings, fleet: FleetSettings | None = None) -> Generator[str]:
+    """The address of the console of the home or of this fleet, with its token; empty if the extra `server` is not installed or nothing can be served."""
     if missing_extras(["server"]):
         yield ""
         return
@@ -43,7 +44,7 @@ def serve_console(home: Settings) -> Generator[str]:
 
     def run() -> None:
         try:
-            asyncio.run(serve(Serving(home=home, port=0), told, servers.append))
+            asyncio.run(serve(Serving(home=home, fleet=fleet, port=0), told, servers.append))
         finally:
             ready.set()
 

@@ -28,6 +28,13 @@ class Me(Model):
     """`local` or `fleet`."""
 
 
+class SignInWays(Model):
+    """How a browser may sign in, besides with a token or key."""
+
+    oidc: bool
+    """Whether GET /session/oidc leads to an identity provider."""
+
+
 def _me(caller: Caller, shared: SharedState) -> Me:
     rights = RIGHTS[caller.role]
     return Me(name=caller.name, tenant=caller.tenant, role=caller.role, rights=rights, desk=shared.desks.kind)
@@ -54,6 +61,12 @@ async def sign_in(body: SignIn, shared: SharedState, response: Response) -> Me:
 async def whoami(caller: AnyCaller, shared: SharedState) -> Me:
     """Who the caller is, and what the role allows."""
     return _me(caller, shared)
+
+
+@router.get("/session/ways", responses=documented())
+async def list_sign_in_ways(shared: SharedState) -> SignInWays:
+    """How a browser may sign in. Needs no credentials."""
+    return SignInWays(oidc=shared.oidc is not None)
 
 
 @router.delete("/session", status_code=204, responses=documented())

@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from midcourse.errors import TaskInvalid
 
 EventType: TypeAlias = Literal["question.asked", "run.ended"]
+Name: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
 PREFIX = "whsec_"
+SLACK = "https://slack.com/api/"
 SHORTEST = 24
 """Bytes that a secret has at least."""
 
@@ -22,7 +24,7 @@ class WebhookTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+    name: Name
     url: str
     secret_file: str
     tenant: str = ""
@@ -30,10 +32,46 @@ class WebhookTable(BaseModel):
     allow_private: bool = False
 
 
+class SlackTable(BaseModel):
+    """One `[[slack]]` of the file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Name
+    channel: Annotated[str, Field(pattern=r"^[CDG][A-Z0-9]{2,20}$")]
+    """Its id, which Slack shows in the details of a channel: names change."""
+    bot_token_file: str
+    app_token_file: str = ""
+    tenant: str = ""
+    events: tuple[EventType, ...] = ("question.asked", "run.ended")
+    details: bool = False
+    api: str = SLACK
+    allow_private: bool = False
+
+
 class WebhookFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    webhook: tuple[WebhookTable, ...]
+    webhook: tuple[WebhookTable, ...] = ()
+    slack: tuple[SlackTable, ...] = ()
+
+
+class SlackHook(BaseModel):
+    """A channel of Slack that is ready to be used."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    url: str
+    """Of Slack's API."""
+    channel: str
+    bot_token: str = Field(repr=False)
+    app_token: str = Field(default="", repr=False)
+    """For socket mode; without it there are only cards."""
+    tenant: str
+    events: tuple[EventType, ...]
+    details: bool = False
+    """Whether cards name the goal and the steps. Never their values."""
 
 
 class Webhook(BaseModel):
@@ -50,7 +88,10 @@ class Webhook(BaseModel):
     """Whether it may go to addresses of this machine or its networks, and unencrypted."""
 
 
-def read_webhooks(path: Path, tenant: str) -> tuple[Webhook, ...]:
+Hook: TypeAlias = Webhook | SlackHook
+
+
+def read_webhooks(path: Path, tenant: str) -> tuple[Hook, ...]:
     """Parse the file. `tenant` is that of webhooks which name none. Raises `TaskInvalid`."""
     try:
         found = WebhookFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
@@ -59,10 +100,35 @@ def read_webhooks(path: Path, tenant: str) -> tuple[Webhook, ...]:
     except ValidationError as error:
         first = error.errors()[0]
         raise TaskInvalid(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    names = [one.name for one in found.webhook]
+    names = [one.name for one in (*found.webhook, *found.slack)]
     if len(set(names)) < len(names):
         raise TaskInvalid(f"{path}: two webhooks have the same name")
-    return tuple(_ready(one, path, tenant) for one in found.webhook)
+    return (*(_ready(one, path, tenant) for one in found.webhook), *(_slack(one, path, tenant) for one in found.slack))
+
+
+def _slack(table: SlackTable, path: Path, tenant: str) -> SlackHook:
+    if not table.api.startswith("https://") and not table.allow_private:
+        raise TaskInvalid(f"{path}: {table.name}.api: http sends the token unencrypted; use https")
+    return SlackHook(
+        name=table.name,
+        url=f"{table.api.rstrip('/')}/",
+        channel=table.channel,
+        bot_token=_token(path.parent / table.bot_token_file, "xoxb-"),
+        app_token=_token(path.parent / table.app_token_file, "xapp-") if table.app_token_file else "",
+        tenant=table.tenant or tenant,
+        events=table.events,
+        details=table.details,
+    )
+
+
+def _token(path: Path, prefix: str) -> str:
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise TaskInvalid(f"{path}: {error.strerror}") from None
+    if not text.startswith(prefix):
+        raise TaskInvalid(f"{path}: this token of Slack begins with {prefix}")
+    return text
 
 
 def _ready(table: WebhookTable, path: Path, tenant: str) -> Webhook:

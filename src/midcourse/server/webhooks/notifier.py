@@ -1,4 +1,4 @@
-"""The notifier: notices questions and ends in the stores, and delivers them to webhooks until they are accepted.
+"""The notifier: notices questions and ends in the stores, and delivers them to webhooks and Slack until they are accepted.
 
 It reads the stores instead of being called: so it also notices what other processes and workers did, and what happened while no
 server was running.
@@ -20,9 +20,9 @@ from midcourse.domain.approval import Question
 from midcourse.domain.result import Result
 from midcourse.errors import MidcourseError
 from midcourse.ports.store import RunQuery
-from midcourse.server.webhooks.config import EventType, Webhook
-from midcourse.server.webhooks.outbox import Outbox, message_id
-from midcourse.server.webhooks.sender import TIMEOUT, send
+from midcourse.server.webhooks.config import EventType, Hook, SlackHook
+from midcourse.server.webhooks.outbox import Outbox, Waiting, message_id
+from midcourse.server.webhooks.sender import TIMEOUT, Answer, send
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ MOST_OPEN = 1000
 class Notifier:
     def __init__(
         self,
-        hooks: Sequence[Webhook],
+        hooks: Sequence[Hook],
         desks: Desks,
         outbox: Outbox,
         origin: str,
@@ -63,6 +63,18 @@ class Notifier:
             await self._look(tenant)
             self._tasks.append(asyncio.create_task(self._watch(tenant), name=f"webhooks of {tenant}"))
         self._tasks += [asyncio.create_task(self._deliver(hook), name=f"webhook {hook.name}") for hook in self.hooks]
+        for hook in self.hooks:
+            if isinstance(hook, SlackHook) and hook.app_token:
+                self._tasks.append(asyncio.create_task(self._listen(hook), name=f"Slack {hook.name}"))
+
+    async def _listen(self, hook: SlackHook) -> None:
+        """Answer commands in a channel of Slack."""
+        from midcourse.server.webhooks.slack import SlackListener
+
+        async def questions() -> tuple[Question, ...]:
+            return await (await self._desks.of(hook.tenant)).open_questions(MOST_OPEN)
+
+        await SlackListener(hook, questions, self._card_address).run()
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -114,13 +126,17 @@ class Notifier:
 
     async def _notice_questions(self, tenant: str, desk: Desk) -> None:
         for question in await desk.open_questions(MOST_OPEN):
-            self._add(tenant, "question.asked", self._asked(tenant, question), question.run, question.id)
+            data, details = self._asked(tenant, question), (question.goal, *question.says)
+            self._add(tenant, "question.asked", data, question.run, question.id, details=details)
 
-    def _add(self, tenant: str, kind: EventType, data: dict[str, object], *about: object) -> None:
+    def _add(
+        self, tenant: str, kind: EventType, data: dict[str, object], *about: object, details: Sequence[str] = ()
+    ) -> None:
         for hook in self.hooks:
             if hook.tenant == tenant and kind in hook.events:
                 now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-                body = json.dumps({"type": kind, "timestamp": now, "data": data}, ensure_ascii=False)
+                more = {"details": details} if isinstance(hook, SlackHook) and hook.details and details else {}
+                body = json.dumps({"type": kind, "timestamp": now, "data": {**data, **more}}, ensure_ascii=False)
                 self.outbox.add(hook.name, message_id(hook.name, kind, tenant, *about), body.encode())
 
     def _asked(self, tenant: str, question: Question) -> dict[str, object]:
@@ -132,8 +148,11 @@ class Notifier:
             "about": question.about,
             "title": TITLES[question.about],
             "expires_at": question.expires_at,
-            "url": f"{self._origin}/#/inbox?run={question.run}",
+            "url": self._card_address(question),
         }
+
+    def _card_address(self, question: Question) -> str:
+        return f"{self._origin}/#/inbox?run={question.run}"
 
     def _ended(self, tenant: str, result: Result) -> dict[str, object]:
         words = headline(result)
@@ -149,14 +168,14 @@ class Notifier:
 
     # --- to deliver
 
-    async def _deliver(self, hook: Webhook) -> None:
+    async def _deliver(self, hook: Hook) -> None:
         """One message of a webhook at a time; others do not wait for it."""
         while True:
             waiting = self.outbox.next(hook.name)
             if waiting is None:
                 await asyncio.sleep(IDLE)
                 continue
-            answer = await send(hook, waiting.id, waiting.body, self._timeout)
+            answer = await self._send(hook, waiting)
             if answer.ok:
                 self.outbox.delivered(waiting.id)
                 continue
@@ -168,3 +187,10 @@ class Notifier:
                 answer.problem,
                 "given up" if after is None else f"again in {after:g} s",
             )
+
+    async def _send(self, hook: Hook, waiting: Waiting) -> Answer:
+        if isinstance(hook, SlackHook):
+            from midcourse.server.webhooks.slack import post_card
+
+            return await post_card(hook, waiting.body, self._timeout)
+        return await send(hook, waiting.id, waiting.body, self._timeout)

@@ -1,6 +1,7 @@
 """`midcourse up` and `midcourse down`: a whole fleet on this machine, for development."""
 
 import asyncio
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from midcourse.app.fleet.up import start_all, stop_all
 from midcourse.app.fleet.up_file import Part, Up, read_up, up_folder
 from midcourse.cli.options import Home, Json, OnceJson, teach
 from midcourse.cli.overrides import load_settings
+from midcourse.cli.session.console import open_in_browser, serve_console
 from midcourse.cli.session.signals import is_set_within, stop_event
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
 
@@ -48,12 +50,16 @@ def up(
     installation besides pip install 'midcourse\\[up]', no container, nothing that
     another machine can reach. The other commands find it by themselves.
 
+    With the extra server, the console shows its runs in your browser until
+    Ctrl-C; for one that is detached, midcourse serve --durable does.
+
     Its data is in .midcourse/up. Started again, it continues from there;
     started while it runs, it starts what is missing and nothing else.
 
     Exit codes: 0 stopped, or up and left running; 2 it could not start.
     """
-    home = load_settings(set_, "home").home
+    settings = load_settings(set_, "home")
+    home = settings.home
     where = terminal(silent=json)
     before = {part.process for part in read_up(home).parts if part.process.alive}
     if not json:
@@ -71,7 +77,17 @@ def up(
         _print(there, home, where, already=already, stays=not detach and not before)
     if detach or before:
         return STOPPED
-    return asyncio.run(_until_told(home, where, json=json))
+    with (
+        nullcontext("") if json else serve_console(settings, FleetSettings.load(home, dict(there.settings))) as console
+    ):
+        if console:
+            _say(where, f"console  {console}")
+            open_in_browser(console, home)
+        asyncio.run(_until_told(home, where, json=json))
+    if not json:
+        _say(where, "stopping everything")
+    stop_all(home)
+    return STOPPED
 
 
 @commands.command(epilog=teach(("midcourse down", "stop what midcourse up --detach left running")))
@@ -92,7 +108,7 @@ def down(set_: Home = None, json: Json = False) -> int:
     return STOPPED
 
 
-async def _until_told(home: Path, where: Terminal, *, json: bool) -> int:
+async def _until_told(home: Path, where: Terminal, *, json: bool) -> None:
     """Wait for Ctrl-C or `midcourse down`. A process that dies meanwhile is reported, and not replaced."""
     stopped = stop_event()
     missed: set[Part] = set()
@@ -102,10 +118,6 @@ async def _until_told(home: Path, where: Terminal, *, json: bool) -> int:
         for part in () if json else gone:
             _say(where, f"{part.name}, process {part.process.pid}, is gone; its log is {part.log}", "yellow")
             _say(where, "midcourse up, in another terminal, starts what is missing")
-    if not json:
-        _say(where, "stopping everything")
-    stop_all(home)
-    return STOPPED
 
 
 def _print(there: Up, home: Path, where: Terminal, *, already: bool, stays: bool) -> None:
@@ -124,7 +136,7 @@ def _print(there: Up, home: Path, where: Terminal, *, already: bool, stays: bool
     if FleetSettings.load(home).temporal_address != there.settings["temporal_address"]:
         _say(where, "the environment names another fleet: that is where the other commands go, not here", "yellow")
     _say(where, "try it: midcourse run order --durable", "bold")
-    if not missing_extras(["server"]):
+    if not stays and not missing_extras(["server"]):
         _say(where, "see it in a browser: midcourse serve --durable --open")
     _say(where, "to stop: Ctrl-C" if stays else "to stop: midcourse down")
 
