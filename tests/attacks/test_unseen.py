@@ -24,10 +24,12 @@ def unseen() -> list[str]:
     return [c for c in every if unicodedata.category(c) in kinds or c in IGNORABLE or 0xFE00 <= ord(c) <= 0xFE0F]
 
 
+@pytest.mark.slow
 def test_no_prompt_holds_a_character_that_nobody_sees() -> None:
     assert [char for char in unseen() if char in quote(f"a{char}b")] == []
 
 
+@pytest.mark.slow
 def test_no_such_character_reaches_the_terminal() -> None:
     assert [char for char in unseen() if char in UNICODE.clean(f"a{char}b")] == []
 

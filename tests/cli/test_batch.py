@@ -136,6 +136,7 @@ def test_quiet_is_one_line(cli: Cli, order: str, tmp_path: Path) -> None:
     assert "batch b; " in line
 
 
+@pytest.mark.slow
 def test_an_ended_batch_shows_its_verdict_again(cli: Cli, order: str, tmp_path: Path, home: Path) -> None:
     first = cli("run", order, "--inputs", rows_file(tmp_path, 2), "--batch", "weekly", "--json", *NEVER)
     for name in ("weekly", "week", "last"):

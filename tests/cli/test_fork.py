@@ -26,6 +26,7 @@ def orders(home: Path, run_id: str) -> int:
     return len((home / "runs" / run_id / "effects.jsonl").read_text().splitlines())
 
 
+@pytest.mark.slow
 def test_it_goes_on_as_a_run_of_its_own(cli: Cli, ordered: str, home: Path) -> None:
     before = (home / "runs" / ordered / "journal.jsonl").read_text()
     said = cli("fork", ordered, "--at", "7")
@@ -129,6 +130,7 @@ def test_a_log_of_effects_that_both_would_write(cli: Cli, tmp_path: Path) -> Non
     assert "a fork would write into the same one" in refused(cli, "own", "--at", "7")
 
 
+@pytest.mark.slow
 def test_a_fork_of_a_fork(cli: Cli, ordered: str) -> None:
     fork = cli("fork", ordered, "--at", "7", "--json").json["run"]
     assert f"fork run {ordered}, which it came from at event 7" in refused(cli, fork, "--at", "12")

@@ -35,6 +35,7 @@ def test_what_is_kept_is_listed_without_the_inputs_it_worked_with(cli: Cli, taug
     assert "Harbour Supplies" not in plain
 
 
+@pytest.mark.slow
 def test_a_run_says_what_it_did_again(cli: Cli, taught: str, tmp_path: Path) -> None:
     result = cli("run", "invoice", "--run-id", "second", "--json").json
     assert (result["verified"], result["reused"], result["planner_calls"]) == (True, 6, 0)
@@ -45,6 +46,7 @@ def test_a_run_says_what_it_did_again(cli: Cli, taught: str, tmp_path: Path) -> 
     assert cli("show", "second", "--plans", "--json").json[0]["reused"]["run"] == "first"
 
 
+@pytest.mark.slow
 def test_every_row_of_a_table_with_its_own_inputs(cli: Cli, taught: str, home: Path, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text(ROWS)
     assert cli("run", "invoice", "--inputs", "rows.csv", "--batch", "march").code == 0

@@ -78,6 +78,7 @@ def test_each_failure_that_is_planned_for_costs_one_call():
     assert calls("Locked", "Open", role_models="reflector=rules") == {"planner": 3}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stuck_costs_an_outline_and_a_judgement_for_each_plan_after_it():
     stuck = ("One", "Two", "Three", "Open")
     assert calls(*stuck, outline="off") == {"planner": 5}

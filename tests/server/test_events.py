@@ -28,6 +28,7 @@ def whole(served: Served) -> list[Heard]:
     return list(listening(client, "whole"))
 
 
+@pytest.mark.slow
 def test_a_stream_has_every_turn_in_order_and_ends(whole: list[Heard]) -> None:
     assert [one.type for one in whole] == ["turn"] * (len(whole) - 1) + ["end"]
     assert turns(whole) == list(range(1, len(whole)))
@@ -56,6 +57,7 @@ def test_an_id_from_before_a_backup_was_restored_is_taken_back(served: Served, w
     assert rest == whole
 
 
+@pytest.mark.slow
 def test_many_viewers_of_a_live_run_hear_the_same_by_one_follower(served: Served) -> None:
     operator = served.client("operator")
     question = start_asking(operator, "crowd")
@@ -77,6 +79,7 @@ def test_many_viewers_of_a_live_run_hear_the_same_by_one_follower(served: Served
     assert turns(heard[0]) == list(range(1, len(heard[0])))
 
 
+@pytest.mark.slow
 def test_viewers_that_come_at_the_same_moment_share_a_follower(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also while runs that are watched no longer are forgotten."""
 

@@ -120,6 +120,7 @@ def test_hostile_text_is_shown_with_what_it_hides(told: Served) -> None:
     assert "\x1b" not in page
 
 
+@pytest.mark.slow
 def test_a_page_tells_what_was_sent_asked_planned_and_found(told: Served) -> None:
     words = re.sub(r"<[^>]*>", "", exported(told, "hostile"))
     assert "Done, and verified." in words

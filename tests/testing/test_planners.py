@@ -249,6 +249,7 @@ class TestGarbage:
         planner = Garbage(seed=5, polite=True)
         assert all(isinstance(ask(planner), PlanDraft) for _ in range(100))
 
+    @pytest.mark.slow
     def test_equal_seeds_give_equal_garbage(self):
         def answers(seed: int) -> list[str]:
             planner = Garbage(seed, polite=True)

@@ -282,6 +282,7 @@ def at(inputs: Pairs, zones: tuple[Zone, ...]) -> ReuseKey:
     return found
 
 
+@pytest.mark.slow
 @given(segments())
 def test_for_the_same_inputs_it_is_the_same_segment(made: tuple[Pairs, PlanVersion, tuple[Zone, ...]]):
     inputs, before, zones = made

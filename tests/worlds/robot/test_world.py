@@ -72,6 +72,7 @@ async def test_a_place_that_only_another_orientation_reaches_is_another_failure(
         assert outcome.detail.endswith("the place is in reach, but not with the gripper pointing down")
 
 
+@pytest.mark.slow
 async def test_each_way_to_fail_has_its_own_reason() -> None:
     async with robot(TWO) as (hand, _):
         assert failure(await hand.do("pick", object="cup")) == ("failed", "object_not_found")
@@ -83,6 +84,7 @@ async def test_each_way_to_fail_has_its_own_reason() -> None:
         assert failure(await hand.do("place", x=2.0, y=0.0)) == ("unreachable", "unreachable")
 
 
+@pytest.mark.slow
 async def test_a_cube_that_is_pushed_is_missed_and_found_by_the_next_look() -> None:
     async with robot(faults=[{"kind": "object_moved"}]) as (hand, world):
         before = await place_of(hand, "red_cube")

@@ -115,6 +115,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=2), JSON, max_size=2), st.dictionaries(st.text(max_size=2), JSON, max_size=2))
 def test_different_objects_come_out_different(one: dict[str, Any], other: dict[str, Any]) -> None:
     def flat(value: dict[str, Any]) -> dict[str, str]:
