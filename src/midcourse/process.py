@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -111,3 +112,41 @@ def _is_marked(process: "psutil.Process", variable: str, value: str) -> bool:
         return process.environ().get(variable) == value and process.status() != psutil.STATUS_ZOMBIE
     except (psutil.Error, OSError):  # another user's, or it has ended
         return False
+
+
+# --- processes of any machine
+
+
+def identify_self() -> str:
+    """Identifies this process among those of all machines; empty where that cannot be told, which is not on Linux."""
+    try:
+        return f"{_machine()} {os.getpid()} {_start_ticks(os.getpid())}"
+    except (OSError, IndexError):
+        return ""
+
+
+def has_ended(identity: str) -> bool:
+    """Whether the process certainly has ended. False also if that cannot be known from here: it is of another machine or container."""
+    try:
+        *machine, pid, began = identity.split(" ")
+        if " ".join(machine) != _machine():
+            return False
+        return _start_ticks(int(pid)) != began
+    except FileNotFoundError:
+        return True
+    except (OSError, IndexError, ValueError):
+        return False
+
+
+def _machine() -> str:
+    """The boot of the kernel and the namespace of process ids: a number means the same process only where both are the same."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+
+
+def _start_ticks(pid: int) -> str:
+    """When it began, in ticks since the boot. Raises `FileNotFoundError` if it has ended, with all of its threads."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    if fields[0] in "ZX" and len(os.listdir(f"/proc/{pid}/task")) <= 1:
+        raise FileNotFoundError(f"process {pid} has ended")
+    return fields[19]

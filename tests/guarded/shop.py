@@ -20,7 +20,9 @@ from midcourse.settings import Settings
 
 
 class Shop(ThreadingHTTPServer):
-    """`POST /orders/ID` stores an order. An id that begins with `lost` is stored and answered with 504; `cut`: not answered."""
+    """`POST /orders/ID` stores an order. An id that begins with `lost` is stored and answered with 504; `cut`: not answered;
+    `slow`: stored once `goes_on` is set.
+    """
 
     daemon_threads = True
     request_queue_size = 64
@@ -28,6 +30,7 @@ class Shop(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.orders: list[tuple[str, int]] = []
+        self.asked, self.goes_on = threading.Event(), threading.Event()
 
     @property
     def url(self) -> str:
@@ -53,6 +56,9 @@ class Handler(BaseHTTPRequestHandler):
         if order.startswith("down"):
             self._answer(503, {})
             return
+        if order.startswith("slow"):
+            self.shop.asked.set()
+            self.shop.goes_on.wait(600)
         self.shop.orders.append((order, cents))
         if order.startswith("cut"):
             self.connection.close()
@@ -105,9 +111,9 @@ def place_orders(url: str, home: Path, **options: Any) -> Order:
     return order
 
 
-def order_and_die(url: str, home: str, order_id: str, lines: int) -> None:
+def order_and_die(url: str, home: str, order_id: str, lines: int, **options: Any) -> None:
     """Place an order in this process, and kill it after so many lines of Midcourse's code and of the function."""
-    order, left = place_orders(url, Path(home)), lines
+    order, left = place_orders(url, Path(home), **options), lines
 
     def count(frame: FrameType, event: str, arg: object) -> Any:
         nonlocal left
@@ -127,9 +133,9 @@ def order_and_die(url: str, home: str, order_id: str, lines: int) -> None:
         sys.settrace(None)
 
 
-def place_several(url: str, home: str, ids: list[str], seed: int) -> None:
+def place_several(url: str, home: str, ids: list[str], seed: int, **options: Any) -> None:
     """Place all of these orders, in an order that depends on the seed."""
-    order = place_orders(url, Path(home))
+    order = place_orders(url, Path(home), **options)
     for order_id in random.Random(seed).sample(ids, len(ids)):
         with suppress(AnswerLost):
             assert order(order_id, 100) == f"R-{order_id}"

@@ -58,6 +58,8 @@ def guarded(
     wait: float | None = None,
     timeout: float | None = None,
     settings: Settings | None = None,
+    database: str = "",
+    tenant: str = "default",
     store: Store | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make the effect of a function, plain or `async`, happen at most once for each key.
@@ -68,8 +70,9 @@ def guarded(
     the effect may take to be seen, in seconds. After an exception in `absent_on` nothing was sent.
 
     `approve="always"` asks `approver`, or posts the question for `midcourse approve` and the console; a caller that waits no longer
-    than `wait` seconds gets `Pending`. `timeout` is for `async` functions, in seconds. Raises `Rejected`, `OutcomeUnknown` and
-    `AnswerLost`; if nothing happened, the function's own exception.
+    than `wait` seconds gets `Pending`. `timeout` is for `async` functions, in seconds. `database` is the URL of a PostgreSQL database,
+    for calls from several machines. Raises `Rejected`, `OutcomeUnknown` and `AnswerLost`; if nothing happened, the function's own
+    exception.
     """
 
     def decorate(call: Callable[P, R]) -> Callable[P, R]:
@@ -85,26 +88,33 @@ def guarded(
             wait=wait,
             timeout=timeout,
             settings=settings,
+            database=database,
+            tenant=tenant,
             store=store,
         )
-        if inspect.iscoroutinefunction(call):
-
-            @wraps(call)
-            async def invoke_async(*args: P.args, **kwargs: P.kwargs) -> Any:
-                return await guard.call(function.arguments(*args, **kwargs))
-
-            wrapper: Callable[..., Any] = invoke_async
-        else:
-
-            @wraps(call)
-            def invoke(*args: P.args, **kwargs: P.kwargs) -> Any:
-                return _run(guard.call(function.arguments(*args, **kwargs)))
-
-            wrapper = invoke
-        setattr(wrapper, GUARD, function)
-        return cast(Callable[P, R], wrapper)
+        return _wrap(call, guard)
 
     return decorate
+
+
+def _wrap(call: Callable[P, R], guard: "Guard") -> Callable[P, R]:
+    """The function that callers get: its calls go through the guard."""
+    if inspect.iscoroutinefunction(call):
+
+        @wraps(call)
+        async def invoke_async(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return await guard.call(guard.function.arguments(*args, **kwargs))
+
+        wrapper: Callable[..., Any] = invoke_async
+    else:
+
+        @wraps(call)
+        def invoke(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return _run(guard.call(guard.function.arguments(*args, **kwargs)))
+
+        wrapper = invoke
+    setattr(wrapper, GUARD, guard.function)
+    return cast(Callable[P, R], wrapper)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +130,8 @@ class Guard:
     wait: float | None
     timeout: float | None
     settings: Settings | None
+    database: str
+    tenant: str
     store: Store | None
 
     def __post_init__(self) -> None:
@@ -150,6 +162,13 @@ class Guard:
         settings = self.settings or load_settings()
         if self.store is not None:
             return await self._call(arguments, settings, self.store)
+        if self.database:
+            from midcourse.app.fleet.settings import FleetSettings
+            from midcourse.app.fleet.store import open_fleet_store
+
+            fleet = FleetSettings.load(settings.home, {"database_url": self.database, "tenant": self.tenant})
+            async with open_fleet_store(fleet) as store:
+                return await self._call(arguments, settings, store)
         with PROCESS_STORE.use(settings.home) as store:
             return await self._call(arguments, settings, store)
 
@@ -157,7 +176,7 @@ class Guard:
         name = self.function.name
         which = self.key.format(**dict(arguments))
         key = f"{self.name}:{which}"
-        world = Functions(self.function)
+        world = Functions(self.function, shared=bool(self.database))
         agent = Agent(
             world,
             SamePlan([Draft(skill=name, arguments=arguments, says=f"{name} {which}")]),

@@ -47,7 +47,8 @@ from midcourse.perform.planning import make_plan
 from midcourse.perform.ports import Ports, describe_error
 from midcourse.perform.reuse import drop_failed
 from midcourse.perform.verification import verify
-from midcourse.ports.world import WorldAway
+from midcourse.ports.abilities import offers
+from midcourse.ports.world import Renewed, WorldAway
 
 
 class Performer:
@@ -116,6 +117,8 @@ class Performer:
         store, run_id, world = self.ports.store, self.ports.run_id, self.ports.world
         handle = await store.session(run_id)
         if handle and await world.attach(handle):
+            if offers(world, Renewed) and (renewed := world.renewed_handle()):
+                await store.save_session(run_id, renewed)
             return "kept"
         handle = await world.open()
         if secrets := self.ports.secrets():

@@ -137,6 +137,14 @@ class Picturing(Pictured, Protocol):
         ...
 
 
+class Renewed(Protocol):
+    """A world whose handle changes when it is attached to."""
+
+    def renewed_handle(self) -> str:
+        """The handle to store after attaching; empty if it is still the same."""
+        ...
+
+
 Turn: TypeAlias = tuple[int, int]
 """When a driver was placed, and the epoch of its claim: later ones are greater, even if the store has lost commits."""
 

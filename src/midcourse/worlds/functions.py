@@ -3,6 +3,7 @@
 import inspect
 import json
 import logging
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.domain.skill import Effect, ProbeSpec, Skill
 from midcourse.errors import SkillInvalid
 from midcourse.ports.world import Call
+from midcourse.process import has_ended, identify_self
 from midcourse.worlds.base import BaseWorld, settled
 from midcourse.worlds.declare import Declared, DeclaredProbe, DeclaredSkill
 from midcourse.worlds.signature import ArgumentsUnfit, Signature, read_signature
@@ -114,8 +116,14 @@ class Functions(BaseWorld):
 
     name = "functions"
 
-    def __init__(self, *functions: Callable[..., Any] | Function, read: Sequence[Callable[..., Any]] = ()) -> None:
+    def __init__(
+        self, *functions: Callable[..., Any] | Function, read: Sequence[Callable[..., Any]] = (), shared: bool = False
+    ) -> None:
+        """`shared`: other machines may continue its runs, where it cannot be known whether a process of this one still runs."""
         super().__init__()
+        self._shared = shared
+        self._holder = f"{identify_self()}/{secrets.token_hex(8)}" if shared else ""
+        self._holders: tuple[str, ...] = ()
         known = [function_of(each) for each in functions] + [Function(call=each, effect="read") for each in read]
         self._functions = {function.name: function for function in known}
         if len(self._functions) < len(known):
@@ -129,11 +137,22 @@ class Functions(BaseWorld):
 
     async def open(self) -> str:
         await super().open()
-        return self.name
+        self._holders = (self._holder,)
+        return json.dumps(self._holders) if self._shared else self.name
 
     async def attach(self, handle: str) -> bool:
-        """Functions have no session that could be lost: what finished calls did is still there in the next process."""
+        """Functions have no session that could be lost: what finished calls did is still there in the next process.
+
+        If an earlier process may still be in a call, its absence proves nothing.
+        """
+        if self._shared:
+            earlier = tuple(holder for holder in json.loads(handle) if not _is_over(holder))
+            self.fences = not earlier
+            self._holders = (*earlier, self._holder)
         return True
+
+    def renewed_handle(self) -> str:
+        return json.dumps(self._holders) if self._shared else ""
 
     def _check(self, declared: DeclaredProbe, arguments: Pairs) -> Any:
         function = self._functions[declared.spec.name.removesuffix(HAPPENED)]
@@ -142,6 +161,7 @@ class Functions(BaseWorld):
 
     async def _invoke(self, call: Call, arguments: dict[str, Any]) -> Outcome:
         function = self._functions[call.skill]
+        _CALLING.add(self._holder)
         try:
             returned = await settled(function.call(**function.bind(call.arguments)))
         except Exception as error:
@@ -150,8 +170,20 @@ class Functions(BaseWorld):
                 return Outcome(status="no_effect", reason="not_sent", detail=explained(error), evidence="rule")
             log.info("%s raised\n%s", function.name, traced(error))
             return Outcome(status="unknown", reason="error", detail=explained(error))
+        finally:
+            _CALLING.discard(self._holder)
         evidence = "response" if function.effect == "irreversible" else ""
         return Outcome(data=_as_data(returned), evidence=evidence)
+
+
+_CALLING: set[str] = set()
+"""Holders in this process that are in a call."""
+
+
+def _is_over(holder: str) -> bool:
+    """Whether a holder certainly is in no call any more."""
+    process, _, _ = holder.rpartition("/")
+    return holder not in _CALLING if process and process == identify_self() else has_ended(process)
 
 
 def function_of(function: Callable[..., Any] | Function) -> Function:
