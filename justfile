@@ -69,7 +69,9 @@ coverage *args:
 
 # Run what is too long for CI: the properties, coverage and the full benchmarks, with their results kept
 nightly: properties coverage
-    MCP_COMMITS=13 uv run pytest -q -n 2 tests/mcp/test_git.py
+    npm install --silent --no-audit --no-fund --prefix .ci/tools/mcp @modelcontextprotocol/inspector @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-memory
+    MCP_NPM=.ci/tools/mcp MCP_COMMITS=13 uv run pytest -q -n 2 tests/mcp
+    GUARDED_ORDERS=42 GUARDED_LINES=100 uv run pytest -q -n 2 tests/guarded
     uv run python -m benchmarks.kill_local --runs 200 --json --keep
     uv run python -m benchmarks.horizon --runs 1000 --json --keep
     uv run python -m benchmarks.waste --runs 100 --json --keep
