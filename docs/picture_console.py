@@ -231,7 +231,9 @@ def draw(address: str, to: Path, pages: dict[str, str], looks: list[str]) -> Non
             page.locator("h1").wait_for()
             for name, place in pages.items():
                 if name == TAKEN_OVER:
-                    Desk(address).post(f"{place}/take-over")
+                    desk = Desk(address)
+                    if not desk.get(place)["taken_over_by"]:
+                        desk.post(f"{place}/take-over")
                 take(page, f"{name}-{look}", place, to)
             context.close()
         browser.close()

@@ -1,8 +1,9 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Compass, Hand, MessageSquareText, MousePointerClick, Pause, Play, Square } from "lucide-react";
 import { useState } from "react";
 import { send } from "../api/client";
+import { meQuery } from "../api/queries";
 import type { Accepted, RunView } from "../api/types";
 import { Dialog, Field } from "../ui/dialog";
 import { useKeys } from "../ui/keys";
@@ -19,6 +20,8 @@ export function Controls({ view }: { view: RunView }) {
   const [taking, setTaking] = useState(false);
   const [text, setText] = useState("");
   const may = new Set(view.may);
+  const me = useQuery(meQuery());
+  const mine = !!view.taken_over_by && view.taken_over_by === me.data?.name;
   const tell = useMutation({
     mutationFn: ({ what, body }: { what: string; body?: object }) => send<Accepted>("POST", `runs/${encodeURIComponent(view.id)}/${what}`, body),
     onSettled: () => void client.invalidateQueries({ queryKey: ["run", view.id] }),
@@ -26,7 +29,7 @@ export function Controls({ view }: { view: RunView }) {
   useKeys({
     p: () => (may.has("pause") ? tell.mutate({ what: "pause" }) : may.has("resume") && tell.mutate({ what: "resume" })),
     g: () => may.has("guide") && setGuiding(true),
-    t: () => may.has("take_over") && !view.taken_over_by && setTaking(true),
+    t: () => may.has("take_over") && !mine && setTaking(true),
     i: () => view.question !== null && void navigate({ to: "/inbox", search: { run: view.id } }),
   });
   return (
@@ -60,7 +63,7 @@ export function Controls({ view }: { view: RunView }) {
             Guide…
           </Button>
         )}
-        {may.has("take_over") && (
+        {may.has("take_over") && !mine && (
           <Button keys="t" disabled={tell.isPending} onClick={() => setTaking(true)}>
             <MousePointerClick aria-hidden className="size-4" />
             Take over…

@@ -124,7 +124,7 @@ function Whole({ view, live, lines }: { view: RunView; live: Live; lines?: TurnL
         <div className="max-lg:contents lg:space-y-5">
           <Panel
             className="max-lg:order-2"
-            title={search.at !== undefined ? "What it saw then" : view.result ? "What it saw last" : "What it sees"}
+            title={search.at !== undefined ? "What it saw then" : view.result || mine ? "What it saw last" : "What it sees"}
             aside={
               <>
                 {looked && !now && <Ago at={looked.turn.at} />}
@@ -213,7 +213,7 @@ function lookedAt(turns: readonly TurnMessage[], at?: number): { turn: TurnMessa
 }
 
 function sentence(view: RunView): string {
-  const text = view.verdict ? view.verdict.headline : view.why_not_driven ? "nothing drives it now" : view.state === "asking" ? "it waits for your answer" : view.status;
+  const text = view.verdict ? view.verdict.headline : view.why_not_driven ? "nothing drives it now" : view.taken_over_by ? `paused: ${view.taken_over_by} has taken over` : view.state === "asking" ? "it waits for your answer" : view.status;
   const first = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?…]$/.test(first) ? first : `${first}.`;
 }
@@ -270,12 +270,7 @@ function Head({ view, live }: { view: RunView; live: Live }) {
         </a>
       </nav>
       {view.question !== null && <Asks run={view.id} />}
-      {view.wish !== "go" && !view.result && <Chip tone="ask">{view.wish === "pause" ? "pauses after this step" : "ends after this step"}</Chip>}
-      {view.taken_over_by && (
-        <Chip tone="ask">
-          taken over by <Said text={view.taken_over_by} />
-        </Chip>
-      )}
+      {view.wish !== "go" && !view.result && view.state !== "paused" && <Chip tone="ask">{view.wish === "pause" ? "pauses after this step" : "ends after this step"}</Chip>}
       {(live.notice || view.why_not_driven) && !view.result && (
         <p className="rounded-lg bg-doubt-wash px-3.5 py-2 text-sm text-doubt">
           <Said text={live.notice || view.why_not_driven} />

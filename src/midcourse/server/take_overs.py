@@ -100,10 +100,10 @@ class TakeOvers:
     async def begin(self, tenant: str, desk: Desk, run_id: str, by: str) -> None:
         """Record that this caller has taken over, in place of an earlier one."""
         await self.end(tenant, run_id)
-        await desk.control(run_id).tell(TakenOver(by=by))
         with suppress(NotAttended):  # a world that is not used from here, but in its own window
             await desk.handle(run_id, (), None)
             self._held[tenant, run_id] = TakeOver(by=by, run_id=run_id, desk=desk)
+        await desk.control(run_id).tell(TakenOver(by=by))  # last: viewers read the run again when they hear of it
 
     async def end(self, tenant: str, run_id: str) -> None:
         """Record what was done. From now on the caller sees and does nothing more there."""

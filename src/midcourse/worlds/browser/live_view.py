@@ -41,9 +41,13 @@ class LiveView:
         """
         from playwright.async_api import Error
 
-        if self._lock.locked() or not self._uses:  # before the first look the world may not know its secrets
+        if not self._uses or (
+            self._lock.locked() and not uncovered
+        ):  # before a look the world may not know its secrets
             return View(stamp=since)
-        async with self._lock:
+        async with self._lock:  # who acts waits for a picture of one who watches, and may have left meanwhile
+            if uncovered and not session.attended:
+                return View(stamp="")
             try:
                 async with asyncio.timeout(WITHIN):
                     return await self._take(session, since, uncovered)
