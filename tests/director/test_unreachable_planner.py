@@ -95,3 +95,15 @@ def test_a_replan_has_the_time_without_a_process_besides():
         drill = drill.waits() if drill.run.phase.kind == "backing_off" else drill.sees()
     unreachable(drill).tell(Resumed(), after=300.0).waits().sees()
     assert drill.run.phase.kind == "planning"
+
+
+def test_a_replan_has_the_time_besides_in_which_the_world_was_away():
+    drill = asked(replan_timeout_seconds=100.0).plans(a_step()).acts("failed", reason="permission")
+    while drill.run.phase.kind != "planning":
+        drill = drill.waits() if drill.run.phase.kind == "backing_off" else drill.sees()
+    unreachable(drill).tell(Resumed()).waits().sees_nothing("world_lost")
+    for _ in range(8):
+        drill.opens(False, away=True).waits()
+    drill.opens().sees()
+    assert drill.run.now - drill.run.replanned_at > 100.0
+    assert drill.run.phase.kind == "planning"

@@ -42,9 +42,19 @@ def wait_out(run: Run, again: Move, what: str, detail: str, *, no_delay: bool = 
     wait = 0.0 if no_delay and early else retry_delay(run, "transport", outage.tries)
     wait = wait if early and (wait or no_delay) else max(wait, add_jitter(run, SHORTEST_WAIT))
     wait = min(wait, left)
-    if isinstance(again, AskPlanner) and again.due is not None:
-        again = replace(again, due=again.due + wait)  # waiting does not count against the time for a replan
-    return replace(run, outage=replace(outage, tries=outage.tries + 1)), BackOff(seconds=wait, then=again)
+    run = replace(run, outage=replace(outage, tries=outage.tries + 1))
+    return run, BackOff(seconds=wait, then=_due_later(again, wait))
+
+
+def _due_later(move: Move, seconds: float) -> Move:
+    """The move, with a replan that it leads to due later: waiting does not count against the time for a replan."""
+    match move:
+        case AskPlanner(due=float(due)):
+            return replace(move, due=due + seconds)
+        case Open() | Look():
+            return replace(move, then=_due_later(move.then, seconds))
+        case _:
+            return move
 
 
 def ended_by(answer: Answer, before: Run, after: Run) -> bool:
