@@ -3,12 +3,16 @@
 import asyncio
 import base64
 import json
+import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from benchmarks.leak_checks.kinds import needles
+from midcourse.app.home import DATABASE
+from midcourse.store.deltas import expand
 
 Sinks = dict[str, bytes]
 
@@ -36,7 +40,16 @@ def files(folder: Path) -> Sinks:
         if path.is_file() and not path.is_symlink():
             place = next((name for pattern, name in PLACES if fnmatchcase(str(path), pattern)), OTHER)
             found[place] += path.read_bytes() + str(path).encode() + b"\n"
+            if path.name == DATABASE:
+                found[place] += _observations(path)
     return {name: bytes(content) for name, content in found.items()}
+
+
+def _observations(path: Path) -> bytes:
+    """What a database of runs has compressed."""
+    with closing(sqlite3.connect(path)) as db:
+        bodies = [body for (body,) in db.execute("SELECT body FROM observations")]
+    return b"\n".join(expand(body) for body in bodies if isinstance(body, bytes))
 
 
 def hits(sink: bytes, secrets: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -1,11 +1,18 @@
 """Trial 17, small: one secret of each kind, on the local runtime. `test_redaction.py` looks at the pictures."""
 
+from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from PIL import Image, ImageDraw
 
 from benchmarks.leak_checks.pictures import alike, strangers
+from benchmarks.leak_checks.sinks import files, hits
+from midcourse.domain.observation import Observation, Surface, Zone
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+from midcourse.store.sqlite import SqliteStore
 from tests.benchmarks.scripts import measure
 
 
@@ -31,3 +38,15 @@ def test_pictures_are_told_apart_by_a_letter_however_faint_and_not_by_the_corner
     assert not alike(drawn("pin"), drawn("pit"))
     assert not alike(drawn(), drawn(".", ink=250))
     assert strangers({"a": drawn("1"), "b": drawn("2")}, {"c": drawn("2", corner=161), "d": drawn("3")}) == ["a"]
+
+
+async def test_a_secret_in_a_compressed_observation_is_found(tmp_path: Path) -> None:
+    zones = tuple(Zone(id=f"z{place}", role="text", label=f"Paragraph {place} of a page") for place in range(60))
+    leaking = Observation(
+        id="o1", surface=Surface(title="Page"), zones=(*zones, replace(zones[0], label="tiger")), fingerprint="f"
+    )
+    with SqliteStore(tmp_path / "midcourse.db") as store:
+        await store.begin(Run(id="a"), Task(goal="Read"))
+        await store.save_observation("a", leaking)
+    assert b"tiger" not in (tmp_path / "midcourse.db").read_bytes()
+    assert hits(files(tmp_path)["SQLite"], {"password": "tiger"}) != []

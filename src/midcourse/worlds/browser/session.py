@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ from midcourse.worlds.browser.egress.outbox import HeldRequest
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.proxy_login import enter
 from midcourse.worlds.browser.page.capture import Capture
-from midcourse.worlds.browser.page.forms import PageForms, read_page_forms
+from midcourse.worlds.browser.page.forms import PageForms, read_page_forms, without_passwords
 from midcourse.worlds.browser.page.frames import DocumentGone, script
 from midcourse.worlds.browser.page.settle import Patience, settle
 from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab, Tabs
@@ -141,9 +141,13 @@ class BrowserSession:
     def tab(self) -> Tab:
         return self.tabs.front
 
-    async def look(self) -> Scene:
+    async def look(self, named: Collection[str] = ()) -> Scene:
+        """The page and the requests that wait. Their passwords are not shown, except `named` secrets, which others replace."""
         scene = await self._capture.look(self.tabs)
-        scene.zones += tuple(held.zone for held in self.guard.outbox.waiting)
+        if waiting := self.guard.outbox.waiting:
+            pages = await self.read_forms(())
+            shown = ((held, without_passwords(held.request.commit, pages, named)) for held in waiting)
+            scene.zones += tuple(held.as_zone(commit) for held, commit in shown)
         return scene
 
     async def change_stamp(self) -> tuple[object, ...]:

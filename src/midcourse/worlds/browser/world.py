@@ -207,7 +207,7 @@ class Browser(Skills):
     async def look(self) -> Scene | Unseen:
         if self._session is None:
             return Unseen(reason="world_lost", detail="the browser is not open")
-        return await self._session.look()
+        return await self._session.look(self._secrets.values)
 
     async def observe(self) -> Observation | Unseen:
         async with self._live_view.use():

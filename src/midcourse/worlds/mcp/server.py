@@ -17,7 +17,7 @@ from mcp.types import jsonrpc_message_adapter
 from midcourse.errors import TaskInvalid
 from midcourse.process import end_marked
 
-MARK = "MIDCOURSE_MCP_SESSION"
+MARK = "MIDCOURSE_TOOL_SERVER"
 """The environment variable by which the processes of a session are found, also by another process of Midcourse."""
 LONGEST_LINE = 64 * 2**20
 LEAVES_WITHIN = 2.0

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
+from midcourse.domain.observation import Observation
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.browser import Browser
 from tests.worlds.browser.site import Answer, Site
@@ -104,6 +105,17 @@ async def test_another_origin_is(hand: Hand, site: Site, elsewhere: Site) -> Non
     outcome = await press(hand, site, form(USER, PASSWORD, action=f"{elsewhere.url}/login"))
     assert outcome.reason == "would_send"
     assert elsewhere.effects() == []
+
+
+async def test_a_password_that_is_no_secret_is_masked_in_the_observation_of_the_held_request(
+    hand: Hand, site: Site
+) -> None:
+    await press(hand, site, form(USER, PASSWORD), password="written in the goal")
+    observation = await hand.world.observe()
+    assert isinstance(observation, Observation)
+    (request,) = [zone for zone in observation.zones if zone.role == "request"]
+    assert request.get("user") == "ada"
+    assert "written in the goal" not in str(observation)
 
 
 async def test_a_password_that_is_no_secret_is_masked_in_the_question_and_sent_as_it_is(hand: Hand, site: Site) -> None:

@@ -51,7 +51,7 @@ class Guard:
         return _key(call) == self._held_call and not self.held_for(call)
 
     def find_request(self, zone: str) -> HeldRequest | None:
-        return next((held for held in self.outbox.waiting if held.zone.id == zone), None)
+        return next((held for held in self.outbox.waiting if held.zone_id == zone), None)
 
     def bind(self, call: Call, commit: CommitSet | None) -> CommitSet | None:
         """Remember the commit set that was read for this call: allowed, it may send this and nothing else."""

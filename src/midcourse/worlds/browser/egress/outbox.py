@@ -48,9 +48,12 @@ class HeldRequest:
     """The referrer by which a navigation claims a parked request."""
 
     @property
-    def zone(self) -> Zone:
-        commit = self.request.commit
-        return Zone(id=f"request{self.number}", role="request", label=commit.address, state=commit.values[:_SHOWN])
+    def zone_id(self) -> str:
+        return f"request{self.number}"
+
+    def as_zone(self, shown: CommitSet) -> Zone:
+        """The zone that stands for it, with its commit set as it may be shown."""
+        return Zone(id=self.zone_id, role="request", label=shown.address, state=shown.values[:_SHOWN])
 
 
 @dataclass(kw_only=True)
