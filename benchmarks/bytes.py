@@ -13,7 +13,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -133,9 +133,9 @@ def _written() -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("wchar"))
 
 
-async def measure(steps: int, load: int) -> dict[str, Any]:
+async def measure(sizes: Sequence[int], steps: int, load: int) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
-    for elements, count in [*((size, steps) for size in SIZES), (SIZES[0], load)]:
+    for elements, count in [*((size, steps) for size in sizes), (sizes[0], load)]:
         with tempfile.TemporaryDirectory() as folder:
             print(f"{count} steps on a page of {elements} elements", file=sys.stderr)
             rows.append(await fill_in(elements, count, Path(folder)))
@@ -160,11 +160,12 @@ def text(summary: dict[str, Any]) -> str:
 
 def main() -> int:
     parser = options_of(__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="elements of the pages")
     parser.add_argument("--steps", type=int, default=100, help="of each run")
     parser.add_argument("--load", type=int, default=5000, help="steps of the run that is loaded")
     given = parser.parse_args()
     began = time.monotonic()
-    summary = asyncio.run(measure(given.steps, given.load))
+    summary = asyncio.run(measure(given.sizes, given.steps, given.load))
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": machine()}
     if given.keep:
         keep("bytes", summary, text(summary))

@@ -169,5 +169,6 @@ def test_a_file_of_webhooks_is_read(tmp_path: Path) -> None:
     path = tmp_path / "webhooks.toml"
     path.write_text('[[webhook]]\nname = "ops"\nurl = "https://hooks.example.org/x"\nsecret_file = "secret"\n')
     (hook,) = read_webhooks(path, "local")
+    assert isinstance(hook, Webhook)
     assert (hook.secret, hook.tenant, hook.allow_private) == (SECRET, "local", False)
     assert "secret" not in repr(hook)
