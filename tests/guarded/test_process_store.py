@@ -67,6 +67,17 @@ def test_a_forked_process_does_not_inherit_the_store(tmp_path: Path):
     PROCESS_STORE.close()
 
 
+def test_a_process_that_is_forked_during_a_call_opens_its_own(tmp_path: Path):
+    with PROCESS_STORE.use(tmp_path) as before:
+        child = os.fork()
+        if not child:
+            with PROCESS_STORE.use(tmp_path) as own:
+                os._exit(int(own is before))
+        assert os.waitpid(child, 0)[1] == 0
+        assert before.is_claimed("a") is False
+    PROCESS_STORE.close()
+
+
 def test_settings_follow_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     for name in ("one", "two"):
         monkeypatch.setenv("MIDCOURSE_HOME", str(tmp_path / name))

@@ -36,8 +36,12 @@ class ProcessStore:
         self._file = MISSING
         self._thread = 0
         self._calls = 0
+        self._inherited: list[LocalStore] = []
+        """Stores that were in use when this process was forked. They are neither used nor closed here."""
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=self.close)  # SQLite's locks do not survive in a forked process
+            os.register_at_fork(
+                before=self._prepare_fork, after_in_parent=self._continue_parent, after_in_child=self._begin_child
+            )
 
     @contextmanager
     def use(self, home: Path) -> Generator[LocalStore]:
@@ -53,16 +57,36 @@ class ProcessStore:
         finally:
             if shared:
                 with self._lock:
-                    self._calls -= 1
+                    self._calls = max(
+                        0, self._calls - 1
+                    )  # a call in which the process was forked ends in the child, too
             else:
                 store.close()
 
     def close(self) -> None:
         """Close the store unless a call is using it."""
         with self._lock:
-            if self._store is not None and self._calls == 0:
-                self._store.close()
-                self._store = None
+            self._close_idle()
+
+    def _close_idle(self) -> None:
+        if self._store is not None and self._calls == 0:
+            self._store.close()
+            self._store = None
+
+    def _prepare_fork(self) -> None:
+        """SQLite's locks belong to the process, so a forked one must not use the same connection."""
+        self._lock.acquire()
+        self._close_idle()
+
+    def _continue_parent(self) -> None:
+        self._lock.release()
+
+    def _begin_child(self) -> None:
+        if self._store is not None:
+            self._inherited.append(self._store)
+            self._store = None
+        self._calls = 0
+        self._lock = threading.Lock()
 
     def _reopen(self, home: Path) -> LocalStore:
         """The open store, if its file is still the one of this home: a deleted or replaced file must not receive records."""
