@@ -1,5 +1,6 @@
 """The live view and a take-over in the console: an operator fills in a form in a headless Chromium, a viewer only watches."""
 
+import re
 from collections.abc import Generator
 
 import pytest
@@ -81,5 +82,6 @@ async def test_an_operator_takes_over_and_a_viewer_watches(console: Console, pag
         log = page.get_by_role("log")
         await expect(log).to_contain_text(f"sent POST {pages.url}/save")
         assert pages.bodies["/save"] == b"name=Ada+p", await log.inner_text()
-        await expect(log).to_contain_text("typed into field 'Name' (5 characters)")
+        typed = re.findall(r"typed into field 'Name' \((\d) character", await log.inner_text())
+        assert sum(map(int, typed)) == len("Ada p")  # in several entries if typing takes longer than two seconds
     served.client().post("/runs/form/cancel", json={})
