@@ -1,12 +1,16 @@
 """A planner that cannot be reached: asked again, each time as a command of its own; whoever is told to wait waits."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from midcourse.director.outage import put_off
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.command import MakePlan, Wait
 from midcourse.domain.event import Resumed
+from midcourse.domain.move import AskPlanner, Consult, Look, Move, Open
 from tests.harness import Drill, a_step
 
 
@@ -108,3 +112,18 @@ def test_a_replan_has_the_time_besides_in_which_the_world_was_away():
     assert drill.run.replanned_at is not None
     assert drill.run.now - drill.run.replanned_at > 100.0
     assert drill.run.phase.kind == "planning"
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda asked: asked, lambda asked: Look(then=asked), lambda asked: Open(then=Look(then=asked))],
+)
+def test_a_replan_is_put_off_wherever_it_stands(wrap: Callable[[AskPlanner], Move]):
+    asked_then = AskPlanner(cause="error", due=100.0)
+    assert put_off(wrap(asked_then), 30.0) == wrap(replace(asked_then, due=130.0))
+    assert put_off(wrap(replace(asked_then, due=None)), 30.0) == wrap(replace(asked_then, due=None))
+
+
+def test_a_replan_behind_an_adviser_is_put_off():
+    consult = Consult(role="reflector", then=AskPlanner(cause="error", due=100.0))
+    assert put_off(consult, 30.0) == replace(consult, then=replace(consult.then, due=130.0))

@@ -17,7 +17,7 @@ COMMITS = int(os.environ.get("MCP_COMMITS", "1"))
 @pytest.mark.slow
 @pytest.mark.parametrize("killed", ["client", "server"])
 @pytest.mark.parametrize("hook", ["pre-commit", "post-commit"])
-def test_one_commit_whoever_dies(killed: str, hook: str, tmp_path: Path) -> None:
+def test_one_commit_whichever_process_dies(killed: str, hook: str, tmp_path: Path) -> None:
     repository = Repository(tmp_path)
     repository.create()
     messages = [f"{killed}-{hook}-{number}" for number in range(COMMITS)]

@@ -28,7 +28,7 @@ class FakeSlack:
     called: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Method and token of every call."""
     sends: Queue[dict[str, Any]] = field(default_factory=Queue[dict[str, Any]])
-    """Envelopes that are sent to whoever is connected by socket mode."""
+    """Envelopes that are sent to the client that is connected by socket mode."""
     heard: Queue[dict[str, Any]] = field(default_factory=Queue[dict[str, Any]])
     """What came back."""
 

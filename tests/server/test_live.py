@@ -1,4 +1,4 @@
-"""The live view over HTTP: pictures on change, at most two a second, and none unless somebody watches."""
+"""The live view over HTTP: pictures on change, at most two a second, and none without a viewer."""
 
 import threading
 import time
@@ -36,7 +36,7 @@ def change() -> None:
     Window.changes[0] += 1
 
 
-def test_no_picture_is_taken_unless_somebody_watches(served: Served, watched: str) -> None:
+def test_no_picture_is_taken_without_a_viewer(served: Served, watched: str) -> None:
     viewer = served.client("viewer")
     Window.taken.clear()
     for _ in range(3):  # a page that only reads

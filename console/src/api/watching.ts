@@ -26,7 +26,7 @@ function subscribe(changed: () => void): () => void {
 
 const isVisible = () => document.visibilityState === "visible";
 
-/** The latest picture at this path, as long as it is wanted and this page is visible: nothing is pictured for a page that nobody sees. */
+/** The latest picture at this path, as long as it is wanted and this page is visible: nothing is pictured for a page that is not visible. */
 export function usePicture(path: string, wanted: boolean): string {
   const visible = useSyncExternalStore(subscribe, isVisible);
   const [shown, setShown] = useState("");

@@ -65,9 +65,11 @@ def guarded(
     """Make the effect of a function, plain or `async`, happen at most once for each key.
 
     `key` is built from the arguments, such as `"{order_id}"`. The same call again returns what the first one returned; other values
-    under the same key raise `KeyTaken`. Keys belong to `name`, by default the function's module and qualified name. `happened` takes the same arguments and says whether the effect is there: True, False, or
-    None if it cannot tell. It is asked when a call raised or its process died; without it a person is. `settles_after` is how long
-    the effect may take to be seen, in seconds. After an exception in `absent_on` nothing was sent.
+    under the same key raise `KeyTaken`. Keys belong to `name`, by default the function's module and qualified name.
+
+    `happened` takes the same arguments and says whether the effect is there: True, False, or None if it cannot tell. It is asked
+    when a call raised or its process died; without it a person is. `settles_after` is how long the effect may take to be seen, in
+    seconds. After an exception in `absent_on` nothing was sent.
 
     `approve="always"` asks `approver`, or posts the question for `midcourse approve` and the console; a caller that waits no longer
     than `wait` seconds gets `Pending`. `timeout` is for `async` functions, in seconds. `database` is the URL of a PostgreSQL database,

@@ -4,7 +4,7 @@ from typing import assert_never
 
 from midcourse.director.turn import Turn
 from midcourse.domain.event import Answer, Finished, PersonAsked, Postponed, Recorded, TimerFired
-from midcourse.domain.move import AskPlanner, BackOff, Begin, Conclude, End, Look, Move, Open, Revert
+from midcourse.domain.move import AskPlanner, BackOff, Begin, Conclude, Consult, End, Look, Move, Open, Revert
 from midcourse.domain.phase import (
     Acting,
     Advising,
@@ -43,16 +43,18 @@ def wait_out(run: Run, again: Move, what: str, detail: str, *, no_delay: bool = 
     wait = wait if early and (wait or no_delay) else max(wait, add_jitter(run, SHORTEST_WAIT))
     wait = min(wait, left)
     run = replace(run, outage=replace(outage, tries=outage.tries + 1))
-    return run, BackOff(seconds=wait, then=_due_later(again, wait))
+    return run, BackOff(seconds=wait, then=put_off(again, wait))
 
 
-def _due_later(move: Move, seconds: float) -> Move:
+def put_off(move: Move, seconds: float) -> Move:
     """The move, with a replan that it leads to due later: waiting does not count against the time for a replan."""
     match move:
         case AskPlanner(due=float(due)):
             return replace(move, due=due + seconds)
         case Open() | Look():
-            return replace(move, then=_due_later(move.then, seconds))
+            return replace(move, then=put_off(move.then, seconds))
+        case Consult(then=AskPlanner(due=float(due))):
+            return replace(move, then=replace(move.then, due=due + seconds))
         case _:
             return move
 

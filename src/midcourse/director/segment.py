@@ -1,7 +1,7 @@
 """Segments: observe, plan for what is visible, carry out the steps, observe again at the transition."""
 
 from midcourse.director.asking import ask_for_planner
-from midcourse.director.outage import wait_out
+from midcourse.director.outage import put_off, wait_out
 from midcourse.director.turn import (
     REFUSALS,
     Rest,
@@ -287,8 +287,7 @@ def _ask_later(run: Run, asked: AskPlanner, event: Planned) -> Turn:
     if event.wait is None or event.wait <= 0:
         return wait_out(run, again, "the planner", event.detail, no_delay=event.wait is not None)
     wait = add_jitter(run, max(SHORTEST_WAIT, event.wait))
-    due = None if asked.due is None else asked.due + wait
-    return run, BackOff(seconds=wait, then=replace(again, due=due))
+    return run, BackOff(seconds=wait, then=put_off(again, wait))
 
 
 def refuse(run: Run, why: str, then: AskPlanner | Recover) -> Turn:

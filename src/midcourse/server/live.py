@@ -32,7 +32,7 @@ class NotWatchable(Exception):
 
 
 class LiveView:
-    """The latest picture of one run, kept up to date while somebody waits for the next one."""
+    """The latest picture of one run, kept up to date while a viewer waits for the next one."""
 
     def __init__(self, look: Look, period: float = PERIOD) -> None:
         """`look` gets the stamp of the last picture, and raises `ConnectionError` or `NotAttended`."""

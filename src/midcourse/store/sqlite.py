@@ -28,6 +28,7 @@ from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, RunBusy, StoreRestored, StoreUnusable, TaskInvalid
 from midcourse.policy.audit import HUMAN_INPUT_KINDS, is_human_input
+from midcourse.policy.durability import must_survive
 from midcourse.ports.driving import Claim, MessageWaiting
 from midcourse.ports.store import Happened, JournalRow, RunQuery, RunStatus, RunSummary
 from midcourse.store.deltas import compress, expand
@@ -44,7 +45,6 @@ from midcourse.store.state import (
     decode_stored,
     decode_stored_any,
     final_reason_of,
-    must_survive,
     read_run,
 )
 

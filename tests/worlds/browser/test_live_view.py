@@ -1,4 +1,4 @@
-"""Pictures for whoever watches: on request only, on change only, with secrets covered, and never in the way of the run."""
+"""Pictures for viewers: on request only, on change only, with secrets covered, and never in the way of the run."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -1,6 +1,6 @@
 """The tools that an MCP host gets: start runs of known tasks, watch and control them, and read their questions.
 
-Whoever calls them is a model. It chooses a task that the owner of this server wrote, and its inputs; it cannot change settings, and
+The caller is a model. It chooses a task that the owner of this server wrote, and its inputs; it cannot change settings, and
 it cannot decide questions unless the server was started so: an agent must not approve its own requests.
 """
 

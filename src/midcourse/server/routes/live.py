@@ -1,4 +1,4 @@
-"""What a run's world shows now, for whoever watches."""
+"""What a run's world shows now, for viewers."""
 
 import time
 from typing import Annotated

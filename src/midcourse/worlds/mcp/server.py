@@ -121,11 +121,11 @@ class Server:
             await asyncio.wait_for(self._process.wait(), 0 if self.ended.is_set() else LEAVES_WITHIN)
         self.kill()
         await end_session(self._session)
-        await self._process.wait()  # last, since it also waits for whoever inherited its pipes
+        await self._process.wait()  # last, since it also waits for processes that inherited its pipes
 
 
 async def end_session(session: str) -> None:
-    """End all processes of a session, whoever started them."""
+    """End all processes of a session, whichever process started them."""
     await asyncio.to_thread(end_marked, MARK, session)
 
 
