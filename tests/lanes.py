@@ -2,7 +2,7 @@
 
 A quick test starts no process, needs no server and takes little CPU time; one that does more fails, here and in CI, until it is
 cheaper or marked `slow`. All of them together have a budget, too, so that `just test` stays quick while tests are added. CPU
-time hardly depends on what else runs on the machine.
+time depends little on what else runs on the machine.
 
 Property tests are counted as under the profile `quick`, whatever the number of examples.
 """
@@ -25,10 +25,10 @@ SERVERS = frozenset({"temporal", "s3", "postgres_server", "fleet_home", "local_m
 PROPERTIES = Path(__file__).parent / "properties"
 """Whole generated runs: what has examples there is slow."""
 QUICK_EXAMPLES = 50
-CPU_SECONDS = 1.5
-"""The limit of one test. Mark as slow what takes more than about half of it, since a busy machine adds to it."""
-BUDGET = 150.0
-"""CPU seconds of all quick tests together. With the collection by each worker, that is 90 seconds on two cores."""
+CPU_SECONDS = 3.0
+"""The limit of one test. Mark as slow what takes more than about 0.7, since a busy machine adds to it."""
+BUDGET = 220.0
+"""CPU seconds of all quick tests together. They took 87 on a quiet machine and 130 on a busy one of another make."""
 
 _started: list[str] = []
 _hooked = False
