@@ -17,6 +17,16 @@ setup:
 lock *args:
     uv pip compile --quiet --universal --generate-hashes --extra browser --extra desktop --extra llm --extra mcp --extra oidc --extra robot --extra s3 --extra server --extra slack --extra up --extra vision --group dev --custom-compile-command "just lock" {{ args }} --output-file requirements.lock pyproject.toml
 
+# Compile the lock of the frameworks that examples are tested with
+lock-frameworks *args:
+    uv pip compile --quiet --universal --generate-hashes --extra llm --custom-compile-command "just lock-frameworks" {{ args }} --output-file tests/frameworks/requirements.lock pyproject.toml tests/frameworks/requirements.in
+
+# Run the examples with LangGraph and the OpenAI Agents SDK, in an environment of their own
+frameworks *args:
+    uv venv --quiet --allow-existing .ci/tools/frameworks
+    uv pip sync --quiet --compile-bytecode --python .ci/tools/frameworks --require-hashes tests/frameworks/requirements.lock
+    FRAMEWORKS_PYTHON="$PWD/.ci/tools/frameworks/bin/python" uv run pytest -q tests/frameworks {{ args }}
+
 # Format the code and sort the imports
 fmt:
     uv run ruff format
@@ -68,7 +78,7 @@ coverage *args:
     MIDCOURSE_HYPOTHESIS=quick uv run pytest -q -n auto -m "not slow" --cov --cov-report=term:skip-covered {{ args }}
 
 # Run what is too long for CI: the properties, coverage and the full benchmarks, with their results kept
-nightly: properties coverage
+nightly: properties coverage frameworks
     npm install --silent --no-audit --no-fund --prefix .ci/tools/mcp @modelcontextprotocol/inspector @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-memory
     MCP_NPM=.ci/tools/mcp MCP_COMMITS=13 uv run pytest -q -n 2 tests/mcp
     GUARDED_ORDERS=42 GUARDED_LINES=100 uv run pytest -q -n 2 tests/guarded

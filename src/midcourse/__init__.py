@@ -1,6 +1,6 @@
 """Midcourse: a runtime for agents whose actions have consequences.
 
-The public modules are this one and `midcourse.expect`, `planners`, `records`, `roles`, `settings`, `tasks`, `testing`,
+The public modules are this one and `midcourse.expect`, `frameworks`, `planners`, `records`, `roles`, `settings`, `tasks`, `testing`,
 `worlds` and `errors`. All others are internal, and their names may change.
 """
 

@@ -14,6 +14,7 @@ PUBLIC = (
     "midcourse",
     "midcourse.errors",
     "midcourse.expect",
+    "midcourse.frameworks",
     "midcourse.planners",
     "midcourse.records",
     "midcourse.roles",
@@ -28,7 +29,7 @@ PUBLIC = (
     "midcourse.worlds.host",
     "midcourse.worlds.simulated",
 )
-LAZY = ("midcourse", "midcourse.records", "midcourse.worlds")
+LAZY = ("midcourse", "midcourse.frameworks", "midcourse.records", "midcourse.worlds")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TEMPLATES = ROOT / "src/midcourse/cli/commands/start/templates"
 

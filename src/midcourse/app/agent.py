@@ -2,16 +2,18 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
+from threading import Lock
 
 from midcourse.app.control import LocalControl, LocalStore
-from midcourse.app.defaults import DenyAll, EnvironmentVault, check_secrets, user
+from midcourse.app.defaults import DenyAll, EnvironmentVault, LeaveOpen, check_secrets, user
 from midcourse.app.following import FollowedRun
-from midcourse.app.home import DATABASE, KEPT, LESSONS, open_home, open_store
+from midcourse.app.home import DATABASE, KEPT, LESSONS, open_home
+from midcourse.app.home import open_store as open_local_store
 from midcourse.app.live_run import LiveRun
 from midcourse.app.models.reserves import with_call_reserves
 from midcourse.app.models.roles import ROLES, OptionalRoles, RoleModels, build_roles, embedder_for
@@ -20,6 +22,7 @@ from midcourse.app.records.plan_diff import PlanComparison, compare_plans
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import check_references, new_run, new_run_id
 from midcourse.app.task.check import check_against
+from midcourse.app.tools.agent_tool import ONE_CALL, AgentTool
 from midcourse.app.wiring import (
     Job,
     blobs_in,
@@ -166,7 +169,7 @@ class Agent(OptionalRoles):
         Progress begins with the first turn. `approver` is asked what the run asks, beside those who are asked elsewhere: the
         first answer counts. Leaving the block leaves the run as it is. Raises `RunUnknown`.
         """
-        with self._open_store() as store:
+        with self.open_store() as store:
             if not offers(store, LocalStore):
                 raise TaskInvalid(f"runs in a {type(store).__name__} cannot be followed in Python; midcourse watch can")
             run = FollowedRun(LocalControl(store, run_id), await store.opening(run_id), log.warning)
@@ -176,23 +179,51 @@ class Agent(OptionalRoles):
             finally:
                 await run.close()
 
+    def as_tool(
+        self,
+        task: Task | str,
+        *,
+        name: str,
+        description: str = "",
+        inputs: Mapping[str, type] | None = None,
+        key: str = ONE_CALL,
+        wait: float | None = 0.0,
+    ) -> AgentTool:
+        """A tool for an agent of another framework: `agent.as_tool("Order a lamp", name="order_lamp").for_pydantic_ai()`.
+
+        Its model chooses the `inputs`, with these types. Each call is a run under `key`, made of `conversation`, `call` and the
+        inputs; the same key again returns the answer of that run. Without an approver, a question is answered as 'pending', with
+        how a person decides it; calls wait for a decision at most `wait` seconds.
+        """
+        task = Task(goal=task) if isinstance(task, str) else task
+        return AgentTool(
+            agent=self if self.approver else replace(self, approver=LeaveOpen()),
+            task=task,
+            name=name,
+            description=description or task.goal,
+            inputs=dict(inputs or {}),
+            key=key,
+            wait=wait,
+            in_use=self._in_use,
+        )
+
     async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
         """Every plan version of a run: its parent, why it was made, from what, its steps, and what was repaired in it."""
-        with self._open_store() as store:
+        with self.open_store() as store:
             return await store.plans(run_id)
 
     async def compare_plans(self, run_id: str, earlier: int, later: int) -> PlanComparison:
         """The steps that one plan version kept, changed, dropped and added. Raises `TaskInvalid` for an unknown version."""
-        with self._open_store() as store:
+        with self.open_store() as store:
             return compare_plans(await journal_of(store, run_id), earlier, later)
 
     async def task_state(self, run_id: str) -> TaskState:
         """The state of the task: PENDING_APPROVAL, APPROVED, FAILED and so on, also if another process drives the run."""
-        with self._open_store() as store:
+        with self.open_store() as store:
             return task_state((await store.load(run_id))[0])
 
     @contextmanager
-    def _open_store(self) -> Generator[Store]:
+    def open_store(self) -> Generator[Store]:
         """The agent's store; one that the agent opened itself is closed after use."""
         store = self._store
         try:
@@ -202,12 +233,17 @@ class Agent(OptionalRoles):
                 store.close()
 
     @cached_property
+    def _in_use(self) -> Lock:
+        """Held by a call of one of its tools: they share the world."""
+        return Lock()
+
+    @cached_property
     def _settings(self) -> Settings:
         return self.settings or Settings.load()
 
     @property
     def _store(self) -> Store:
-        return self.store or open_store(self._settings.home)
+        return self.store or open_local_store(self._settings.home)
 
     def _roles(self, secrets: Secrets = (), run: str = "") -> RoleModels:
         """New for each run: runs may be in different event loops, which cannot share connections."""

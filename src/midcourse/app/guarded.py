@@ -17,18 +17,16 @@ from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 from midcourse.app.agent import Agent
 from midcourse.app.defaults import LeaveOpen
-from midcourse.app.live_run import LiveRun
 from midcourse.app.process_store import PROCESS_STORE, load_settings
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_id
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import Limits
-from midcourse.domain.phase import Asking
 from midcourse.domain.plan import Draft
 from midcourse.domain.result import Result
 from midcourse.domain.skill import Effect
 from midcourse.domain.task import Task
-from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, Pending, Rejected, RunBusy, SkillInvalid
+from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, Rejected, RunBusy, SkillInvalid
 from midcourse.planners.same_plan import SamePlan
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
@@ -39,8 +37,6 @@ R = TypeVar("R")
 
 BUSY_SECONDS = 0.05
 """How often to look whether another process has finished the same call."""
-DECIDED_SECONDS = 0.5
-"""How long a resumed call has at least to read a decision that was posted in the meantime."""
 NEVER = 10.0**9
 """A plain function cannot be interrupted, so it has no time-out but its own."""
 
@@ -112,7 +108,7 @@ def _wrap(call: Callable[P, R], guard: "Guard") -> Callable[P, R]:
 
         @wraps(call)
         def invoke(*args: P.args, **kwargs: P.kwargs) -> Any:
-            return _run(guard.call(guard.function.arguments(*args, **kwargs)))
+            return run_blocking(guard.call(guard.function.arguments(*args, **kwargs)))
 
         wrapper = invoke
     setattr(wrapper, GUARD, guard.function)
@@ -191,7 +187,7 @@ class Guard:
         while True:
             await self._check_values(store, key, arguments)
             try:
-                result = await self._finish(agent.start(task, run_id=run_id))
+                result = await agent.start(task, run_id=run_id).result_unless_asked(self.wait)
             except RunBusy:
                 await asyncio.sleep(BUSY_SECONDS)
                 continue
@@ -215,24 +211,6 @@ class Guard:
             raise KeyTaken(
                 f"run {run_id} called {self.function.name} under the key '{key}' with other values of {', '.join(differing)}"
             )
-
-    async def _finish(self, run: LiveRun) -> Result:
-        """Wait for the end of the run, or raise `Pending` when it waits for a decision longer than the caller wants to."""
-        if self.wait is None:
-            return await run.result()
-        patience = max(self.wait, DECIDED_SECONDS)
-        turns, asked = aiter(run), False
-        while True:
-            try:
-                async with asyncio.timeout(patience if asked else None):
-                    turn = await anext(turns)
-            except StopAsyncIteration:
-                return await run.result()
-            except TimeoutError:
-                await run.stop()
-                waits = f"run {run.run_id} waits for a decision: midcourse approve {run.run_id}"
-                raise Pending(waits, run.run_id) from None
-            asked = isinstance(turn.run.phase, Asking)
 
     async def _returned(self, store: Store, result: Result, world: Functions) -> Any:
         name, run_id = self.function.name, result.run
@@ -266,7 +244,7 @@ def _left_nothing(result: Result) -> bool:
     return failed and not any(step.irreversible for step in result.completed)
 
 
-def _run(call: Coroutine[Any, Any, R]) -> R:
+def run_blocking(call: Coroutine[Any, Any, R]) -> R:
     """Run a coroutine from plain code; where an event loop runs in this thread already, in another thread."""
     if not _runs_loop():
         return asyncio.run(call)

@@ -8,10 +8,12 @@ from midcourse.app.start import start_under_key
 from midcourse.director.decide import objection
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.event import Control
+from midcourse.domain.phase import Asking
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
+from midcourse.errors import Pending
 from midcourse.perform import Ports
 from midcourse.policy.approval.check import why_needs_all_values
 from midcourse.policy.approval.question import bind_decision
@@ -23,6 +25,9 @@ from midcourse.ports.viewing import Attendable, Gesture, Handled, NotAttended, V
 from midcourse.ports.world import World
 from midcourse.runtimes.driver import Driver
 from midcourse.store.sqlite import SqliteStore
+
+DECIDED_SECONDS = 0.5
+"""How long a resumed run has at least to read a decision that was posted in the meantime."""
 
 
 class LiveRun(Controls[str]):
@@ -65,6 +70,30 @@ class LiveRun(Controls[str]):
     async def result(self) -> Result:
         """Wait for the end of the run. Cancelling this stops the run where it is, so that it can be resumed."""
         return await self._task
+
+    async def result_unless_asked(self, wait: float | None) -> Result:
+        """Wait for the end of the run. If it waits for a decision longer than `wait` seconds, stop driving it and raise `Pending`.
+
+        Cancelling this stops the run where it is, so that it can be resumed.
+        """
+        if wait is None:
+            return await self.result()
+        patience = max(wait, DECIDED_SECONDS)
+        turns, asked = aiter(self), False
+        while True:
+            try:
+                async with asyncio.timeout(patience if asked else None):
+                    turn = await anext(turns)
+            except StopAsyncIteration:
+                return await self.result()
+            except TimeoutError:
+                await self.stop()
+                waits = f"run {self.run_id} waits for a decision: midcourse approve {self.run_id}"
+                raise Pending(waits, self.run_id) from None
+            except asyncio.CancelledError:
+                await self.stop()
+                raise
+            asked = isinstance(turn.run.phase, Asking)
 
     async def stop(self) -> None:
         """Stop driving the run where it is, so that it can be resumed."""

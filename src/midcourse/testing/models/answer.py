@@ -35,6 +35,7 @@ class Calls:
     tool: str
     arguments: str | Mapping[str, Any]
     usage: Usage | None = None
+    id: str = "call_0"
 
 
 @dataclass(frozen=True)

@@ -51,9 +51,9 @@ def _said(answer: Says | Calls | Refuses) -> dict[str, Any]:
             return {"content": _text(content)}
         case Refuses(why=why):
             return {"refusal": why}
-        case Calls(tool=tool, arguments=arguments):
+        case Calls(tool=tool, arguments=arguments, id=call):
             function = {"name": tool, "arguments": _text(arguments)}
-            return {"tool_calls": [{"id": "call_0", "type": "function", "function": function}]}
+            return {"tool_calls": [{"id": call, "type": "function", "function": function}]}
 
 
 def _deltas(said: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

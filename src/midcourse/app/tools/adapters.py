@@ -1,0 +1,79 @@
+"""An agent's tool in the types of other frameworks, with their retries and time-outs switched off.
+
+A framework that gave a call up or made it again would not do harm, since its run is found by the key; but it would tell its model
+that nothing happened. So no call raises for what happened in the world, and none is interrupted.
+"""
+
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, cast
+
+from midcourse.app.guarded import run_blocking
+from midcourse.app.tools.agent_tool import AgentTool
+
+NEVER = 10.0**9
+"""Seconds. pydantic-ai takes no time-out for 'that of the agent', so there has to be one."""
+
+
+def pydantic_ai_tool(tool: AgentTool) -> Any:
+    from pydantic_ai import RunContext, Tool
+
+    async def call(context: RunContext[Any], **arguments: Any) -> str:
+        answer = await tool.call(arguments, conversation=context.conversation_id or "", call=context.tool_call_id or "")
+        return answer.text
+
+    made: Tool[Any] = Tool.from_schema(call, tool.name, tool.description, tool.schema, takes_ctx=True, sequential=True)
+    made.max_retries, made.timeout = 0, NEVER
+    return made
+
+
+def openai_tool(tool: AgentTool) -> Any:
+    agents: Any = import_module("agents")
+
+    async def call(context: Any, text: str) -> str:
+        config = context.run_config
+        conversation = (config.group_id if config else "") or ""
+        answer = await tool.call(_read(text), conversation=conversation, call=context.tool_call_id)
+        return answer.text
+
+    return agents.FunctionTool(
+        name=tool.name,
+        description=tool.description,
+        params_json_schema=tool.schema,
+        on_invoke_tool=call,
+        strict_json_schema=False,  # in strict mode every argument is required
+        timeout_seconds=None,
+    )
+
+
+def langgraph_tool(tool: AgentTool) -> Any:
+    structured: Any = import_module("langchain_core.tools").StructuredTool
+    runtime_type: Any = import_module("langgraph.prebuilt").ToolRuntime
+
+    async def call(runtime: Any, **arguments: Any) -> str:
+        conversation = runtime.config.get("configurable", {}).get("thread_id", "")
+        answer = await tool.call(arguments, conversation=str(conversation), call=runtime.tool_call_id or "")
+        return answer.text
+
+    def call_blocking(runtime: Any, **arguments: Any) -> str:
+        return run_blocking(call(runtime, **arguments))
+
+    call.__annotations__["runtime"] = call_blocking.__annotations__["runtime"] = runtime_type
+    return structured(
+        name=tool.name,
+        description=tool.description,
+        args_schema=tool.schema,
+        func=call_blocking,
+        coroutine=call,
+        handle_tool_error=False,
+    )
+
+
+def _read(text: str) -> Mapping[str, Any]:
+    """Arguments as a model wrote them. What is not an object becomes an argument that is refused."""
+    try:
+        given: object = json.loads(text or "{}")
+    except ValueError:
+        given = None
+    return cast(Mapping[str, Any], given) if isinstance(given, dict) else {"": text}

@@ -1,0 +1,21 @@
+"""Other agent frameworks: an agent as their tool (`Agent.as_tool`), and their agents as planners."""
+
+from typing import TYPE_CHECKING
+
+from midcourse.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from midcourse.app.tools.agent_tool import AgentTool as AgentTool
+    from midcourse.app.tools.answer import ToolAnswer as ToolAnswer
+    from midcourse.llm.text_planner import LangGraphPlanner as LangGraphPlanner
+    from midcourse.llm.text_planner import OpenAIPlanner as OpenAIPlanner
+    from midcourse.llm.text_planner import TextPlanner as TextPlanner
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "midcourse.app.tools.agent_tool": "AgentTool",
+        "midcourse.app.tools.answer": "ToolAnswer",
+        "midcourse.llm.text_planner": "LangGraphPlanner OpenAIPlanner TextPlanner",
+    },
+)
