@@ -6,6 +6,7 @@ MidcourseError
 ├── TaskInvalid       a task, task file or setting that cannot be run as written
 ├── SkillInvalid      a skill or probe whose declaration makes no sense
 ├── RunUnknown        no run of that name in this store
+├── RunPruned         the records of the run were deleted; its result is still there
 ├── RunEnded          the run has ended; there is nothing left to resume
 ├── RunBusy           another process is driving this run
 ├── KeyTaken          an earlier run has this business key, and may have done what it stands for
@@ -38,6 +39,10 @@ class SkillInvalid(MidcourseError):
 
 class RunUnknown(MidcourseError):
     """No run of that name is stored here."""
+
+
+class RunPruned(MidcourseError):
+    """The records of this run were deleted when they had reached their age; the message says when and what is left."""
 
 
 class RunEnded(MidcourseError):

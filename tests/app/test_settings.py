@@ -27,6 +27,7 @@ OWN = {
     "cassette",
     "reuse",
     "home",
+    "retention_days",
 }
 OWN |= {
     "recovery",

@@ -1,8 +1,12 @@
 """Records of a run over HTTP: plans, differences, observations, what was sent with its evidence, replays, forks, audit."""
 
+import asyncio
+from pathlib import Path
+
 import httpx2 as httpx
 import pytest
 
+from midcourse.app.home import open_store
 from midcourse.pictures import read_picture
 from tests.server.serving import Served, decide, ended, start, start_asking, until
 
@@ -124,3 +128,21 @@ def test_settings_and_worlds_are_described(served: Served, reader: httpx.Client)
     assert {"name": "shop", "simulated": True} in reader.get("/worlds").json()
     assert reader.get("/fleet").json()["kind"] == "local"
     assert {"lamp", "order"} <= {row["name"] for row in reader.get("/tasks").json()}
+
+
+def test_records_of_a_pruned_run_are_gone_and_its_result_is_not(served: Served, reader: httpx.Client) -> None:
+    start(served.client("operator"), "pruned", "stored", settings={"approvals": "never"})
+    ended(reader, "pruned")
+    asyncio.run(_prune(served.home / "acme", "pruned"))
+    view = reader.get("/runs/pruned").json()
+    assert (view["pruned_at"], view["plans"], view["result"]["run"]) == (50.0, [], "pruned")
+    assert reader.get("/runs/pruned/result").status_code == 200
+    for part in ("plans", "lines", "observations", "observations/o1", "effects", "journal", "export.html", "events"):
+        answer = reader.get(f"/runs/pruned/{part}")
+        assert (answer.status_code, answer.json()["code"]) == (410, "pruned"), part
+    assert "pruned" in [run["id"] for run in reader.get("/runs").json()["runs"]]
+
+
+async def _prune(home: Path, run_id: str) -> None:
+    with open_store(home) as store:
+        assert await store.prune((run_id,), at=50.0) == 1

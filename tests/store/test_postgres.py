@@ -13,12 +13,20 @@ from typing import cast
 import psycopg
 import pytest
 
-from midcourse.errors import KeyTaken, RunBusy
+from midcourse.errors import FleetUnavailable, KeyTaken, RunBusy
 from midcourse.ports.abilities import offers
 from midcourse.ports.store import Claimable, JournalRow, Store
 from midcourse.store.postgres import PostgresStore
-from midcourse.testing.conformance.store import DrivingConformance, ListingConformance, StoreConformance, same
-from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, opening, turns
+from midcourse.store.postgres.retention import OWNER
+from midcourse.testing.conformance.store import (
+    DrivingConformance,
+    ListingConformance,
+    RetentionConformance,
+    StoreConformance,
+    same,
+)
+from midcourse.testing.conformance.store.base import keep_all
+from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, opening, result, turns
 from tests.scenarios.stage import RUN, example
 from tests.store.batches import Batched
 
@@ -44,6 +52,27 @@ class TestPostgresStore(OnPostgres, StoreConformance, DrivingConformance, Listin
 
     def reopen(self, store: Store) -> Store | None:
         return self.make_store(Path())
+
+
+class TestRetention(OnPostgres, RetentionConformance):
+    def make_store(self, tmp_path: Path) -> Store:
+        return PostgresStore(self.url, tenant=self.tenant)
+
+    async def prune(self, store: Store, run_id: str, at: float) -> int:
+        """As the owner of the tables. A run of another tenant with the same id stays, also if the owner is a superuser."""
+        async with (
+            PostgresStore(self.url, tenant=self.tenant, role=OWNER) as owner,
+            PostgresStore(self.url, tenant=f"{self.tenant}x") as other,
+        ):
+            if not await other.runs_named(run_id, 1):
+                await other.begin(opening(run_id), TASK)
+                await keep_all(other, run_id)
+                await other.save_result(result(run_id))
+            with pytest.raises(FleetUnavailable, match="owns the tables"):
+                await cast(PostgresStore, store).prune((run_id,), at)
+            pruned = await owner.prune((run_id,), at)
+            assert len(await other.journal(run_id)) == len(turns(run_id))
+        return pruned
 
 
 class TestPostgresBatch(OnPostgres, StoreConformance):

@@ -25,7 +25,12 @@ from midcourse.policy.audit import verify_log
 from midcourse.ports.store import Store
 from midcourse.store.sqlite import SqliteStore
 from midcourse.store.sqlite_file import FIRST, OLDEST, SCHEMA_VERSION
-from midcourse.testing.conformance.store import DrivingConformance, ListingConformance, StoreConformance
+from midcourse.testing.conformance.store import (
+    DrivingConformance,
+    ListingConformance,
+    RetentionConformance,
+    StoreConformance,
+)
 
 TASK = Task(goal="Count")
 
@@ -106,7 +111,7 @@ def kill(process: "subprocess.Popen[str]") -> list[str]:
     return said
 
 
-class TestSqliteStore(StoreConformance, DrivingConformance, ListingConformance):
+class TestSqliteStore(StoreConformance, DrivingConformance, ListingConformance, RetentionConformance):
     def make_store(self, tmp_path: Path) -> Store:
         return SqliteStore(tmp_path / "new" / "folder" / "runs.db")
 

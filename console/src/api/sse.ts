@@ -82,7 +82,7 @@ export function follow(url: string, options: StreamOptions): () => void {
       const headers: Record<string, string> = { Accept: "text/event-stream" };
       if (last) headers["Last-Event-ID"] = last;
       const answer = await fetch(url, { headers, signal: mine.signal, cache: "no-store", credentials: "same-origin" });
-      if (answer.status === 204) return stop();
+      if (answer.status === 204 || answer.status === 410) return stop(); // 410: its journal was deleted
       if (!answer.ok || !answer.body) throw new Error(`answered ${answer.status}`);
       options.onConnection("live");
       wait = FIRST_WAIT;

@@ -276,6 +276,11 @@ function Head({ view, live }: { view: RunView; live: Live }) {
           <Said text={live.notice || view.why_not_driven} />
         </p>
       )}
+      {view.pruned_at !== null && (
+        <p className="max-w-4xl rounded-lg bg-doubt-wash px-3.5 py-2 text-sm text-doubt">
+          Pruned <Ago at={view.pruned_at} />: its journal, plans, observations and pictures were deleted. Its result is still here.
+        </p>
+      )}
       {view.result?.final_detail && view.state === "failed" && (
         <p className="max-w-4xl rounded-lg bg-bad-wash px-3.5 py-2 text-sm text-bad">
           <Said text={view.result.final_detail} />

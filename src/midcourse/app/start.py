@@ -18,7 +18,7 @@ from midcourse.domain.expectation import Expectation, Probe
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.errors import KeyTaken, RunUnknown, TaskInvalid
+from midcourse.errors import KeyTaken, RunPruned, RunUnknown, TaskInvalid
 from midcourse.policy.evidence.verification import needs_reader
 from midcourse.policy.failure.ineffective_settings import find_ineffective_setting
 from midcourse.policy.spelling import unknown
@@ -216,4 +216,6 @@ async def is_stored(store: Store, run_id: str) -> bool:
         await store.opening(run_id)
     except RunUnknown:
         return False
+    except RunPruned:
+        pass
     return True

@@ -58,6 +58,7 @@ class Commands(LazyGroup):
             f"{_C}records.replay", "Put a recorded run through the director again, under other settings.", RUNS
         ),
         "fork": Entry(f"{_C}records.fork", "Continue live from one event of a recorded run, as a new run.", RUNS),
+        "prune": Entry(f"{_C}records.prune", "Delete the records of runs that ended long ago.", RUNS),
         "approve": Entry(f"{_C}approvals", "Allow what a run asks for: exactly that, and nothing else.", WHILE),
         "reject": Entry(f"{_C}approvals", "Refuse what a run asks for.", WHILE),
         "answer": Entry(f"{_C}approvals", "Tell a run whether something happened, or how to continue.", WHILE),

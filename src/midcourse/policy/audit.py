@@ -60,7 +60,7 @@ def _find_contradiction(log: AuditLog, through: Head) -> str:
     for run, seq, _ in sorted(sent - logged):
         return f"event {seq} of run {run} is in no row"
     for row in log.rows if log.backed else ():
-        if (row.run, row.seq, row.body) not in sent:
+        if row.run not in log.pruned and (row.run, row.seq, row.body) not in sent:
             return f"row {row.n} is in no journal"
     return ""
 

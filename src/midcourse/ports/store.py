@@ -194,6 +194,26 @@ class Listing(Protocol):
         ...
 
 
+class Prunable(Protocol):
+    """A store that deletes the records of runs that ended long ago.
+
+    A pruned run keeps its key, task, last state and result, the audit log, and the ledger entries of its irreversible acts, so
+    that nothing is done again. `opening` and `journal` raise `RunPruned`; it has no plans, observations or consequences.
+    """
+
+    async def pruned_at(self, run_id: str) -> float | None:
+        """The time at which this run was pruned; None: it has all its records."""
+        ...
+
+    async def find_prunable(self, before: float, limit: int | None) -> tuple[str, ...]:
+        """Runs that ended before this time and have all their records, the oldest first; None: all of them."""
+        ...
+
+    async def prune(self, run_ids: tuple[str, ...], at: float) -> int:
+        """Delete the records of these runs; the number of those that were. A run that has not ended is left as it is."""
+        ...
+
+
 class Claimable(Protocol):
     """A store that can lock a run for one process."""
 

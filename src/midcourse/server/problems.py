@@ -17,6 +17,7 @@ from midcourse.errors import (
     NotForkable,
     RunBusy,
     RunEnded,
+    RunPruned,
     RunUnknown,
     StoreUnusable,
     TaskInvalid,
@@ -28,6 +29,7 @@ MEDIA_TYPE = "application/problem+json"
 
 OF_ERRORS: tuple[tuple[type[Exception], int, ProblemCode], ...] = (
     (RunUnknown, 404, "not_found"),
+    (RunPruned, 410, "pruned"),
     (KeyTaken, 409, "key_taken"),
     (RunBusy, 409, "busy"),
     (RunEnded, 409, "refused"),
@@ -46,6 +48,7 @@ OF_STATUS: dict[int, tuple[ProblemCode, str]] = {
     403: ("forbidden", "ask an administrator for a key with another role"),
     404: ("not_found", "GET /api/v1/runs lists the runs; /api/v1/openapi.json all addresses"),
     400: ("invalid", "send JSON"),
+    410: ("pruned", "GET /api/v1/runs/{id} still has its result"),
     405: ("invalid", "see /api/v1/openapi.json for the methods of this address"),
     413: ("too_large", "send less"),
     429: ("too_many", "wait for the seconds in Retry-After"),

@@ -108,6 +108,7 @@ async def run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by: str =
         if result
         else None,
         forked_from=run.forked_from.run if run.forked_from else None,
+        pruned_at=await store.pruned_at(run_id),
         durable=desk.kind == "fleet",
         why_not_driven="" if result else await why_not_driven(desk, run_id),
         taken_over_by=taken_over_by if row.state == "paused" else "",

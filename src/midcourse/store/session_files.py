@@ -27,5 +27,8 @@ class SessionFiles:
         except FileNotFoundError:
             return ""
 
+    def delete(self, run_id: str) -> None:
+        self._path(run_id).unlink(missing_ok=True)
+
     def _path(self, run_id: str) -> Path:
         return self._folder / f"{quote(run_id, safe='')}.handle"

@@ -40,8 +40,10 @@ from midcourse.store.session_files import SessionFiles
 from midcourse.store.sqlite_driving import SqliteDriving
 from midcourse.store.sqlite_file import CHAIN, add_to_audit, audit_head, open_file
 from midcourse.store.sqlite_listing import count_runs, find_runs
+from midcourse.store.sqlite_retention import delete_records, find_prunable, shrink
 from midcourse.store.state import (
     check_format,
+    check_not_pruned,
     decode_stored,
     decode_stored_any,
     final_reason_of,
@@ -232,10 +234,14 @@ class SqliteStore(SqliteDriving):
         return count_runs(self._db)
 
     async def opening(self, run_id: str) -> Run:
-        return read_run(run_id, *self._known(run_id, "SELECT opening FROM runs WHERE id = ?"))
+        state, pruned_at = self._known(run_id, "SELECT opening, pruned_at FROM runs WHERE id = ?")
+        check_not_pruned(run_id, pruned_at)
+        return read_run(run_id, state)
 
     async def journal(self, run_id: str, above: int = 0) -> tuple[JournalRow, ...]:
-        check_format(run_id, *self._known(run_id, "SELECT state FROM runs WHERE id = ?"))
+        state, pruned_at = self._known(run_id, "SELECT state, pruned_at FROM runs WHERE id = ?")
+        check_not_pruned(run_id, pruned_at)
+        check_format(run_id, state)
         sql = "SELECT seq, event, commands FROM journal WHERE run = ? AND seq > ? ORDER BY seq"
         rows = self._db.execute(sql, (run_id, above))
         return tuple(
@@ -326,6 +332,27 @@ class SqliteStore(SqliteDriving):
     async def result(self, run_id: str) -> Result | None:
         return self._body(Result, "SELECT result FROM runs WHERE id = ? AND result IS NOT NULL", run_id)
 
+    # --- retention
+
+    async def pruned_at(self, run_id: str) -> float | None:
+        return self._known(run_id, "SELECT pruned_at FROM runs WHERE id = ?")[0]
+
+    async def find_prunable(self, before: float, limit: int | None) -> tuple[str, ...]:
+        return find_prunable(self._db, before, limit)
+
+    async def prune(self, run_ids: tuple[str, ...], at: float) -> int:
+        with self._transaction(durable=True):
+            deleted = [run_id for run_id in run_ids if delete_records(self._db, run_id, at)]
+        for run_id in deleted:
+            self._sessions.delete(run_id)
+            self._bases.drop(run_id)
+        return len(deleted)
+
+    def shrink(self) -> bool:
+        """Make the file as small as its records. False: other processes drive runs, which would have to wait for it."""
+        drives = any(is_locked(path) for path in self.path.parent.glob(f"{self.path.name}.*.lock"))
+        return not drives and shrink(self._db)
+
     # --- what people decided
 
     async def save_asked(self, asked: tuple[Asked, ...]) -> None:
@@ -353,6 +380,7 @@ class SqliteStore(SqliteDriving):
             inputs=tuple(
                 HumanInput(run=run, seq=seq, body=body) for run, seq, body in self._db.execute(sql, HUMAN_INPUT_KINDS)
             ),
+            pruned=frozenset(run for (run,) in self._db.execute("SELECT id FROM runs WHERE pruned_at IS NOT NULL")),
         )
 
     async def audit_head(self) -> Head:

@@ -118,6 +118,9 @@ DRIVING = (
 PACKED: tuple[str, ...] = ()
 """Observations are compressed, and refer to earlier ones, which earlier versions cannot read."""
 
+RETENTION = ("ALTER TABLE runs ADD COLUMN pruned_at REAL",)
+"""The time at which the records of a run were deleted."""
+
 OLDEST = 2
 CHANGES: dict[int, tuple[str, ...]] = {
     OLDEST: FIRST,
@@ -128,6 +131,7 @@ CHANGES: dict[int, tuple[str, ...]] = {
     7: INBOX,
     8: DRIVING,
     9: PACKED,
+    10: RETENTION,
 }
 """The changes of each schema version. A file gets those above its own version, in order."""
 SCHEMA_VERSION = max(CHANGES)

@@ -1,6 +1,7 @@
 """Reads the stored state of a run, and refuses formats that this version cannot read."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
@@ -8,7 +9,7 @@ from pydantic import ValidationError
 from midcourse.codec import decode_any
 from midcourse.domain.phase import Ended
 from midcourse.domain.run import READABLE, Run
-from midcourse.errors import FormatUnknown, RunUnknown, StoreUnusable
+from midcourse.errors import FormatUnknown, RunPruned, RunUnknown, StoreUnusable
 
 T = TypeVar("T")
 
@@ -46,6 +47,15 @@ def check_format(run_id: str, state: str) -> None:
 
 def final_reason_of(run: Run) -> str:
     return run.phase.reason if isinstance(run.phase, Ended) else ""
+
+
+def check_not_pruned(run_id: str, pruned_at: float | None) -> None:
+    if pruned_at is not None:
+        when = datetime.fromtimestamp(pruned_at, UTC)
+        raise RunPruned(
+            f"run {run_id!r} was pruned on {when:%Y-%m-%d at %H:%M} UTC: its journal, plans, observations and files were"
+            f" deleted. Its result is still there: midcourse show {run_id}"
+        )
 
 
 def unknown(run_id: str) -> RunUnknown:

@@ -14,14 +14,14 @@ from midcourse.domain.approval import Question
 from midcourse.domain.result import SUCCESSES
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.memory import Memory
-from midcourse.ports.store import Listing, RunSummary
+from midcourse.ports.store import Listing, Prunable, RunSummary
 from midcourse.ports.viewing import Gesture, Handled, View
 
 RunState: TypeAlias = Literal["running", "asking", "paused", "interrupted", "done", "failed"]
 """`interrupted`: it has not ended, and nothing drives it."""
 
 
-class DeskStore(FollowedStore, Listing, Protocol):
+class DeskStore(FollowedStore, Listing, Prunable, Protocol):
     """What a desk needs of a store."""
 
 

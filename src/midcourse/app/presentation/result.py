@@ -50,7 +50,20 @@ async def sent_effects(store: Store, run_id: str) -> tuple[Sent, ...]:
         consequence = await store.consequence(run_id, entry.consequence)
         if consequence is not None and consequence.effect == "irreversible":
             found.append(_sent(entry, consequence))
+        elif consequence is None and entry.identity:
+            found.append(_pruned(entry, await store.result(run_id)))
     return tuple(found)
+
+
+def _pruned(entry: LedgerEntry, result: Result | None) -> Sent:
+    """An act of a pruned run: what it sent was deleted, that it was sent is known."""
+    steps = result.completed if result else ()
+    says = next(
+        (step.says or step.skill for step in steps if (step.version, step.index) == (entry.version, entry.index)), ""
+    )
+    outcome = entry.outcome or Outcome(status="unknown")
+    what = f"{says or f'step {entry.index + 1} of plan {entry.version}'} (what was sent was pruned)"
+    return Sent(what=what, happened=_happened(outcome), evidence=describe_evidence(outcome), detail=outcome.detail)
 
 
 def _sent(entry: LedgerEntry, consequence: Consequence) -> Sent:

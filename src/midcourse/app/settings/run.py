@@ -273,6 +273,12 @@ class Settings(RecoverySettings):
         description="Directory in which runs are kept. Only its owner may read it: the folder is 0700, files in it are 0600.",
     )
 
+    retention_days: float | None = Field(
+        default=None,
+        gt=0,
+        description="`midcourse prune` deletes the records of runs that ended so many days ago ([operations](operations.md)). `none`: only with `--older-than`.",
+    )
+
     @field_validator("home")
     @classmethod
     def _refuse_control_characters(cls, home: Path) -> Path:
@@ -292,6 +298,7 @@ class Settings(RecoverySettings):
         "record",
         "cassette",
         "approval_policy",
+        "retention_days",
         mode="before",
     )
     @classmethod

@@ -32,7 +32,7 @@ from midcourse.cli.view.verdict import Verdict, most_steps
 from midcourse.domain.approval import Question
 from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
-from midcourse.errors import RunBusy, RunEnded
+from midcourse.errors import RunBusy, RunEnded, RunPruned
 from midcourse.files import private_opener
 from midcourse.policy.approval.question import list_rows
 from midcourse.ports.approver import Approver
@@ -220,7 +220,7 @@ async def print_result(
 async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdict:
     unattended = False
     if result.final_reason in ("rejected", "needs_human"):
-        decided = [row.event for row in await store.journal(result.run) if isinstance(row.event, ApprovalDecided)]
+        decided = await _decisions(store, result.run)
         unattended = bool(decided) and decided[-1].by == NO_APPROVER
     return Verdict(
         result=result,
@@ -229,6 +229,13 @@ async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdi
         sent=await sent_effects(store, result.run),
         effects=effect_lines(folder / EFFECTS) if folder else (),
     )
+
+
+async def _decisions(store: Store, run_id: str) -> list[ApprovalDecided]:
+    try:
+        return [row.event for row in await store.journal(run_id) if isinstance(row.event, ApprovalDecided)]
+    except RunPruned:
+        return []
 
 
 def print_dry_run(result: Result, dropped: Question, verbosity: Verbosity) -> int:

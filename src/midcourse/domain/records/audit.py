@@ -47,3 +47,5 @@ class AuditLog:
     """The events that people sent, from the journals; each must be in a row."""
     backed: bool = False
     """Whether each row must be in a journal, too. False where months of journals may be dropped."""
+    pruned: frozenset[str] = frozenset()
+    """Runs whose journals were deleted, so that their rows are in none."""

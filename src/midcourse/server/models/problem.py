@@ -9,6 +9,7 @@ ProblemCode: TypeAlias = Literal[
     "unauthenticated",
     "forbidden",
     "not_found",
+    "pruned",
     "invalid",
     "refused",
     "question_changed",

@@ -114,6 +114,8 @@ class RunView(RunRow):
     result: Result | None
     verdict: Verdict | None
     forked_from: str | None
+    pruned_at: float | None
+    """When its journal, plans, observations and files were deleted; null: they are there."""
     durable: bool
     why_not_driven: str
     """Why nothing drives it, and what continues it; empty if something does."""

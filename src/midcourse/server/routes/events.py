@@ -26,7 +26,7 @@ async def watched(run_id: RunPath, shared: SharedState, caller: Reader, desk: Th
     return await shared.hub.watch(caller.tenant, desk, run_id)
 
 
-@router.get("/runs/{run_id}/events", response_class=EventSourceResponse, responses=documented(404, 422))
+@router.get("/runs/{run_id}/events", response_class=EventSourceResponse, responses=documented(404, 410, 422))
 async def follow_run(
     watched: Annotated[WatchedRun, Depends(watched)],
     request: Request,

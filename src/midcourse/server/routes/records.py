@@ -38,7 +38,7 @@ from midcourse.server.state import TheDesk
 from midcourse.server.views import row_view
 
 router = APIRouter(tags=["records"])
-READS = documented(404, 422)
+READS = documented(404, 410, 422)
 ANSWERED_WITHIN = 100
 """Turns within which a command is answered: a log that begins in the middle needs the commands that were pending there."""
 Version = Annotated[int, Path(ge=1, le=1_000_000, description="A plan version.")]
@@ -213,6 +213,7 @@ async def get_observation(run_id: RunPath, observation: ObservationPath, desk: T
         raise RunUnknown(f"no run is called '{run_id}'")
     found = await desk.store.observation(run_id, observation)
     if found is None:
+        await desk.store.opening(run_id)  # raises if the run was pruned
         raise Refusal(404, "not_found", f"run {run_id} has no observation {observation}")
     return found
 

@@ -80,7 +80,7 @@ async def get_result(run_id: RunPath, desk: TheDesk) -> Result:
             "content": {"application/jsonl": {"schema": {"type": "string"}}},
             "description": "One JSON object a line.",
         },
-        **documented(404, 422),
+        **documented(404, 410, 422),
     },
 )
 async def get_journal(run_id: RunPath, desk: TheDesk) -> Response:
@@ -95,7 +95,7 @@ async def get_journal(run_id: RunPath, desk: TheDesk) -> Response:
     response_class=Response,
     responses={
         200: {"content": {"text/html": {"schema": {"type": "string"}}}, "description": "A self-contained page."},
-        **documented(404, 422),
+        **documented(404, 410, 422),
     },
 )
 async def export_run(run_id: RunPath, desk: TheDesk) -> Response:

@@ -18,7 +18,7 @@ from midcourse.server.state import Operator, TheDesk
 router = APIRouter(tags=["what if"])
 
 
-@router.post("/runs/{run_id}/replay", responses=documented(400, 404, 409, 413, 415, 422))
+@router.post("/runs/{run_id}/replay", responses=documented(400, 404, 409, 410, 413, 415, 422))
 async def replay_run(run_id: RunPath, body: ReplayBody, desk: TheDesk) -> ReplayView:
     """Put the recorded run through the director again under other settings. Nothing is done, and no model is asked."""
     journal = await journal_of(desk.store, run_id)
@@ -43,7 +43,7 @@ async def replay_run(run_id: RunPath, body: ReplayBody, desk: TheDesk) -> Replay
     )
 
 
-@router.post("/runs/{run_id}/fork", status_code=201, responses=documented(400, 404, 409, 413, 415, 422))
+@router.post("/runs/{run_id}/fork", status_code=201, responses=documented(400, 404, 409, 410, 413, 415, 422))
 async def fork_run(run_id: RunPath, body: ForkBody, desk: TheDesk, caller: Operator) -> ForkedView:
     """Continue live from one event of a recorded run, as a new run in a fresh world. Approvals are asked for again."""
     journal = await journal_of(desk.store, run_id)

@@ -17,7 +17,7 @@ from midcourse.store.postgres.address import for_libpq
 
 APP_ROLE = "midcourse_app"
 """The database role of a store: it owns nothing, and sees one tenant's rows."""
-SCHEMA_VERSION = "0007"
+SCHEMA_VERSION = "0008"
 """The oldest schema that this version works with. A newer one is accepted, since workers outlive migrations."""
 
 SET_UP = "SELECT set_config('midcourse.tenant', %s, false), set_config('role', %s, false)"

@@ -11,7 +11,7 @@ STATUS = f"""CASE WHEN status <> 'ended' THEN status WHEN final_reason = '' THEN
 WORLD = "task::json ->> 'world'"
 
 FIND = f"""SELECT entered, id, goal, phase, final_reason, began_at, key, {WORLD},
-    CASE WHEN job = '' THEN '' ELSE job::json ->> 'name' END, latest.at, (results.body::json ->> 'verified')::bool,
+    CASE WHEN job = '' THEN '' ELSE job::json ->> 'name' END, coalesce(latest.at, ended_at), (results.body::json ->> 'verified')::bool,
     (results.body::json -> 'budget' ->> 'calls')::int, (results.body::json -> 'budget' ->> 'cost_usd')::float8,
     CASE WHEN status = 'asking' THEN (approvals.body::json ->> 'expires_at')::float8
         - (opening::json -> 'limits' ->> 'approval_seconds')::float8 END

@@ -22,7 +22,7 @@ TO_WAKE = b"SELECT run, messages FROM midcourse.drives WHERE resting AND message
 
 JOB = b"SELECT month, task, job FROM midcourse.runs WHERE id = %s"
 
-OPENING = b"SELECT opening FROM midcourse.runs WHERE id = %s"
+OPENING = b"SELECT opening, pruned_at FROM midcourse.runs WHERE id = %s"
 
 LATEST_WITH_KEY = b"SELECT id FROM midcourse.runs WHERE key = %s AND key <> '' ORDER BY entered DESC LIMIT 1"
 

@@ -47,7 +47,7 @@ from midcourse.store.postgres.statements import (
     Statement,
     Values,
 )
-from midcourse.store.state import final_reason_of, read_run, unknown
+from midcourse.store.state import check_not_pruned, final_reason_of, read_run, unknown
 
 T = TypeVar("T")
 
@@ -128,7 +128,9 @@ class Records:
         rows = await self._database.rows(queries.OPENING, (run_id,))
         if not rows:
             raise unknown(run_id)
-        return read_run(run_id, rows[0][0])
+        ((state, pruned_at),) = rows
+        check_not_pruned(run_id, pruned_at)
+        return read_run(run_id, state)
 
     async def journal(self, run_id: str, above: int = 0) -> tuple[JournalRow, ...]:
         opening = await self.opening(run_id)

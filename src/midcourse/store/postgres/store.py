@@ -10,6 +10,7 @@ import psycopg
 
 from midcourse.errors import FleetUnavailable, RunBusy, TaskInvalid
 from midcourse.sealing import Seals
+from midcourse.store.postgres import retention
 from midcourse.store.postgres.address import for_libpq
 from midcourse.store.postgres.blobs import PostgresBlobs
 from midcourse.store.postgres.connections import APP_ROLE, SET_UP, Connections, driver_errors_translated
@@ -18,6 +19,7 @@ from midcourse.store.postgres.driving import PostgresDriving
 from midcourse.store.postgres.durability import find_risk
 from midcourse.store.postgres.memory import PostgresMemory
 from midcourse.store.postgres.plan_cache import PostgresPlanCache
+from midcourse.store.state import unknown
 
 TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
@@ -58,6 +60,19 @@ class PostgresStore(PostgresDriving):
     def memory(self, agent: str) -> PostgresMemory:
         """The memory of this tenant's agent, over the same connections."""
         return PostgresMemory(self._database, agent)
+
+    async def pruned_at(self, run_id: str) -> float | None:
+        rows = await self._database.rows(retention.PRUNED_AT, (run_id,))
+        if not rows:
+            raise unknown(run_id)
+        return rows[0][0]
+
+    async def find_prunable(self, before: float, limit: int | None) -> tuple[str, ...]:
+        return await retention.find_prunable(self._database, before, limit)
+
+    async def prune(self, run_ids: tuple[str, ...], at: float) -> int:
+        """As in the port. Raises `FleetUnavailable` for the role of workers, which may not delete records."""
+        return await retention.delete_records(self._database, run_ids, at)
 
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:

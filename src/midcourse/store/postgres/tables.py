@@ -82,6 +82,8 @@ runs = Table(
     Column("final_reason", Text, nullable=False, server_default=""),
     Column("told_at", Integer, nullable=False, server_default="0"),  # the event after which the phase was told
     Column("began_at", Double, nullable=False, server_default="0"),
+    Column("pruned_at", Double),  # when its records were deleted
+    Column("ended_at", Double),  # of a pruned run, whose journal does not tell it any more
     Column(
         "status",
         Text,
@@ -92,6 +94,12 @@ runs = Table(
 Index("runs_newest", runs.c.tenant, runs.c.entered.desc())
 Index("runs_by_status", runs.c.tenant, runs.c.status, runs.c.entered.desc())
 Index("runs_with_key", runs.c.tenant, runs.c.key, runs.c.entered.desc(), postgresql_where=runs.c.key != "")
+Index(
+    "runs_to_prune",
+    runs.c.tenant,
+    runs.c.began_at,
+    postgresql_where=text("pruned_at IS NULL AND phase = 'ended'"),
+)
 
 journal = Table(
     "journal",

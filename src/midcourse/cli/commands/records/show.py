@@ -17,6 +17,7 @@ from midcourse.app.presentation.vocabulary import (
     describe_step,
     format_argument,
     format_elapsed,
+    format_time,
     plan_reason,
 )
 from midcourse.app.records.export import RESULT_FILE
@@ -85,11 +86,26 @@ def show(
 
 async def _show(name: str, settings: Settings, fleet: FleetSettings | None, folder: Path | None, as_json: bool) -> None:
     async with find_run(settings, fleet, name) as found:
+        if (pruned_at := await found.store.pruned_at(found.run.id)) is not None:
+            await _show_pruned(found, pruned_at, as_json=as_json)
+            return
         pictures = await _find_pictures(found, settings, fleet, folder)
         if as_json:
             print_object(await _plain(found, pictures))
         else:
             await _print(found, pictures, settings)
+
+
+async def _show_pruned(found: FoundRun, pruned_at: float, *, as_json: bool) -> None:
+    """The result, which is all that there is to show."""
+    if as_json:
+        print_object({**await _standing(found), "plans": [], "journal": [], "pictures": [], "pruned_at": pruned_at})
+        return
+    where = terminal()
+    if result := await found.store.result(found.run.id):
+        (await verdict_of(result, found.store, None)).print(where.console, where.marks)
+    when = f"pruned on {format_time(pruned_at)}: its journal, plans, observations and files were deleted"
+    where.console.print(Text(when, "dim"), soft_wrap=True)
 
 
 async def _find_pictures(
@@ -103,7 +119,7 @@ async def _find_pictures(
     return tuple(one for one in pictures if one.path or found.durable)
 
 
-async def _plain(found: FoundRun, pictures: tuple[PicturedLook, ...]) -> dict[str, object]:
+async def _standing(found: FoundRun) -> dict[str, object]:
     store, run = found.store, found.run
     result = await store.result(run.id)
     return {
@@ -113,12 +129,20 @@ async def _plain(found: FoundRun, pictures: tuple[PicturedLook, ...]) -> dict[st
         "task_state": task_state((await store.load(run.id))[0]),
         "durable": found.durable,
         "result": json_format.loads(result_json(result)) if result else None,
+    }
+
+
+async def _plain(found: FoundRun, pictures: tuple[PicturedLook, ...]) -> dict[str, object]:
+    store, run = found.store, found.run
+    return {
+        **await _standing(found),
         "plans": [json_format.loads(encode(plan)) for plan in await store.plans(run.id)],
         "journal": [json_format.loads(encode(row, JournalRow)) for row in await store.journal(run.id)],
         "pictures": [
             {"at": one.at, "surface": one.surface, "digest": one.digest, "path": str(one.path or "")}
             for one in pictures
         ],
+        "pruned_at": None,
     }
 
 

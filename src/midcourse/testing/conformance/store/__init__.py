@@ -9,7 +9,7 @@
             return MyStore(store.path)
 
 A store that does not outlive its process leaves `reopen` out. One in which runs are driven also passes
-`DrivingConformance`, and one that a server lists `ListingConformance`.
+`DrivingConformance`, one that a server lists `ListingConformance`, and one that is pruned `RetentionConformance`.
 """
 
 from dataclasses import replace
@@ -21,6 +21,7 @@ from midcourse.testing.conformance.store.driving import DrivingConformance
 from midcourse.testing.conformance.store.ledger import LedgerConformance
 from midcourse.testing.conformance.store.listing import ListingConformance
 from midcourse.testing.conformance.store.plans import PlansConformance
+from midcourse.testing.conformance.store.retention import RetentionConformance
 from midcourse.testing.conformance.store.runs import RunsConformance
 from midcourse.testing.conformance.store_samples import (
     CONSEQUENCE,
@@ -35,7 +36,7 @@ from midcourse.testing.conformance.store_samples import (
     turns,
 )
 
-__all__ = ["DrivingConformance", "ListingConformance", "StoreConformance", "same"]
+__all__ = ["DrivingConformance", "ListingConformance", "RetentionConformance", "StoreConformance", "same"]
 
 
 class StoreConformance(RunsConformance, PlansConformance, LedgerConformance, AuditConformance):

@@ -1,0 +1,42 @@
+"""Deletes what a tenant's runs left behind when they ended long ago, in the database and wherever screenshots are."""
+
+from pathlib import Path
+
+from midcourse.app.fleet.blobs import blobs_outside
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.retention import Pruned, delete_folder
+from midcourse.errors import FleetUnavailable
+from midcourse.store.postgres import PostgresStore
+from midcourse.store.postgres.retention import OWNER
+
+AT_ONCE = 500
+"""Runs of one transaction."""
+
+
+async def prune_tenant(
+    settings: FleetSettings, home: Path, before: float, at: float, *, dry_run: bool = False
+) -> Pruned:
+    """Prune the runs of the settings' tenant that ended before this time, or only count them.
+
+    The database URL is that of the tables' owner. Files outside the database go first: if that fails halfway, it can be
+    repeated, and afterwards nothing names them any more.
+    """
+    pruned = 0
+    blobs = blobs_outside(settings, home, settings.tenant)
+    try:
+        async with PostgresStore(
+            settings.database_url.get_secret_value(), tenant=settings.tenant, role=OWNER, connections=1
+        ) as store:
+            if dry_run:
+                return Pruned(runs=len(await store.find_prunable(before, None)))
+            while found := await store.find_prunable(before, AT_ONCE):
+                for run_id in found:
+                    if blobs is not None:
+                        await blobs.delete(run_id)
+                    delete_folder(home, settings.tenant, run_id)
+                if not (done := await store.prune(found, at)):
+                    break  # another process prunes the same ones
+                pruned += done
+    except ConnectionError as trouble:
+        raise FleetUnavailable(f"the database cannot be reached: {trouble}") from trouble
+    return Pruned(runs=pruned)
