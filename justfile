@@ -69,6 +69,10 @@ console-types:
 docs:
     uv run pytest -q tests/docs
 
+# Build the documentation site into site/, or where you say
+site *args:
+    uv run python docs/site/build.py {{ args }}
+
 # Run all that CI runs
 check:
     bash .ci/run
