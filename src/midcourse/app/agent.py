@@ -17,6 +17,7 @@ from midcourse.app.home import open_store as open_local_store
 from midcourse.app.live_run import LiveRun
 from midcourse.app.models.reserves import with_call_reserves
 from midcourse.app.models.roles import ROLES, OptionalRoles, RoleModels, build_roles, embedder_for
+from midcourse.app.presentation.notebook import show_in_notebooks
 from midcourse.app.records.journal import journal_of
 from midcourse.app.records.plan_diff import PlanComparison, compare_plans
 from midcourse.app.settings.run import Settings
@@ -56,6 +57,7 @@ from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.store.sqlite_plan_cache import SqlitePlanCache
 
 log = logging.getLogger(__name__)
+show_in_notebooks()
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,12 @@ class Agent(OptionalRoles):
                 yield run
             finally:
                 await run.close()
+
+    async def unfinished(self) -> tuple[str, ...]:
+        """Runs that have not ended and that no process drives, the oldest first: a program that starts picks them up."""
+        with self.open_store() as store:
+            left = [run.id for run in reversed(await store.runs()) if run.phase != "ended"]
+            return tuple(run for run in left if not (offers(store, LocalStore) and store.is_claimed(run)))
 
     def as_tool(
         self,

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 from midcourse.app.control import RunControl
+from midcourse.app.presentation.narration import Narrator
 from midcourse.app.records.trail import Trail
 from midcourse.blame import explained, traced
 from midcourse.director.decide import objection
@@ -71,6 +72,24 @@ class FollowedRun(Controls[str]):
         while (turn := await self._turns.get()) is not None:
             yield turn
         await self._task
+
+    async def narrate(self) -> AsyncIterator[str]:
+        """What happens in the run, in sentences, from its first turn to its end."""
+        narrator = Narrator()
+        narrator.add_commands(issued.command for issued in self.run.pending)
+        async for turn in self:
+            if narrator.new_plan_version(turn.event):
+                for plan in await self._store.plans(self.run_id):
+                    narrator.add_plan(plan)
+            if line := narrator.describe(turn.event, turn.commands):
+                yield line.text
+
+    async def question(self) -> Question | None:
+        """What the run asks now, if it asks something."""
+        if self._task is None:  # else that one reads the journal, and an answer is checked against the latest state
+            for turn in await self._news():
+                self._turns.put_nowait(turn)
+        return await self._control.open_question()
 
     async def attend(self) -> str:
         """While it is paused: have a person act in its world. Says where. Raises `ConnectionError` if that cannot be."""

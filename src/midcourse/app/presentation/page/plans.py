@@ -34,7 +34,7 @@ def _plan(plan: PlanVersion, story: Story) -> Markup:
         head,
         _context(plan),
         *(element("p", pill("doubt", "repaired"), " ", text(repair)) for repair in plan.repairs),
-        element("ol", *(_step(step, reached) for step in plan.steps), class_="steps"),
+        element("ol", *(step_item(step, reached) for step in plan.steps), class_="steps"),
         _difference(plan, story),
         id=f"plan-{plan.version}",
     )
@@ -48,7 +48,8 @@ def _context(plan: PlanVersion) -> Markup:
     return element("p", f"{who} on why it failed: ", text(context.analysis.root_cause), class_="soft")
 
 
-def _step(step: Step, reached: int) -> Markup:
+def step_item(step: Step, reached: int) -> Markup:
+    """A step as an item of a list. `reached`: the number of steps that were carried out."""
     if step.zone == REPLAN:
         return element("li", describe_step(step), class_="again")
     done = step.index < reached
@@ -67,7 +68,7 @@ def _difference(plan: PlanVersion, story: Story) -> Markup:
     if plan.parent is None or story.journal.plan(plan.parent) is None:
         return NOTHING
     found = compare_plans(story.journal, plan.parent, plan.version).found
-    lines = _lines(found)
+    lines = difference_items(found)
     if not lines:
         return NOTHING
     names = ("done", "kept", "changed", "dropped", "new")
@@ -78,7 +79,8 @@ def _difference(plan: PlanVersion, story: Story) -> Markup:
     )
 
 
-def _lines(found: PlanDiff) -> list[Markup]:
+def difference_items(found: PlanDiff) -> list[Markup]:
+    """What a plan changed, as items of a list."""
     lines = [
         element("li", element("span", sign, class_="sign"), text(describe_step(step)), class_=name)
         for sign, name, steps in (

@@ -1,0 +1,61 @@
+"""HTML of results, plans and differences: everything that a world, a planner or a user wrote is escaped."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from midcourse import Agent, Draft, PlanDraft, Settings, Task
+from midcourse.testing import Approves
+from midcourse.worlds import Functions
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\u202e"
+TAGS = {"div", "style", "strong", "bdi", "p", "br", "span", "ul", "ol", "li", "table", "tr", "th", "td", "del", "ins"}
+
+
+class Twice:
+    """Orders a little one, then plans again and orders another."""
+
+    async def plan(self, context):
+        number = len(context.completed)
+        if number == 2:
+            return PlanDraft(verdict="done")
+        steps = [Draft(skill="order", arguments={"product": f"{EVIL}{n}"}, says=EVIL) for n in (number, number + 5)]
+        return PlanDraft(
+            steps=[steps[0], *(() if number else (Draft(zone="__replan__"), steps[1]))], final=bool(number)
+        )
+
+
+def order(product: str) -> str:
+    return EVIL
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    import asyncio
+
+    async def run() -> list[str]:
+        home: Path = tmp_path_factory.mktemp("home")
+        agent = Agent(Functions(order), Twice(), approver=Approves(), settings=Settings(home=home))
+        result = await agent.run(Task(goal=EVIL))
+        plans = await agent.plans(result.run)
+        compared = await agent.compare_plans(result.run, 1, 2)
+        return [each._repr_html_() for each in (result, *plans, compared)]  # type: ignore[attr-defined]
+
+    return asyncio.run(run())
+
+
+def test_everything_is_shown(shown: list[str]) -> None:
+    result, first, _, compared = shown
+    assert "not verified" in result
+    assert "Plan 1" in first
+    assert "Plan 2 compared with plan 1" in compared
+    assert all("alert(1)" in html for html in shown)
+
+
+def test_what_others_wrote_is_text(shown: list[str]) -> None:
+    for html in shown:
+        assert set(re.findall(r"</?([a-zA-Z]+)", html)) <= TAGS
+        assert "\u202e" not in html
+        assert "U+202E" in html
+        assert not re.search(r"<[^>]*\son\w+=", html)
