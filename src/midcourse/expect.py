@@ -1,4 +1,4 @@
-"""Expectations and probes: how a step, or a whole task, is checked against the world."""
+"""Expectations and probes: how a step, or a whole task, is checked against the world; and how a skill is undone."""
 
 from midcourse.domain.argument import Reference
 from midcourse.domain.expectation import (
@@ -11,6 +11,7 @@ from midcourse.domain.expectation import (
     ZoneGone,
     ZoneHasState,
 )
+from midcourse.domain.skill import Undo
 
 __all__ = [
     "Expectation",
@@ -19,6 +20,7 @@ __all__ = [
     "Reference",
     "SurfaceMatches",
     "TextContains",
+    "Undo",
     "ZoneAppears",
     "ZoneGone",
     "ZoneHasState",

@@ -24,6 +24,7 @@ from midcourse.app.settings.run import Settings
 from midcourse.app.start import check_references, new_run, new_run_id
 from midcourse.app.task.check import check_against
 from midcourse.app.tools.agent_tool import ONE_CALL, AgentTool
+from midcourse.app.undo import UndoReport, undo_acts
 from midcourse.app.wiring import (
     Job,
     blobs_in,
@@ -229,6 +230,21 @@ class Agent(OptionalRoles):
         """The state of the task: PENDING_APPROVAL, APPROVED, FAILED and so on, also if another process drives the run."""
         with self.open_store() as store:
             return task_state((await store.load(run_id))[0])
+
+    async def undo(self, run_id: str, step: int | None = None, *, dry_run: bool = False) -> UndoReport:
+        """Undo what a run that has ended did, newest first, or only its act number `step`: docs/undo.md.
+
+        Each inverse is asked about, carried out once and verified; what cannot be undone is in the report with the reason.
+        `dry_run` only finds out which inverses there are. Raises `TaskInvalid`, `RunUnknown` and `RunBusy`.
+        """
+        with self.open_store() as store:
+            acts = undo_acts(self, store, run_id, step=step, dry_run=dry_run)
+            return UndoReport(run=run_id, acts=tuple([act async for act in acts]))
+
+    def undo_sync(self, run_id: str, step: int | None = None, *, dry_run: bool = False) -> UndoReport:
+        """`undo` for programs without an event loop. Raises `RuntimeError` where one runs already, as `run_sync` does."""
+        _refuse_inside_a_loop("agent.undo(…)")
+        return asyncio.run(self.undo(run_id, step, dry_run=dry_run))
 
     @contextmanager
     def open_store(self) -> Generator[Store]:

@@ -7,33 +7,36 @@ A call is a run of one step, driven as any other: it is in the ledger before it 
 import asyncio
 import inspect
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from pathlib import Path
 from string import Formatter
-from typing import Any, Literal, ParamSpec, TypeVar, cast
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast
 
 from midcourse.app.agent import Agent
 from midcourse.app.defaults import LeaveOpen
 from midcourse.app.process_store import PROCESS_STORE, load_settings
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_id
+from midcourse.app.undo import UndoReport
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import Draft
 from midcourse.domain.result import Result
-from midcourse.domain.skill import Effect
+from midcourse.domain.skill import Effect, Undo
 from midcourse.domain.task import Task
-from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, Rejected, RunBusy, SkillInvalid
+from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, Rejected, RunBusy, RunUnknown, SkillInvalid
 from midcourse.planners.same_plan import SamePlan
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
-from midcourse.worlds.functions import GUARD, RETURNED, Function, Functions
+from midcourse.worlds.functions import GUARD, RETURNED, Function, Functions, function_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 BUSY_SECONDS = 0.05
 """How often to look whether another process has finished the same call."""
@@ -49,6 +52,7 @@ def guarded(
     happened: Callable[..., Any] | None = None,
     absent_on: tuple[type[Exception], ...] = (),
     settles_after: float = 0.0,
+    undo: str | Undo | Callable[..., Any] = "",
     approve: Literal["never", "always"] = "never",
     approver: Approver | None = None,
     wait: float | None = None,
@@ -57,7 +61,7 @@ def guarded(
     database: str = "",
     tenant: str = "default",
     store: Store | None = None,
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
+) -> "Callable[[Callable[P, R]], GuardedFunction[P, R]]":
     """Make the effect of a function, plain or `async`, happen at most once for each key.
 
     `key` is built from the arguments, such as `"{order_id}"`. The same call again returns what the first one returned; other values
@@ -65,7 +69,8 @@ def guarded(
 
     `happened` takes the same arguments and says whether the effect is there: True, False, or None if it cannot tell. It is asked
     when a call raised or its process died; without it a person is. `settles_after` is how long the effect may take to be seen, in
-    seconds. After an exception in `absent_on` nothing was sent.
+    seconds. After an exception in `absent_on` nothing was sent. `undo` is the function that reverts this one, or its name in the same
+    module: `order.undo(…)` with the arguments of a call reverts that call.
 
     `approve="always"` asks `approver`, or posts the question for `midcourse approve` and the console; a caller that waits no longer
     than `wait` seconds gets `Pending`. `timeout` is for `async` functions, in seconds. `database` is the URL of a PostgreSQL database,
@@ -73,9 +78,14 @@ def guarded(
     exception.
     """
 
-    def decorate(call: Callable[P, R]) -> Callable[P, R]:
+    def decorate(call: Callable[P, R]) -> GuardedFunction[P, R]:
         function = Function(
-            call=call, effect=effect, happened=happened, absent_on=absent_on, settles_after=settles_after
+            call=call,
+            effect=effect,
+            happened=happened,
+            absent_on=absent_on,
+            settles_after=settles_after,
+            undo=_read_undo(undo),
         )
         guard = Guard(
             function=function,
@@ -89,13 +99,32 @@ def guarded(
             database=database,
             tenant=tenant,
             store=store,
+            inverse=undo if callable(undo) else None,
         )
         return _wrap(call, guard)
 
     return decorate
 
 
-def _wrap(call: Callable[P, R], guard: "Guard") -> Callable[P, R]:
+class GuardedFunction(Protocol[P, R_co]):
+    """What `@guarded` makes of a function."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+    def undo(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Undo the call with these arguments, and return an `UndoReport`; of an `async` function it is awaited."""
+        ...
+
+
+def _read_undo(given: str | Undo | Callable[..., Any]) -> Undo | None:
+    if not given:
+        return None
+    if isinstance(given, Undo):
+        return given
+    return Undo(skill=given if isinstance(given, str) else function_of(given).name)
+
+
+def _wrap(call: Callable[P, R], guard: "Guard") -> GuardedFunction[P, R]:
     """The function that callers get: its calls go through the guard."""
     if inspect.iscoroutinefunction(call):
 
@@ -104,15 +133,20 @@ def _wrap(call: Callable[P, R], guard: "Guard") -> Callable[P, R]:
             return await guard.call(guard.function.arguments(*args, **kwargs))
 
         wrapper: Callable[..., Any] = invoke_async
+        undo: Callable[..., Any] = guard.undo
     else:
 
         @wraps(call)
         def invoke(*args: P.args, **kwargs: P.kwargs) -> Any:
             return run_blocking(guard.call(guard.function.arguments(*args, **kwargs)))
 
-        wrapper = invoke
-    setattr(wrapper, GUARD, guard.function)
-    return cast(Callable[P, R], wrapper)
+        def undo_call(*args: P.args, **kwargs: P.kwargs) -> UndoReport:
+            return run_blocking(guard.undo(*args, **kwargs))
+
+        wrapper, undo = invoke, undo_call
+    for name, value in ((GUARD, guard.function), ("undo", undo)):
+        setattr(wrapper, name, value)
+    return cast(GuardedFunction[P, R], wrapper)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +165,8 @@ class Guard:
     database: str
     tenant: str
     store: Store | None
+    inverse: Callable[..., Any] | None = None
+    """The function that reverts this one, if it was given as one; else its name is looked up in the module."""
 
     def __post_init__(self) -> None:
         name, parameters = self.function.name, [each.name for each in self.function.signature.parameters]
@@ -158,22 +194,56 @@ class Guard:
     async def call(self, arguments: Pairs) -> Any:
         """Carry out a call, or find the earlier one under its key, and return what the function returned."""
         settings = self.settings or load_settings()
+        async with self._open_store(settings) as store:
+            return await self._call(arguments, settings, store)
+
+    async def undo(self, *args: Any, **kwargs: Any) -> UndoReport:
+        """Undo the call with these arguments. Raises `RunUnknown` if there was none, and as `Agent.undo` does."""
+        settings = self.settings or load_settings()
+        world = Functions(self.function, self._find_inverse(), shared=bool(self.database))
+        limited = settings.with_overrides({"approvals": self.approvals})
+        async with self._open_store(settings) as store:
+            agent = Agent(world, approver=self.approver or LeaveOpen(), settings=limited, store=store)
+            which, key = self._identify(self.function.arguments(*args, **kwargs))
+            run_id = await store.run_with_key(key)
+            if run_id is None:
+                raise RunUnknown(f"{self.function.name} was not called for {which}: there is nothing to undo")
+            return await agent.undo(run_id)
+
+    def _find_inverse(self) -> Function:
+        declared = self.function.undo
+        if declared is None:
+            raise SkillInvalid(f"{self.function.name} cannot be undone: it names no undo")
+        found = self.inverse or inspect.unwrap(self.function.call).__globals__.get(declared.skill)
+        if not callable(found):
+            raise SkillInvalid(
+                f"{self.function.name}: undone by '{declared.skill}', which is no function of its module"
+            )
+        return function_of(found)
+
+    @asynccontextmanager
+    async def _open_store(self, settings: Settings) -> AsyncGenerator[Store]:
         if self.store is not None:
-            return await self._call(arguments, settings, self.store)
-        if self.database:
+            yield self.store
+        elif self.database:
             from midcourse.app.fleet.settings import FleetSettings
             from midcourse.app.fleet.store import open_fleet_store
 
             fleet = FleetSettings.load(settings.home, {"database_url": self.database, "tenant": self.tenant})
             async with open_fleet_store(fleet) as store:
-                return await self._call(arguments, settings, store)
-        with PROCESS_STORE.use(settings.home) as store:
-            return await self._call(arguments, settings, store)
+                yield store
+        else:
+            with PROCESS_STORE.use(settings.home) as store:
+                yield store
+
+    def _identify(self, arguments: Pairs) -> tuple[str, str]:
+        """What the call is about, and its business key."""
+        which = self.key.format(**dict(arguments))
+        return which, f"{self.name}:{which}"
 
     async def _call(self, arguments: Pairs, settings: Settings, store: Store) -> Any:
         name = self.function.name
-        which = self.key.format(**dict(arguments))
-        key = f"{self.name}:{which}"
+        which, key = self._identify(arguments)
         world = Functions(self.function, shared=bool(self.database))
         agent = Agent(
             world,

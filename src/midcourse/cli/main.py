@@ -53,6 +53,7 @@ class Commands(LazyGroup):
             f"{_C}records.watch", "Watch runs as they progress, or follow one to its end, from any terminal.", RUNS
         ),
         "effects": Entry(f"{_C}records.effects", "List what a run sent, and what shows that it happened.", RUNS),
+        "undo": Entry(f"{_C}undo", "Undo what a run did, newest first; list what cannot be.", RUNS),
         "export": Entry(f"{_C}records.export", "Write a run as one HTML file, to read it anywhere.", RUNS),
         "replay": Entry(
             f"{_C}records.replay", "Put a recorded run through the director again, under other settings.", RUNS

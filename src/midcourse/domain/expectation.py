@@ -92,6 +92,8 @@ class Probe:
     name: str
     arguments: Named[Argument] = NONE
     settles_after: float = 0.0
+    negated: bool = False
+    """Whether it is about the reverse of an effect: what the probe finds has not been reverted."""
     kind: Literal["probe"] = "probe"
 
     def __post_init__(self) -> None:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from midcourse.domain.argument import Scalar
+from midcourse.domain.argument import Argument, Arguments, Scalar
 from midcourse.domain.expectation import Expectation, Probe
+from midcourse.domain.fields import NONE, Named, keep_named
 
 Effect: TypeAlias = Literal["read", "set_state", "reversible", "irreversible"]
 """`read` changes nothing; `set_state` may be done twice without harm; `reversible` can be undone; `irreversible`
@@ -31,6 +32,20 @@ class Parameter:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Undo:
+    """The skill that reverts another one, and its arguments where they are not those of the same names.
+
+    A value is a literal, or a reference to an `argument` or a `result` of the call that is reverted.
+    """
+
+    skill: str
+    arguments: Named[Argument] = NONE
+
+    def __post_init__(self) -> None:
+        keep_named(self, "arguments")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Skill:
     """A skill that a world declares, usually derived from a method by `@skill`."""
 
@@ -48,6 +63,8 @@ class Skill:
     """Where the commit set comes from: the call itself, or the world (a form's fields)."""
     undo: str = ""
     """The skill that reverts it, if there is one."""
+    undo_arguments: Arguments = ()
+    """Arguments of that skill, see `Undo`."""
     offered_with: tuple[str, ...] = ()
     """Conditions for offering it to a planner; empty: always. Any one is sufficient: `zone:PATTERN` and `role:NAME` for a visible
     zone, `file` and `output` for a task that has some."""

@@ -19,6 +19,7 @@ from midcourse.perform.looking import look
 from midcourse.perform.ports import Allowance, Ports, describe_error
 from midcourse.perform.reading import extract_output, read_words
 from midcourse.perform.reuse import keep_what_worked
+from midcourse.perform.verification import probe_world
 from midcourse.policy.evidence.verification import describe, holds
 from midcourse.policy.plan.horizon import fits_type
 from midcourse.policy.spending import MICRO
@@ -77,18 +78,19 @@ async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe) -> DoneChec
     if isinstance(arguments, str):
         return DoneChecked(answers=command.id, verdict="undecided", detail=arguments)
     try:
-        finding = await asyncio.wait_for(ports.world.probe(probe.name, arguments), command.timeout)
+        finding = await probe_world(ports, probe, arguments, command.timeout)
     except Exception as error:
         return DoneChecked(answers=command.id, verdict="undecided", detail=describe_error(error))
+    found, missed = ("found nothing", "still finds it") if probe.negated else ("found it", "found nothing")
     if finding == "present":
-        return DoneChecked(answers=command.id, verdict="met", detail=f"the probe '{probe.name}' found it")
+        return DoneChecked(answers=command.id, verdict="met", detail=f"the probe '{probe.name}' {found}")
     if finding == "unclear":
         return DoneChecked(answers=command.id, verdict="undecided", detail=f"the probe '{probe.name}' cannot tell")
     sent = [e.dispatched_at for e in (await load_past(ports)).entries if e.dispatched_at is not None]
     early = max(sent, default=0.0) + probe.settles_after - ports.clock.now()
     if early > 0:
         return DoneChecked(answers=command.id, verdict="too_early", seconds=early)
-    return DoneChecked(answers=command.id, verdict="unmet", detail=f"the probe '{probe.name}' found nothing")
+    return DoneChecked(answers=command.id, verdict="unmet", detail=f"the probe '{probe.name}' {missed}")
 
 
 async def finish(ports: Ports, command: Finish) -> Finished:

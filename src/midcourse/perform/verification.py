@@ -2,7 +2,7 @@
 
 import asyncio
 
-from midcourse.domain.argument import Reference
+from midcourse.domain.argument import Pairs, Reference
 from midcourse.domain.budget import Spent, total
 from midcourse.domain.command import Verify
 from midcourse.domain.event import Verified
@@ -15,6 +15,7 @@ from midcourse.domain.replace import replace
 from midcourse.perform.acting import LEDGERED, fill_in_results, load_step, observe_after, read_sight
 from midcourse.perform.looking import Look
 from midcourse.perform.ports import Allowance, Ports, describe_error
+from midcourse.ports.world import REVERSED, Finding
 
 UNANSWERED = ("timeout", "error")
 """Reasons of an unknown outcome without an answer: the act may still be under way."""
@@ -98,6 +99,8 @@ async def _about_call(ports: Ports, step: Step, probe: Probe) -> Probe:
         name: called.get(value.name) if isinstance(value, Reference) and value.source == "argument" else value
         for name, value in probe.arguments
     }
+    if probe.negated:  # it is about another call, and has all of its arguments
+        return replace(probe, arguments=tuple(given.items()))
     same = {one.name: called[one.name] for one in (spec.parameters if spec else ()) if one.name in called}
     return replace(probe, arguments=tuple((same | given).items()))
 
@@ -107,7 +110,7 @@ async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerE
     if isinstance(arguments, str):
         return Verified(answers=command.id, detail=f"the probe cannot be asked: {arguments}")
     try:
-        finding = await asyncio.wait_for(ports.world.probe(probe.name, arguments), time.left())
+        finding = await probe_world(ports, probe, arguments, time.left())
     except Exception as error:
         return Verified(answers=command.id, detail=f"the probe failed: {describe_error(error)}")
     if finding == "present":
@@ -126,6 +129,12 @@ async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerE
         detail = f"the probe '{probe.name}' does not find it, as once before after the same was sent"
         return Verified(answers=command.id, evidence="probe", detail=detail)
     return _decided(command, "did_not_happen", "probe")
+
+
+async def probe_world(ports: Ports, probe: Probe, arguments: Pairs, seconds: float) -> Finding:
+    """What the probe finds. For a negated one, the reverse of the effect is present where the effect is absent."""
+    finding = await asyncio.wait_for(ports.world.probe(probe.name, arguments), seconds)
+    return REVERSED.get(finding, finding) if probe.negated else finding
 
 
 def _decided(command: Verify, verdict: str, evidence: Evidence) -> Verified:

@@ -14,6 +14,9 @@ from midcourse.domain.skill import ProbeSpec as ProbeSpec
 Finding: TypeAlias = Literal["present", "absent", "unclear", "elsewhere"]
 """What a probe found. `elsewhere`: it was led to something else, such as a sign-in."""
 
+REVERSED: dict[Finding, Finding] = {"present": "absent", "absent": "present"}
+"""What a finding means for the reverse of the effect."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Call:

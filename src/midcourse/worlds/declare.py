@@ -7,7 +7,7 @@ from typing import Any, TypeGuard, TypeVar, get_args, overload
 
 from midcourse.domain.argument import Argument, Reference
 from midcourse.domain.expectation import Expectation, Probe
-from midcourse.domain.skill import Effect, Skill
+from midcourse.domain.skill import Effect, Skill, Undo
 from midcourse.errors import SkillInvalid
 from midcourse.ports.world import Catalogue, ProbeSpec
 from midcourse.worlds.signature import Signature, signature_of
@@ -22,7 +22,7 @@ class SkillMark:
 
     effect: Effect = "set_state"
     transition: bool = False
-    undo: str = ""
+    undo: Undo | str = ""
     probe: Probe | str | None = None
     settles_after: float = 0.0
     absent_when: Expectation | None = None
@@ -75,7 +75,7 @@ def skill(
     *,
     effect: Effect = "set_state",
     transition: bool = False,
-    undo: str = "",
+    undo: Undo | str = "",
     probe: Probe | str | None = None,
     settles_after: float = 0.0,
     absent_when: Expectation | None = None,
@@ -90,6 +90,8 @@ def skill(method: Callable[..., Any] | None = None, /, **told: Any) -> Any:
     returns everything the skill would send, without acting; without it the call's own arguments are all that is sent.
     `offered_with` says when planners are told of it (see `Skill`); a plan may use it at any time.
     `by_position`: it can also act on a zone that a reader found in a picture (`zone.pictured`), at its bounds.
+    `undo` names the skill that reverts this one. It is passed the call's arguments of the same names, and its results where there
+    is no such argument; `Undo(skill=…, arguments={"source": Reference(source="argument", name="destination")})` passes others.
     `probe` names a probe that tells whether the effect is there. It is passed the call's arguments of the same names;
     `Probe(name=…, arguments={"title": Reference(source="argument", name="subject")})` passes one under another name.
     """
@@ -142,6 +144,7 @@ def _skill(cls: type, name: str, method: Callable[..., Any], mark: SkillMark) ->
             raise SkillInvalid(f"{where}: settles_after says how long a probe needs, and there is no probe")
         named = replace(named, settles_after=mark.settles_after)
     signature = signature_of(cls.__name__, method)
+    undo = Undo(skill=mark.undo) if isinstance(mark.undo, str) else mark.undo
     return DeclaredSkill(
         skill=Skill(
             name=name,
@@ -151,7 +154,8 @@ def _skill(cls: type, name: str, method: Callable[..., Any], mark: SkillMark) ->
             transition=mark.transition,
             on_zone=signature.on_zone,
             commits="call" if mark.commit_set is None else "world",
-            undo=mark.undo,
+            undo=undo.skill,
+            undo_arguments=undo.arguments,
             probe=named,
             absent_when=mark.absent_when,
             offered_with=mark.offered_with,
@@ -177,8 +181,8 @@ def _first_line(method: Callable[..., Any]) -> str:
 def _check(cls: type, one: DeclaredSkill, declared: Declared) -> None:
     """Check that everything a skill names exists and fits."""
     where = f"{cls.__name__}.{one.skill.name}"
-    if one.skill.undo and declared.skill(one.skill.undo) is None:
-        raise SkillInvalid(f"{where}: undone by '{one.skill.undo}', which is no skill of {cls.__name__}")
+    if one.skill.undo:
+        _check_undo(where, cls.__name__, one.skill, declared.skill(one.skill.undo))
     if one.skill.probe is not None:
         _check_probe(where, cls.__name__, one.skill.probe, one.skill, declared)
     if one.commit_set is not None:
@@ -188,6 +192,18 @@ def _check(cls: type, one: DeclaredSkill, declared: Declared) -> None:
         skill_takes = list(inspect.signature(getattr(cls, one.skill.name)).parameters)[1:]
         if list(inspect.signature(reader).parameters)[1:] != skill_takes:
             raise SkillInvalid(f"{where}: its commit_set must take the same arguments ({', '.join(skill_takes)})")
+
+
+def _check_undo(where: str, owner: str, one: Skill, inverse: DeclaredSkill | None) -> None:
+    """The inverse exists, and what it is told exists, too. Results are known only after a call."""
+    if inverse is None:
+        raise SkillInvalid(f"{where}: undone by '{one.undo}', which is no skill of {owner}")
+    takes, own = ([parameter.name for parameter in each.parameters] for each in (inverse.skill, one))
+    for name, value in one.undo_arguments:
+        if name not in takes:
+            raise SkillInvalid(f"{where}: '{one.undo}', which undoes it, takes ({', '.join(takes)}), and no '{name}'")
+        if _is_of_call(value) and value.name not in own:
+            raise SkillInvalid(f"{where}: '{one.undo}' is to be told '{value.name}', which {one.name} does not take")
 
 
 def _check_probe(where: str, owner: str, named: Probe, one: Skill, declared: Declared) -> None:

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, get_args, get_type_hints
+from typing import Any, cast, get_args, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -16,7 +16,7 @@ from midcourse.blame import explained, traced
 from midcourse.domain.argument import Pairs, Scalar, json_text
 from midcourse.domain.expectation import Probe
 from midcourse.domain.outcome import Outcome
-from midcourse.domain.skill import Effect, ProbeSpec, Skill
+from midcourse.domain.skill import Effect, ProbeSpec, Skill, Undo
 from midcourse.errors import SkillInvalid
 from midcourse.ports.world import Call
 from midcourse.process import has_ended, identify_self
@@ -45,6 +45,8 @@ class Function:
     """Exceptions after which the effect certainly did not happen."""
     settles_after: float = 0.0
     """Seconds until `happened` sees the effect."""
+    undo: Undo | None = None
+    """The function that reverts it."""
 
     def __post_init__(self) -> None:
         if self.effect not in get_args(Effect):
@@ -103,6 +105,8 @@ class Function:
             effect=self.effect,
             on_zone=False,
             probe=Probe(name=named, settles_after=self.settles_after) if self.happened else None,
+            undo=self.undo.skill if self.undo else "",
+            undo_arguments=self.undo.arguments if self.undo else (),
         )
         declared = DeclaredSkill(skill=skill, signature=self.signature, commit_set=None)
         return declared, DeclaredProbe(spec=probe, signature=self.signature) if self.happened else None
@@ -173,7 +177,7 @@ class Functions(BaseWorld):
         finally:
             _CALLING.discard(self._holder)
         evidence = "response" if function.effect == "irreversible" else ""
-        return Outcome(data=_as_data(returned), evidence=evidence)
+        return Outcome(data=_as_data(function.name, returned), evidence=evidence)
 
 
 _CALLING: set[str] = set()
@@ -210,9 +214,20 @@ def _as_argument(name: str, value: Any, kind: str) -> Scalar:
         raise TypeError(f"argument '{name}' cannot be stored as JSON: {error}") from None
 
 
-def _as_data(returned: Any) -> Pairs:
-    """What a call returned, if it can be stored."""
+def _as_data(function: str, returned: Any) -> Pairs:
+    """What a call returned, if it can be stored: as JSON, and for other steps each field under its name, or all of it under the function's."""
     try:
-        return ((RETURNED, json_text(to_jsonable_python(returned))),)
+        value = to_jsonable_python(returned)
+        text = json_text(value)
     except (PydanticSerializationError, TypeError, ValueError):
         return ()
+    if isinstance(value, dict):
+        fields = cast(dict[str, Any], value)
+    else:
+        fields = dict[str, Any]() if value is None else {function: value}
+    named = {name: _as_scalar(each) for name, each in fields.items()}
+    return tuple((named | {RETURNED: text}).items())
+
+
+def _as_scalar(value: Any) -> Scalar:
+    return value if isinstance(value, str | int | float | bool | None) else json_text(value)

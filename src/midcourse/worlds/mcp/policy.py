@@ -11,6 +11,10 @@ tool = "git_log"                    # a tool that reads
 arguments = { repo_path = "{repo_path}" }
 contains = "{message}"              # in its result, if the effect is there
 
+[tools.git_commit.undo]
+tool = "git_revert"                 # the tool that reverts it; it gets arguments, else fields of the result, of the same names
+arguments = { commit = "{sha}" }    # and these: `{name}` is an argument or a field of the result
+
 [tools."git_*"]                     # names match like file names; the first that fits decides
 offered = false                     # the planner does not get these
 """
@@ -40,6 +44,14 @@ class ProbeRule:
 
 
 @validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class UndoRule:
+    """The tool that reverts a call. A value `{name}` is the argument of that name, or else the field of the result."""
+
+    tool: str
+    arguments: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
+
+
+@validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class ToolRule:
     """What the user says about the tools that fit one pattern."""
 
@@ -51,6 +63,7 @@ class ToolRule:
     absent_on_error: bool = False
     """Whether a result that is marked as an error means that nothing was done."""
     offered: bool = True
+    undo: UndoRule | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

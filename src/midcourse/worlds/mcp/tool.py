@@ -8,11 +8,11 @@ from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from midcourse.domain.argument import Scalar, json_text
+from midcourse.domain.argument import Argument, Arguments, Reference, Scalar, json_text
 from midcourse.domain.expectation import Probe
 from midcourse.domain.skill import Parameter, ProbeSpec, Skill, ValueType
 from midcourse.worlds.declare import DeclaredProbe, DeclaredSkill
-from midcourse.worlds.mcp.policy import Hints, ToolPolicy, ToolRule, as_mapping, is_changed
+from midcourse.worlds.mcp.policy import Hints, ToolPolicy, ToolRule, UndoRule, as_mapping, is_changed
 from midcourse.worlds.signature import Signature
 
 if TYPE_CHECKING:
@@ -84,8 +84,14 @@ class Tool:
             on_zone=False,
             commits="world",
             probe=probe,
+            undo=self.rule.undo.tool if self.rule.undo else "",
+            undo_arguments=self._undo_arguments(self.rule.undo) if self.rule.undo else (),
         )
         return DeclaredSkill(skill=skill, signature=self.signature, commit_set=None)
+
+    def _undo_arguments(self, undo: UndoRule) -> Arguments:
+        own = {parameter.name for parameter in self.signature.parameters}
+        return tuple((name, _reference(value, own)) for name, value in undo.arguments.items())
 
     def declare_probe(self) -> DeclaredProbe | None:
         if self.rule.probe is None:
@@ -102,6 +108,13 @@ class Tool:
         except Exception:  # the schema itself is wrong: the server decides
             return ""
         return "" if error is None else f"{error.json_path}: {error.message}"[:LONGEST_DESCRIPTION]
+
+
+def _reference(value: Scalar, own: set[str]) -> Argument:
+    """`{name}` as a reference to an argument of the tool, or to its result; anything else as it is."""
+    if not (isinstance(value, str) and value[:1] == "{" and value[-1:] == "}"):
+        return value
+    return Reference(source="argument" if value[1:-1] in own else "result", name=value[1:-1])
 
 
 def _jsonschema() -> Any:

@@ -1,0 +1,130 @@
+"""`midcourse undo`: carries out the inverses of what a run did."""
+
+import asyncio
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from midcourse.app.agent import Agent, agent_for
+from midcourse.app.home import LocalStore
+from midcourse.app.settings.run import Settings
+from midcourse.app.undo import UndoneAct, UndoReport, functions_in, undo_acts
+from midcourse.app.wiring import job_of_run, run_folder
+from midcourse.cli.lookup import find_run
+from midcourse.cli.options import Fleet, HomeFolder, Json, Run, teach
+from midcourse.cli.overrides import load_both_settings, with_options
+from midcourse.cli.session.approver import TerminalApprover
+from midcourse.cli.session.local import log_to
+from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.errors import RunUnknown, TaskInvalid
+
+UNDONE, LEFT = 0, 1
+WORDS = {"planned": "would be undone by", "undone": "undone by", "gone": "not there any more", "left": "left"}
+
+commands = typer.Typer()
+
+Step = Annotated[
+    int | None,
+    typer.Argument(
+        metavar="[STEP]", help="Undo only the act of this number; --dry-run lists them.", show_default=False
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only list what would be undone, and what cannot be.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask: approve every inverse that --dry-run lists.")]
+FunctionsOf = Annotated[
+    str, typer.Option("--functions", metavar="MODULE", help="Of a guarded call: the module with the functions.")
+]
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse undo last --dry-run", "what would be undone, and what cannot be"),
+        ("midcourse undo last", "ask about each inverse, newest first, and carry it out"),
+        ("midcourse undo last 3", "only the third act of the run"),
+        ("midcourse undo 20261117 --functions orders", "a call of a guarded function in orders.py"),
+    ),
+)
+def undo(
+    run: Run,
+    step: Step = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    functions: FunctionsOf = "",
+    set_: Fleet = None,
+    home: HomeFolder = "",
+    json: Json = False,
+) -> int:
+    """Undo what a run did, newest first.
+
+    For each act in the run's ledger whose skill names an inverse (undo=…),
+    you are asked, the inverse is carried out, and a probe verifies it. Nothing
+    is undone twice: after a crash, the same command continues. What cannot be
+    undone is listed with the reason.
+
+    Exit codes: 0 nothing is left, 1 something is left, 2 misuse.
+    """
+    settings, fleet = load_both_settings(with_options(set_, home=home), "home")
+
+    async def go() -> UndoReport:
+        async with find_run(settings, fleet, run) as found:
+            if not isinstance(found.store, LocalStore):
+                raise TaskInvalid(f"run {found.run.id} is durable: only runs of this home can be undone")
+            agent = _agent(settings, found.run.id, functions, yes=yes)
+            with log_to(run_folder(settings, found.run.id) / "undo.log"):
+                acts = undo_acts(agent, found.store, found.run.id, step=step, dry_run=dry_run)
+                done: list[UndoneAct] = []
+                async for act in acts:
+                    done.append(act)
+                    if not json:
+                        _print_act(act)
+            return UndoReport(run=found.run.id, acts=tuple(done))
+
+    report = asyncio.run(go())
+    if json:
+        print_object({"run": report.run, "complete": report.complete, "acts": [asdict(act) for act in report.acts]})
+    else:
+        _print_verdict(report, dry_run=dry_run)
+    return UNDONE if report.complete or dry_run else LEFT
+
+
+def _agent(settings: Settings, run_id: str, functions: str, *, yes: bool) -> Agent:
+    """The agent of the run's task, or one with the functions of a module; its world is where the run left it."""
+    approvals = {"approvals": "never" if yes else "always"}
+    approver = TerminalApprover()
+    if functions:
+        return Agent(functions_in(functions), approver=approver, settings=settings.with_overrides(approvals))
+    try:
+        job = job_of_run(settings, run_id)
+    except RunUnknown:
+        raise RunUnknown(
+            f"run {run_id} was not started from a task file; name the module of its guarded functions with --functions, "
+            f"or in Python: agent.undo_sync('{run_id}')"
+        ) from None
+    agent = agent_for(job, run_folder(settings, run_id), approver)
+    return Agent(agent.world, approver=approver, settings=job.settings.with_overrides(approvals))
+
+
+def _print_act(act: UndoneAct) -> None:
+    where = terminal()
+    mark = where.marks.done if act.state in ("undone", "gone") else where.marks.failed
+    mark = where.marks.waiting if act.state == "planned" else mark
+    told = act.reason if act.state == "left" else act.inverse if act.state != "gone" else ""
+    style = "yellow" if act.state == "left" else "dim" if act.state == "planned" else "green"
+    text = f"{act.number:>3}  {act.says}: {WORDS[act.state]}{': ' if act.state == 'left' else ' '}{told}".rstrip()
+    where.console.print(Text.assemble((f"{mark} ", style), where.marks.clean(text)), soft_wrap=True)
+
+
+def _print_verdict(report: UndoReport, *, dry_run: bool) -> None:
+    where = terminal()
+    if not report.acts:
+        text = f"run {report.run} changed nothing"
+    elif dry_run:
+        would = sum(act.state == "planned" for act in report.acts)
+        text = f"{would} of {len(report.acts)} would be undone"
+    elif report.complete:
+        text = f"all of run {report.run} is undone" if len(report.acts) > 1 else "undone"
+    else:
+        text = f"{len(report.left)} of {len(report.acts)} are left"
+    where.console.print(Text(text, "bold"), soft_wrap=True)

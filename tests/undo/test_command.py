@@ -1,0 +1,90 @@
+"""`midcourse undo`, as a shell would call it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from midcourse.cli.main import main
+from tests.undo.files import create, state
+
+TASK = """
+goal = "Tidy up"
+[world]
+name = "tests.undo.files:Files"
+[world.options]
+folder = "{folder}"
+[settings]
+approvals = "never"
+[planner]
+name = "same_plan"
+[[planner.steps]]
+zone = "__global__"
+skill = "trash"
+arguments = {{ path = "d" }}
+[[planner.steps]]
+zone = "__global__"
+skill = "rename"
+arguments = {{ source = "e", destination = "d" }}
+"""
+ORDERS = """
+from pathlib import Path
+from midcourse import guarded
+from midcourse.settings import Settings
+
+SHOP = Path(__file__).with_name("shop")
+
+
+def exists(reference): return (SHOP / reference).exists()
+def is_gone(reference): return not exists(reference)
+
+
+@guarded(key="{reference}", happened=exists, undo="cancel", settings=Settings(home=Path(__file__).with_name("home")))
+def order(reference: str) -> None:
+    SHOP.mkdir(exist_ok=True)
+    (SHOP / reference).touch()
+
+
+@guarded(key="{reference}", happened=is_gone)
+def cancel(reference: str) -> None:
+    (SHOP / reference).unlink()
+"""
+
+
+def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    code = main(words)
+    return code, capsys.readouterr().out
+
+
+def test_a_task_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    create(tmp_path)
+    before = state(tmp_path)
+    (tmp_path / "task.toml").write_text(TASK.format(folder=tmp_path))
+    assert call(capsys, "run", "task.toml", "--quiet")[0] == 0
+    code, out = call(capsys, "undo", "last", "--dry-run")
+    assert code == 0
+    assert "2  rename: would be undone by rename(source=d, destination=e)" in out
+    assert out.endswith("2 of 2 would be undone\n")
+    run = json.loads(call(capsys, "undo", "last", "--dry-run", "--json")[1])["run"]
+    code, out = call(capsys, "undo", run)  # without a terminal there is no one to approve it, whatever the task says
+    assert (code, "left: it was not approved" in out, out.endswith("2 of 2 are left\n")) == (1, True, True)
+    assert state(tmp_path) != before
+    code, out = call(capsys, "undo", run, "--yes", "--json")
+    assert (code, json.loads(out)["complete"]) == (0, True)
+    assert state(tmp_path) == before
+
+
+def test_a_guarded_call_is_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "some_orders.py").write_text(ORDERS)
+    __import__("some_orders").order("PO-1")
+    code, _ = call(capsys, "undo", "last", "--home", "home", "--yes")
+    assert (code, (tmp_path / "shop" / "PO-1").exists()) == (2, True)
+    words = ("undo", "last", "--home", "home", "--yes", "--functions")
+    assert call(capsys, *words, "json")[0] == 2
+    assert call(capsys, *words, "some_orders")[0] == 0
+    assert not (tmp_path / "shop" / "PO-1").exists()
