@@ -85,7 +85,7 @@ coverage *args:
 nightly: properties coverage frameworks
     npm install --silent --no-audit --no-fund --prefix .ci/tools/mcp @modelcontextprotocol/inspector @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-memory
     MCP_NPM=.ci/tools/mcp MCP_COMMITS=13 uv run pytest -q -n 2 tests/mcp
-    GUARDED_ORDERS=42 GUARDED_LINES=100 uv run pytest -q -n 2 tests/guarded
+    GUARDED_ORDERS=42 GUARDED_LINES=100 UNDO_RUNS=20 uv run pytest -q -n 2 tests/guarded tests/undo
     uv run python -m benchmarks.kill_local --runs 200 --json --keep
     uv run python -m benchmarks.horizon --runs 1000 --json --keep
     uv run python -m benchmarks.waste --runs 100 --json --keep
