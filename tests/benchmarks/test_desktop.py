@@ -12,5 +12,5 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=f"typ
 def test_a_note_is_saved_although_a_dialog_comes_up_and_the_first_click_is_lost() -> None:
     told = measure_runs("desktop", "--seeds", "1", "--stories", "note", "--first-seed", "30111")
     assert {"dialog", "lost click"} <= set(told["trouble"])
-    assert told["finished"]["midcourse"]["share"] == 1.0
+    assert told["finished"]["midcourse"]["share"] == 1.0, told
     assert (told["repeated"]["midcourse"], told["false_done"]["midcourse"]) == (0, 0)
