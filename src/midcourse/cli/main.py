@@ -76,6 +76,7 @@ class Commands(LazyGroup):
         "audit": Entry(f"{_C}records.audit", "Show what people decided, and verify the log of it.", KNOWN),
         "up": Entry(f"{_C}fleet.up", "Start a whole fleet on this machine, for development.", FLEETS),
         "down": Entry(f"{_C}fleet.up", "Stop the fleet that `midcourse up` started here.", FLEETS),
+        "schedule": Entry(f"{_C}fleet.schedule", "Have tasks run by a fleet at certain times; list them.", FLEETS),
         "fleet": Entry(f"{_C}fleet", "Start a worker or a world host, or look after a fleet's database.", FLEETS),
     }
     removed: ClassVar = {

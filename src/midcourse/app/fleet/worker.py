@@ -10,6 +10,7 @@ from pathlib import Path
 
 from midcourse.app.fleet.connection import Fleet
 from midcourse.app.fleet.ports import PortsMaker
+from midcourse.app.fleet.schedules import RunEntry
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
 
@@ -23,6 +24,7 @@ def worker_of(fleet: Fleet, home: Path) -> FleetWorker:
         ports_for=PortsMaker(fleet.store, settings, home).ports_for,
         tenant=settings.tenant,
         capacity=capacity_of(settings),
+        enter=RunEntry(store=fleet.store, settings=settings).enter,
     )
 
 

@@ -133,7 +133,7 @@ def run(
         return run_once(task, overrides, verbosity, input_, run_id=run_id, again=again)
     from midcourse.cli.session.batch import create_batch, follow_batch
 
-    job = _job(task, overrides, input_)
+    job = job_with_inputs(task, overrides, input_)
     created = create_batch(job, inputs, batch_id=batch, results=results, concurrency=concurrency)
     return asyncio.run(follow_batch(created, verbosity, again=again))
 
@@ -147,7 +147,7 @@ def run_once(
     run_id: str = "",
     again: bool = False,
 ) -> int:
-    job = _job(task, overrides, inputs)
+    job = job_with_inputs(task, overrides, inputs)
     return asyncio.run(start_run(job, run_id or new_run_id(), verbosity, again=again))
 
 
@@ -162,7 +162,7 @@ def _run_durable(
     detach: bool,
 ) -> int:
     of_runs, of_fleet = split_fleet(overrides)
-    job = _job(task, of_runs, inputs)
+    job = job_with_inputs(task, of_runs, inputs)
     settings = FleetSettings.load(job.settings.home, of_fleet)
     settings.check_complete(job.settings.home)
     from midcourse.cli.session.durable import start_durable
@@ -170,7 +170,7 @@ def _run_durable(
     return asyncio.run(start_durable(job, run_id or new_run_id(), settings, verbosity, again=again, detach=detach))
 
 
-def _job(task: str, overrides: Overrides, inputs: list[str] | None) -> Job:
+def job_with_inputs(task: str, overrides: Overrides, inputs: list[str] | None) -> Job:
     """The task with these inputs in place of its own, in the types that its own have."""
     job = load_job(task, parse_overrides(overrides))
     given = parse_inputs(inputs)

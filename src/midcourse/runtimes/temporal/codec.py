@@ -23,6 +23,7 @@ from temporalio.converter import (
 )
 
 from midcourse.codec import decode_any, encode
+from midcourse.runtimes.temporal.wire import sealed_for
 from midcourse.sealing import Key, SealBroken, Seals
 
 SEALED = b"binary/encrypted"
@@ -100,7 +101,7 @@ class Sealing(PayloadCodec, WithSerializationContext):
         if not isinstance(context, WorkflowSerializationContext | ActivitySerializationContext):
             return self
         bound = copy(self)
-        bound._workflow = context.workflow_id or ""
+        bound._workflow = sealed_for(context.workflow_id or "")
         return bound
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:

@@ -41,3 +41,16 @@ def workflow_id(tenant: str, run_id: str) -> str:
 
 def run_id_of(workflow: str) -> str:
     return workflow.partition("/")[2]
+
+
+SCHEDULE = "schedule:"
+
+
+def schedule_workflow(tenant: str, name: str) -> str:
+    """The id of the workflows of a schedule. Temporal appends the time of each firing."""
+    return f"{SCHEDULE}{tenant}/{name}@"
+
+
+def sealed_for(workflow: str) -> str:
+    """What payloads of a workflow are bound to: its id, and for a firing of a schedule that of the schedule, which sealed its task."""
+    return f"{workflow.partition('@')[0]}@" if workflow.startswith(SCHEDULE) else workflow

@@ -15,6 +15,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from midcourse.ports.abilities import offers
 from midcourse.ports.driving import Durable, SharedStore
 from midcourse.runtimes.temporal.driving import Drivers, PortsFor
+from midcourse.runtimes.temporal.schedule import Enter, ScheduledRuns, ScheduledWorkflow
 from midcourse.runtimes.temporal.supervisor import SupervisorWorkflow
 from midcourse.runtimes.temporal.wire import queue_of
 
@@ -53,16 +54,19 @@ class FleetWorker:
         ports_for: PortsFor,
         tenant: str,
         capacity: Capacity | None = None,
+        enter: Enter | None = None,
     ) -> None:
+        """`enter` stores the runs of schedules. Without it, those wait for a worker that has it."""
         capacity = capacity or Capacity()
+        scheduled = [ScheduledRuns(enter).enter] if enter else []
         self._client, self._store, self._tenant = client, store, tenant
         self._drivers = Drivers(store=store, ports_for=ports_for, most=capacity.drivers, most_held=capacity.sessions)
         self._tasks: list[asyncio.Task[None]] = []
         self._worker = Worker(
             client,
             task_queue=queue_of(tenant),
-            workflows=[SupervisorWorkflow],
-            activities=[self._drivers.drive],
+            workflows=[SupervisorWorkflow, ScheduledWorkflow],
+            activities=[self._drivers.drive, *scheduled],
             workflow_runner=RUNNER,
             build_id=NO_BUILD,
             max_cached_workflows=capacity.supervisors,

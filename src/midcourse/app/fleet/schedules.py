@@ -1,0 +1,65 @@
+"""Schedules of a fleet: a task at the times of a timetable, one run for each day on which it is due."""
+
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from midcourse.app.fleet.connection import Fleet
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.fleet.timetable import Timetable, day_of
+from midcourse.app.start import new_run_of
+from midcourse.app.task.modules import AllowedModules
+from midcourse.app.wiring import BUILT_IN, Job, check_job, for_elsewhere, job_from, job_text
+from midcourse.errors import KeyTaken
+from midcourse.runtimes.temporal.schedule import Calendar, Entered, Firing, FleetSchedules, ScheduledTask
+from midcourse.runtimes.temporal.schedule import ListedSchedule as ListedSchedule
+from midcourse.runtimes.temporal.schedule import Overlap as Overlap
+from midcourse.runtimes.temporal.wire import Placement
+from midcourse.store.postgres import PostgresStore
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunEntry:
+    """Enters the runs of schedules, for a worker."""
+
+    store: PostgresStore
+    settings: FleetSettings
+
+    async def enter(self, firing: Firing) -> Entered:
+        """Store the run of this day unless there is one. Late and repeated firings, and those of both 2:30s, are of the same day."""
+        job = job_from(firing.task.job)
+        AllowedModules(self.settings.task_modules).check(job.file, BUILT_IN)
+        day = day_of(firing.at, firing.task.zone)
+        key = f"schedule {firing.task.schedule} {day}"
+        while True:
+            earlier = await self.store.run_with_key(key)
+            if earlier is not None:
+                ended = await self.store.result(earlier) is not None
+                return Entered(run="" if ended else earlier, world=job.task.world)
+            run, task = new_run_of(job, f"{firing.task.schedule}-{day}")
+            try:
+                await self.store.begin(run, replace(task, key=key), job=job_text(job))
+            except KeyTaken:  # by another firing
+                continue
+            return Entered(run=run.id, world=job.task.world)
+
+
+async def add_schedule(
+    fleet: Fleet, name: str, timetable: Timetable, job: Job, *, overlap: Overlap, catch_up: timedelta, today: date
+) -> None:
+    """Have a task run by a timetable. Raises `TaskInvalid` if it cannot be, or if there is a schedule of this name."""
+    AllowedModules(fleet.settings.task_modules).check(job.file, BUILT_IN)
+    check_job(job)
+    task = ScheduledTask(
+        schedule=name,
+        zone=timetable.zone,
+        job=job_text(for_elsewhere(job)),
+        tenant=fleet.settings.tenant,
+        placement=Placement(heartbeat_seconds=fleet.settings.heartbeat_seconds),
+    )
+    calendar = Calendar(days=timetable.days, times=timetable.times(today), zone=timetable.zone)
+    says = f"{job.name}: {timetable}; overlap {overlap}"
+    await schedules_of(fleet).add(task, calendar, overlap=overlap, catch_up=catch_up, says=says)
+
+
+def schedules_of(fleet: Fleet) -> FleetSchedules:
+    return FleetSchedules(fleet.client, tenant=fleet.settings.tenant)

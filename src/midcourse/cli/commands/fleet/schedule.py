@@ -1,0 +1,149 @@
+"""`midcourse schedule`: has tasks run by the workers of a fleet at certain times."""
+
+import asyncio
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.cli.commands.run import check_name, job_with_inputs
+from midcourse.cli.options import Fleet, Input, Json, Set, teach
+from midcourse.cli.overrides import load_fleet_settings, split_fleet
+from midcourse.cli.view.terminal import print_object
+from midcourse.errors import TaskInvalid
+from midcourse.policy.spelling import unknown
+
+if TYPE_CHECKING:
+    from midcourse.app.fleet.schedules import ListedSchedule, Overlap
+    from midcourse.app.fleet.timetable import Timetable
+    from midcourse.app.wiring import Job
+
+LONGEST_NAME = 60
+OVERLAPS = ("wait", "skip", "allow")
+
+commands = typer.Typer(no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Its name.", show_default=False)]
+
+
+@commands.callback()
+def schedule() -> None:
+    """Have tasks run at certain times, by the workers of a fleet (midcourse up)."""
+
+
+@commands.command(
+    epilog=teach(
+        ('midcourse schedule add "weekdays 9:00 Europe/Berlin" report.toml', "by the clocks of Berlin, also in summer"),
+        (
+            'midcourse schedule add "mon,thu 18:30 UTC" invoice.toml --input number=4711 --name invoices',
+            "with an input",
+        ),
+    )
+)
+def add(
+    when: Annotated[str, typer.Argument(metavar="WHEN", help="DAYS TIME ZONE, such as 'weekdays 9:00 Europe/Berlin'.")],
+    task: Annotated[str, typer.Argument(metavar="TASK", help="A task file, or the name of one that ships.")],
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Its name; that of the task by default.")] = "",
+    overlap: Annotated[
+        str,
+        typer.Option(
+            "--overlap",
+            metavar="wait|skip|allow",
+            help="If the run before has not ended: begin after it, not at all, or beside it.",
+        ),
+    ] = "wait",
+    catch_up: Annotated[
+        float, typer.Option("--catch-up", metavar="HOURS", min=0.01, help="How late a missed run may still begin.")
+    ] = 24.0,
+    input_: Input = None,
+    set_: Set = None,
+    json: Json = False,
+) -> None:
+    """Have a task run at certain times. There is one run for each day.
+
+    DAYS is daily, weekdays, weekends, or days such as mon,thu. A time that was
+    missed because Temporal was away is made up for within --catch-up hours; a
+    worker that comes later takes up what waits. If the clocks skip the time on a
+    day, the run begins right after; if they show it twice, there is one run.
+
+    The task file and the settings are read now, and kept with the schedule.
+    """
+    from midcourse.app.fleet.timetable import Timetable
+
+    if overlap not in OVERLAPS:
+        raise TaskInvalid(f"--overlap: {unknown('policy', overlap, OVERLAPS)}")
+    of_runs, of_fleet = split_fleet(set_)
+    job = job_with_inputs(task, of_runs, input_)
+    settings = FleetSettings.load(job.settings.home, of_fleet)
+    settings.check_complete(job.settings.home)
+    name = name or job.name
+    check_name("--name", name)
+    if len(name) > LONGEST_NAME:
+        raise TaskInvalid(f"--name: {LONGEST_NAME} characters at most, since runs are called NAME-DATE")
+    timetable = Timetable.parse(when)
+    asyncio.run(_add(settings, name, timetable, job, overlap, timedelta(hours=catch_up)))
+    if json:
+        print_object({"schedule": name})
+    else:
+        print(f"added the schedule {name}; its runs are called {name}-DATE: midcourse schedule list")
+
+
+async def _add(
+    settings: FleetSettings, name: str, timetable: "Timetable", job: "Job", overlap: "Overlap", catch_up: timedelta
+) -> None:
+    from midcourse.app.fleet.connection import connected
+    from midcourse.app.fleet.schedules import add_schedule
+
+    today = datetime.now().astimezone().date()
+    async with connected(settings) as fleet:
+        await add_schedule(fleet, name, timetable, job, overlap=overlap, catch_up=catch_up, today=today)
+
+
+@commands.command("list")
+def list_schedules(set_: Fleet = None, json: Json = False) -> None:
+    """List schedules, with the latest and the next time of each."""
+    _, settings = load_fleet_settings(set_)
+    found = asyncio.run(_listed(settings))
+    if json:
+        print_object(
+            [{"name": one.name, "says": one.says, "next": _at(one.next_at), "last": _at(one.last_at)} for one in found]
+        )
+        return
+    for one in found:
+        print(
+            "\t".join(
+                (one.name, one.says, f"next {_at(one.next_at) or 'never'}", f"last {_at(one.last_at) or 'never'}")
+            )
+        )
+
+
+async def _listed(settings: FleetSettings) -> "list[ListedSchedule]":
+    from midcourse.app.fleet.connection import connected
+    from midcourse.app.fleet.schedules import schedules_of
+
+    async with connected(settings) as fleet:
+        return sorted([one async for one in schedules_of(fleet).listed()], key=lambda one: one.name)
+
+
+@commands.command()
+def remove(name: Name, set_: Fleet = None, json: Json = False) -> None:
+    """Remove a schedule. Runs that it started are left as they are."""
+    _, settings = load_fleet_settings(set_)
+    asyncio.run(_remove(settings, name))
+    if json:
+        print_object({"removed": name})
+    else:
+        print(f"removed the schedule {name}")
+
+
+async def _remove(settings: FleetSettings, name: str) -> None:
+    from midcourse.app.fleet.connection import connected
+    from midcourse.app.fleet.schedules import schedules_of
+
+    async with connected(settings) as fleet:
+        await schedules_of(fleet).remove(name)
+
+
+def _at(moment: datetime | None) -> str:
+    return moment.astimezone().isoformat(timespec="minutes") if moment else ""
