@@ -12,7 +12,7 @@ from rich.console import Console
 
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Zone, skill
 from midcourse.app.control import LocalControl
-from midcourse.cli.commands.approvals import _plain, _why_not_confirmed, _why_outdated
+from midcourse.cli.session.deciding import _plain, _why_not_confirmed, _why_outdated
 from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import CommitSet, Consequence, Decision, Question

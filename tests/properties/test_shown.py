@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from midcourse.cli.commands.approvals import _plain, _why_not_confirmed
+from midcourse.cli.session.deciding import _plain, _why_not_confirmed
 from midcourse.cli.view.question import KINDS, question_panel
 from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import Consequence, Decision, Question

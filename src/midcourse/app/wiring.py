@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from midcourse.app.defaults import user
+from midcourse.app.home import blobs_in as blobs_in
+from midcourse.app.home_folder import JOB_FILE as JOB_FILE
+from midcourse.app.home_folder import run_folder as run_folder
 from midcourse.app.models.roles import RoleModels, build_planner, build_roles
 from midcourse.app.records.export import export as export
 from midcourse.app.records.export import result_json as result_json
@@ -25,7 +28,6 @@ from midcourse.policy.spelling import nearest, unknown
 from midcourse.ports.planner import Planner
 from midcourse.ports.vault import Secrets
 from midcourse.ports.world import World
-from midcourse.store.blob_folder import BlobFolder
 
 if TYPE_CHECKING:
     from midcourse.worlds.browser import Browser
@@ -58,7 +60,6 @@ BUILT_IN = frozenset(WORLDS.values())
 OF_A_WORLD = ("catalogue", "observe", "act", "commit_set")
 """Methods that every world has. A class without them is not a world."""
 
-JOB_FILE = "job.json"
 NOT_TOML = {".yaml": "YAML", ".yml": "YAML", ".json": "JSON"}
 A_TASK_FILE = "`midcourse examples order` prints one"
 _PACKAGED = Path(__file__).parent / "tasks"
@@ -151,10 +152,6 @@ def with_inputs(job: Job, inputs: Pairs) -> Job:
 # --- a run's own folder
 
 
-def run_folder(settings: Settings, run_id: str) -> Path:
-    return settings.home / "runs" / run_id
-
-
 def save_job(job: Job, folder: Path) -> None:
     """So that another process can resume the run with nothing but its name."""
     private_folder(folder)
@@ -216,11 +213,6 @@ def job_of_run(settings: Settings, run_id: str) -> Job:
 
 
 # --- adapters
-
-
-def blobs_in(home: Path) -> BlobFolder:
-    """Screenshots of the runs that are kept in this home."""
-    return BlobFolder(home)
 
 
 def model_settings(job: Job) -> Settings:

@@ -7,20 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from midcourse.app.batch.batch import batch_ids
 from midcourse.app.control import LocalControl, RunControl
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.home import DATABASE, LocalStore, open_store
+from midcourse.app.home import LocalStore, blobs_in, open_store
+from midcourse.app.home_folder import JOB_FILE, AtHome, batch_ids, has_store, run_folder
 from midcourse.app.records.journal import JOURNAL_FILE, Journal, journal_of, read_journal
-from midcourse.app.settings.run import Settings
-from midcourse.app.wiring import JOB_FILE, blobs_in, job_from, run_folder, saved_job, saved_name
-from midcourse.cli.overrides import HOME, Overrides, load_both_settings
+from midcourse.cli.overrides import Overrides, load_home_and_fleet
+from midcourse.cli.run_states import batch_of, driven_state, local_state
 from midcourse.domain.approval import Question
+from midcourse.domain.records.summary import RunSummary
 from midcourse.errors import RunUnknown
 from midcourse.ports.blobs import Blobs
-from midcourse.ports.store import RunSummary
 
 if TYPE_CHECKING:
+    from midcourse.app.fleet.settings import FleetSettings
     from midcourse.app.fleet.store import FleetStore
 
 LAST = "last"
@@ -64,9 +63,9 @@ class FoundRun:
 
 
 @asynccontextmanager
-async def find_run(settings: Settings, fleet: FleetSettings | None, name: str) -> AsyncGenerator[FoundRun]:
+async def find_run(settings: AtHome, fleet: "FleetSettings | None", name: str) -> AsyncGenerator[FoundRun]:
     """The run of this name in the home, or in the fleet if there is one. Raises `RunUnknown`."""
-    local = await _local_runs(settings)
+    local = _local_candidates(settings, name)
     if fleet is None or (name != LAST and any(run.id == name for run in local)):
         with open_local_store(settings) as store:
             yield FoundRun(run=resolve_name(local, name), store=store)
@@ -83,7 +82,7 @@ async def find_run(settings: Settings, fleet: FleetSettings | None, name: str) -
                 yield FoundRun(run=run, store=store)
 
 
-def blobs_of_run(found: FoundRun, settings: Settings, fleet: FleetSettings | None) -> Blobs:
+def blobs_of_run(found: FoundRun, settings: AtHome, fleet: "FleetSettings | None") -> Blobs:
     """Where the screenshots of this run are."""
     if fleet is None or isinstance(found.store, LocalStore):
         return blobs_in(settings.home)
@@ -92,20 +91,18 @@ def blobs_of_run(found: FoundRun, settings: Settings, fleet: FleetSettings | Non
     return blobs_of(fleet, found.store, settings.home)
 
 
-async def task_name(found: FoundRun, settings: Settings) -> str:
+async def task_name(found: FoundRun, settings: AtHome) -> str:
     """The name of the task that the run was started from; empty if a program started it."""
+    from midcourse.app.wiring import job_from, saved_name
+
     if isinstance(found.store, LocalStore):
         return saved_name(run_folder(settings, found.run.id))
     _, job = await found.store.job(found.run.id)
     return job_from(job).name if job else ""
 
 
-def has_store(settings: Settings) -> bool:
-    return (settings.home / DATABASE).is_file()
-
-
 @contextmanager
-def open_local_store(settings: Settings) -> Generator[LocalStore]:
+def open_local_store(settings: AtHome) -> Generator[LocalStore]:
     """The store of this home. Raises `RunUnknown` instead of creating a home only to look into it."""
     if not has_store(settings):
         raise RunUnknown(f"there are no runs in '{settings.home}'; start one with midcourse run, or --set home=FOLDER")
@@ -113,11 +110,14 @@ def open_local_store(settings: Settings) -> Generator[LocalStore]:
         yield store
 
 
-async def _local_runs(settings: Settings) -> tuple[RunSummary, ...]:
+def _local_candidates(settings: AtHome, name: str) -> tuple[RunSummary, ...]:
+    """The runs of a home that this name may mean; its newest runs if there are none."""
     if not has_store(settings):
         return ()
     with open_local_store(settings) as store:
-        return await store.runs()
+        named = store.named(name, SUGGESTED) if name and name != LAST else ()
+        exact = tuple(run for run in named if run.id == name)
+        return exact or named or store.newest(SUGGESTED)
 
 
 async def _durable_candidates(store: "FleetStore", name: str) -> tuple[RunSummary, ...]:
@@ -150,12 +150,16 @@ class ControlledRun:
 @asynccontextmanager
 async def open_run(name: str, overrides: Overrides) -> AsyncGenerator[ControlledRun]:
     """The run of this name, on this machine or in the fleet. Raises `RunUnknown` with the runs that exist."""
-    settings, fleet = load_both_settings(overrides, HOME)
+    settings, fleet = load_home_and_fleet(overrides)
     async with find_run(settings, fleet, name) as found:
         run_id, store = found.run.id, found.store
         if isinstance(store, LocalStore):
             folder = run_folder(settings, run_id)
-            task = saved_job(folder).name if (folder / JOB_FILE).is_file() else PROGRAM
+            task = PROGRAM
+            if (folder / JOB_FILE).is_file():
+                from midcourse.app.wiring import saved_job
+
+                task = saved_job(folder).name
             yield ControlledRun(run=found.run, control=LocalControl(store, run_id), task=task, folder=folder)
             return
         _, job = await store.job(run_id)
@@ -163,13 +167,14 @@ async def open_run(name: str, overrides: Overrides) -> AsyncGenerator[Controlled
     fleet.check_complete(settings.home)
     from midcourse.app.fleet.connection import connected
     from midcourse.app.fleet.control import FleetControl
+    from midcourse.app.wiring import job_from
 
     async with connected(fleet) as connection:
         task = job_from(job).name if job else PROGRAM
         yield ControlledRun(run=found.run, control=FleetControl(connection, run_id), task=task, folder=None)
 
 
-async def local_questions(settings: Settings) -> tuple[Question, ...]:
+async def local_questions(settings: AtHome) -> tuple[Question, ...]:
     """The questions of the runs in this home that a process drives."""
     if not has_store(settings):
         return ()
@@ -189,7 +194,7 @@ class FoundJournal:
     """The run's files."""
 
 
-def find_journal(name: str, settings: Settings, fleet: FleetSettings | None = None) -> FoundJournal:
+def find_journal(name: str, settings: AtHome, fleet: "FleetSettings | None" = None) -> FoundJournal:
     """The journal in this file or folder, or of the run of this name."""
     path = Path(name)
     if path.is_dir() and (path / JOURNAL_FILE).is_file():
@@ -201,7 +206,7 @@ def find_journal(name: str, settings: Settings, fleet: FleetSettings | None = No
     return asyncio.run(_stored_journal(name, settings, fleet))
 
 
-async def _stored_journal(name: str, settings: Settings, fleet: FleetSettings | None) -> FoundJournal:
+async def _stored_journal(name: str, settings: AtHome, fleet: "FleetSettings | None") -> FoundJournal:
     async with find_run(settings, fleet, name) as found:
         journal = await journal_of(found.store, found.run.id)
         return FoundJournal(journal=journal, folder=run_folder(settings, found.run.id))
@@ -210,14 +215,15 @@ async def _stored_journal(name: str, settings: Settings, fleet: FleetSettings | 
 # --- batches
 
 
-async def find_batch(settings: Settings, name: str) -> str | None:
+async def find_batch(settings: AtHome, name: str) -> str | None:
     """The batch of this name, or the beginning of it; of `last`, the batch that the latest run belongs to."""
     batches = batch_ids(settings)
     if name in batches:
         return name
     if not batches or not has_store(settings):
         return None
-    runs = [run.id for run in await _local_runs(settings)]
+    with open_local_store(settings) as store:
+        runs = [run.id for run in store.newest()]
     if name == LAST:
         meant = [batch_of(run, batches) for run in runs[:1]]
     elif name in runs:
@@ -226,25 +232,3 @@ async def find_batch(settings: Settings, name: str) -> str | None:
         meant = [each for each in batches if name and each.startswith(name)]
         meant += [run for run in runs if run.startswith(name) and batch_of(run, batches) is None]
     return meant[0] if len(meant) == 1 and meant[0] in batches else None
-
-
-def batch_of(run_id: str, batches: Sequence[str]) -> str | None:
-    """The batch that a run is a row of."""
-    head, dash, number = run_id.rpartition("-")
-    return head if dash and number.isdigit() and head in batches else None
-
-
-# --- the state of a run, for lists
-
-
-def local_state(store: LocalStore, run: RunSummary) -> str:
-    """Of a run on this machine: `interrupted` if no process drives it."""
-    ended = run.phase == "ended" and run.final_reason
-    return driven_state(run) if ended or store.is_claimed(run.id) else "interrupted"
-
-
-def driven_state(run: RunSummary) -> str:
-    """Of a run that has ended, or that a process or worker drives."""
-    if run.phase == "ended" and run.final_reason:
-        return {"goal_reached": "done, verified", "plan_complete": "done, not verified"}.get(run.final_reason, "failed")
-    return {"asking": "asking", "paused": "paused"}.get(run.phase, "running")

@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.settings.run import Settings
+from midcourse.app.home_folder import AtHome, Home
+from midcourse.app.settings.home import find_home, may_have_fleet
 from midcourse.errors import TaskInvalid
+
+if TYPE_CHECKING:
+    from midcourse.app.fleet.settings import FleetSettings
+    from midcourse.app.settings.run import Settings
 
 HOME = "home"
 Overrides: TypeAlias = Sequence[str] | None
@@ -29,7 +33,21 @@ def with_options(texts: Overrides, **options: object) -> list[str]:
     return [*(texts or ()), *(f"{name}={value}" for name, value in options.items() if value not in ("", None))]
 
 
-def load_settings(texts: Overrides, *changeable: str) -> Settings:
+def load_home(texts: Overrides) -> AtHome:
+    """The home, for a command that needs no other setting. `--set` may name it."""
+    overrides = parse_overrides(texts)
+    home = find_home(overrides.get(HOME)) if overrides.keys() <= {HOME} else None
+    return Home(home) if home else load_settings(texts, HOME)
+
+
+def load_home_and_fleet(texts: Overrides) -> "tuple[AtHome, FleetSettings | None]":
+    """As `load_home`, and the settings of the fleet if one is configured."""
+    overrides = parse_overrides(texts)
+    home = find_home(overrides.get(HOME)) if overrides.keys() <= {HOME} else None
+    return load_both_settings(texts, HOME) if home is None or may_have_fleet(home) else (Home(home), None)
+
+
+def load_settings(texts: Overrides, *changeable: str) -> "Settings":
     """The settings of a command that reads existing runs, which keep theirs: only the `changeable` ones may be set."""
     overrides = parse_overrides(texts)
     for name in overrides:
@@ -37,19 +55,25 @@ def load_settings(texts: Overrides, *changeable: str) -> Settings:
             raise TaskInvalid(
                 f"--set {name}: a run keeps the settings it began with; here only {', '.join(changeable)}"
             )
+    from midcourse.app.settings.run import Settings
+
     return Settings.load(overrides=overrides)
 
 
-def load_fleet_settings(texts: Overrides) -> tuple[Path, FleetSettings]:
+def load_fleet_settings(texts: Overrides) -> "tuple[Path, FleetSettings]":
     """The home, and the settings of the fleet. Raises `FleetUnavailable` if none is configured."""
+    from midcourse.app.fleet.settings import FleetSettings
+
     settings, of_fleet = split_home(texts)
     fleet = FleetSettings.load(settings.home, of_fleet)
     fleet.check_complete(settings.home)
     return settings.home, fleet
 
 
-def load_both_settings(texts: Overrides, *changeable: str) -> tuple[Settings, FleetSettings | None]:
+def load_both_settings(texts: Overrides, *changeable: str) -> "tuple[Settings, FleetSettings | None]":
     """The settings for runs in this home, and those of the fleet if one is configured."""
+    from midcourse.app.fleet.settings import FleetSettings
+
     of_runs, of_fleet = split_fleet(texts)
     settings = load_settings(of_runs, *changeable)
     fleet = FleetSettings.load(settings.home, of_fleet)
@@ -58,12 +82,16 @@ def load_both_settings(texts: Overrides, *changeable: str) -> tuple[Settings, Fl
 
 def split_fleet(texts: Overrides) -> tuple[list[str], dict[str, str]]:
     """The overrides that concern runs, as written, and those that concern the fleet, by name."""
+    from midcourse.app.fleet.settings import FleetSettings
+
     of_fleet = {name: value for name, value in parse_overrides(texts).items() if name in FleetSettings.model_fields}
     return [text for text in texts or () if text.partition("=")[0].strip() not in of_fleet], of_fleet
 
 
-def split_home(texts: Overrides) -> tuple[Settings, dict[str, str]]:
+def split_home(texts: Overrides) -> "tuple[Settings, dict[str, str]]":
     """The settings of the home, and every other override by name."""
+    from midcourse.app.settings.run import Settings
+
     overrides = parse_overrides(texts)
     home = {HOME: overrides.pop(HOME)} if HOME in overrides else {}
     return Settings.load(overrides=home), overrides

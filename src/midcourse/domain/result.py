@@ -8,9 +8,7 @@ from midcourse.domain.failure import FailedStep
 from midcourse.domain.move import FinalReason
 from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.records.audit import Head
-
-SUCCESSES: tuple[FinalReason, ...] = ("goal_reached", "plan_complete")
-"""The reasons that mean success; the second is not verified."""
+from midcourse.domain.records.summary import SUCCESSES as SUCCESSES
 
 
 @dataclass(frozen=True, kw_only=True)

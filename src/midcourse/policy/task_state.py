@@ -1,10 +1,11 @@
 """The state of a task in the terms of task lists, derived from the run."""
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from midcourse.domain.phase import Planning
-from midcourse.domain.result import SUCCESSES
-from midcourse.domain.run import Run
+from midcourse.domain.records.summary import SUCCESSES
+
+if TYPE_CHECKING:
+    from midcourse.domain.run import Run
 
 TaskState: TypeAlias = Literal[
     "PENDING", "PLANNING", "PENDING_APPROVAL", "APPROVED", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"
@@ -13,7 +14,9 @@ TaskState: TypeAlias = Literal[
 new plan is being made."""
 
 
-def task_state(run: Run) -> TaskState:
+def task_state(run: "Run") -> TaskState:
+    from midcourse.domain.phase import Planning  # not loaded to list runs
+
     if isinstance(run.phase, Planning) and run.phase.asked.cause == "error":
         return "FAILED"
     if run.segment is None and run.phase.kind == "looking":

@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol
 
 from midcourse.domain.approval import Consequence
 from midcourse.domain.command import Command
@@ -12,6 +12,9 @@ from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import Answered, Asked
 from midcourse.domain.records.audit import AuditLog, Head
 from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.records.summary import RunQuery as RunQuery
+from midcourse.domain.records.summary import RunStatus as RunStatus
+from midcourse.domain.records.summary import RunSummary as RunSummary
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
@@ -24,50 +27,6 @@ class JournalRow:
     seq: int
     event: Event
     commands: tuple[Command, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunSummary:
-    """A run in a list. Only `find_runs` fills in what has a default."""
-
-    id: str
-    goal: str
-    phase: str
-    final_reason: str
-    began_at: float
-    place: int = 0
-    """Grows with every run that is begun."""
-    key: str = ""
-    world: str = ""
-    task: str = ""
-    """The name of the task, if the store knows it."""
-    updated_at: float = 0.0
-    """The time of the latest event."""
-    verified: bool | None = None
-    """None until it has ended."""
-    calls: int | None = None
-    cost_usd: float | None = None
-    """None: only the state of the run tells, because it has not ended."""
-    waiting_since: float | None = None
-    """When the open question was asked."""
-
-
-RunStatus: TypeAlias = Literal["running", "asking", "paused", "done", "failed"]
-"""The state of a run by its records. Whether a process drives it is not in there."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunQuery:
-    """Which runs to list, and which page of the list."""
-
-    status: tuple[RunStatus, ...] = ()
-    """Empty: any."""
-    world: str = ""
-    text: str = ""
-    """A part of the id, goal or key; upper and lower case are the same."""
-    before: int | None = None
-    """The `place` of the last run on the page before."""
-    limit: int = 50
 
 
 class Store(Protocol):

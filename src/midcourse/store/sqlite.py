@@ -10,9 +10,7 @@ The file has to be on a local disk, because neither SQLite's write-ahead log nor
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
-from urllib.parse import quote
+from typing import TypeVar
 
 from midcourse.codec import encode
 from midcourse.domain.approval import Consequence
@@ -37,6 +35,7 @@ from midcourse.store.observations import ObservationBase, base_id_of, pack, unpa
 from midcourse.store.recent import Recent
 from midcourse.store.sent_log import ACCEPTED, Sent, SentLog
 from midcourse.store.session_files import SessionFiles
+from midcourse.store.sqlite_catalogue import SqliteCatalogue
 from midcourse.store.sqlite_driving import SqliteDriving
 from midcourse.store.sqlite_file import CHAIN, add_to_audit, audit_head, open_file
 from midcourse.store.sqlite_listing import count_runs, find_runs
@@ -63,7 +62,7 @@ ANSWERED = """SELECT asked.run, question, shape, consequence, body FROM asked JO
 ANCHORS = "SELECT json_extract(result, '$.audit') AS head FROM runs WHERE result IS NOT NULL AND head IS NOT NULL"
 
 
-class SqliteStore(SqliteDriving):
+class SqliteStore(SqliteDriving, SqliteCatalogue):
     """A store with one connection, used by one thread at a time.
 
     Its methods are coroutines that never yield: a read or write blocks the event loop for a few milliseconds, or for up to
@@ -78,18 +77,6 @@ class SqliteStore(SqliteDriving):
         self._sessions = SessionFiles(self.path)
         self._bases = Recent[str, ObservationBase](BASES)
 
-    def close(self) -> None:
-        """Closing twice is allowed."""
-        self._db.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     # --- locking of runs
 
     @contextmanager
@@ -100,13 +87,6 @@ class SqliteStore(SqliteDriving):
         """
         with lock_file(self._lock_path(run_id), run_id):
             yield
-
-    def is_claimed(self, run_id: str) -> bool | None:
-        """Whether a process drives the run; None on Windows, where it cannot be known."""
-        return is_locked(self._lock_path(run_id))
-
-    def _lock_path(self, run_id: str) -> Path:
-        return self.path.with_name(f"{self.path.name}.{quote(run_id, safe='')}.lock")
 
     # --- copies and restored backups
 
@@ -221,11 +201,7 @@ class SqliteStore(SqliteDriving):
         return read_run(run_id, state), decode_stored(Task, task)
 
     async def runs(self) -> tuple[RunSummary, ...]:
-        rows = self._db.execute("SELECT id, goal, phase, final_reason, began_at FROM runs ORDER BY entered DESC")
-        return tuple(
-            RunSummary(id=run_id, goal=goal, phase=phase, final_reason=final_reason, began_at=began_at)
-            for run_id, goal, phase, final_reason, began_at in rows
-        )
+        return self.newest()
 
     async def find_runs(self, query: RunQuery) -> tuple[RunSummary, ...]:
         return find_runs(self._db, query)

@@ -1,4 +1,4 @@
-"""The SQLite file of a store: its tables, and migrations of files from earlier versions."""
+"""The SQLite file of a store: opened, and migrated if it is from an earlier version."""
 
 import sqlite3
 from pathlib import Path
@@ -7,134 +7,10 @@ from midcourse.domain.records.audit import START, Head
 from midcourse.policy.audit import HUMAN_INPUT_KINDS, next_row
 from midcourse.store.session_files import SessionFiles
 from midcourse.store.sqlite_opening import Schema, open_database
+from midcourse.store.sqlite_schema import CHANGES
 
 CHAIN = ""
 """The chain of the audit log: a file has one tenant without a name."""
-
-FIRST = (
-    """CREATE TABLE runs (
-        entered INTEGER PRIMARY KEY AUTOINCREMENT,
-        id TEXT NOT NULL UNIQUE,
-        key TEXT NOT NULL,
-        goal TEXT NOT NULL,
-        task TEXT NOT NULL,
-        opening TEXT NOT NULL,
-        state TEXT NOT NULL,
-        phase TEXT NOT NULL,
-        final_reason TEXT NOT NULL,
-        began_at REAL NOT NULL DEFAULT 0,
-        session TEXT NOT NULL DEFAULT '',
-        result TEXT
-    )""",
-    "CREATE INDEX runs_with_key ON runs (key, entered) WHERE key <> ''",
-    """CREATE TABLE journal (
-        run TEXT NOT NULL REFERENCES runs (id),
-        seq INTEGER NOT NULL,
-        event TEXT NOT NULL,
-        commands TEXT NOT NULL,
-        PRIMARY KEY (run, seq)
-    )""",
-    """CREATE TABLE plans (
-        run TEXT NOT NULL REFERENCES runs (id),
-        version INTEGER NOT NULL,
-        body TEXT NOT NULL,
-        PRIMARY KEY (run, version)
-    )""",
-    """CREATE TABLE observations (
-        run TEXT NOT NULL REFERENCES runs (id),
-        id TEXT NOT NULL,
-        body TEXT NOT NULL,
-        PRIMARY KEY (run, id)
-    )""",
-    """CREATE TABLE consequences (
-        run TEXT NOT NULL REFERENCES runs (id),
-        digest TEXT NOT NULL,
-        body TEXT NOT NULL,
-        PRIMARY KEY (run, digest)
-    )""",
-    """CREATE TABLE ledger (
-        run TEXT NOT NULL REFERENCES runs (id),
-        command INTEGER NOT NULL,
-        body TEXT NOT NULL,
-        PRIMARY KEY (run, command)
-    )""",
-)
-
-AUDIT = (
-    """CREATE TABLE audit (
-        n INTEGER PRIMARY KEY,
-        run TEXT NOT NULL,
-        seq INTEGER NOT NULL,
-        body TEXT NOT NULL,
-        hash TEXT NOT NULL
-    )""",
-    "CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is only added to'); END",
-    "CREATE TRIGGER audit_lasts BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is only added to'); END",
-)
-
-ASKED = (
-    """CREATE TABLE asked (
-        run TEXT NOT NULL REFERENCES runs (id),
-        question INTEGER NOT NULL,
-        consequence TEXT NOT NULL,
-        shape TEXT NOT NULL,
-        PRIMARY KEY (run, question, consequence)
-    )""",
-    "CREATE INDEX asked_by_shape ON asked (shape)",
-    "CREATE INDEX audit_by_run ON audit (run, seq)",
-)
-
-PLACE = ("ALTER TABLE runs ADD COLUMN place TEXT NOT NULL DEFAULT ''",)
-"""The file that a run belongs to. A copy has another inode; runs of an earlier version are bound when next driven."""
-
-SESSIONS: tuple[str, ...] = ()
-"""The column `session` is no longer used: handles are in separate files."""
-
-INBOX = (
-    """CREATE TABLE inbox (
-        run TEXT NOT NULL REFERENCES runs (id),
-        number INTEGER NOT NULL,
-        event TEXT NOT NULL,
-        PRIMARY KEY (run, number)
-    )""",
-    """CREATE TABLE questions (
-        run TEXT PRIMARY KEY REFERENCES runs (id),
-        question INTEGER NOT NULL,
-        body TEXT NOT NULL
-    )""",
-    "ALTER TABLE runs ADD COLUMN messages_decided INTEGER NOT NULL DEFAULT 0",
-)
-"""Messages from other processes to a run, and the question that it asks."""
-
-DRIVING = (
-    "ALTER TABLE runs ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE runs ADD COLUMN placed INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE runs ADD COLUMN resting INTEGER NOT NULL DEFAULT 1",
-    "ALTER TABLE runs ADD COLUMN rested_epoch INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE runs ADD COLUMN rested_seq INTEGER NOT NULL DEFAULT -1",
-)
-"""The latest claim of a run, and its last rest."""
-
-PACKED: tuple[str, ...] = ()
-"""Observations are compressed, and refer to earlier ones, which earlier versions cannot read."""
-
-RETENTION = ("ALTER TABLE runs ADD COLUMN pruned_at REAL",)
-"""The time at which the records of a run were deleted."""
-
-OLDEST = 2
-CHANGES: dict[int, tuple[str, ...]] = {
-    OLDEST: FIRST,
-    3: AUDIT,
-    4: ASKED,
-    5: PLACE,
-    6: SESSIONS,
-    7: INBOX,
-    8: DRIVING,
-    9: PACKED,
-    10: RETENTION,
-}
-"""The changes of each schema version. A file gets those above its own version, in order."""
-SCHEMA_VERSION = max(CHANGES)
 
 ADD_TO_AUDIT = "INSERT INTO audit (n, run, seq, body, hash) VALUES (?, ?, ?, ?, ?)"
 

@@ -33,17 +33,37 @@ class Schema:
 
 def open_database(path: Path, schema: Schema) -> sqlite3.Connection:
     private_folder(path.parent)
-    with translated(path):
-        private_file(path)  # SQLite gives its write-ahead log the same mode
-        db = sqlite3.connect(
-            path, timeout=BUSY_SECONDS, isolation_level=None, factory=GuardedConnection, check_same_thread=False
-        )  # one thread at a time: a store that is kept open between calls may be closed or used next by another
-        db.path = path
+    private_file(path)  # SQLite gives its write-ahead log the same mode
+    db = _connect(path)
     try:
         _prepare(db, path, schema)
     except BaseException:
         db.close()
         raise
+    return db
+
+
+def open_current(path: Path, version: int) -> sqlite3.Connection | None:
+    """A file that has this schema. None: it has another one, or does not exist."""
+    if not path.is_file():
+        return None
+    db = _connect(path)
+    try:
+        if _version(db) == version:
+            return db
+    except BaseException:
+        db.close()
+        raise
+    db.close()
+    return None
+
+
+def _connect(path: Path) -> GuardedConnection:
+    with translated(path):
+        db = sqlite3.connect(
+            path, timeout=BUSY_SECONDS, isolation_level=None, factory=GuardedConnection, check_same_thread=False
+        )  # one thread at a time: a store that is kept open between calls may be closed or used next by another
+    db.path = path
     return db
 
 

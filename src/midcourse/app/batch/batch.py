@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from midcourse.app.batch.rows import read_rows
+from midcourse.app.home_folder import batch_ids as batch_ids
 from midcourse.app.settings.run import Settings
 from midcourse.app.wiring import JOB_FILE, Job, kept_at, run_folder, save_job, saved_job, with_inputs
 from midcourse.domain.argument import Pairs
@@ -69,12 +70,6 @@ class Batch:
 
 def batch_folder(settings: Settings, batch_id: str) -> Path:
     return settings.home / "batches" / batch_id
-
-
-def batch_ids(settings: Settings) -> list[str]:
-    """Those that are kept here, oldest first."""
-    found = [file.parent for file in (settings.home / "batches").glob(f"*/{JOB_FILE}")]
-    return [folder.name for folder in sorted(found, key=lambda folder: (folder / JOB_FILE).stat().st_mtime_ns)]
 
 
 def new_batch(

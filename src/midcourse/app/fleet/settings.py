@@ -13,14 +13,13 @@ from pydantic_settings import BaseSettings
 
 from midcourse.app.fleet.up_file import fleet_in
 from midcourse.app.settings.audience import EVERYDAY
+from midcourse.app.settings.home import NAMING_FLEET
 from midcourse.app.settings.run import SOURCES, built, check_names, said
 from midcourse.app.task.modules import AllowedModules
 from midcourse.errors import FleetUnavailable
 
 SERVERS = ("database_url", "temporal_address")
 BLOB_PLACES = re.compile(r"postgres|folder(:/.+)?|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/.*)?")
-NAMING = (*SERVERS, "temporal_profile")
-"""Settings that say where a fleet is. One of them is enough to mean another fleet than that of the home."""
 
 
 class FleetSettings(BaseSettings):
@@ -137,14 +136,14 @@ class FleetSettings(BaseSettings):
         given = overrides or {}
         check_names(given, cls)
         settings = built(cls, {name: value.strip() for name, value in given.items()}, "--set ")
-        if any(name in settings.model_fields_set and getattr(settings, name) for name in NAMING):
+        if any(name in settings.model_fields_set and getattr(settings, name) for name in NAMING_FLEET):
             return settings
         found = {name: value for name, value in fleet_in(home).items() if name in cls.model_fields}
         return built(cls, {**found, **said(settings)}, "up.json ") if found else settings
 
     @property
     def is_somewhere(self) -> bool:
-        return any(getattr(self, name) for name in NAMING)
+        return any(getattr(self, name) for name in NAMING_FLEET)
 
     def check_complete(self, home: Path) -> None:
         """Raises `FleetUnavailable` if it is not said where the servers are."""

@@ -10,7 +10,6 @@ from midcourse.domain.outcome import Evidence, Outcome
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
 from midcourse.ports.store import Store
-from midcourse.worlds.simulated.effects import read_effects
 
 DENIED_UNASKED = "there was no terminal to ask in: run it in one, or set approvals=never (--approvals never)"
 UNDECIDED_UNASKED = "there was no terminal to ask in what happened: run it in one, or give the step a probe"
@@ -174,6 +173,8 @@ def _scarcest(used: BudgetUsed) -> str:
 
 def effect_lines(log: Path) -> tuple[str, ...]:
     """The world's own log of what happened in it, a line each; empty if it keeps none."""
+    from midcourse.worlds.simulated.effects import read_effects  # worlds are not loaded to show a run
+
     return tuple(
         f"{one.effect} {', '.join(f'{name}={value}' for name, value in one.values.items())}".strip()
         for one in read_effects(log)

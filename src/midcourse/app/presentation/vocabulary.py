@@ -1,7 +1,6 @@
 """Words for causes, reasons, steps, durations and amounts, as people read them."""
 
-from datetime import datetime
-
+from midcourse.app.presentation.moments import format_time as format_time
 from midcourse.domain.argument import Argument, Reference
 from midcourse.domain.move import FinalReason
 from midcourse.domain.plan import REPLAN, Cause, PlanVersion, Step
@@ -78,11 +77,6 @@ def format_elapsed(value: float) -> str:
     hours, rest = divmod(whole, 3600)
     minutes, left = divmod(rest, 60)
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
-
-
-def format_time(at: float) -> str:
-    """Local date and time; empty for a moment that is not known."""
-    return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else ""
 
 
 def pluralize(number: int, thing: str) -> str:

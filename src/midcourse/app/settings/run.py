@@ -22,6 +22,7 @@ from midcourse.app.settings.environment import (
     is_given_by_other_name,
     warn_of_misspelt_variables,
 )
+from midcourse.app.settings.home import DEFAULT_HOME
 from midcourse.app.settings.recovery import PREFIX, RecoverySettings, rules_as_json
 from midcourse.domain.agreement import Agreement
 from midcourse.domain.budget import Approvals, FinalLooks, Limits
@@ -269,7 +270,7 @@ class Settings(RecoverySettings):
         description="Pause between acting and looking, for worlds that do not say when they have settled.",
     )
     home: Annotated[Path, EVERYDAY] = Field(
-        default=Path(".midcourse"),
+        default=Path(DEFAULT_HOME),
         description="Directory in which runs are kept. Only its owner may read it: the folder is 0700, files in it are 0600.",
     )
 

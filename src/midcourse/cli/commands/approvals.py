@@ -1,51 +1,21 @@
 """`midcourse approve`, `reject` and `answer`: decide what a run asks, from any terminal."""
 
-import asyncio
-import json as json_format
-import time
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import RenderableType
-from rich.text import Text
 
-from midcourse.app.control import LocalControl, RunControl
-from midcourse.app.defaults import user
-from midcourse.app.presentation.question import TITLES, step_json, why_unseen
-from midcourse.app.presentation.vocabulary import format_seconds
-from midcourse.cli.commands.control import DONE, REFUSED, deliver, report
-from midcourse.cli.lookup import ControlledRun, local_questions, open_run
+from midcourse.app.home_folder import AtHome, has_store, open_catalogue
 from midcourse.cli.options import Fleet, Json, Run, teach
-from midcourse.cli.overrides import HOME, Overrides, load_both_settings
-from midcourse.cli.session.edits import parse_changes
-from midcourse.cli.session.keyboard import InputEnded, Interrupted, Keyboard
-from midcourse.cli.session.local import open_prompt
-from midcourse.cli.session.prompt import Choice
-from midcourse.cli.view.question import question_panel
-from midcourse.cli.view.symbols import Marks
+from midcourse.cli.overrides import Overrides, load_home_and_fleet
 from midcourse.cli.view.terminal import print_object, terminal
-from midcourse.codec import encode
-from midcourse.domain.approval import VERDICTS, Decision, Question, Verdict
 from midcourse.errors import TaskInvalid
-from midcourse.policy.approval.question import compare_steps, describe_change, is_read_at_a_glance, list_digests
 
-SURE = (
-    Choice(key="y", label="[y]es", leads_to="exactly as shown"),
-    Choice(key="n", label="[n]o", leads_to="decide nothing now; the question stays open"),
-)
-WHAT = {
-    "happened": "whether something happened",
-    "stuck": "how to continue",
-    "question": "a question of the planner",
-    "repeat": "whether to send something again",
-}
-MOST = 100
-"""Questions that are listed."""
-WIDEST = 100
+if TYPE_CHECKING:
+    from midcourse.domain.approval import Decision, Verdict
 
-ANSWERS: dict[str, tuple[Verdict, str]] = {
+NOTHING = 0
+ANSWERS: "dict[str, tuple[Verdict, str]]" = {
     "happened": ("happened", "it counts as done"),
     "did_not_happen": ("did_not_happen", "it may be done again"),
     "go_on": ("go_on", "it plans again"),
@@ -87,8 +57,6 @@ Changes = Annotated[
     ),
 ]
 
-KEPT = "no process is running it: this counts once its program is started again, or by midcourse resume {run}"
-
 commands = typer.Typer()
 
 
@@ -124,14 +92,14 @@ def approve(
     2 misuse.
     """
     if not run:
-        return asyncio.run(_list_questions(set_, json=json))
+        return _list_questions(set_, json=json)
+    from midcourse.domain.approval import Decision
+
     decision = Decision(verdict="changed" if change else "approved", once=not for_run, all_values=all_values)
     reply = "approved, exactly as shown" + (", as often as this run needs it" if for_run else "")
     if change:
         reply = "it will be done like that once you have seen and approved the result: midcourse approve"
-    return asyncio.run(
-        _decide(run, set_, decision, reply, sure=yes, json=json, changes=change or (), shown=shown or ())
-    )
+    return _decide(run, set_, decision, reply, sure=yes, json=json, changes=change or (), shown=shown or ())
 
 
 @commands.command(
@@ -150,9 +118,11 @@ def reject(
 
     Exit codes: 0 rejected, 1 refused (the reason is printed), 2 misuse.
     """
+    from midcourse.domain.approval import Decision
+
     reply = "rejected; it plans again with your words" if guidance.strip() else "rejected; nothing is sent, and it ends"
     decision = Decision(verdict="rejected", guidance=guidance.strip())
-    return asyncio.run(_decide(run, set_, decision, reply, sure=True, json=json))
+    return _decide(run, set_, decision, reply, sure=True, json=json)
 
 
 @commands.command(
@@ -183,6 +153,8 @@ def answer(
 
     Exit codes: 0 answered, 1 refused (the reason is printed), 2 misuse.
     """
+    from midcourse.domain.approval import Decision
+
     chosen = word.replace("-", "_")
     if chosen not in ANSWERS:
         raise TaskInvalid(f"unknown answer: {word}; answers are {', '.join(ANSWERS)}")
@@ -190,13 +162,13 @@ def answer(
     if guidance and verdict != "go_on":
         raise TaskInvalid("--guidance goes with go_on")
     decision = Decision(verdict=verdict, guidance=guidance.strip())
-    return asyncio.run(_decide(run, set_, decision, reply, sure=True, json=json))
+    return _decide(run, set_, decision, reply, sure=True, json=json)
 
 
-async def _decide(
+def _decide(
     name: str,
     overrides: Overrides,
-    decision: Decision,
+    decision: "Decision",
     reply: str,
     *,
     sure: bool,
@@ -204,130 +176,30 @@ async def _decide(
     changes: Sequence[str] = (),
     shown: Sequence[str] = (),
 ) -> int:
-    async with open_run(name, overrides) as there:
-        question = await there.control.open_question()
-        why_not = _mismatch(question, there, decision)
-        if question is None or why_not:
-            return report(there.run.id, why_not, "", json=json)
-        if shown and (why_not := await _why_outdated(question, shown, there.control)):
-            return report(there.run.id, why_not, "", json=json)
-        decision = replace(decision, by=user(), changes=parse_changes(question, changes))
-        if question.about == "repeat" and decision.verdict == "rejected" and not decision.guidance:
-            reply = "not sent again; it counts as done already"
-        if sure and not (decision.verdict == "send_again" and not is_read_at_a_glance(question.consequences)):
-            if not json:
-                _show(question)
-            if why_not := _why_not_confirmed(question, decision):
-                return report(there.run.id, why_not, "", json=json)
+    import asyncio
+
+    from midcourse.cli.session.deciding import decide
+
+    return asyncio.run(decide(name, overrides, decision, reply, sure=sure, json=json, changes=changes, shown=shown))
+
+
+def _list_questions(overrides: Overrides, *, json: bool) -> int:
+    settings, fleet = load_home_and_fleet(overrides)
+    if fleet is None and not _asks_something(settings):  # most often, and then nothing has to be loaded to show it
+        if json:
+            print_object([])
         else:
-            confirmed = await _confirmed(question, decision, json=json)
-            if confirmed is None:
-                return REFUSED
-            decision = confirmed
-        why_not = await deliver(there.control.answer(question, decision))
-        if isinstance(there.control, LocalControl) and await there.control.why_not_driven():
-            reply = f"{reply}; {KEPT.format(run=there.run.id)}"
-        return report(there.run.id, why_not, reply, json=json, question=question.id, verdict=decision.verdict)
+            terminal().console.print("nothing is waiting for an answer", soft_wrap=True)
+        return NOTHING
+    import asyncio
+
+    from midcourse.cli.session.deciding import list_questions
+
+    return asyncio.run(list_questions(settings, fleet, json=json))
 
 
-async def _why_outdated(question: Question, shown: Sequence[str], control: RunControl) -> str:
-    """Why a decision about these digests does not fit the open question, with what changed; empty if it fits."""
-    if tuple(shown) == list_digests(question):
-        return ""
-    problem = f"what you were shown is not what question {question.id} asks about"
-    earlier = [await control.store.consequence(control.run_id, digest) for digest in shown]
-    if unknown := [digest for digest, one in zip(shown, earlier, strict=True) if one is None]:
-        return f"{problem}: nothing with the digest {unknown[0]} was ever asked about in this run"
-    changes = compare_steps([one for one in earlier if one is not None], question.consequences)
-    return f"{problem}; changed since: {'; '.join(map(describe_change, changes))}"
-
-
-def _why_not_confirmed(question: Question, decision: Decision) -> str:
-    """Why `--yes` alone does not decide it; empty if it does."""
-    if decision.verdict not in ("approved", "changed") or decision.all_values:
-        return ""
-    if is_read_at_a_glance(question.consequences):
-        return ""
-    what = "part of it is shown only by its digest" if question.abridged else "there is more than is read at a glance"
-    return f"{what}: look through it with midcourse approve {question.run}, or give --all-values as well"
-
-
-def _mismatch(question: Question | None, there: ControlledRun, decision: Decision) -> str:
-    """Why this decision is not what the run waits for; empty if it is."""
-    if question is None:
-        return f"run {there.run.id} asks nothing; it is {there.run.phase.replace('_', ' ')}"
-    if decision.verdict in VERDICTS[question.about]:
-        return ""
-    if question.about == "repeat":
-        return f"it asks {WHAT['repeat']}: midcourse answer {there.run.id} send_again|stop, or midcourse reject {there.run.id}"
-    if question.about != "approve":
-        words = "|".join(VERDICTS[question.about])
-        return f"it asks {WHAT[question.about]}: midcourse answer {there.run.id} {words}"
-    return f"it asks for an approval: midcourse approve {there.run.id}, or reject"
-
-
-def _show(question: Question) -> None:
-    where = terminal()
-    where.console.print(_panel(question, min(where.console.width, WIDEST), where.marks))
-
-
-def _panel(question: Question, width: int, marks: Marks) -> RenderableType:
-    return question_panel(question, max(0.0, question.expires_at - time.time()), width, marks, hint="")
-
-
-async def _confirmed(question: Question, decision: Decision, *, json: bool) -> Decision | None:
-    """The approver's decision after reading the question. None: the approver left without deciding."""
-    prompt = open_prompt(terminal(silent=json), Keyboard())
-    if prompt is None:
-        if not json:
-            _show(question)
-        raise TaskInvalid("there is no terminal to ask in: give --yes if you have decided already")
-    try:
-        shown = await prompt.show(_panel(question, prompt.width, prompt.marks))
-        unseen = why_unseen(question, in_full=shown)
-        if await prompt.choose(SURE) != "y" or (unseen and not await prompt.confirm_unseen(unseen)):
-            return None
-        return replace(decision, all_values=bool(unseen))
-    except (Interrupted, InputEnded):
-        return None
-
-
-# --- what is waiting
-
-
-async def _list_questions(overrides: Overrides, *, json: bool) -> int:
-    settings, fleet = load_both_settings(overrides, HOME)
-    questions = await local_questions(settings)
-    if fleet is not None:
-        from midcourse.app.fleet.store import open_fleet_store
-
-        async with open_fleet_store(fleet) as store:
-            questions += await store.open_questions(MOST)
-    if json:
-        print_object([_plain(question) for question in questions])
-        return DONE
-    where = terminal()
-    for question in questions:
-        left = f"expires in {format_seconds(max(0.0, question.expires_at - time.time()))}"
-        what = "; ".join(says or c.skill for says, c in zip(question.says, question.consequences, strict=True))
-        asks = TITLES[question.about].lower()
-        line = Text.assemble((question.run, "bold"), f"  {asks}  {where.marks.clean(what)}  ", (left, "dim"))
-        where.console.print(line, soft_wrap=True)
-    if not questions:
-        where.console.print("nothing is waiting for an answer", soft_wrap=True)
-    return DONE
-
-
-def _plain(question: Question) -> dict[str, object]:
-    return {
-        "run": question.run,
-        "question": question.id,
-        "about": question.about,
-        "goal": question.goal,
-        "would": [step_json(question, number) for number in range(len(question.consequences))],
-        "needs_all_values": not is_read_at_a_glance(question.consequences),
-        "revision": json_format.loads(encode(question.revision)) if question.revision else None,
-        "earlier": [{"sent_at": one.at, "finding": one.finding} for one in question.earlier],
-        "detail": question.detail,
-        "expires_at": question.expires_at,
-    }
+def _asks_something(settings: AtHome) -> bool:
+    if not has_store(settings):
+        return False
+    with open_catalogue(settings) as catalogue:
+        return catalogue.count("asking") > 0

@@ -12,11 +12,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from midcourse.app.agent import Agent, agent_for
-from midcourse.app.defaults import NO_APPROVER
 from midcourse.app.home import LocalStore, open_store
 from midcourse.app.one_line import DryRun
 from midcourse.app.presentation.question import step_json
-from midcourse.app.presentation.result import EFFECTS, counts, effect_lines, sent_effects
+from midcourse.app.presentation.result import counts, sent_effects
 from midcourse.app.presentation.vocabulary import format_argument
 from midcourse.app.start import start_run as store_run
 from midcourse.app.wiring import Job, export, result_json, run_folder
@@ -25,14 +24,14 @@ from midcourse.cli.session.follower import FollowableRun, RunFollower
 from midcourse.cli.session.keyboard import Keyboard
 from midcourse.cli.session.prompt import open_prompt as open_prompt
 from midcourse.cli.session.screen import Lines, LiveView, NoScreen, Screen
+from midcourse.cli.session.verdicts import verdict_of
 from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.run import RunView
 from midcourse.cli.view.terminal import Terminal, print_json, print_object, terminal
-from midcourse.cli.view.verdict import Verdict, most_steps
+from midcourse.cli.view.verdict import most_steps
 from midcourse.domain.approval import Question
-from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
-from midcourse.errors import RunBusy, RunEnded, RunPruned
+from midcourse.errors import RunBusy, RunEnded
 from midcourse.files import private_opener
 from midcourse.policy.approval.question import list_rows
 from midcourse.ports.approver import Approver
@@ -215,27 +214,6 @@ async def print_result(
                 where.console.print(Text(before, "bold"), soft_wrap=True)
             verdict.print(where.console, where.marks, most_steps(where.console))
     return SUCCEEDED if result.success else FAILED
-
-
-async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdict:
-    unattended = False
-    if result.final_reason in ("rejected", "needs_human"):
-        decided = await _decisions(store, result.run)
-        unattended = bool(decided) and decided[-1].by == NO_APPROVER
-    return Verdict(
-        result=result,
-        folder=folder,
-        unattended=unattended,
-        sent=await sent_effects(store, result.run),
-        effects=effect_lines(folder / EFFECTS) if folder else (),
-    )
-
-
-async def _decisions(store: Store, run_id: str) -> list[ApprovalDecided]:
-    try:
-        return [row.event for row in await store.journal(run_id) if isinstance(row.event, ApprovalDecided)]
-    except RunPruned:
-        return []
 
 
 def print_dry_run(result: Result, dropped: Question, verbosity: Verbosity) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.cells import cell_len
@@ -17,8 +18,10 @@ from midcourse.cli.view.meters import meter_lines
 from midcourse.cli.view.symbols import UNICODE, Marks
 from midcourse.domain.plan import REPLAN, PlanVersion, Step
 from midcourse.domain.run import Run
-from midcourse.drive import Progress
 from midcourse.ports.store import JournalRow
+
+if TYPE_CHECKING:
+    from midcourse.drive import Progress
 
 STYLES: dict[Tone, str] = {"good": "green", "bad": "red", "doubt": "yellow", "ask": "magenta", "plain": "default"}
 
@@ -75,7 +78,7 @@ class RunView:
         lines = (self.narrator.describe(row.event, row.commands) for row in journal)
         self._log_lines = [line for line in lines if line is not None][-KEPT:]
 
-    def add_turn(self, progress: Progress, plan: PlanVersion | None = None) -> LogLine | None:
+    def add_turn(self, progress: "Progress", plan: PlanVersion | None = None) -> LogLine | None:
         """Add a turn, and the plan that was made in it. Returns a log line, if the turn is worth one."""
         if plan is not None:
             self.narrator.add_plan(plan)

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from midcourse.app.home_folder import has_store
 from midcourse.app.presentation.audit import describe_input
 from midcourse.app.presentation.vocabulary import format_time
-from midcourse.cli.lookup import has_store, open_local_store
+from midcourse.cli.lookup import open_local_store
 from midcourse.cli.options import DurableOnly, Fleet, Json, teach
 from midcourse.cli.overrides import Overrides, load_fleet_settings, load_settings
 from midcourse.cli.view.symbols import Marks

@@ -6,11 +6,11 @@ from dataclasses import asdict
 import typer
 from rich.text import Text
 
+from midcourse.app.home_folder import run_folder
 from midcourse.app.presentation.result import EFFECTS, effect_lines, sent_effects
-from midcourse.app.wiring import run_folder
 from midcourse.cli.lookup import find_run
 from midcourse.cli.options import Fleet, HomeFolder, Json, Run, teach
-from midcourse.cli.overrides import load_both_settings, with_options
+from midcourse.cli.overrides import load_home_and_fleet, with_options
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.cli.view.verdict import sent_line
 
@@ -33,7 +33,7 @@ def effects(run: Run, set_: Fleet = None, home: HomeFolder = "", json: Json = Fa
 
 
 async def _print_effects(name: str, overrides: list[str], *, json: bool) -> None:
-    settings, fleet = load_both_settings(overrides, "home")
+    settings, fleet = load_home_and_fleet(overrides)
     async with find_run(settings, fleet, name) as found:
         sent = await sent_effects(found.store, found.run.id)
     logged = effect_lines(run_folder(settings, found.run.id) / EFFECTS)

@@ -2,19 +2,21 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.home_folder import AtHome
 from midcourse.app.presentation.page.page import page_of_run
 from midcourse.app.presentation.page.story import MOST_BYTES
-from midcourse.app.settings.run import Settings
 from midcourse.cli.lookup import blobs_of_run, find_run, task_name
 from midcourse.cli.options import Fleet, HomeFolder, Json, Run, teach
-from midcourse.cli.overrides import load_both_settings, with_options
+from midcourse.cli.overrides import load_home_and_fleet, with_options
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.files import atomic_write
+
+if TYPE_CHECKING:
+    from midcourse.app.fleet.settings import FleetSettings
 
 commands = typer.Typer()
 MEGABYTE = 1_000_000
@@ -42,7 +44,7 @@ def export(
     mail. Anyone who has it can read all that the run saw: secrets were covered
     before anything was stored, other data of the pages was not.
     """
-    settings, fleet = load_both_settings(with_options(set_, home=home), "home")
+    settings, fleet = load_home_and_fleet(with_options(set_, home=home))
     run_id, page = asyncio.run(_page(run, settings, fleet, int(most_megabytes * MEGABYTE)))
     path = Path(html)
     atomic_write(path, page)
@@ -54,7 +56,7 @@ def export(
         )
 
 
-async def _page(name: str, settings: Settings, fleet: FleetSettings | None, most_bytes: int) -> tuple[str, str]:
+async def _page(name: str, settings: AtHome, fleet: "FleetSettings | None", most_bytes: int) -> tuple[str, str]:
     async with find_run(settings, fleet, name) as found:
         run_id = found.run.id
         blobs = blobs_of_run(found, settings, fleet)

@@ -65,8 +65,8 @@ def prune(
 
         pruned = asyncio.run(prune_tenant(fleet, settings.home, now - age, now, dry_run=dry_run))
     else:
+        from midcourse.app.home_folder import has_store
         from midcourse.app.retention import Pruned, prune_home
-        from midcourse.cli.lookup import has_store
 
         prunes = prune_home(settings.home, now - age, now, dry_run=dry_run) if has_store(settings) else None
         pruned = asyncio.run(prunes) if prunes else Pruned(runs=0)

@@ -1,6 +1,5 @@
 """`midcourse runs`: lists runs of this home or of a fleet."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -9,23 +8,20 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.app.batch.batch import batch_ids
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.fleet.up_file import fleet_in
-from midcourse.app.home import LocalStore
-from midcourse.app.presentation.vocabulary import format_time
-from midcourse.app.settings.run import Settings
-from midcourse.cli.lookup import batch_of, driven_state, has_store, local_state, open_local_store
+from midcourse.app.home_folder import AtHome, Catalogue, batch_ids, has_store, open_catalogue
+from midcourse.app.presentation.moments import format_time
+from midcourse.app.settings.home import may_have_fleet
 from midcourse.cli.options import DurableOnly, Fleet, HomeFolder, Json, teach
-from midcourse.cli.overrides import Overrides, load_fleet_settings, load_settings, with_options
+from midcourse.cli.overrides import Overrides, load_fleet_settings, load_home, with_options
+from midcourse.cli.run_states import batch_of, driven_state, local_state
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
-from midcourse.domain.result import SUCCESSES
+from midcourse.domain.records.summary import SUCCESSES, RunSummary
 from midcourse.policy.task_state import state_in_phase
-from midcourse.ports.store import RunSummary
 
 if TYPE_CHECKING:
     from midcourse.app.fleet.connection import Fleet as FleetConnection
+    from midcourse.app.fleet.settings import FleetSettings
 
 LATEST = 20
 GAP = 2
@@ -59,13 +55,13 @@ def runs(
 
 
 def _list_local(overrides: Overrides, *, everything: bool, json: bool) -> None:
-    settings = load_settings(overrides, "home")
+    settings = load_home(overrides)
     where = terminal()
     most = None if everything else LATEST
     if where.console.is_terminal and not json:
         _print_table(settings, most, where)
         return
-    found = asyncio.run(_found(settings, most))
+    found = _found(settings, most)
     if json:
         print_object([plain(run, state) for run, state in found])
         return
@@ -75,16 +71,16 @@ def _list_local(overrides: Overrides, *, everything: bool, json: bool) -> None:
         _print_none(settings, where)
 
 
-async def _found(settings: Settings, most: int | None) -> list[tuple[RunSummary, str]]:
+def _found(settings: AtHome, most: int | None) -> list[tuple[RunSummary, str]]:
     if not has_store(settings):
         return []
-    with open_local_store(settings) as store:
-        return await latest_local(store, most)
+    with open_catalogue(settings) as catalogue:
+        return latest_local(catalogue, most)
 
 
-async def latest_local(store: LocalStore, most: int | None) -> list[tuple[RunSummary, str]]:
+def latest_local(catalogue: Catalogue, most: int | None) -> list[tuple[RunSummary, str]]:
     """The newest runs of a home and their states."""
-    return [(run, local_state(store, run)) for run in (await store.runs())[:most]]
+    return [(run, local_state(catalogue, run)) for run in catalogue.newest(most)]
 
 
 def tabbed(run: RunSummary, state: str, where: Terminal) -> str:
@@ -104,20 +100,28 @@ def plain(run: RunSummary, state: str) -> dict[str, object]:
     }
 
 
-def _print_none(settings: Settings, where: Terminal) -> None:
+def _print_none(settings: AtHome, where: Terminal) -> None:
     where.console.print(f"no runs in '{settings.home}' yet; midcourse run notepad makes one", soft_wrap=True)
     _point_to_fleet(settings, where)
 
 
-def _point_to_fleet(settings: Settings, where: Terminal) -> None:
-    if fleet_in(settings.home):
+def _point_to_fleet(settings: AtHome, where: Terminal) -> None:
+    if may_have_fleet(settings.home) and _is_up(settings):
         where.console.print("the fleet that is up here has its own: midcourse runs --durable", soft_wrap=True)
+
+
+def _is_up(settings: AtHome) -> bool:
+    from midcourse.app.fleet.up_file import fleet_in
+
+    return bool(fleet_in(settings.home))
 
 
 # --- of a fleet
 
 
 def _list_durable(overrides: Overrides, *, everything: bool, json: bool) -> None:
+    import asyncio
+
     _, settings = load_fleet_settings(overrides)
     found = asyncio.run(_durable(settings, None if everything else LATEST + 1))
     shown = found if everything else found[:LATEST]
@@ -138,7 +142,7 @@ def _list_durable(overrides: Overrides, *, everything: bool, json: bool) -> None
             print(tabbed(run, state, where))
 
 
-async def _durable(settings: FleetSettings, most: int | None) -> list[tuple[RunSummary, str]]:
+async def _durable(settings: "FleetSettings", most: int | None) -> list[tuple[RunSummary, str]]:
     from midcourse.app.fleet.connection import connected
 
     async with connected(settings) as fleet:
@@ -170,8 +174,8 @@ class Line:
     """The task's state; empty for a batch."""
 
 
-def _print_table(settings: Settings, most: int | None, where: Terminal) -> None:
-    lines, total = asyncio.run(_lines(settings, most))
+def _print_table(settings: AtHome, most: int | None, where: Terminal) -> None:
+    lines, total = _lines(settings, most)
     if not lines:
         _print_none(settings, where)
         return
@@ -181,18 +185,20 @@ def _print_table(settings: Settings, most: int | None, where: Terminal) -> None:
     _point_to_fleet(settings, where)
 
 
-async def _lines(settings: Settings, most: int | None) -> tuple[list[Line], int]:
+def _lines(settings: AtHome, most: int | None) -> tuple[list[Line], int]:
     """The latest lines, and how many there are. A batch is one line, unless all runs are listed."""
     if not has_store(settings):
         return [], 0
     batches = [] if most is None else batch_ids(settings)
-    with open_local_store(settings) as store:
+    with open_catalogue(settings) as catalogue:
+        if not batches:
+            return [line_of(*each) for each in latest_local(catalogue, most)], catalogue.count()
         kept: dict[str, list[RunSummary]] = {}
-        for run in await store.runs():
+        for run in catalogue.newest():
             kept.setdefault(batch_of(run.id, batches) or run.id, []).append(run)
         latest = list(kept.items())[:most]
         return [
-            _batch_line(name, of) if name in batches else line_of(of[0], local_state(store, of[0]))
+            _batch_line(name, of) if name in batches else line_of(of[0], local_state(catalogue, of[0]))
             for name, of in latest
         ], len(kept)
 

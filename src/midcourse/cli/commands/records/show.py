@@ -5,12 +5,12 @@ import json as json_format
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.home_folder import AtHome, run_folder
 from midcourse.app.presentation.narration import Narrator
 from midcourse.app.presentation.vocabulary import (
     describe_call,
@@ -20,16 +20,13 @@ from midcourse.app.presentation.vocabulary import (
     format_time,
     plan_reason,
 )
-from midcourse.app.records.export import RESULT_FILE
+from midcourse.app.records.export import RESULT_FILE, result_json
 from midcourse.app.records.journal import Journal as RunJournal
 from midcourse.app.records.pictures import PicturedLook, list_pictures, save_pictures
-from midcourse.app.records.plan_diff import PlanComparison, compare_plans
-from midcourse.app.settings.run import Settings
-from midcourse.app.wiring import result_json, run_folder
 from midcourse.cli.lookup import FoundRun, blobs_of_run, find_journal, find_run
 from midcourse.cli.options import Fleet, HomeFolder, Journal, Json, teach
-from midcourse.cli.overrides import load_both_settings, with_options
-from midcourse.cli.session.local import verdict_of
+from midcourse.cli.overrides import load_home_and_fleet, with_options
+from midcourse.cli.session.verdicts import verdict_of
 from midcourse.cli.view.costs import cost_lines
 from midcourse.cli.view.question import ABSENT
 from midcourse.cli.view.run import STYLES
@@ -41,6 +38,10 @@ from midcourse.domain.run import Run
 from midcourse.policy.plan.diff import StepChange
 from midcourse.policy.task_state import task_state
 from midcourse.ports.store import JournalRow
+
+if TYPE_CHECKING:
+    from midcourse.app.fleet.settings import FleetSettings
+    from midcourse.app.records.plan_diff import PlanComparison
 
 commands = typer.Typer()
 
@@ -75,7 +76,7 @@ def show(
 
     With --plans or --diff, RUN may also be a journal.jsonl.
     """
-    settings, fleet = load_both_settings(with_options(set_, home=home), "home")
+    settings, fleet = load_home_and_fleet(with_options(set_, home=home))
     if diff is not None:
         _print_diff(find_journal(run, settings, fleet).journal, *diff, json=json)
     elif plans:
@@ -84,7 +85,7 @@ def show(
         asyncio.run(_show(run, settings, fleet, pictures, json))
 
 
-async def _show(name: str, settings: Settings, fleet: FleetSettings | None, folder: Path | None, as_json: bool) -> None:
+async def _show(name: str, settings: AtHome, fleet: "FleetSettings | None", folder: Path | None, as_json: bool) -> None:
     async with find_run(settings, fleet, name) as found:
         if (pruned_at := await found.store.pruned_at(found.run.id)) is not None:
             await _show_pruned(found, pruned_at, as_json=as_json)
@@ -109,7 +110,7 @@ async def _show_pruned(found: FoundRun, pruned_at: float, *, as_json: bool) -> N
 
 
 async def _find_pictures(
-    found: FoundRun, settings: Settings, fleet: FleetSettings | None, folder: Path | None
+    found: FoundRun, settings: AtHome, fleet: "FleetSettings | None", folder: Path | None
 ) -> tuple[PicturedLook, ...]:
     """The pictures of a run, saved in this folder if one is given. Those of a local run that are gone are left out."""
     blobs = blobs_of_run(found, settings, fleet)
@@ -146,7 +147,7 @@ async def _plain(found: FoundRun, pictures: tuple[PicturedLook, ...]) -> dict[st
     }
 
 
-async def _print(found: FoundRun, pictures: tuple[PicturedLook, ...], settings: Settings) -> None:
+async def _print(found: FoundRun, pictures: tuple[PicturedLook, ...], settings: AtHome) -> None:
     where, store, run = terminal(), found.store, found.run
     plans, journal, opening = await store.plans(run.id), await store.journal(run.id), await store.opening(run.id)
     state, _ = await store.load(run.id)
@@ -258,6 +259,8 @@ def _step_parts(step: Step, marks: Marks) -> tuple[str | tuple[str, str], ...]:
 
 
 def _print_diff(journal: RunJournal, earlier: int, later: int, *, json: bool) -> None:
+    from midcourse.app.records.plan_diff import compare_plans
+
     compared = compare_plans(journal, earlier, later)
     if json:
         print_object(_plain_diff(compared))
@@ -267,7 +270,7 @@ def _print_diff(journal: RunJournal, earlier: int, later: int, *, json: bool) ->
         where.console.print(line, soft_wrap=not where.console.is_terminal)
 
 
-def _plain_diff(compared: PlanComparison) -> dict[str, object]:
+def _plain_diff(compared: "PlanComparison") -> dict[str, object]:
     after, found = compared.after, compared.found
     steps = {"kept": found.kept, "done": found.done, "dropped": found.dropped, "new": found.new}
     return {
@@ -280,7 +283,7 @@ def _plain_diff(compared: PlanComparison) -> dict[str, object]:
     }
 
 
-def _diff_lines(compared: PlanComparison, marks: Marks) -> Iterator[Text]:
+def _diff_lines(compared: "PlanComparison", marks: Marks) -> Iterator[Text]:
     found, why = compared.found, marks.clean(plan_reason(compared.after))
     head = f"Plan {compared.before.version} {marks.arrow} {compared.after.version}  "
     yield Text.assemble((head, "bold"), (why, "italic"))

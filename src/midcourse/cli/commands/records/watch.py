@@ -12,9 +12,10 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from midcourse.app.home_folder import has_store
 from midcourse.app.presentation.vocabulary import format_time
 from midcourse.cli.commands.records.runs import latest_durable, latest_local, line_of, plain, tabbed, table_of
-from midcourse.cli.lookup import has_store, open_local_store, open_run
+from midcourse.cli.lookup import open_local_store, open_run
 from midcourse.cli.options import Fleet, Json, Quiet, next_runs, teach
 from midcourse.cli.overrides import HOME, Overrides, load_both_settings, load_fleet_settings
 from midcourse.cli.session.keyboard import Keyboard
@@ -107,7 +108,11 @@ async def _open_runs(overrides: Overrides) -> AsyncGenerator[tuple[str, Latest]]
     home, fleet_settings = load_both_settings(overrides, HOME)
     if fleet_settings is None and has_store(home):
         with open_local_store(home) as store:
-            yield f"runs in {home.home}", lambda: latest_local(store, MOST)
+
+            async def latest() -> list[tuple[RunSummary, str]]:
+                return latest_local(store, MOST)
+
+            yield f"runs in {home.home}", latest
         return
     from midcourse.app.fleet.connection import connected
 

@@ -13,7 +13,9 @@ from typer.completion import (
     get_completion_script,  # pyright: ignore[reportPrivateImportUsage]
 )
 
+from midcourse.app.home_folder import AtHome, has_store, open_catalogue
 from midcourse.cli.options import Json, teach
+from midcourse.cli.overrides import load_home
 from midcourse.cli.view.terminal import print_object
 from midcourse.errors import MidcourseError, TaskInvalid
 from midcourse.policy.spelling import unknown
@@ -70,26 +72,18 @@ def answer_shells() -> None:
 
 def run_names(incomplete: str) -> Iterator[tuple[str, str]]:
     """The latest runs of this home, with their goals."""
-    from midcourse.app.settings.run import Settings
-    from midcourse.cli.lookup import LAST, has_store
-
-    yield LAST, "the latest run"
+    yield "last", "the latest run"
     try:
-        settings = Settings.load()
+        settings = load_home(None)
         if has_store(settings):
-            yield from _stored(settings.home, incomplete)
+            yield from _stored(settings, incomplete)
     except (MidcourseError, OSError):
         return  # an error message would end up among the completions
 
 
-def _stored(home: Path, incomplete: str) -> Iterator[tuple[str, str]]:
-    import asyncio
-
-    from midcourse.app.home import open_store
-
-    with open_store(home) as store:
-        runs = asyncio.run(store.runs())
-    found = [run for run in runs if run.id.startswith(incomplete)][:MOST]
+def _stored(settings: AtHome, incomplete: str) -> Iterator[tuple[str, str]]:
+    with open_catalogue(settings) as catalogue:
+        found = catalogue.named(incomplete, MOST)
     yield from ((run.id, " ".join(run.goal.split())[:60]) for run in found)
 
 

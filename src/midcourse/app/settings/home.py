@@ -1,0 +1,51 @@
+"""The home alone, for commands that need no other setting: making all of them takes longer than listing runs."""
+
+import os
+import unicodedata
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+PREFIX = "MIDCOURSE_"
+HOME = "HOME"
+DEFAULT_HOME = ".midcourse"
+NAMING_FLEET = ("database_url", "temporal_address", "temporal_profile")
+"""Settings that say where a fleet is. One of them is enough to mean another fleet than that of the home."""
+NEAR = 0.72
+
+
+def find_home(given: str | None) -> Path | None:
+    """The home as `Settings` would have it. None: that takes all of the settings, which also report what is wrong with it.
+
+    `given` is from the command line.
+    """
+    variables = _variables()
+    if any(name != HOME and get_close_matches(name, [HOME], cutoff=NEAR) for name in variables):
+        return None
+    named = given.strip() if given is not None else variables.get(HOME) or DEFAULT_HOME
+    return Path(named) if named and not any(unicodedata.category(char) == "Cc" for char in named) else None
+
+
+def may_have_fleet(home: Path) -> bool:
+    """Whether a fleet is configured, or was started in this home."""
+    variables = _variables()
+    return any(variables.get(name.upper()) for name in NAMING_FLEET) or (home / "up" / "up.json").is_file()
+
+
+def _variables() -> dict[str, str]:
+    """Variables of ours, without prefix, in the environment and in the `.env` file of this folder."""
+    return {**_ours(_read_dotenv()), **_ours(os.environ)}
+
+
+def _ours(variables: Mapping[str, str | None]) -> dict[str, str]:
+    named = {name.upper(): value for name, value in variables.items() if value}
+    return {name.removeprefix(PREFIX): value for name, value in named.items() if name.startswith(PREFIX)}
+
+
+def _read_dotenv() -> Mapping[str, str | None]:
+    file = Path(".env")
+    if not file.is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    return dotenv_values(file, encoding="utf-8")

@@ -1,0 +1,32 @@
+"""The verdict of an ended run, from what is stored of it."""
+
+from pathlib import Path
+
+from midcourse.app.defaults import NO_APPROVER
+from midcourse.app.presentation.result import EFFECTS, effect_lines, sent_effects
+from midcourse.cli.view.verdict import Verdict
+from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.result import Result
+from midcourse.errors import RunPruned
+from midcourse.ports.store import Store
+
+
+async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdict:
+    unattended = False
+    if result.final_reason in ("rejected", "needs_human"):
+        decided = await _decisions(store, result.run)
+        unattended = bool(decided) and decided[-1].by == NO_APPROVER
+    return Verdict(
+        result=result,
+        folder=folder,
+        unattended=unattended,
+        sent=await sent_effects(store, result.run),
+        effects=effect_lines(folder / EFFECTS) if folder else (),
+    )
+
+
+async def _decisions(store: Store, run_id: str) -> list[ApprovalDecided]:
+    try:
+        return [row.event for row in await store.journal(run_id) if isinstance(row.event, ApprovalDecided)]
+    except RunPruned:
+        return []
