@@ -69,7 +69,7 @@ class Commands(LazyGroup):
         "cancel": Entry(f"{_C}control", "End a run after the current step.", WHILE),
         "lessons": Entry(f"{_C}lessons", "List what failures taught; show, share or forget a lesson.", KNOWN),
         "kept": Entry(f"{_C}kept", "List plan segments that worked and are used again; drop them.", KNOWN),
-        "policy": Entry(f"{_C}policy", "Propose a policy file for a browser, from a run or from your own work.", KNOWN),
+        "policy": Entry(f"{_C}policy", "Propose a policy file for a browser or the tools of an MCP server.", KNOWN),
         "serve": Entry(f"{_C}serve", "Serve the web console and the HTTP API of the runs in this home.", KNOWN),
         "mcp": Entry(f"{_C}mcp", "Serve the runs in this home to an MCP host, such as Claude Code.", KNOWN),
         "access": Entry(f"{_C}access", "Add, list or remove API keys of the server.", KNOWN),

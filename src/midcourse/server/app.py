@@ -6,8 +6,10 @@ from importlib.metadata import version
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from midcourse.app.extras import missing_extras
 from midcourse.server.access.guard import Guard, RateLimit, Site
 from midcourse.server.models.base import Model
 from midcourse.server.models.problem import Problem
@@ -99,6 +101,10 @@ def build_api(shared: Shared | None = None) -> FastAPI:
         await shared.desks.ping()
         return Health(ok=True, version=version("midcourse"))
 
+    if shared is not None and not missing_extras(("mcp",)):
+        from midcourse.server.mcp.http import PATH, McpEndpoint
+
+        app.router.routes.append(Route(PATH, endpoint=McpEndpoint(shared), include_in_schema=False))
     add_console(app)
     return app
 

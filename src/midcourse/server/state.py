@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
+from starlette.datastructures import Headers
 
 from midcourse.app.desk.desk import Desk
 from midcourse.app.desk.desks import Desks
@@ -59,7 +60,12 @@ async def caller_of(
     _key: Annotated[Any, Security(bearer)],
     _session: Annotated[Any, Security(cookie)],
 ) -> Caller:
-    caller = shared.doorway.caller_of(request.headers, request.cookies)
+    return authenticate(shared, request.headers, request.cookies)
+
+
+def authenticate(shared: Shared, headers: Headers, cookies: dict[str, str]) -> Caller:
+    """Who sends a request with these headers and cookies. Raises `Refusal`."""
+    caller = shared.doorway.caller_of(headers, cookies)
     if caller is None:
         raise Refusal(401, "unauthenticated", "there is no valid token, key or session in the request")
     if not shared.desks.has(caller.tenant):

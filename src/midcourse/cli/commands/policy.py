@@ -9,12 +9,14 @@ import typer
 
 from midcourse.cli.commands.run import run_once
 from midcourse.cli.lookup import find_run
-from midcourse.cli.options import Set, next_runs, teach
+from midcourse.cli.options import Json, Set, next_runs, teach
 from midcourse.cli.overrides import Overrides, load_both_settings
 from midcourse.cli.session.local import Verbosity
+from midcourse.cli.view.terminal import print_object
 
 commands = typer.Typer(
-    help="Propose a policy file: what may leave a browser, and what needs no question.", no_args_is_help=True
+    help="Propose a policy file: what may leave a browser, what tools may do, and what needs no question.",
+    no_args_is_help=True,
 )
 
 
@@ -81,6 +83,39 @@ def propose(
     as before. Read the file before you use it.
     """
     print(asyncio.run(_proposal(run, set_)), end="")
+
+
+@commands.command(
+    epilog=teach(
+        (
+            'midcourse policy tools "mcp-server-git --repository ." > git-tools.toml',
+            "read it, then name it in `policy`",
+        ),
+        ("midcourse policy tools git.toml --json", "the server that a task file names, for programs"),
+    ),
+)
+def tools(
+    server: Annotated[
+        str,
+        typer.Argument(
+            metavar="SERVER|TASK", help="The command or address of an MCP server, or a task.", show_default=False
+        ),
+    ],
+    json: Json = False,
+) -> None:
+    """Print the tools of an MCP server with the digests of their definitions.
+
+    The output is a policy file that pins every tool: if the server changes a
+    description, a schema or a hint, you are asked about that tool, whatever
+    else the policy says. Effects that the server claims are comments.
+    """
+    from midcourse.app.tool_policy import list_definitions, propose_tool_policy
+
+    found = asyncio.run(list_definitions(server))
+    if json:
+        print_object([{"tool": one.name, "definition": one.digest, "says": one.says} for one in found])
+    else:
+        print(propose_tool_policy(found), end="")
 
 
 async def _proposal(name: str, overrides: Overrides) -> str:

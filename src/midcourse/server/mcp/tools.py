@@ -107,11 +107,13 @@ class RunTools:
     def listed(self) -> list[tuple[Callable[..., Any], ToolAnnotations]]:
         """Every tool that this caller may use, with its hints."""
         reading = [self.list_tasks, self.list_runs, self.get_run, self.wait_for_run, self.list_questions]
-        controlling = [self.guide_run, self.pause_run, self.resume_run, self.cancel_run]
+        operates = self.caller.may("operate")
+        starting = [self.start_run] if operates else []
+        controlling = [self.guide_run, self.pause_run, self.resume_run, self.cancel_run] if operates else []
         deciding = [self.answer_question] if self.caller.may("decide") else []
         return [
             *((reporting(tool), READS) for tool in reading),
-            (reporting(self.start_run), STARTS),
+            *((reporting(tool), STARTS) for tool in starting),
             *((reporting(tool), CONTROLS) for tool in controlling),
             *((reporting(tool), DECIDES) for tool in deciding),
         ]

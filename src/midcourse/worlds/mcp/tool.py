@@ -30,6 +30,17 @@ _SCALARS: dict[str, ValueType] = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class ToolDefinition:
+    """A tool as a person reads it before it is pinned."""
+
+    name: str
+    digest: str
+    description: str
+    says: str
+    """What the server says about its effect, as the effect that a trusting policy would make of it; empty if nothing."""
+
+
 @dataclass(frozen=True)
 class Tool:
     """One tool, and what the policy says about it."""
@@ -67,13 +78,26 @@ class Tool:
             filled=(),
         )
 
-    def declare(self) -> DeclaredSkill:
+    @property
+    def _hints(self) -> Hints:
         hints = self.definition.annotations
-        said = Hints(
+        return Hints(
             read_only=hints.read_only_hint if hints else None,
             destructive=hints.destructive_hint if hints else None,
             idempotent=hints.idempotent_hint if hints else None,
         )
+
+    def describe(self) -> ToolDefinition:
+        said = self._hints
+        return ToolDefinition(
+            name=self.name,
+            digest=self.digest,
+            description=self.definition.description or "",
+            says="" if said == Hints() else ToolPolicy(trusted=True).effect_of(ToolRule(), said),
+        )
+
+    def declare(self) -> DeclaredSkill:
+        said = self._hints
         probe = Probe(name=self.name + HAPPENED, settles_after=self.rule.settles_after) if self.rule.probe else None
         skill = Skill(
             name=self.name,

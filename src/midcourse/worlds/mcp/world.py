@@ -24,7 +24,7 @@ from midcourse.worlds.base import BaseWorld, Scene, failed
 from midcourse.worlds.declare import Declared, DeclaredProbe
 from midcourse.worlds.mcp.answer import Address, CallRefused, ConnectionLost
 from midcourse.worlds.mcp.policy import as_mapping, fill_in, read_policy
-from midcourse.worlds.mcp.tool import HAPPENED, Tool
+from midcourse.worlds.mcp.tool import HAPPENED, Tool, ToolDefinition
 
 if TYPE_CHECKING:
     from midcourse.worlds.mcp.connection import Connection
@@ -130,6 +130,10 @@ class Mcp(BaseWorld):
             for tool, text in self._results.items()
         )
         return Scene(self._title, about, *results, origin=f"{self._title}#{self._digest()}")
+
+    def definitions(self) -> tuple[ToolDefinition, ...]:
+        """The tools that the server has now, for a policy that pins them."""
+        return tuple(tool.describe() for tool in self._tools.values())
 
     def _digest(self) -> str:
         """Identifies the definitions of all tools. It is part of the origin, and so of every approval."""

@@ -1,0 +1,58 @@
+"""Policy files for MCP servers: the tools that a server has now, each pinned to its definition."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from midcourse.app.extras import require_extras
+from midcourse.app.task.file import WorldSpec
+from midcourse.app.toml_text import toml_text
+from midcourse.app.wiring import load_job, world_for
+from midcourse.errors import TaskInvalid
+from midcourse.policy.invisible import make_readable
+from midcourse.worlds.mcp import Mcp
+from midcourse.worlds.mcp.tool import ToolDefinition
+
+LONGEST_DESCRIPTION = 300
+HEAD = """\
+# The tools of this server as it describes them now. Read each description: it is the server's own.
+# A tool whose definition changes is asked about. Without an effect, a tool is irreversible.
+"""
+
+
+async def list_definitions(server: str) -> tuple[ToolDefinition, ...]:
+    """The tools of a server: its command, its address, or a task file that names it. Raises `TaskInvalid` and `WorldAway`."""
+    require_extras("an MCP server", "mcp")
+    world = world_for(_world_of(server), Path())
+    if not isinstance(world, Mcp):
+        raise TaskInvalid(f"{server}: its world is not an MCP server")
+    await world.open()
+    try:
+        return world.definitions()
+    finally:
+        await world.close()
+
+
+def _world_of(server: str) -> WorldSpec:
+    if server.endswith(".toml"):
+        spec = load_job(server, {}).file.world
+        options = {name: value for name, value in spec.options.items() if name != "policy"}
+        return replace(spec, options=options, process=False)
+    return WorldSpec(name="mcp", options={"server": server})
+
+
+def propose_tool_policy(definitions: tuple[ToolDefinition, ...]) -> str:
+    """A policy file that pins every tool. What the server says about effects is a comment, and counts once you take the # away."""
+    return HEAD + "".join(f"\n{_section(one)}" for one in definitions)
+
+
+def _section(one: ToolDefinition) -> str:
+    pinned: Mapping[str, object] = {one.name: {"definition": one.digest}}
+    description = " ".join(make_readable(one.description[:LONGEST_DESCRIPTION], _spell).split())
+    comments = [f"# {description}"] if description else []
+    effects = [f'# effect = "{one.says}"      # what the server says\n'] if one.says else []
+    return "".join(f"{line}\n" for line in comments) + toml_text(pinned, ("tools",)) + "".join(effects)
+
+
+def _spell(char: str) -> str:
+    return " " if char in "\r\n\t" else f"\\u{ord(char):04x}"

@@ -1,0 +1,72 @@
+"""`/mcp` of `midcourse serve`, used by the real client: the tools that the caller's role allows, and no decisions."""
+
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from midcourse.server.access.identity import Role
+from tests.mcp.test_server import ALWAYS, READING, call, complaint
+from tests.server.serving import Served, serving
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
+    with serving(Path(tmp_path_factory.mktemp("served"))) as up:
+        yield up
+
+
+@asynccontextmanager
+async def host(served: Served, role: Role, tenant: str = "acme", mode: str = "auto") -> AsyncGenerator[Client]:
+    """A host with the key of this role."""
+    headers = {"Authorization": f"Bearer {served.keys[tenant, role]}"}
+    async with httpx.AsyncClient(headers=headers, timeout=60.0) as http:
+        transport = streamable_http_client(f"{served.url}/mcp", http_client=http)
+        async with Client(transport, cache=None, mode=mode) as client:
+            yield client
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(
+    ("role", "tools"), [("viewer", READING), ("approver", READING), ("operator", ALWAYS), ("admin", ALWAYS)]
+)
+async def test_a_role_has_its_tools_and_none_decides(served: Served, role: Role, tools: set[str], mode: str) -> None:
+    async with host(served, role, mode=mode) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == tools
+        assert "Unknown tool" in await complaint(client, "answer_question", run="x")
+
+
+async def test_a_run_is_started_once_and_waits_for_a_person(served: Served) -> None:
+    started = []
+    for _ in range(2):
+        async with host(served, "admin") as client:
+            started.append(await call(client, "start_run", task="lamp", key="monday"))
+            report = await call(client, "wait_for_run", run=started[0]["run"])
+            assert (report["state"], report["next"].partition(":")[0]) == ("asking", "a person decides")
+    assert [one["earlier"] for one in started] == [False, True]
+    assert started[0]["run"] == started[1]["run"]
+    async with host(served, "admin", "umbrella") as other:
+        assert "no run is called" in await complaint(other, "wait_for_run", run=started[0]["run"])
+        assert (await call(other, "list_runs"))["runs"] == []
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 403),
+        ({"Authorization": "Bearer wrong"}, 401),
+        ({"Authorization": "Bearer wrong", "Origin": "https://evil.example"}, 403),
+        ({"Authorization": "Bearer wrong", "Host": "evil.example"}, 421),
+    ],
+)
+def test_the_guard_and_the_keys_are_those_of_the_api(served: Served, headers: dict[str, str], status: int) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    answer = httpx.post(f"{served.url}/mcp", json=body, headers=headers, verify=False)
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
