@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.pq import TransactionStatus
 
 from midcourse.app.fleet.connection import Fleet, connected, start_durable_run
 from midcourse.app.fleet.ports import NO_HOST, PortsMaker
@@ -140,7 +141,16 @@ def test_place_of_blobs_that_is_none_is_refused(tmp_path: Path, place: str):
 @shows
 async def max_connections(scene: Scene) -> None:
     async with connected(scene.settings(max_connections=1)) as fleet, fleet.store._database.connections.one():
-        assert fleet.store._database.connections._free.locked()
+        assert fleet.store._database.connections.pool._free.locked()
+
+
+@shows
+async def database_pooler(scene: Scene) -> None:
+    for pooled in (False, True):
+        async with connected(scene.settings(database_pooler=pooled)) as fleet:
+            async with fleet.store._database.connections.one() as connection:
+                assert (connection.info.transaction_status == TransactionStatus.INTRANS) == pooled
+            assert await fleet.store.runs() == ()
 
 
 @shows

@@ -16,7 +16,7 @@ from midcourse.director.decide import ENTER
 from midcourse.director.segment import ask_planner
 from midcourse.domain.event import Event
 from midcourse.domain.move import AskPlanner
-from midcourse.store.postgres.connections import APP_ROLE, Connections
+from midcourse.store.postgres.connections import ConnectionPool, Connections
 from tests.properties.drivers.fleet import BUILD, Fleet
 from tests.properties.drivers.invariants import Auditor
 from tests.properties.drivers.stores import InMemory, OnPostgres
@@ -119,11 +119,11 @@ def test_invariant_9_runs_end_although_drivers_are_replaced_all_the_time(data: b
 def test_the_invariants_hold_on_postgresql(postgres: str, data: bytes, signals: bool) -> None:
     async def run() -> None:
         tenant = f"t{uuid4().hex[:12]}"
-        connections = Connections(postgres, tenant, APP_ROLE, 4)
+        connections = Connections(ConnectionPool(postgres, size=4), tenant)
         try:
             backend = OnPostgres(postgres, tenant, connections)
             await Fleet(backend, data, builds=2, sweeps=not signals, drops=not signals).play()
         finally:
-            await connections.close()
+            await connections.pool.close()
 
     asyncio.run(run())

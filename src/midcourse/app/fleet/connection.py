@@ -7,7 +7,7 @@
 It needs `pip install 'midcourse[temporal]'`, so nothing that runs on one machine imports it.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -16,7 +16,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.fleet.store import open_fleet_store, read_keys
+from midcourse.app.fleet.store import open_pool, read_keys, store_of
 from midcourse.app.start import StartedRun, found_run, new_run_of, start_under_key
 from midcourse.app.task.modules import AllowedModules
 from midcourse.app.wiring import BUILT_IN, Job, check_job, for_elsewhere, job_text
@@ -54,21 +54,30 @@ class Fleet:
 @asynccontextmanager
 async def connected(settings: FleetSettings) -> AsyncGenerator[Fleet]:
     """Connect to the database and to Temporal. Raises `FleetUnavailable` if one of them does not answer."""
-    async with open_fleet_store(settings) as store:
+    async with connected_tenants(settings, (settings.tenant,)) as (fleet,):
+        yield fleet
+
+
+@asynccontextmanager
+async def connected_tenants(settings: FleetSettings, tenants: Sequence[str]) -> AsyncGenerator[tuple[Fleet, ...]]:
+    """As `connected`, for several tenants over the same connections.
+
+    Those of many tenants do not listen for messages, which would take a connection each: they look every second.
+    """
+    async with open_pool(settings, listens=len(tenants) == 1) as pool:
+        stores = [await store_of(settings.model_copy(update={"tenant": tenant}), pool) for tenant in tenants]
         profile = read_profile(settings.temporal_profile) if settings.temporal_profile else None
         client = await _client(settings, profile)
-        yield Fleet(
-            settings=settings,
-            store=store,
-            client=client,
-            runs=FleetClient(
-                client,
-                store=store,
-                tenant=settings.tenant,
-                placement=Placement(heartbeat_seconds=settings.heartbeat_seconds),
-            ),
-            security=describe_security(profile),
+        yield tuple(
+            _fleet(settings.model_copy(update={"tenant": tenant}), store, client, describe_security(profile))
+            for tenant, store in zip(tenants, stores, strict=True)
         )
+
+
+def _fleet(settings: FleetSettings, store: PostgresStore, client: Client, security: str) -> Fleet:
+    placement = Placement(heartbeat_seconds=settings.heartbeat_seconds)
+    runs = FleetClient(client, store=store, tenant=settings.tenant, placement=placement)
+    return Fleet(settings=settings, store=store, client=client, runs=runs, security=security)
 
 
 async def _client(settings: FleetSettings, profile: Profile | None) -> Client:

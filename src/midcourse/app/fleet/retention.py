@@ -4,6 +4,7 @@ from pathlib import Path
 
 from midcourse.app.fleet.blobs import blobs_outside
 from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.fleet.store import open_pool
 from midcourse.app.retention import Pruned, delete_folder
 from midcourse.errors import FleetUnavailable
 from midcourse.store.postgres import PostgresStore
@@ -24,9 +25,8 @@ async def prune_tenant(
     pruned = 0
     blobs = blobs_outside(settings, home, settings.tenant)
     try:
-        async with PostgresStore(
-            settings.database_url.get_secret_value(), tenant=settings.tenant, role=OWNER, connections=1
-        ) as store:
+        async with open_pool(settings, role=OWNER) as pool:
+            store = PostgresStore("", tenant=settings.tenant, pool=pool)
             if dry_run:
                 return Pruned(runs=len(await store.find_prunable(before, None)))
             while found := await store.find_prunable(before, AT_ONCE):

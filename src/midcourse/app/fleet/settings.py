@@ -101,6 +101,11 @@ class FleetSettings(BaseSettings):
         ge=1,
         description="Connections that a process opens to the database at most. A worker has one more, to hear of messages.",
     )
+    database_pooler: bool = Field(
+        default=False,
+        description="`database_url` leads to a pooler that lends connections by transaction, such as PgBouncer. The tenant is then set in every transaction, "
+        "and messages to runs are found by looking every few seconds ([PostgreSQL](postgres.md#behind-a-pooler)).",
+    )
     task_modules: str = Field(
         default="",
         description="Modules that tasks may name as world or planner, besides Midcourse's own: `shop.worlds, acme.*`. A worker imports and calls "

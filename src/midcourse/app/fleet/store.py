@@ -15,6 +15,7 @@ from midcourse.errors import FleetUnavailable, TaskInvalid
 from midcourse.sealing import Key, Seals
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.address import label_address
+from midcourse.store.postgres.connections import APP_ROLE, ConnectionPool
 
 FleetStore: TypeAlias = PostgresStore
 
@@ -30,17 +31,39 @@ HINTS = {
 
 
 @asynccontextmanager
+async def open_pool(
+    settings: FleetSettings, *, role: str = APP_ROLE, listens: bool = True
+) -> AsyncGenerator[ConnectionPool]:
+    """The connections of a process, for the stores of one or many tenants."""
+    pool = ConnectionPool(
+        settings.database_url.get_secret_value(),
+        role=role,
+        size=settings.max_connections,
+        by_transaction=settings.database_pooler,
+        listens=listens,
+    )
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+@asynccontextmanager
 async def open_fleet_store(settings: FleetSettings) -> AsyncGenerator[PostgresStore]:
     """Raises `FleetUnavailable` without a database, and `FormatUnknown` if it has the schema of another version."""
-    url = settings.database_url.get_secret_value()
+    async with open_pool(settings) as pool:
+        yield await store_of(settings, pool)
+
+
+async def store_of(settings: FleetSettings, pool: ConnectionPool) -> PostgresStore:
+    """The store of the settings' tenant. Raises as `open_fleet_store` does."""
     seals = Seals(read_keys(settings.keys_file)) if settings.keys_file else None
+    store = PostgresStore("", tenant=settings.tenant, seals=seals, pool=pool)
     try:
-        store = PostgresStore(url, tenant=settings.tenant, connections=settings.max_connections, seals=seals)
         await store.runs(limit=1)
     except OSError as trouble:
         raise FleetUnavailable(_explain(str(trouble))) from trouble
-    async with store:
-        yield store
+    return store
 
 
 def read_keys(file: Path) -> tuple[Key, ...]:

@@ -6,6 +6,9 @@
 Separate from the rest, since a client that only starts and answers runs does not need half of Temporal's library.
 """
 
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from midcourse.app.fleet.connection import Fleet
@@ -13,6 +16,19 @@ from midcourse.app.fleet.ports import PortsMaker
 from midcourse.app.fleet.schedules import RunEntry
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
+
+
+@asynccontextmanager
+async def working(fleets: Sequence[Fleet], home: Path) -> AsyncGenerator[None]:
+    """A worker for each of these tenants. They have queues and capacities of their own, so that none waits for another's runs."""
+    workers = [worker_of(fleet, home) for fleet in fleets]
+    async with AsyncExitStack() as started:
+        for worker in workers:
+            await worker.__aenter__()
+            started.push_async_exit(worker)
+        yield
+        started.pop_all()
+        await asyncio.gather(*(worker.__aexit__(None, None, None) for worker in workers))
 
 
 def worker_of(fleet: Fleet, home: Path) -> FleetWorker:

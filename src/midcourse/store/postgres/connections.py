@@ -1,4 +1,4 @@
-"""Connections of one tenant, shared by all concurrent calls to a store.
+"""Connections to the database, shared by all concurrent calls to the stores of one or many tenants.
 
 Not SQLAlchemy's engine: it takes as long to hand out a connection as PostgreSQL to write a step (design/0005).
 """
@@ -6,7 +6,7 @@ Not SQLAlchemy's engine: it takes as long to hand out a connection as PostgreSQL
 import asyncio
 import select
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 
 import psycopg
 from psycopg import AsyncConnection
@@ -21,77 +21,130 @@ SCHEMA_VERSION = "0008"
 """The oldest schema that this version works with. A newer one is accepted, since workers outlive migrations."""
 
 SET_UP = "SELECT set_config('midcourse.tenant', %s, false), set_config('role', %s, false)"
-"""Sent once per connection instead of per transaction, so that a single statement is a transaction. Do not use a pooler that
-assigns connections per transaction: it would mix tenants' settings."""
+"""Sent once per connection and change of tenant, so that a single statement is a transaction."""
+SET_UP_TRANSACTION = "SELECT set_config('midcourse.tenant', %s, true), set_config('role', %s, true)"
+"""For one transaction, behind a pooler: the next one may be on another connection to the server."""
+VERSION = "SELECT version_num FROM midcourse.alembic_version"
 
 
-class Connections:
-    """A pool of at most `size` connections, opened when first needed. For use in one event loop.
+class ConnectionPool:
+    """At most `size` connections, opened when first needed, for stores of any number of tenants. For use in one event loop.
 
-    A broken connection is dropped, and the next caller opens another, so a restarted server is found again.
+    A broken connection is dropped, and the next caller opens another, so a restarted server is found again. `by_transaction`:
+    a pooler is in between that lends connections to the server for one transaction each.
     """
 
-    def __init__(self, url: str, tenant: str, role: str, size: int) -> None:
-        self._address = for_libpq(url)
-        self.tenant = tenant
-        self._role = role
+    def __init__(
+        self, url: str, *, role: str = APP_ROLE, size: int = 10, by_transaction: bool = False, listens: bool = True
+    ) -> None:
+        """`listens`: whether stores may open a further connection each, for notifications. Behind a pooler there are none: they
+        belong to a connection to the server.
+        """
+        self.address = for_libpq(url)
+        self.role = role
+        self.by_transaction = by_transaction
+        self.listens = listens and not by_transaction
         self._free = asyncio.Semaphore(size)
         self._idle: list[AsyncConnection] = []
+        self._tenants: dict[AsyncConnection, str] = {}
+        """The tenant that each connection is set to; empty if that is not certain."""
 
     @asynccontextmanager
-    async def one(self) -> AsyncGenerator[AsyncConnection]:
-        """A connection. Raises `ConnectionError` if the server cannot be reached or is lost meanwhile."""
+    async def one(self, tenant: str) -> AsyncGenerator[AsyncConnection]:
+        """A connection of this tenant. Raises `ConnectionError` if the server cannot be reached or is lost meanwhile."""
         async with self._free:
             with driver_errors_translated():
-                connection = await self._alive() or await self._open()
+                connection = await self._alive(tenant) or await self._open(tenant)
                 try:
-                    yield connection
+                    if self.by_transaction:
+                        async with connection.transaction():
+                            await connection.execute(SET_UP_TRANSACTION, (tenant, self.role))
+                            yield connection
+                    else:
+                        await self._set_tenant(connection, tenant)
+                        yield connection
                 finally:
                     if connection.info.transaction_status == TransactionStatus.IDLE:
                         self._idle.append(connection)
                     else:
-                        await connection.close()
+                        await self._close(connection)
 
     @asynccontextmanager
-    async def own(self) -> AsyncGenerator[AsyncConnection]:
+    async def own(self, tenant: str) -> AsyncGenerator[AsyncConnection]:
         """A connection besides those of the pool, for a caller that keeps it. Raises as `one` does."""
         with driver_errors_translated():
-            connection = await self._open()
+            connection = await self._open(tenant)
             try:
                 yield connection
             finally:
-                await connection.close()
+                await self._close(connection)
 
     async def close(self) -> None:
         while self._idle:
-            await self._idle.pop().close()
+            await self._close(self._idle.pop())
 
-    async def _alive(self) -> AsyncConnection | None:
+    async def _alive(self, tenant: str) -> AsyncConnection | None:
+        """An idle connection, if possible one that is set to this tenant already."""
+        self._idle.sort(key=lambda connection: self._tenants.get(connection) == tenant)
         while self._idle:
             connection = self._idle.pop()
             if not _has_unread_data(connection):
                 return connection
-            await connection.close()
+            await self._close(connection)
         return None
 
-    async def _open(self) -> AsyncConnection:
-        connection = await AsyncConnection.connect(self._address, autocommit=True)
+    async def _open(self, tenant: str) -> AsyncConnection:
+        prepares = {"prepare_threshold": None} if self.by_transaction else {}
+        connection = await AsyncConnection.connect(self.address, autocommit=True, **prepares)
         try:
-            await self._set_up(connection)
+            await self._check_schema(connection, tenant)
         except BaseException:
             await connection.close()
             raise
+        self._tenants[connection] = "" if self.by_transaction else tenant
         return connection
 
-    async def _set_up(self, connection: AsyncConnection) -> None:
+    async def _set_tenant(self, connection: AsyncConnection, tenant: str) -> None:
+        if self._tenants.get(connection) != tenant:
+            self._tenants[connection] = ""  # if this is broken off, it is not known what the connection is set to
+            await connection.execute(SET_UP, (tenant, self.role))
+            self._tenants[connection] = tenant
+
+    async def _close(self, connection: AsyncConnection) -> None:
+        self._tenants.pop(connection, None)
+        await connection.close()
+
+    async def _check_schema(self, connection: AsyncConnection, tenant: str) -> None:
+        """Set the connection up, and check that the database has the tables of this version."""
         try:
-            await connection.execute(SET_UP, (self.tenant, self._role))
-            found = await (await connection.execute("SELECT version_num FROM midcourse.alembic_version")).fetchone()
+            if self.by_transaction:
+                async with connection.transaction():
+                    await connection.execute(SET_UP_TRANSACTION, (tenant, self.role))
+                    found = await (await connection.execute(VERSION)).fetchone()
+            else:
+                await connection.execute(SET_UP, (tenant, self.role))
+                found = await (await connection.execute(VERSION)).fetchone()
         except (psycopg.errors.InvalidParameterValue, psycopg.errors.UndefinedTable):  # no such role, no such table
             found = None
         if found is None or found[0] < SCHEMA_VERSION:
             has = f"schema {found[0]}" if found else "no schema of ours"
             raise FormatUnknown(f"the database has {has}, this version needs {SCHEMA_VERSION}: migrate it first")
+
+
+class Connections:
+    """The connections of one tenant, from a pool that others may share."""
+
+    def __init__(self, pool: ConnectionPool, tenant: str) -> None:
+        self.pool = pool
+        self.tenant = tenant
+
+    def one(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """A connection. Raises `ConnectionError` if the server cannot be reached or is lost meanwhile."""
+        return self.pool.one(self.tenant)
+
+    def own(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """A connection besides those of the pool, for a caller that keeps it. Raises as `one` does."""
+        return self.pool.own(self.tenant)
 
 
 @contextmanager

@@ -112,6 +112,8 @@ class PostgresDriving(Records):
             return await _messages(connection, run_id, after)
 
     async def listen(self, heard: Callable[[str], None]) -> None:
+        if not self._database.connections.pool.listens:
+            await asyncio.Event().wait()  # a sweep finds all messages, a little later
         tenant = self._database.connections.tenant
         channel = f"midcourse_{md5(tenant.encode(), usedforsecurity=False).hexdigest()}"
         while True:

@@ -11,9 +11,15 @@ import psycopg
 from midcourse.errors import FleetUnavailable, RunBusy, TaskInvalid
 from midcourse.sealing import Seals
 from midcourse.store.postgres import retention
-from midcourse.store.postgres.address import for_libpq
 from midcourse.store.postgres.blobs import PostgresBlobs
-from midcourse.store.postgres.connections import APP_ROLE, SET_UP, Connections, driver_errors_translated
+from midcourse.store.postgres.connections import (
+    APP_ROLE,
+    SET_UP,
+    SET_UP_TRANSACTION,
+    ConnectionPool,
+    Connections,
+    driver_errors_translated,
+)
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.driving import PostgresDriving
 from midcourse.store.postgres.durability import find_risk
@@ -24,6 +30,7 @@ from midcourse.store.state import unknown
 TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 CLAIM = b"SELECT pg_try_advisory_lock(hashtextextended(current_setting('midcourse.tenant') || ' run ' || %s, 0))"
+CLAIM_FOR_TRANSACTION = CLAIM.replace(b"pg_try_advisory_lock", b"pg_try_advisory_xact_lock")
 
 
 class PostgresStore(PostgresDriving):
@@ -36,16 +43,24 @@ class PostgresStore(PostgresDriving):
     """
 
     def __init__(
-        self, url: str, *, tenant: str, role: str = APP_ROLE, connections: int = 10, seals: Seals | None = None
+        self,
+        url: str,
+        *,
+        tenant: str,
+        role: str = APP_ROLE,
+        connections: int = 10,
+        seals: Seals | None = None,
+        pool: ConnectionPool | None = None,
     ) -> None:
         """`connections` is their maximum number; they are opened when needed. `seals` encrypt the handles of sessions, which
-        are otherwise stored in plain text.
+        are otherwise stored in plain text. A `pool` is shared with other stores, has its own role and size, and stays open.
         """
         if not TENANT.fullmatch(tenant):
             raise TaskInvalid(f"{tenant!r} is not a valid name for a tenant: letters, digits, '.', '_' and '-' only")
-        super().__init__(Database(Connections(url, tenant, role, connections), seals))
-        self._url = url
-        self._set_up = tenant, role
+        self._pool = pool or ConnectionPool(url, role=role, size=connections)
+        self._owns_pool = pool is None
+        super().__init__(Database(Connections(self._pool, tenant), seals))
+        self._set_up = tenant, self._pool.role
 
     @property
     def segments(self) -> PostgresPlanCache:
@@ -80,11 +95,13 @@ class PostgresStore(PostgresDriving):
 
         The server releases the lock when this process dies or the connection breaks.
         """
+        by_transaction = self._pool.by_transaction
         with driver_errors_translated():
-            connection = psycopg.connect(for_libpq(self._url), autocommit=True)
-        with connection:
-            connection.execute(SET_UP, self._set_up)
-            if connection.execute(CLAIM, (run_id,)).fetchone() != (True,):
+            connection = psycopg.connect(self._pool.address, autocommit=not by_transaction, prepare_threshold=None)
+        with connection:  # behind a pooler one transaction, since only that stays on one connection to the server
+            connection.execute(SET_UP_TRANSACTION if by_transaction else SET_UP, self._set_up)
+            lock = CLAIM_FOR_TRANSACTION if by_transaction else CLAIM
+            if connection.execute(lock, (run_id,)).fetchone() != (True,):
                 raise RunBusy(f"another process is driving run {run_id!r}")
             yield
 
@@ -95,7 +112,8 @@ class PostgresStore(PostgresDriving):
 
     async def close(self) -> None:
         """Closing twice is allowed."""
-        await self._database.connections.close()
+        if self._owns_pool:
+            await self._pool.close()
 
     async def __aenter__(self) -> Self:
         return self

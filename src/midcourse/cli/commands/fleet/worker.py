@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -29,6 +29,7 @@ commands = typer.Typer()
 @commands.command(
     epilog=teach(
         ("midcourse fleet worker", "one more for the fleet that midcourse up started here"),
+        ("midcourse fleet worker --tenants acme,globex", "for several tenants, over the same connections"),
         (
             "midcourse fleet worker --set tenant=acme --set heartbeat_seconds=2",
             "another tenant's, and noticed sooner if it dies",
@@ -36,6 +37,12 @@ commands = typer.Typer()
     ),
 )
 def worker(
+    tenants: Annotated[
+        str,
+        typer.Option(
+            "--tenants", metavar="A,B,…", help="Work for all of these, over the same connections.", show_default=False
+        ),
+    ] = "",
     set_: Fleet = None,
     json: OnceJson = False,
 ) -> int:
@@ -57,17 +64,18 @@ def worker(
     home, settings = load_fleet_settings(set_)
     open_home(home)
     log_discreetly(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    return asyncio.run(_work(home, settings, json=json))
+    served = tuple(dict.fromkeys(name.strip() for name in tenants.split(",") if name.strip())) or (settings.tenant,)
+    return asyncio.run(_work(home, settings, served, json=json))
 
 
-async def _work(home: Path, settings: FleetSettings, *, json: bool) -> int:
-    from midcourse.app.fleet.connection import connected
-    from midcourse.app.fleet.worker import worker_of
+async def _work(home: Path, settings: FleetSettings, tenants: tuple[str, ...], *, json: bool) -> int:
+    from midcourse.app.fleet.connection import connected_tenants
+    from midcourse.app.fleet.worker import working
 
     stopped = stop_event()
     where = terminal(silent=json)
-    async with connected(settings) as fleet, worker_of(fleet, home):
-        _announce(fleet, where, json=json)
+    async with connected_tenants(settings, tenants) as fleets, working(fleets, home):
+        _announce(fleets[0], tenants, where, json=json)
         await stopped.wait()
         if not json:
             _say(where, f"taking nothing new; current steps get {settings.shutdown_seconds:g} s")
@@ -76,14 +84,15 @@ async def _work(home: Path, settings: FleetSettings, *, json: bool) -> int:
     return STOPPED
 
 
-def _announce(fleet: "FleetConnection", where: Terminal, *, json: bool) -> None:
+def _announce(fleet: "FleetConnection", tenants: tuple[str, ...], where: Terminal, *, json: bool) -> None:
     from midcourse.app.fleet.store import database_label
 
     settings = fleet.settings
     database = database_label(settings)
     facts = {
         "pid": os.getpid(),
-        "tenant": settings.tenant,
+        "tenant": tenants[0],
+        "tenants": list(tenants),
         "temporal": fleet.temporal,
         "namespace": fleet.client.namespace,
         "security": fleet.security,
@@ -94,7 +103,8 @@ def _announce(fleet: "FleetConnection", where: Terminal, *, json: bool) -> None:
     if json:
         print_object(facts)
         return
-    _say(where, f"working for tenant '{settings.tenant}', process {os.getpid()}")
+    whom = f"tenant '{tenants[0]}'" if len(tenants) == 1 else f"{len(tenants)} tenants"
+    _say(where, f"working for {whom}, process {os.getpid()}")
     _say(where, f"Temporal: {fleet.temporal}, {fleet.security}, namespace '{fleet.client.namespace}'")
     _say(where, f"database: {database}")
     _say(where, f"worlds: at the host in {settings.host_file}" if settings.host_file else "worlds: beside this worker")
