@@ -2,7 +2,7 @@
 
 from midcourse.domain.approval import Change, Decision
 from midcourse.domain.reflection import Analysis, Fix, Reflection
-from midcourse.ports.approver import Approver
+from midcourse.ports.approver import Approver, Form, FormFiller
 from midcourse.ports.closeness import Closeness, ClosenessJudge
 from midcourse.ports.detour import DetourContext, DetourPlanner, TryDraft
 from midcourse.ports.embedder import Embedder
@@ -29,6 +29,8 @@ __all__ = [
     "Extractor",
     "Finding",
     "Fix",
+    "Form",
+    "FormFiller",
     "Monitor",
     "MonitorContext",
     "OutlineDraft",

@@ -26,7 +26,6 @@ POLICY = {
 @contextmanager
 def serve_notes(notes: list[str], loses: str) -> Generator[str]:
     """The address of a server whose tool `add` answers; or, if it `loses` the answer, hangs before or after it adds the note."""
-    import uvicorn
     from mcp.server import MCPServer
     from mcp.types import ToolAnnotations
 
@@ -44,6 +43,15 @@ def serve_notes(notes: list[str], loses: str) -> Generator[str]:
     @served.tool(annotations=ToolAnnotations(read_only_hint=True))
     async def list_notes() -> str:
         return " ".join(notes)
+
+    with served_by(served) as url:
+        yield url
+
+
+@contextmanager
+def served_by(served: Any) -> Generator[str]:
+    """The address of an `MCPServer`, in a thread."""
+    import uvicorn
 
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(served.streamable_http_app(), log_level="error", timeout_graceful_shutdown=1)

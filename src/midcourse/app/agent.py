@@ -42,7 +42,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.perform import Lessons, Ports
 from midcourse.policy.task_state import TaskState, task_state
 from midcourse.ports.abilities import offers
-from midcourse.ports.approver import Approver
+from midcourse.ports.approver import Approver, FormFiller
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.embedder import Embedder
@@ -51,7 +51,7 @@ from midcourse.ports.plan_cache import PlanCache
 from midcourse.ports.planner import Planner
 from midcourse.ports.store import Store
 from midcourse.ports.vault import Secrets, Vault, reveal_all
-from midcourse.ports.world import Picturing, World
+from midcourse.ports.world import Eliciting, Picturing, World
 from midcourse.redact import keep_out_of_logs
 from midcourse.store.sqlite import SqliteStore
 from midcourse.store.sqlite_memory import SqliteMemory
@@ -293,12 +293,15 @@ class Agent(OptionalRoles):
         settings = self._settings
         if (task.limits.vision or settings.images != "off") and offers(self.world, Picturing):
             self.world.picture_looks()
+        approver = self.approver or DenyAll()
+        if offers(self.world, Eliciting):
+            self.world.elicit_with(approver.fill_in if offers(approver, FormFiller) else None)
         return Ports(
             run_id=run_id,
             task=task,
             world=self.world,
             blobs=self.blobs or blobs_in(settings.home),
-            approver=self.approver or DenyAll(),
+            approver=approver,
             store=store,
             clock=self.clock or SystemClock(),
             vault=vault,

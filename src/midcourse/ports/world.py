@@ -10,6 +10,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Target
 from midcourse.domain.skill import Catalogue as Catalogue
 from midcourse.domain.skill import ProbeSpec as ProbeSpec
+from midcourse.ports.approver import FillIn
 
 Finding: TypeAlias = Literal["present", "absent", "unclear", "elsewhere"]
 """What a probe found. `elsewhere`: it was led to something else, such as a sign-in."""
@@ -137,6 +138,14 @@ class Picturing(Pictured, Protocol):
 
     def picture_looks(self) -> None:
         """Take a screenshot with every observation from now on."""
+        ...
+
+
+class Eliciting(Protocol):
+    """A world that may need something from a person in the middle of an act."""
+
+    def elicit_with(self, fill_in: FillIn | None) -> None:
+        """Have forms filled in by this from now on; None: by no one."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from rich.console import RenderableType
@@ -11,15 +11,18 @@ from rich.text import Text
 from midcourse.app.defaults import user
 from midcourse.app.presentation.question import why_unseen
 from midcourse.cli.session.edits import is_editable, parse_changes
+from midcourse.cli.session.form import fill_in_form
 from midcourse.cli.session.keyboard import InputEnded, Interrupted, Keyboard
 from midcourse.cli.session.prompt import Choice, Prompt, open_prompt
 from midcourse.cli.session.screen import NoScreen, Screen
 from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.terminal import terminal
 from midcourse.domain.approval import VERDICTS, About, Change, Decision, Question
+from midcourse.domain.argument import Scalar
 from midcourse.errors import TaskInvalid
 from midcourse.policy.approval.check import CONSENTS, why_may_not_decide
-from midcourse.ports.approver import Approver
+from midcourse.ports.abilities import offers
+from midcourse.ports.approver import Approver, Form, FormFiller
 
 CHOICES: dict[About, tuple[Choice, ...]] = {
     "approve": (
@@ -127,6 +130,17 @@ class TerminalApprover:
                     self._ended()
                 await asyncio.Event().wait()  # until the callback ends the run, and with it the question
 
+    async def fill_in(self, form: Form) -> Mapping[str, Scalar] | None:
+        """Ask for the values of a form; None without a terminal, and if the user declines."""
+        if self._at is None:
+            return None
+        with self._screen.aside():
+            self._prompt.keyboard.forget()
+            try:
+                return await fill_in_form(form, self._prompt)
+            except (Interrupted, InputEnded):
+                return None
+
     async def _changes(self, question: Question) -> tuple[Change, ...]:
         """Read one change per line, until an empty line."""
         typed: list[str] = []
@@ -187,3 +201,7 @@ class OneAtATime:
     async def ask(self, question: Question) -> Decision | None:
         async with self._turn:
             return await self._approver.ask(question)
+
+    async def fill_in(self, form: Form) -> Mapping[str, Scalar] | None:
+        async with self._turn:
+            return await self._approver.fill_in(form) if offers(self._approver, FormFiller) else None

@@ -9,37 +9,41 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED, CallToolResult, Implementation, TextContent
+from mcp.types import CONNECTION_CLOSED, CallToolResult, Implementation, InputRequiredResult, TextContent
 from mcp.types import Tool as Definition
 
 from midcourse.ports.world import WorldAway
 from midcourse.worlds.mcp.answer import Address, CallRefused, ConnectionLost, ToolResult
+from midcourse.worlds.mcp.forms import Forms
 from midcourse.worlds.mcp.policy import as_mapping
 from midcourse.worlds.mcp.server import Server
 
 CONNECTS_WITHIN = 60.0
 MOST_PAGES = 100
 """Pages of a list of tools: a server could send them for ever."""
+MOST_FORMS = 8
+"""Rounds of forms in one call."""
 CLIENT = Implementation(name="midcourse", version="0.1")
 
 
 class Connection:
     """Calls tools. A call that is given up ends a stdio server, so that it cannot be carried out later."""
 
-    def __init__(self, client: Client, server: Server | None) -> None:
+    def __init__(self, client: Client, server: Server | None, forms: Forms) -> None:
         self._client = client
         self._server = server
+        self._forms = forms
         self._leaving = asyncio.Event()
         self._holder: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, address: Address, session: str) -> "Connection":
+    async def open(cls, address: Address, session: str, forms: Forms) -> "Connection":
         """Raises `TaskInvalid` for a command that cannot be started, and `WorldAway` if no server answers."""
         server = None
         if address.command:
             server = await Server.start(address.command, address.environment, address.folder, session)
         ready: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
-        holder = asyncio.create_task(cls._hold(address, server, ready))
+        holder = asyncio.create_task(cls._hold(address, server, forms, ready))
         try:
             connection = await asyncio.wait_for(asyncio.shield(ready), CONNECTS_WITHIN)
         except BaseException as problem:
@@ -53,7 +57,9 @@ class Connection:
         return connection
 
     @classmethod
-    async def _hold(cls, address: Address, server: Server | None, ready: "asyncio.Future[Connection]") -> None:
+    async def _hold(
+        cls, address: Address, server: Server | None, forms: Forms, ready: "asyncio.Future[Connection]"
+    ) -> None:
         """Enter and leave the client in one task, which its cancel scopes require."""
         try:
             async with AsyncExitStack() as stack:
@@ -64,8 +70,10 @@ class Connection:
                     http = await stack.enter_async_context(httpx2.AsyncClient(headers=dict(address.headers)))
                     http.timeout = httpx2.Timeout(30.0, read=None)  # a call ends by the time-out of its step
                     transport = streamable_http_client(address.url, http_client=http)
-                client = await stack.enter_async_context(Client(transport, client_info=CLIENT, cache=None))
-                connection = cls(client, server)
+                client = await stack.enter_async_context(
+                    Client(transport, client_info=CLIENT, cache=None, elicitation_callback=forms.callback)
+                )
+                connection = cls(client, server, forms)
                 ready.set_result(connection)
                 await connection._leaving.wait()
         except Exception as problem:
@@ -101,8 +109,9 @@ class Connection:
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool once: nothing in here sends it again. Raises `ConnectionLost` or `CallRefused`."""
+        self._forms.skill = tool
         try:
-            result = await self._client.session.call_tool(tool, dict(arguments), allow_input_required=True)
+            result = await self._call(tool, dict(arguments))
         except MCPError as problem:
             raise self._explained(problem) from problem
         except RuntimeError as unfit:  # the result does not fit the schema that the tool declares
@@ -116,6 +125,20 @@ class Connection:
         texts = (block.text if isinstance(block, TextContent) else f"[{block.type}]" for block in result.content)
         fields = as_mapping(result.structured_content)
         return ToolResult(text="\n".join(texts), fields=fields, is_error=bool(result.is_error))
+
+    async def _call(self, tool: str, arguments: dict[str, Any]) -> object:
+        """A server of the latest generation that wants input asks for the call with it: only then it is sent again."""
+        responses, state = None, None
+        for _ in range(MOST_FORMS):
+            result = await self._client.session.call_tool(
+                tool, arguments, input_responses=responses, request_state=state, allow_input_required=True
+            )
+            if not isinstance(result, InputRequiredResult):
+                return result
+            responses, state = await self._forms.respond(result.input_requests or {}), result.request_state
+            if responses is None:
+                return result
+        return None
 
     def _explained(self, problem: MCPError) -> Exception:
         """Over HTTP an error may come from the transport, with the call still under way."""

@@ -134,6 +134,20 @@ class Tool:
         return "" if error is None else f"{error.json_path}: {error.message}"[:LONGEST_DESCRIPTION]
 
 
+def form_fields(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    """The fields of a form by the schema that a server sends with it."""
+    required = schema.get("required", ())
+    return tuple(_parameter(name, _flat(each), name in required)[0] for name, each in _properties(schema).items())
+
+
+def _flat(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same with its choices as an `enum`, which may also be constants with titles."""
+    constants = [as_mapping(one).get("const") for one in schema.get("oneOf") or ()]
+    if not constants or None in constants:
+        return schema
+    return {**{key: value for key, value in schema.items() if key != "oneOf"}, "enum": constants}
+
+
 def _reference(value: Scalar, own: set[str]) -> Argument:
     """`{name}` as a reference to an argument of the tool, or to its result; anything else as it is."""
     if not (isinstance(value, str) and value[:1] == "{" and value[-1:] == "}"):

@@ -19,6 +19,7 @@ from midcourse.domain.argument import Pairs, json_text
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
+from midcourse.ports.approver import FillIn
 from midcourse.ports.world import UNSENT, Call
 from midcourse.worlds.base import BaseWorld, Scene, failed
 from midcourse.worlds.declare import Declared, DeclaredProbe
@@ -65,10 +66,15 @@ class Mcp(BaseWorld):
         self._stateful = stateful
         self.fences = not self._address.url  # what a remote server was asked to do cannot be stopped from here
         self._session = ""
+        self._fill_in: FillIn | None = None
         self._connection: Connection | None = None
         self._tools: dict[str, Tool] = {}
         self._declared = Declared()
         self._results: dict[str, str] = {}
+
+    def elicit_with(self, fill_in: FillIn | None) -> None:
+        """Forms of the server go to a person, and what the person enters to the server alone."""
+        self._fill_in = fill_in
 
     # --- sessions
 
@@ -98,10 +104,11 @@ class Mcp(BaseWorld):
 
     async def _connect(self, session: str) -> None:
         from midcourse.worlds.mcp.connection import Connection
+        from midcourse.worlds.mcp.forms import Forms
 
         await self.close()
         self._session = session
-        self._connection = await Connection.open(self._address, session)
+        self._connection = await Connection.open(self._address, session, Forms(self._title, self._fill_in))
         await self._list_tools(self._connection)
 
     async def _list_tools(self, connection: "Connection") -> None:
