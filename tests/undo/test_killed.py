@@ -11,8 +11,8 @@ from tests.undo.files import TEN, agent, create, log, state, undo_and_die
 
 KILLED = -9
 RUNS = int(os.environ.get("UNDO_RUNS", "1"))
-LINES = 45_000
-"""A process is killed after at most so many lines of Midcourse's code; all inverses together run about twice as many."""
+LINES = 35_000
+"""A process is killed after at most so many lines of Midcourse's code; all inverses together run more than twice as many."""
 
 
 @pytest.mark.slow
@@ -26,7 +26,7 @@ def test_the_state_after_is_the_state_before(seed: int, tmp_path: Path) -> None:
     while undo_in_process(tmp_path, done.run, chance.randrange(LINES)) == KILLED:
         kills += 1
     report = agent(tmp_path).undo_sync(done.run)
-    assert kills > 3
+    assert kills > 1
     assert state(tmp_path) == before
     assert [act.number for act in report.left] == [5]
     assert len(set(log(tmp_path)[sent:])) == 9  # a line may be there twice: it is written before the effect
