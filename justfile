@@ -15,7 +15,7 @@ setup:
 
 # Compile requirements.lock from pyproject.toml; `just lock --upgrade` takes newer versions
 lock *args:
-    uv pip compile --quiet --universal --generate-hashes --extra browser --extra desktop --extra llm --extra mcp --extra oidc --extra robot --extra s3 --extra server --extra slack --extra up --extra vision --group dev --custom-compile-command "just lock" {{ args }} --output-file requirements.lock pyproject.toml
+    uv pip compile --quiet --universal --generate-hashes --extra browser --extra desktop --extra llm --extra mcp --extra oidc --extra otel --extra robot --extra s3 --extra server --extra slack --extra up --extra vision --group dev --custom-compile-command "just lock" {{ args }} --output-file requirements.lock pyproject.toml
 
 # Compile the lock of the frameworks that examples are tested with
 lock-frameworks *args:

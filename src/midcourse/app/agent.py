@@ -31,6 +31,7 @@ from midcourse.app.wiring import (
     expected_catalogue,
     model_settings,
     planner_for,
+    telemetry_for,
     world_for,
 )
 from midcourse.domain.agreement import Agreement
@@ -308,6 +309,7 @@ class Agent(OptionalRoles):
             segments=(self.segments or SqlitePlanCache(open_home(settings.home) / KEPT)) if settings.reuse else None,
             lessons=self._lessons,
             step_delay_seconds=settings.step_delay_seconds,
+            telemetry=telemetry_for(run_id, task, settings, secrets),
             **self._roles(secrets, run_id).as_ports(),
         )
 

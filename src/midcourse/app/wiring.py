@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,8 +27,10 @@ from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.files import atomic_write, private_folder
 from midcourse.policy.spelling import nearest, unknown
 from midcourse.ports.planner import Planner
+from midcourse.ports.telemetry import Telemetry
 from midcourse.ports.vault import Secrets
 from midcourse.ports.world import World
+from midcourse.redact import redactor
 
 if TYPE_CHECKING:
     from midcourse.worlds.browser import Browser
@@ -226,6 +229,15 @@ def roles_for(job: Job, secrets: Secrets = (), run: str = "") -> RoleModels:
     spec = job.file.planner
     planner = None if spec.name == "model" else planner_for(spec)
     return build_roles(model_settings(job), planner=planner, model=spec.model, secrets=secrets, run=run)
+
+
+def telemetry_for(run_id: str, task: Task, settings: Settings, secrets: Secrets) -> Telemetry | None:
+    """OpenTelemetry for a run, if this program uses it: else its packages have not been imported, and are not for this."""
+    if "opentelemetry.trace" not in sys.modules:
+        return None
+    from midcourse.telemetry import RunTelemetry
+
+    return RunTelemetry(run_id, goal=task.goal, content=settings.trace_content, mask=redactor(secrets))
 
 
 def check_job(job: Job) -> None:

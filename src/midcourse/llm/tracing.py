@@ -1,4 +1,4 @@
-"""OpenTelemetry spans of model calls, by the semantic conventions for generative AI.
+"""OpenTelemetry spans and metrics of model calls, by the semantic conventions for generative AI.
 
 Spans go to the application's provider; without an SDK none is made. Prompts and answers are included only on request. Secrets
 are masked in them and in error messages, because a provider may quote the key that it rejected. That is why the library's own
@@ -6,10 +6,12 @@ spans are not used.
 """
 
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 
+from opentelemetry.metrics import Histogram, MeterProvider, get_meter
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider, get_tracer
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models import Model
@@ -28,14 +30,18 @@ class Tracing:
     content: bool = False
     mask: Callable[[str], str] = str
     provider: TracerProvider | None = None
+    meters: MeterProvider | None = None
 
     @contextmanager
     def call(self, model: Model, prompt: Prompt, *, version: int, most: int) -> Generator["Call"]:
         tracer = get_tracer("midcourse", tracer_provider=self.provider)
-        attributes = {
+        asked = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": model.system,
             "gen_ai.request.model": model.model_name,
+        }
+        attributes = {
+            **asked,
             "gen_ai.request.max_tokens": most,
             "midcourse.role": prompt.role,
             "midcourse.prompt": f"{prompt.role} {prompt.version}",
@@ -49,7 +55,7 @@ class Tracing:
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
-            call = Call(span, self)
+            call = Call(span, self, asked)
             try:
                 yield call
             except BaseException as error:
@@ -59,11 +65,17 @@ class Tracing:
                 call.told(prompt)
 
 
+@lru_cache(maxsize=8)
+def _token_usage(provider: MeterProvider | None) -> Histogram:
+    return get_meter("midcourse", meter_provider=provider).create_histogram("gen_ai.client.token.usage", "{token}")
+
+
 class Call:
     """The span of one call."""
 
-    def __init__(self, span: Span, tracing: Tracing) -> None:
+    def __init__(self, span: Span, tracing: Tracing, asked: Mapping[str, str]) -> None:
         self._span = span
+        self._asked = asked
         self._tracing = tracing
 
     def told(self, prompt: Prompt) -> None:
@@ -83,6 +95,8 @@ class Call:
                 "midcourse.cost_usd": cost.microusd / MICRO,
             }
         )
+        for kind, tokens in (("input", usage.input_tokens), ("output", usage.output_tokens)):
+            _token_usage(self._tracing.meters).record(tokens, {**self._asked, "gen_ai.token.type": kind})
         if response.provider_response_id:
             span.set_attribute("gen_ai.response.id", response.provider_response_id)
         if self._tracing.content:

@@ -26,6 +26,7 @@ from midcourse.ports.planner import Planner
 from midcourse.ports.reader import Reader
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.store import Store
+from midcourse.ports.telemetry import Telemetry
 from midcourse.ports.vault import Secrets, Vault, reveal_all
 from midcourse.ports.verifier import Verifier
 from midcourse.ports.world import World
@@ -72,6 +73,7 @@ class Ports:
     progress_judge: ProgressJudge = field(default_factory=WordsSeen)
     monitor: Monitor = field(default_factory=Rules)
     reflector: Reflector = field(default_factory=RuleReflector)
+    telemetry: Telemetry | None = None
     past: Past = field(default_factory=Past)
     """What this process has read of the run's plans and ledger."""
 

@@ -5,6 +5,7 @@ Local and durable runs have the same driver. It does not know what placed it: a 
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal, TypeVar, cast
 
@@ -177,6 +178,8 @@ class Driver:
         self._has_moved = True
         if self._listener:
             self._listener(progress)
+        if self._ports.telemetry:
+            self._ports.telemetry.tell(progress.event, progress.run, progress.commands)
         return True
 
     async def should_rest(self, run: Run, fresh: tuple[Issued, ...]) -> bool:
@@ -231,8 +234,10 @@ class Driver:
         for event in self._early:
             box.put(event)
         listening = asyncio.create_task(box.listen(), name=f"inbox of {run.id}") if self._must_stop is None else None
+        telemetry = self._ports.telemetry
         try:
-            return await drive(run, self)
+            with telemetry.follow(run) if telemetry else nullcontext():
+                return await drive(run, self)
         finally:
             tasks = [*self._tasks.values(), *((listening,) if listening else ())]
             for task in tasks:

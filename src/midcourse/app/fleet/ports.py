@@ -8,7 +8,7 @@ from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.models.roles import embedder_for
 from midcourse.app.settings.run import Settings
 from midcourse.app.task.modules import AllowedModules
-from midcourse.app.wiring import BUILT_IN, job_from, remote_world, roles_for, world_class
+from midcourse.app.wiring import BUILT_IN, job_from, remote_world, roles_for, telemetry_for, world_class
 from midcourse.codec import decode
 from midcourse.errors import TaskInvalid
 from midcourse.files import folder_of_run
@@ -58,6 +58,7 @@ class PortsMaker:
             segments=self._store.segments if job.settings.reuse else None,
             lessons=self._lessons(job.settings),
             step_delay_seconds=job.settings.step_delay_seconds,
+            telemetry=telemetry_for(run_id, task, job.settings, secrets),
             **roles_for(job, secrets, run_id).as_ports(),
         )
 

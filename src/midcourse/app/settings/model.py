@@ -29,8 +29,8 @@ class ModelSettings(BaseSettings):
     )
     trace_content: bool = Field(
         default=False,
-        description="Puts what models are told and answer into OpenTelemetry spans, without secrets. Off, the spans have only what a "
-        "call was for, how it ended and what it took.",
+        description="Puts what models are told and answer, goals, and details of failures into OpenTelemetry spans, without secrets. "
+        "Off, the spans have only what a call or a step was for, how it ended and what it took.",
     )
     reads_words: bool | None = Field(
         default=Limits.reads_words,

@@ -1,0 +1,270 @@
+"""Turns of a run as spans and metrics, by the semantic conventions for generative AI.
+
+Each turn is written after it was stored, with the times in the journal. What was planned, sent and said is content, and left out unless
+it is asked for; names of skills, outcomes, evidence, counts and costs are not.
+"""
+
+import json
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from midcourse.domain.command import Act, AskPerson, Command, MakePlan, PlanTry, Verify
+from midcourse.domain.event import (
+    Accounted,
+    Acted,
+    ApprovalDecided,
+    Event,
+    Finished,
+    Planned,
+    Resumed,
+    Started,
+    TryPlanned,
+    Verified,
+)
+from midcourse.domain.phase import Asking, Ended
+from midcourse.domain.plan import PlannedStep
+from midcourse.domain.result import SUCCESSES
+from midcourse.domain.run import Issued, Run
+from midcourse.policy.spending import MICRO
+from midcourse.redact import Discreet
+from midcourse.telemetry.metrics import metrics_of
+from midcourse.telemetry.trace import LONGEST_TEXT, RunTrace, Value
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import TracerProvider
+
+log = logging.getLogger(__name__)
+
+AGENT = "midcourse"
+FAILURES = ("failed", "unreachable", "unknown")
+
+
+class RunTelemetry:
+    """Writes one run. `goal` and other content is included only with `content`, without what `mask` replaces."""
+
+    def __init__(
+        self,
+        run_id: str,
+        *,
+        goal: str = "",
+        content: bool = False,
+        mask: Callable[[str], str] = str,
+        tracer_provider: "TracerProvider | None" = None,
+        meter_provider: "MeterProvider | None" = None,
+    ) -> None:
+        self._run_id = run_id
+        self._goal = goal
+        self._content = content
+        self._mask = mask
+        self._trace = RunTrace(run_id, mask=mask, provider=tracer_provider)
+        self._metrics = metrics_of(meter_provider)
+        self._issued: dict[int, Issued] = {}
+        self._steps: dict[tuple[int, int], PlannedStep] = {}
+        self._asked: dict[int, tuple[str, float]] = {}
+        self._replans = 0
+        self._failed = False
+
+    def follow(self, run: Run) -> AbstractContextManager[None]:
+        self._replans = run.counts.replans
+        if isinstance(run.phase, Asking):
+            self._asked[run.phase.question] = (run.phase.about, run.now)
+        self._remember(run)
+        _mask_exported_logs()
+        return self._trace.enter()
+
+    def tell(self, event: Event, run: Run, commands: tuple[Command, ...]) -> None:
+        try:
+            self._write(event, run)
+            for command in commands:
+                if isinstance(command, AskPerson):
+                    self._write_question(command, run.now)
+            self._count(event, run)
+            self._remember(run)
+        except Exception:
+            if not self._failed:
+                log.exception("the telemetry of run %s is incomplete", self._run_id)
+            self._failed = True
+
+    def _remember(self, run: Run) -> None:
+        self._issued = {issued.command.id: issued for issued in run.pending}
+        for step in run.segment.steps if run.segment else ():
+            self._steps[step.version, step.index] = step
+
+    # --- spans
+
+    def _write(self, event: Event, run: Run) -> None:
+        match event:
+            case Started() | Resumed():
+                self._write_beginning(event)
+            case Planned() | TryPlanned():
+                self._write_plan(event)
+            case Acted():
+                self._write_act(event)
+            case Verified():
+                self._write_verification(event)
+            case ApprovalDecided():
+                self._write_decision(event)
+            case Finished():
+                self._write_end(event, run)
+            case _:
+                pass
+
+    def _write_beginning(self, event: Started | Resumed) -> None:
+        attributes: dict[str, Value] = {"gen_ai.agent.name": AGENT, "midcourse.resumed": isinstance(event, Resumed)}
+        if self._content:
+            parts = [{"type": "text", "content": self._mask(self._goal)}]
+            attributes["gen_ai.input.messages"] = json.dumps([{"role": "user", "parts": parts}], ensure_ascii=False)
+        self._trace.write(
+            f"invoke_agent {AGENT}", "invoke_agent", began=event.at, ended=event.at, attributes=attributes
+        )
+
+    def _write_plan(self, event: Planned | TryPlanned) -> None:
+        command, began = self._answered(event.answers, event.at)
+        attributes: dict[str, Value] = {"gen_ai.agent.name": AGENT, "midcourse.verdict": event.verdict}
+        if isinstance(command, MakePlan | PlanTry):
+            attributes["midcourse.plan"] = command.version
+            attributes["midcourse.cause"] = command.cause if isinstance(command, MakePlan) else "detour"
+        if isinstance(event, Planned):
+            attributes |= {
+                "midcourse.steps": len(event.steps),
+                "midcourse.final": event.final,
+                "midcourse.repairs": event.repairs,
+                "midcourse.reused": event.reused,
+            }
+            self._steps |= {(step.version, step.index): step for step in event.steps}
+        elif event.step is not None:
+            self._steps[event.step.version, event.step.index] = event.step
+        self._trace.write(
+            f"plan {AGENT}",
+            "plan",
+            began=began,
+            ended=event.at,
+            attributes=attributes | self._detail(event.detail),
+            error=event.verdict if event.verdict in ("garbage", "transport", "refused", "rejected") else "",
+        )
+
+    def _write_act(self, event: Acted) -> None:
+        """Only what was sent or failed: a step that is held waits for a person, and some steps send nothing."""
+        command, began = self._answered(event.answers, event.at)
+        step = self._steps.get((command.version, command.index)) if isinstance(command, Act) else None
+        if event.reason == "held" or not (event.dispatched or event.status in FAILURES):
+            return
+        name = step.skill if step else ""
+        effect = event.effect or (command.effect if isinstance(command, Act) else None) or (step.effect if step else "")
+        attributes: dict[str, Value] = {
+            "gen_ai.tool.name": name,
+            "gen_ai.tool.type": "function",
+            "gen_ai.tool.call.id": f"{self._run_id}/{event.answers}",
+            "midcourse.effect": effect,
+            "midcourse.dispatched": event.dispatched,
+            "midcourse.outcome": event.status,
+            "midcourse.reason": event.reason,
+            "midcourse.evidence": event.evidence,
+        }
+        if isinstance(command, Act):
+            attributes |= {"midcourse.plan": command.version, "midcourse.step": command.index + 1}
+        self._trace.write(
+            f"execute_tool {name}".strip(),
+            "execute_tool",
+            began=began,
+            ended=event.at,
+            attributes=attributes | self._detail(event.detail),
+            error=(event.reason or event.status) if event.status in FAILURES else "",
+        )
+        if event.dispatched:
+            kind: dict[str, Value] = {"gen_ai.tool.name": name, "midcourse.effect": effect}
+            self._metrics.acts.add(1, {**kind, "midcourse.outcome": event.status})
+            if event.status == "unknown":
+                self._metrics.unknown.add(1, kind)
+
+    def _write_verification(self, event: Verified) -> None:
+        command, began = self._answered(event.answers, event.at)
+        step = self._steps.get((command.version, command.index)) if isinstance(command, Verify) else None
+        attributes: dict[str, Value] = {
+            "gen_ai.tool.name": step.skill if step else "",
+            "midcourse.verdict": event.verdict,
+            "midcourse.evidence": event.evidence,
+        }
+        if isinstance(command, Verify):
+            attributes["gen_ai.tool.call.id"] = f"{self._run_id}/{command.doubted}"
+        name = f"verify {attributes['gen_ai.tool.name']}".strip()
+        more = self._detail(event.detail)
+        self._trace.write(name, "verify", began=began, ended=event.at, attributes=attributes | more)
+
+    def _write_question(self, command: AskPerson, at: float) -> None:
+        self._asked[command.id] = (command.about, at)
+        asked: dict[str, Value] = {
+            "midcourse.question": command.id,
+            "midcourse.about": command.about,
+            "midcourse.steps": len(command.steps),
+        }
+        events = {"midcourse.approval.requested": asked}
+        self._trace.write("request_approval", "request_approval", began=at, ended=at, attributes=asked, events=events)
+
+    def _write_decision(self, event: ApprovalDecided) -> None:
+        about, asked_at = self._asked.pop(event.question, ("", event.at))
+        decided: dict[str, Value] = {
+            "midcourse.question": event.question,
+            "midcourse.about": about,
+            "midcourse.verdict": event.verdict,
+        }
+        if self._content:
+            decided |= {
+                "midcourse.decided_by": event.by,
+                "midcourse.guidance": self._mask(event.guidance)[:LONGEST_TEXT],
+            }
+        events = {"midcourse.approval.decided": decided}
+        self._trace.write("approval", "approval", began=asked_at, ended=event.at, attributes=decided, events=events)
+        kind = {"midcourse.about": about, "midcourse.verdict": event.verdict}
+        self._metrics.waiting.record(max(0.0, event.at - asked_at), kind)
+
+    def _write_end(self, event: Finished, run: Run) -> None:
+        reason = run.phase.reason if isinstance(run.phase, Ended) else "cancelled"
+        success, spent = reason in SUCCESSES, run.budget.spent
+        attributes: dict[str, Value] = {
+            "gen_ai.agent.name": AGENT,
+            "midcourse.final_reason": reason,
+            "midcourse.success": success,
+            "midcourse.verified": run.verified,
+            "midcourse.replans": run.counts.replans,
+            "midcourse.executions": run.counts.executions,
+            "midcourse.model_calls": spent.calls,
+            "midcourse.tokens": spent.tokens,
+            "midcourse.cost_usd": spent.microusd / MICRO,
+            "midcourse.active_seconds": run.budget.active_seconds,
+        }
+        error = "" if success else reason
+        name = f"end_agent {AGENT}"
+        self._trace.write(name, "end_agent", began=event.at, ended=event.at, attributes=attributes, error=error)
+        self._metrics.runs.add(1, {"midcourse.final_reason": reason, "midcourse.verified": run.verified})
+
+    def _detail(self, detail: str) -> dict[str, Value]:
+        return {"midcourse.detail": self._mask(detail)[:LONGEST_TEXT]} if self._content and detail else {}
+
+    def _answered(self, number: int, otherwise: float) -> tuple[Command | None, float]:
+        """The command that was answered, and when it was issued."""
+        issued = self._issued.get(number)
+        return (issued.command, issued.at or otherwise) if issued else (None, otherwise)
+
+    # --- metrics
+
+    def _count(self, event: Event, run: Run) -> None:
+        if run.counts.replans > self._replans:
+            self._metrics.replans.add(run.counts.replans - self._replans)
+        self._replans = run.counts.replans
+        for spent in event.spent if isinstance(event, Accounted) else ():
+            kind: dict[str, Value] = {"midcourse.role": spent.role, "gen_ai.request.model": spent.model}
+            self._metrics.calls.add(spent.cost.calls, kind)
+            self._metrics.tokens.add(spent.cost.tokens, kind)
+            self._metrics.cost.add(spent.cost.microusd / MICRO, kind)
+
+
+def _mask_exported_logs() -> None:
+    """Keep secrets out of the log records that a handler of OpenTelemetry exports, as out of our own log files."""
+    for handler in logging.getLogger().handlers:
+        exports = type(handler).__module__.startswith("opentelemetry.")
+        if exports and not any(isinstance(each, Discreet) for each in handler.filters):
+            handler.addFilter(Discreet())
