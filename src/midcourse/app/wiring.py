@@ -26,8 +26,8 @@ from midcourse.domain.task import Task
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.files import atomic_write, private_folder
 from midcourse.policy.spelling import nearest, unknown
+from midcourse.ports.driving import Telemetry
 from midcourse.ports.planner import Planner
-from midcourse.ports.telemetry import Telemetry
 from midcourse.ports.vault import Secrets
 from midcourse.ports.world import World
 from midcourse.redact import redactor

@@ -15,6 +15,7 @@ from midcourse.ports.blobs import Blobs
 from midcourse.ports.clock import Clock
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
+from midcourse.ports.driving import Telemetry
 from midcourse.ports.embedder import Embedder
 from midcourse.ports.extractor import Extractor
 from midcourse.ports.judge import ProgressJudge, WordsSeen
@@ -26,7 +27,6 @@ from midcourse.ports.planner import Planner
 from midcourse.ports.reader import Reader
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.store import Store
-from midcourse.ports.telemetry import Telemetry
 from midcourse.ports.vault import Secrets, Vault, reveal_all
 from midcourse.ports.verifier import Verifier
 from midcourse.ports.world import World

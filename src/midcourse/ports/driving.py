@@ -1,9 +1,10 @@
-"""Port of driving: claims, turns that only the latest claim may write, and rest.
+"""Port of driving: claims, turns that only the latest claim may write, rest, and who is told of turns.
 
 One locked record per run decides every turn, message and rest, so no message can arrive unnoticed between two of them.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -104,4 +105,16 @@ class SharedStore(Store, Inbox, Protocol):
 
     async def listen(self, heard: Callable[[str], None]) -> None:
         """Call `heard` with the id of every run that gets a message, until cancelled. Some may be missed."""
+        ...
+
+
+class Telemetry(Protocol):
+    """What a driver tells of every turn. It must not fail or delay the run."""
+
+    def follow(self, run: Run) -> AbstractContextManager[None]:
+        """Entered while this process drives the run, beginning with this state."""
+        ...
+
+    def tell(self, event: Event, run: Run, commands: tuple[Command, ...]) -> None:
+        """A turn was stored: the event, the state that it led to, and the commands issued."""
         ...
