@@ -86,6 +86,11 @@ class Files(BaseWorld):
         (self._files / path).chmod(mode)
         return {"before": before}
 
+    @skill
+    def touch(self, path: str) -> None:
+        """Set the time of a file."""
+        (self._files / path).touch()
+
     @skill(effect="irreversible", probe="is_sent")
     def send(self, text: str) -> None:
         """Send a message, which cannot be taken back."""

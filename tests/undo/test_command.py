@@ -24,6 +24,10 @@ skill = "trash"
 arguments = {{ path = "d" }}
 [[planner.steps]]
 zone = "__global__"
+skill = "touch"
+arguments = {{ path = "a" }}
+[[planner.steps]]
+zone = "__global__"
 skill = "rename"
 arguments = {{ source = "e", destination = "d" }}
 """
@@ -64,14 +68,20 @@ def test_a_task_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert call(capsys, "run", "task.toml", "--quiet")[0] == 0
     code, out = call(capsys, "undo", "last", "--dry-run")
     assert code == 0
-    assert "2  rename: would be undone by rename(source=d, destination=e)" in out
-    assert out.endswith("2 of 2 would be undone\n")
+    assert out.splitlines() == [
+        "·   3  rename: would be undone by rename(source=d, destination=e)",
+        "·   1  trash: would be undone by restore(path=d)",
+        "    1  more that only set a state are left as they are (--json lists them)",
+        "2 of 3 would be undone",
+    ]
     run = json.loads(call(capsys, "undo", "last", "--dry-run", "--json")[1])["run"]
     code, out = call(capsys, "undo", run)  # without a terminal there is no one to approve it, whatever the task says
-    assert (code, "left: it was not approved" in out, out.endswith("2 of 2 are left\n")) == (1, True, True)
+    assert (code, "left: it was not approved" in out, out.endswith("3 of 3 are left\n")) == (1, True, True)
     assert state(tmp_path) != before
     code, out = call(capsys, "undo", run, "--yes", "--json")
-    assert (code, json.loads(out)["complete"]) == (0, True)
+    left = [act["reason"] for act in json.loads(out)["acts"] if act["state"] == "left"]
+    assert (code, left) == (1, ["'touch' names no undo"])
+    assert call(capsys, "undo", run, "1", "--yes") == (0, "✓   1  trash: undone by restore(path=d)\nundone\n")
     assert state(tmp_path) == before
 
 

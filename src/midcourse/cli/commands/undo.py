@@ -77,7 +77,7 @@ def undo(
                 done: list[UndoneAct] = []
                 async for act in acts:
                     done.append(act)
-                    if not json:
+                    if not json and not _is_minor(act):
                         _print_act(act)
             return UndoReport(run=found.run.id, acts=tuple(done))
 
@@ -106,6 +106,11 @@ def _agent(settings: Settings, run_id: str, functions: str, *, yes: bool) -> Age
     return Agent(agent.world, approver=approver, settings=job.settings.with_overrides(approvals))
 
 
+def _is_minor(act: UndoneAct) -> bool:
+    """Whether only the number of such acts is printed, such as clicks and texts typed in forms."""
+    return act.state == "left" and act.effect == "set_state"
+
+
 def _print_act(act: UndoneAct) -> None:
     where = terminal()
     mark = where.marks.done if act.state in ("undone", "gone") else where.marks.failed
@@ -118,6 +123,9 @@ def _print_act(act: UndoneAct) -> None:
 
 def _print_verdict(report: UndoReport, *, dry_run: bool) -> None:
     where = terminal()
+    if minor := sum(map(_is_minor, report.acts)):
+        text = f"{minor:>5}  more that only set a state are left as they are (--json lists them)"
+        where.console.print(Text(text, "dim"), soft_wrap=True)
     if not report.acts:
         text = f"run {report.run} changed nothing"
     elif dry_run:
