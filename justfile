@@ -27,6 +27,17 @@ frameworks *args:
     uv pip sync --quiet --compile-bytecode --python .ci/tools/frameworks --require-hashes tests/frameworks/requirements.lock
     FRAMEWORKS_PYTHON="$PWD/.ci/tools/frameworks/bin/python" uv run pytest -q tests/frameworks {{ args }}
 
+# Compile the lock of the MCP server that needs an environment of its own
+lock-mcp *args:
+    uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "just lock-mcp" {{ args }} --output-file tests/mcp/requirements.lock tests/mcp/requirements.in
+
+# Run the tests about MCP with real servers from npm and PyPI, and with all injections of AgentDojo
+mcp-servers *args:
+    npm install --silent --no-audit --no-fund --prefix .ci/tools/mcp @modelcontextprotocol/inspector @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-memory @playwright/mcp
+    uv venv --quiet --allow-existing .ci/tools/mcp-sqlite
+    uv pip sync --quiet --python .ci/tools/mcp-sqlite --require-hashes tests/mcp/requirements.lock
+    MCP_NPM="$PWD/.ci/tools/mcp" MCP_SQLITE="$PWD/.ci/tools/mcp-sqlite/bin/mcp-server-sqlite" MCP_COMMITS=13 MCP_INJECTIONS=10000 uv run pytest -q -n 2 tests/mcp {{ args }}
+
 # Format the code and sort the imports
 fmt:
     uv run ruff format
@@ -82,9 +93,7 @@ coverage *args:
     MIDCOURSE_HYPOTHESIS=quick uv run pytest -q -n auto -m "not slow" --cov --cov-report=term:skip-covered {{ args }}
 
 # Run what is too long for CI: the properties, coverage and the full benchmarks, with their results kept
-nightly: properties coverage frameworks
-    npm install --silent --no-audit --no-fund --prefix .ci/tools/mcp @modelcontextprotocol/inspector @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-memory
-    MCP_NPM=.ci/tools/mcp MCP_COMMITS=13 uv run pytest -q -n 2 tests/mcp
+nightly: properties coverage frameworks mcp-servers
     GUARDED_ORDERS=42 GUARDED_LINES=100 UNDO_RUNS=20 uv run pytest -q -n 2 tests/guarded tests/undo
     uv run python -m benchmarks.kill_local --runs 200 --json --keep
     uv run python -m benchmarks.horizon --runs 1000 --json --keep
