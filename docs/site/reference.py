@@ -181,16 +181,12 @@ def _command(path: str, command: Any) -> Iterator[str]:
             yield from _command(f"{path} {name}", command._load(name) if table else commands[name])
         return
     arguments = [each for each in command.params if each.param_type_name == "argument"]
-    options = [each for each in command.params if each.param_type_name == "option" and _is_listed(each)]
+    options = [each for each in command.params if each.param_type_name == "option" and not each.hidden]
     yield f"```text\n{' '.join([path, *(_placeholder(each) for each in arguments), '[OPTIONS]' if options else ''])}\n```"
     rows = [f"| `{_cell(_placeholder(each))}` | {_cell(each.help or '')} |" for each in arguments if each.help]
     rows += [f"| {_flags(each)} | {_cell(each.help or '')} |" for each in options]
     if rows:
         yield "\n".join(["| | |", "|---|---|", *rows])
-
-
-def _is_listed(option: Any) -> bool:
-    return not option.hidden and not set(option.opts) & {"--install-completion", "--show-completion"}
 
 
 def _help(command: Any) -> str:
