@@ -18,6 +18,9 @@ PAUSE = 0.02
 SAME_START = 2.0
 """Two readings of one start time may differ by so many seconds: the system derives it from the clock, which is adjusted."""
 
+PROVIDERS = (("opentelemetry.trace", "tracer"), ("opentelemetry.metrics", "meter"), ("opentelemetry._logs", "logger"))
+FLUSH_MILLISECONDS = 5_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class Process:
@@ -85,10 +88,21 @@ def leave(code: int) -> NoReturn:
 
     github.com/temporalio/sdk-python/issues/300
     """
+    flush_telemetry()
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def flush_telemetry() -> None:
+    """Export what waits in the providers of OpenTelemetry, which otherwise happens when the interpreter ends."""
+    for module, kind in PROVIDERS:
+        provider = getattr(sys.modules.get(module), f"get_{kind}_provider", lambda: None)()
+        flush = getattr(provider, "force_flush", None)
+        if flush is not None:
+            with contextlib.suppress(Exception):  # of an exporter: the process ends all the same
+                flush(FLUSH_MILLISECONDS)
 
 
 def end_marked(variable: str, value: str) -> None:

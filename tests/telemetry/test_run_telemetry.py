@@ -9,7 +9,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
@@ -17,6 +17,7 @@ from midcourse import Agent, BaseWorld, Draft, Settings, Task, probe, skill
 from midcourse.app.records.trail import Trail
 from midcourse.app.wiring import telemetry_for
 from midcourse.planners import SamePlan
+from midcourse.process import flush_telemetry
 from midcourse.redact import redactor
 from midcourse.telemetry import RunTelemetry
 from midcourse.telemetry.trace import root_of
@@ -171,3 +172,14 @@ def test_nothing_is_imported_for_a_program_without_opentelemetry(
 ) -> None:
     monkeypatch.delitem(sys.modules, "opentelemetry.trace")
     assert telemetry_for("run-1", Task(goal="Order"), Settings(home=tmp_path), ()) is None
+
+
+def test_a_process_that_leaves_exports_what_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(BatchSpanProcessor(exporter, schedule_delay_millis=600_000))
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
+    provider.get_tracer("app").start_span("last").end()
+    assert exporter.get_finished_spans() == ()
+    flush_telemetry()
+    assert [span.name for span in exporter.get_finished_spans()] == ["last"]
+    provider.shutdown()
