@@ -1,12 +1,14 @@
 """`midcourse undo`, as a shell would call it."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
 from midcourse.cli.main import main
-from tests.undo.files import create, state
+from midcourse.domain.approval import Question
+from tests.undo.files import TEN, agent, create, log, state
 
 TASK = """
 goal = "Tidy up"
@@ -98,3 +100,34 @@ def test_a_guarded_call_is_undone(
     assert call(capsys, *words, "json")[0] == 2
     assert call(capsys, *words, "some_orders")[0] == 0
     assert not (tmp_path / "shop" / "PO-1").exists()
+
+
+class Waits:
+    """An approver that thinks for ever, and says when it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+
+    async def ask(self, question: Question) -> None:
+        self.asked.set()
+        await asyncio.Event().wait()
+
+
+def test_an_undo_that_was_left_is_continued_by_the_same_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    create(tmp_path)
+    done = agent(tmp_path, TEN[3]).run_sync("Tidy up")
+
+    async def leave() -> None:
+        approver = Waits()
+        undoing = asyncio.create_task(agent(tmp_path, approver=approver).undo(done.run))
+        await approver.asked.wait()
+        undoing.cancel()
+        await asyncio.wait([undoing])
+
+    asyncio.run(leave())
+    assert main(("resume", "last", "--home", str(tmp_path / "home"))) == 2
+    assert f"is an undo; midcourse undo {done.run} continues it" in capsys.readouterr().err
+    (act,) = agent(tmp_path).undo_sync(done.run).acts
+    assert (act.state, log(tmp_path)) == ("undone", ["trash d", "restore d"])

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 UndoState: TypeAlias = Literal["planned", "undone", "gone", "left"]
 """`gone`: a probe did not find the effect any more, so nothing was sent. `left`: it is still there, or may be."""
 
+KEY = "undo:"
+"""Business keys of undos begin with it."""
 NOT_TRIED = "not tried, because a later act could not be undone"
 
 
@@ -206,7 +208,7 @@ def _task_of(settings: Settings, task: Task, run_id: str, inverse: Inverse) -> T
         secret_origins=task.secret_origins,
         files=task.files,
         done_when=inverse.undone,
-        key=f"undo:{run_id}/{act.command}",
+        key=f"{KEY}{run_id}/{act.command}",
         limits=limits,
         agreement=agreement,
     )
@@ -228,6 +230,11 @@ async def _undo(agent: "Agent", task: Task, inverse: Inverse, entry: UndoneAct) 
 
 def _why_left(result: Result) -> str:
     return f"{REASONS[result.final_reason]}: {result.final_detail}"
+
+
+def undone_run(task: Task) -> str:
+    """The run that a run with this task undoes an act of; empty if it is not an undo."""
+    return task.key.removeprefix(KEY).rpartition("/")[0] if task.key.startswith(KEY) else ""
 
 
 def functions_in(module: str) -> Functions:

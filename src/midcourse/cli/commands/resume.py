@@ -10,6 +10,7 @@ from midcourse.app.control import LocalControl
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.home import LocalStore
 from midcourse.app.settings.run import Settings
+from midcourse.app.undo import undone_run
 from midcourse.app.wiring import job_of_run, run_folder
 from midcourse.cli.commands.control import report
 from midcourse.cli.lookup import find_batch, find_run
@@ -83,6 +84,9 @@ async def _resume(
             if found.state == "paused":  # by another process, which drives it still
                 why_not = await LocalControl(store, run_id).resume()
                 return report(run_id, why_not, "it continues in the process that runs it", json=verbosity.json)
+            _, task = await store.load(run_id)
+            if undone := undone_run(task):
+                raise TaskInvalid(f"run {run_id} is an undo; midcourse undo {undone} continues it")
             return await resume_run(job_of_run(settings, run_id), run_id, store, verbosity, restored=restored)
     assert fleet is not None, "a durable run is in a fleet"
     from midcourse.cli.session.durable import resume_durable
