@@ -38,7 +38,7 @@ _PRELOADED = (
         "midcourse.testing.sites",
         "midcourse.worlds.browser",
     ),
-    *("playwright.async_api", "pydantic_ai.models.openai", "tests.chaos.dying_order"),
+    *("playwright.async_api", "pydantic_ai.models.openai", "tests.chaos.dying_order", "tests.undo.files"),
 )
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(list(_PRELOADED))

@@ -54,6 +54,5 @@ def test_commits_are_reverted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert (done.success, git("log", "--format=%s")) == (True, ["second", "first"])
     report = agent().undo_sync(done.run)
     assert [(act.state, act.inverse) for act in report.acts] == [("undone", f"git_revert(commit={sha})")]
-    assert agent().undo_sync(done.run) == report
     assert git("log", "--format=%s") == ['Revert "second"', "second", "first"]
     assert (git("rev-parse", "HEAD^{tree}"), git("status", "--porcelain")) == (before, [])
