@@ -1,15 +1,19 @@
 """`/mcp` of `midcourse serve`, used by the real client: the tools that the caller's role allows, and no decisions."""
 
+import asyncio
+import time
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 import httpx2 as httpx
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
 from midcourse.server.access.identity import Role
+from midcourse.server.mcp.tools import LONGEST_WAIT
 from tests.mcp.test_server import ALWAYS, READING, call, complaint
 from tests.server.serving import Served, serving
 
@@ -70,3 +74,27 @@ def test_the_guard_and_the_keys_are_those_of_the_api(served: Served, headers: di
     answer = httpx.post(f"{served.url}/mcp", json=body, headers=headers, verify=False)
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_there_is_no_stream_to_open(served: Served) -> None:
+    key = served.keys["acme", "viewer"]
+    answer = httpx.get(f"{served.url}/mcp", headers={"Authorization": f"Bearer {key}"}, verify=False)
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
+async def test_a_host_that_waits_does_not_keep_the_server_from_stopping(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MIDCOURSE_STEP_DELAY_SECONDS", "600")
+    with ExitStack() as stack:
+        served = stack.enter_context(serving(tmp_path))
+        async with host(served, "admin") as client:
+            run = (await call(client, "start_run", task="lamp", key="k"))["run"]
+            waiting = asyncio.create_task(client.call_tool("wait_for_run", {"run": run}))
+            await asyncio.sleep(1.0)  # the server has it by then; if not, it answers as soon as it stops
+            assert not waiting.done()
+            began = time.monotonic()
+            await asyncio.to_thread(stack.close)
+            assert time.monotonic() - began < LONGEST_WAIT / 2
+            with pytest.raises(MCPError):
+                await waiting

@@ -153,6 +153,7 @@ class Server(uvicorn.Server):
             self.when_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._shared.stopping.set()
         await self._shared.hub.close()
         await self._shared.live.close()
         await self._shared.take_overs.close()

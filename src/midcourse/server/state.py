@@ -3,6 +3,7 @@
 Dependencies are coroutines although they wait for nothing: FastAPI calls plain functions in other threads, and a store is for one.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +46,8 @@ class Shared:
     """The folder of registered task files."""
     secure: bool = False
     """Whether browsers reach it over HTTPS."""
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the server is to stop, so that requests that wait end."""
 
 
 async def shared_of(request: Request) -> Shared:

@@ -4,12 +4,16 @@ Each request stands alone, with its own credentials: there are no sessions that 
 role, a host cannot decide questions here, since it is a model.
 """
 
+import asyncio
+from collections.abc import Coroutine
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from midcourse.app.desk.desk import Desk
@@ -20,6 +24,7 @@ from midcourse.server.problems import Refusal, respond
 from midcourse.server.state import Shared, authenticate
 
 PATH = "/mcp"
+STOPPING = Refusal(503, "unavailable", "the server is stopping", next="call the tool again: the run is left as it is")
 MOST_CALLERS = 100
 """Callers whose list of tools is kept: making one takes some milliseconds."""
 
@@ -39,11 +44,28 @@ class McpEndpoint:
             wanted = {"WWW-Authenticate": "Bearer"} if refusal.problem.status == 401 else None
             await respond(refusal.problem, wanted)(scope, receive, send)
             return
-        desk = await self._shared.desks.of(caller.tenant)
-        server = self._server_for(host_of(caller), desk)
+        if (
+            scope["method"] != "POST"
+        ):  # nothing is sent to a host that it did not ask for, so there is no stream to open
+            await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
+            return
+        server = self._server_for(host_of(caller), await self._shared.desks.of(caller.tenant))
         manager = StreamableHTTPSessionManager(server._lowlevel_server, json_response=True, stateless=True)  # pyright: ignore[reportPrivateUsage]
         async with manager.run():
-            await manager.handle_request(scope, receive, send)
+            if not await self._finish(manager.handle_request(scope, receive, send)):
+                await respond(STOPPING.problem, {"Retry-After": "5"})(scope, receive, send)
+
+    async def _finish(self, handling: Coroutine[Any, Any, None]) -> bool:
+        """Whether a request was handled before the server was to stop: a host may wait for a run for most of a minute."""
+        tasks = [asyncio.create_task(handling), asyncio.create_task(self._shared.stopping.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            finished = tasks[0].done()
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+        return finished
 
     def _build(self, caller: Caller, desk: Desk) -> MCPServer:
         return build_server(RunTools(desk=desk, starts=self._shared.starts, caller=caller, tasks=self._shared.tasks))
