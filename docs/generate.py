@@ -1,4 +1,4 @@
-"""Writes the pages that are drawn from the code: the state diagram, the settings, and what can be done in a browser.
+"""Writes the pages that are drawn from the code: the state diagram, the settings, and what can be done in a browser; and the page about scale from kept results.
 
 python docs/generate.py            write them
 python docs/generate.py --check    fail if they are not current
@@ -6,6 +6,8 @@ python docs/generate.py --check    fail if they are not current
 
 import sys
 from pathlib import Path
+
+from scale_page import scale_page
 
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.audience import Audience
@@ -116,6 +118,7 @@ def pages() -> dict[Path, str]:
     browser = Browser("https://example.com").catalogue()
     return {
         DOCS / "browser-skills.md": SKILLS.format(skills=skills_of(browser), probes=probes_of(browser)),
+        DOCS / "scale.md": scale_page(),
         DOCS / "state-diagram.md": DIAGRAM.format(diagram=mermaid(), table=table()),
         DOCS / "settings.md": SETTINGS.format(
             everyday=reference(Settings, Audience.EVERYDAY),

@@ -24,12 +24,13 @@ NO_HOST = Handle(url="http://127.0.0.1:1", token="")
 
 
 class PortsMaker:
-    """`home` is where worlds in processes of their own write what they write."""
+    """`home` is where worlds in processes of their own write what they write, and `shared` whether other tenants' do, too."""
 
-    def __init__(self, store: PostgresStore, settings: FleetSettings, home: Path) -> None:
+    def __init__(self, store: PostgresStore, settings: FleetSettings, home: Path, *, shared: bool = False) -> None:
         self._store = store
         self._settings = settings
         self._home = home
+        self._shared = shared
         self._blobs = blobs_of(settings, store, home)
         self._modules = AllowedModules(settings.task_modules)
 
@@ -43,7 +44,7 @@ class PortsMaker:
         self._modules.check(job.file, BUILT_IN)  # before anything that it names is imported
         spec, key = job.file.world, f"{self._settings.tenant}/{run_id}"
         host, vault = self._host_of(world_class(spec)), EnvironmentVault()
-        folder = self._home / (folder_of_run(key) if host else f"runs/{run_id}")
+        folder = self._home / (folder_of_run(key) if host or self._shared else f"runs/{run_id}")
         secrets = reveal_all(vault, task.secrets)
         keep_out_of_logs(secrets)
         return Ports(

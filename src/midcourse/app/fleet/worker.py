@@ -21,7 +21,7 @@ from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
 @asynccontextmanager
 async def working(fleets: Sequence[Fleet], home: Path) -> AsyncGenerator[None]:
     """A worker for each of these tenants. They have queues and capacities of their own, so that none waits for another's runs."""
-    workers = [worker_of(fleet, home) for fleet in fleets]
+    workers = [worker_of(fleet, home, shared=len(fleets) > 1) for fleet in fleets]
     async with AsyncExitStack() as started:
         for worker in workers:
             await worker.__aenter__()
@@ -31,13 +31,13 @@ async def working(fleets: Sequence[Fleet], home: Path) -> AsyncGenerator[None]:
         await asyncio.gather(*(worker.__aexit__(None, None, None) for worker in workers))
 
 
-def worker_of(fleet: Fleet, home: Path) -> FleetWorker:
-    """What worlds in processes of their own write goes below `home`."""
+def worker_of(fleet: Fleet, home: Path, *, shared: bool = False) -> FleetWorker:
+    """What worlds in processes of their own write goes below `home`, which may be `shared` with other tenants."""
     settings = fleet.settings
     return FleetWorker(
         fleet.client,
         store=fleet.store,
-        ports_for=PortsMaker(fleet.store, settings, home).ports_for,
+        ports_for=PortsMaker(fleet.store, settings, home, shared=shared).ports_for,
         tenant=settings.tenant,
         capacity=capacity_of(settings),
         enter=RunEntry(store=fleet.store, settings=settings).enter,

@@ -1,0 +1,173 @@
+"""The page `scale.md`: unit costs from the kept results of benchmarks, and arithmetic with them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+
+SECONDS_A_STEP = 30
+"""Between two steps of an active run, mostly waiting for a model."""
+STEPS = 30
+"""Of a run."""
+DAY = 86_400
+RUNS_A_WORKER = 2000
+CONNECTIONS = 10
+RESTING = 7 * DAY
+"""Seconds for which a question stays open, in a fleet that waits for people."""
+
+PAGE = """# Scale
+
+Written by `python docs/generate.py` from the [kept results](../benchmarks/results) of benchmarks, so that every figure here is one that was measured, or arithmetic with such figures.
+They are from two busy cores; run the commands on your own machines before you buy some.
+
+**For whom none of this is needed.** One person or one team with one machine: {laptop_runs} runs a day of {steps} steps on pages of 500 elements keep
+{laptop_day:.0f} MB a day, {laptop_year:.1f} GB a year, in one SQLite file, and `midcourse prune --older-than 90d` ([operations](operations.md)) ends the growth at {laptop_pruned:.1f} GB. One worker
+drives a hundred runs at a time (`max_runs`). Read on if you have thousands at a time, or hundreds of thousands that wait.
+
+## Unit costs
+
+| | measured | by |
+|---|---|---|
+| processor time of a durable step, all parts | {cpu} ms | `python -m benchmarks.engine_overhead` (segments of ten) |
+| of it the worker / Temporal / PostgreSQL | {worker} / {temporal} / {postgres} ms | the same |
+| transitions of Temporal a step | {transitions} | the same |
+| transactions of PostgreSQL a step | {commits} | the same |
+| history in Temporal a step | {history:.0f} bytes | the same |
+| PostgreSQL, a step on a page of {elements} elements | {step:,} bytes | `python -m benchmarks.storage --runs {kept_runs} --steps {kept_steps}` |
+| PostgreSQL, a run that waits for an approval | {waiting:,} bytes | the same |
+| PostgreSQL, a run of {kept_steps} steps that has ended / was pruned | {ended:,} / {pruned:,} bytes | the same |
+| SQLite, a step on a page of 500 elements | {local_step:,} bytes kept, {local_written:,} written, {flushes} flushes | `python -m benchmarks.bytes --steps 100` |
+| loading a local run of 5,000 steps | {load} ms | the same |
+| a step late in a run of 2,000, in terms of an early one | {growth} | `python -m benchmarks.growth --steps 2000` |
+| a worker with 10,000 waiting runs, {cached} of them cached | {waiting_mb} MB | `python -m benchmarks.chaos --trial waiting:10000` |
+| until an approved run continues, of 10,000 that wait | {goes_on} s | the same |
+| connections of a worker to PostgreSQL, whatever the number of runs and tenants | {connections} | the setting `max_connections` |
+| connections to the server with 100 tenants behind PgBouncer | at most 20 | `pytest tests/store/test_pgbouncer.py` |
+
+Not in here: memory of browsers, which depends on the pages; calls of models, which cost more than everything above; list prices of machines, which differ by more than ten times.
+
+## Waiting runs
+
+A run that waits for a person costs storage and one timer. It holds no connection, and no memory beyond a worker's cache (`max_cached_runs`; measured with 10,000).
+
+| | 1 million | 100 million |
+|---|---|---|
+| PostgreSQL | {waiting_1m:.0f} GB | {waiting_100m:.1f} TB |
+| questions that expire, at `approval_seconds` = 1 hour (the default) | {expire_hour_1m:,.0f} per second | {expire_hour_100m:,.0f} per second |
+| the same at 7 days | {expire_week_1m:.1f} per second | {expire_week_100m:.0f} per second |
+| answers, if every run is answered within 7 days, at one more plan of ten steps each: cores | {answers_1m:.1f} | {answers_100m:.0f} |
+
+Set `approval_seconds` to days in a fleet that waits for people: at an hour, expiring is most of the work. Every question has a timer of its own; there is no sweep that would expire them together.
+
+## Active runs
+
+1 million runs that do a step every {seconds} s, on pages of {elements} elements:
+
+| | | |
+|---|---|---|
+| steps | {steps_second:,.0f} per second | |
+| cores | {cores:,.0f} | {cores_worker:,.0f} for workers, {cores_temporal:,.0f} for Temporal, {cores_postgres:,.0f} for PostgreSQL |
+| transitions of Temporal | {transitions_second:,.0f} per second | |
+| transactions of PostgreSQL | {commits_second:,.0f} per second | |
+| storage | {bytes_second:.0f} MB per second, {bytes_day:.1f} TB per day | {bytes_pruned_day:.1f} TB per day stay after pruning |
+| worker processes, at `max_runs` = {runs_worker:,} | {processes:,.0f} | each {process_share:.0f} % of a core |
+| their connections | {connections_all:,.0f} | so a pooler is needed, with some hundreds to the server |
+
+## What breaks first, and what to add when
+
+1. **Browsers.** Each open browser needs memory of its own; a host refuses more than `--max-sessions`. Add hosts with the number of runs that are active at a time, long before anything below.
+2. **Temporal's transitions.** At the measured {transition_ms:.0f} ms each, the development server of `midcourse up` makes about {transitions_core:.0f} per second and core, with SQLite below it: a thousand runs that begin at once keep it busy for a minute. Use a cluster, or Temporal Cloud, before that matters.
+3. **Connections.** {connections} per worker process: from about fifty worker processes on, put PgBouncer in between (`database_pooler`), or serve more tenants per process (`--tenants`).
+4. **Bytes.** {bytes_day:.1f} TB per day at a million active runs is what costs money first. Retention ([operations](operations.md)): `midcourse fleet expire` drops months without touching rows, `midcourse prune` deletes by tenant and age.
+5. **Transactions.** {commits_second:,.0f} per second are {cores_postgres:,.0f} cores of PostgreSQL by the table, and a flush each: more than one server. Nothing joins rows of two tenants, so tenants can be divided among servers: a fleet for each, with its own `database_url`.
+   There is no tool that moves a tenant.
+6. **Tables without partitions** (runs, plans, ledger, results, drives, audit) grow with the number of runs and are not dropped by month. Pruning empties plans, consequences and most of the ledger; the rest stays.
+7. **One chain of the audit log per tenant.** Decisions of one tenant are committed one after the other. A tenant with thousands of decisions per second would need several chains, which do not exist.
+
+A tenant that must never wait for another gets workers of its own. On a shared one it has its own queue and its own `max_runs`, but not its own processor and not its own Temporal: while another tenant begins a thousand runs at
+once, its own starts take longer.
+"""
+
+
+def scale_page() -> str:
+    return PAGE.format(**_figures())
+
+
+def _kept(name: str) -> dict[str, Any]:
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def _step_of_ten() -> dict[str, float]:
+    """The figures of Midcourse in the table of engine_overhead, which has more than its JSON."""
+    text = (RESULTS / "engine_overhead.md").read_text(encoding="utf-8")
+    lines = text.split("## A step of segments of ten")[1].split("##")[0].strip().splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    column = rows[0].index("midcourse")
+    return {row[0]: float(row[column]) for row in rows[2:] if row[column]}
+
+
+def _figures() -> dict[str, Any]:
+    step, stored, local = _step_of_ten(), _kept("storage"), _kept("bytes")["pages"]
+    waiting = _kept("chaos_waiting")
+    cpu = step["CPU s per 1,000"]
+    worker, temporal, postgres = (step[f"of it {part}"] for part in ("the worker", "Temporal", "PostgreSQL"))
+    a_second = 1_000_000 / SECONDS_A_STEP
+    laptop_day = 100 * STEPS * local[1]["kept"]
+    processes = 1_000_000 / RUNS_A_WORKER
+    answer = 10 * cpu / 1000
+    return {
+        "laptop_runs": 100,
+        "steps": STEPS,
+        "laptop_day": laptop_day / 1e6,
+        "laptop_year": 365 * laptop_day / 1e9,
+        "laptop_pruned": 90 * laptop_day / 1e9,
+        "cpu": cpu,
+        "worker": worker,
+        "temporal": temporal,
+        "postgres": postgres,
+        "transitions": step["transitions"],
+        "commits": step["commits"],
+        "transition_ms": temporal / step["transitions"],
+        "transitions_core": 1000 / (temporal / step["transitions"]),
+        "history": step["history bytes"],
+        "elements": stored["elements"],
+        "step": stored["step"],
+        "waiting": stored["waiting"],
+        "ended": stored["ended"],
+        "pruned": stored["pruned"],
+        "kept_runs": stored["runs"],
+        "kept_steps": stored["steps"],
+        "local_step": local[1]["kept"],
+        "local_written": local[1]["written"],
+        "flushes": local[1]["flushes"],
+        "load": local[-1]["load_ms"],
+        "growth": _kept("growth")["ratio"],
+        "cached": waiting["cached_max"],
+        "waiting_mb": waiting["rss_mb"][-1],
+        "goes_on": waiting["goes_on_median_seconds"],
+        "connections": CONNECTIONS,
+        "waiting_1m": stored["waiting"] / 1e3,
+        "waiting_100m": stored["waiting"] / 1e4,
+        "expire_hour_1m": 1e6 / 3600,
+        "expire_hour_100m": 1e8 / 3600,
+        "expire_week_1m": 1e6 / RESTING,
+        "expire_week_100m": 1e8 / RESTING,
+        "answers_1m": 1e6 / RESTING * answer,
+        "answers_100m": 1e8 / RESTING * answer,
+        "seconds": SECONDS_A_STEP,
+        "steps_second": a_second,
+        "cores": a_second * cpu / 1000,
+        "cores_worker": a_second * worker / 1000,
+        "cores_temporal": a_second * temporal / 1000,
+        "cores_postgres": a_second * postgres / 1000,
+        "transitions_second": a_second * step["transitions"],
+        "commits_second": a_second * step["commits"],
+        "bytes_second": a_second * stored["step"] / 1e6,
+        "bytes_day": a_second * stored["step"] * DAY / 1e12,
+        "bytes_pruned_day": a_second / stored["steps"] * stored["pruned"] * DAY / 1e12,
+        "runs_worker": RUNS_A_WORKER,
+        "processes": processes,
+        "process_share": 100 * RUNS_A_WORKER / SECONDS_A_STEP * worker / 1000,
+        "connections_all": processes * CONNECTIONS,
+    }

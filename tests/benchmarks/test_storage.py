@@ -1,0 +1,11 @@
+"""What a run keeps in PostgreSQL, at the smallest size."""
+
+import pytest
+
+from tests.benchmarks.scripts import measure
+
+
+@pytest.mark.slow
+def test_a_pruned_run_keeps_less() -> None:
+    told = measure("storage", "--runs", "4", "--steps", "10")
+    assert told["pruned"] <= told["ended"] / 3
