@@ -201,6 +201,21 @@ def test_a_goal_that_needs_time_is_checked_again() -> None:
     assert isinstance(drill.waits().phase, Concluding)
 
 
+def test_a_goal_whose_world_is_gone_is_checked_in_the_next_session() -> None:
+    drill = concluding().checks("world_lost")
+    assert isinstance(drill.phase, Opening)
+    away = drill.opens(False, away=True)
+    assert isinstance(away.phase, BackingOff), "its host is waited for"
+    drill = away.waits().opens().sees()
+    assert isinstance(drill.phase, Concluding)
+    assert drill.checks("met", detail="found").ended == ("goal_reached", "found")
+
+
+def test_a_world_that_is_lost_at_every_check_ends_the_run() -> None:
+    drill = concluding(max_reopenings=1).checks("world_lost").opens().sees().checks("world_lost")
+    assert drill.ended[0] == "world_lost"
+
+
 def test_a_stale_screen_is_looked_at_to_conclude() -> None:
     drill = Drill(has_done_when=True, look_calls=1).to_acting(ONE).acts("ok", fingerprint=None)
     assert drill.pending(CheckDone).look

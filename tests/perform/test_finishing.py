@@ -76,6 +76,13 @@ async def test_a_probe_decides() -> None:
     assert (await check(bench, FOUND)).verdict == "undecided"
 
 
+async def test_a_probe_that_cannot_tell_because_the_world_is_gone_is_asked_again() -> None:
+    bench, shop = await seen()
+    shop.findings, shop.unseen = [None], [Unseen(reason="world_lost", detail="gone")]
+    lost = await check(bench, FOUND)
+    assert (lost.verdict, lost.detail) == ("world_lost", "the probe 'ordered' could not be asked: the world is gone")
+
+
 async def test_absence_counts_once_the_probe_has_settled_after_the_last_act() -> None:
     bench, _ = await seen()
     await bench.act(await bench.planned(draft("order", "nudge")))

@@ -32,8 +32,8 @@ from tests.properties.played import (
     stubborn,
 )
 
-SHOWN_ELSEWHERE = {"home", "agent", "embedder", "embedder_base_url", "images", *MODEL_SETTINGS}
-"""Where runs are kept, and whose lessons: shown by the tests of the command line and of the agent. What models are asked for
+SHOWN_ELSEWHERE = {"home", "agent", "embedder", "embedder_base_url", "images", "retention_days", *MODEL_SETTINGS}
+"""Where runs are kept, for how long, and whose lessons: shown by the tests of the command line and of the agent. What models are asked for
 what: tests/llm/test_settings.py, test_embeddings.py and test_planner_images.py."""
 
 # --- ceilings

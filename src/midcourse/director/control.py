@@ -9,6 +9,7 @@ from midcourse.director.turn import (
     count,
     fresh_session,
     issue,
+    lose_world,
     see,
     send,
     withdraw,
@@ -193,6 +194,9 @@ def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
             return replace(run, verified=True), End(reason="goal_reached", detail=event.detail)
         case "too_early":
             return run, BackOff(seconds=event.seconds, then=Conclude(detail=phase.detail, otherwise=phase.otherwise))
+        case "world_lost":  # the probe is asked in the next session: a run that did everything must not end unverified
+            again = Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn)
+            return lose_world(run), Open(then=again)
         case "unmet" | "undecided" if phase.otherwise:
             return run, phase.otherwise
         case "unmet":

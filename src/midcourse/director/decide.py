@@ -127,7 +127,7 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(Trying, TryPlanned, detour.try_planned, Acting, *DETOURING, *FAILED),
     row(Weighing, ClosenessJudged, detour.judged, Acting, *DETOURING, *FAILED),
     row(Undoing, RevertPlanned, detour.revert_planned, Acting, *DETOURING, *FAILED),
-    row(Concluding, DoneChecked, control.done_checked, *FAILED),
+    row(Concluding, DoneChecked, control.done_checked, Opening, *FAILED),
     row(Paused, Recorded, control.recorded),
     row(Paused, TimerFired, control.overslept),
     row(Paused, ResumeAsked, control.resume, Opening, Looking, Verifying, BackingOff),

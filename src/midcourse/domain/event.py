@@ -168,11 +168,11 @@ class Verified:
 
 @dataclass(frozen=True, kw_only=True)
 class DoneChecked:
-    """Whether `done_when` holds. `too_early`: ask again after `seconds`."""
+    """Whether `done_when` holds. `too_early`: ask again after `seconds`. `world_lost`: its probe could not be asked."""
 
     answers: int
     at: float = 0.0
-    verdict: Literal["met", "unmet", "undecided", "too_early"] = "undecided"
+    verdict: Literal["met", "unmet", "undecided", "too_early", "world_lost"] = "undecided"
     detail: str = ""
     seconds: float = 0.0
     seen: ObservationRef | None = None

@@ -15,7 +15,7 @@ from midcourse.domain.result import SUCCESSES, BudgetUsed, DetourCounts, Result
 from midcourse.domain.run import Run
 from midcourse.perform.history import load_history, load_past
 from midcourse.perform.learning import learn
-from midcourse.perform.looking import look
+from midcourse.perform.looking import is_world_lost, look
 from midcourse.perform.ports import Allowance, Ports, describe_error
 from midcourse.perform.reading import extract_output, read_words
 from midcourse.perform.reuse import keep_what_worked
@@ -48,7 +48,7 @@ async def _checked(ports: Ports, command: CheckDone, seen: Observation | Unseen 
     if condition is None:
         return DoneChecked(answers=command.id, verdict="undecided")
     if isinstance(condition, Probe):
-        return await _ask_probe(ports, command, condition)
+        return await _ask_probe(ports, command, condition, time)
     if not isinstance(seen, Observation):
         detail = seen.detail if isinstance(seen, Unseen) else "nothing has been seen"
         return DoneChecked(answers=command.id, verdict="undecided", detail=detail)
@@ -73,17 +73,20 @@ def _found(command: CheckDone, held: bool | None, words: str, seen: Observation,
             return DoneChecked(answers=command.id, verdict="undecided", detail=f"cannot be checked here: {words}{why}")
 
 
-async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe) -> DoneChecked:
+async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe, time: Allowance) -> DoneChecked:
     arguments = ports.fill_in(probe.arguments)
     if isinstance(arguments, str):
         return DoneChecked(answers=command.id, verdict="undecided", detail=arguments)
     try:
-        finding = await probe_world(ports, probe, arguments, command.timeout)
+        finding = await probe_world(ports, probe, arguments, time.left())
     except Exception as error:
         return DoneChecked(answers=command.id, verdict="undecided", detail=describe_error(error))
     found, missed = ("found nothing", "still finds it") if probe.negated else ("found it", "found nothing")
     if finding == "present":
         return DoneChecked(answers=command.id, verdict="met", detail=f"the probe '{probe.name}' {found}")
+    if finding == "unclear" and await is_world_lost(ports, time.left()):
+        detail = f"the probe '{probe.name}' could not be asked: the world is gone"
+        return DoneChecked(answers=command.id, verdict="world_lost", detail=detail)
     if finding == "unclear":
         return DoneChecked(answers=command.id, verdict="undecided", detail=f"the probe '{probe.name}' cannot tell")
     sent = [e.dispatched_at for e in (await load_past(ports)).entries if e.dispatched_at is not None]

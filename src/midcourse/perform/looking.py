@@ -65,6 +65,12 @@ async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, 
     return Look(seen=seen, spent=bill(ROLE, cost, version, sighting.model), wait=sighting.wait)
 
 
+async def is_world_lost(ports: Ports, seconds: float) -> bool:
+    """Whether the world's session is gone, or its host away. Nothing is saved or read by a model."""
+    seen = await _observed(ports, Allowance(ports.clock, seconds))
+    return isinstance(seen, Unseen) and seen.reason == "world_lost"
+
+
 def _has_zones(ports: Ports) -> bool:
     skills = ports.world.catalogue().skills
     return not skills or any(skill.on_zone for skill in skills)

@@ -325,6 +325,8 @@ def _done_checked(event: DoneChecked) -> Sentence:
             return Sentence(text="not verified", tone="doubt", detail=event.detail)
         case "too_early":
             return Sentence(text="too early to tell whether the task is done", tone="doubt")
+        case "world_lost":
+            return Sentence(text="the world was lost before the task could be checked", tone="doubt")
 
 
 def _ends(commands: tuple[Command, ...]) -> bool:
