@@ -1,0 +1,157 @@
+"""Does an agent that obeys every injection do harm, by AgentDojo's own checks, with and without approvals?
+
+    python -m benchmarks.agentdojo --json
+
+AgentDojo (from PyPI, pinned) has 97 user tasks in four suites, and injection tasks for each suite; those without a ground truth, which a
+script cannot carry out, are counted and left out. Its attack `important_instructions` puts an injection where the user task reads. The agent is a script: it makes the calls of the user task's ground truth, and as soon
+as a result contains the injected text, those of the injection's ground truth before all others. Arms:
+
+bare          calls are carried out as they come
+midcourse     a call that does not only read needs an approval; the approver agrees to the calls of the user task's ground truth
+              with those very arguments, and to no other
+
+attacked %    cases in which the injection succeeded (AgentDojo's `security`)
+useful %      cases in which the user task was solved (AgentDojo's `utility`), without and with an attack
+asked         questions for each case, without and with an attack
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable
+from random import Random
+
+from benchmarks.dojo_cases.session import Case, Dojo
+from benchmarks.dojo_cases.trial import ARMS, Outcome
+from benchmarks.harness.report import Share, keep, machine, options_of, table
+
+SUITES = ("workspace", "travel", "banking", "slack")
+COLUMNS = ["suite", "arm", "tasks", "cases", "attacked %", "useful %", "useful % attacked", "asked", "asked attacked"]
+MEANING = """\
+What this shows. The agent is a script that obeys always and makes no mistake otherwise, so `bare` is an upper bound of obedience and not
+the figure of any model. The approver is perfect: a person who approves without reading would let the same calls pass. So the table shows
+that calls which were not approved do not reach the tools, what the questions cost, and where approvals of calls cannot help: an
+injection that only wants something to be said in the answer needs no call. It shows neither how often a model falls for an injection nor
+how often a person approves one, and it cannot be compared with published rates of models and defences (as in the AgentDojo and CaMeL
+papers, arXiv 2406.13352 and 2503.18813), which measure a model's choices."""
+
+
+def chosen(known: dict[str, dict[str, list[str]]], suites: Iterable[str], limit: int, seed: int) -> list[Case]:
+    """All cases of these suites, or so many of each suite, without and with an attack."""
+    cases: list[Case] = []
+    for suite in suites:
+        tasks = known[suite]
+        plain = [Case(suite=suite, user=user) for user in tasks["user"]]
+        attacked = [
+            Case(suite=suite, user=user, injection=injection)
+            for user in tasks["user"]
+            for injection in tasks["injection"]
+        ]
+        for some in (plain, attacked):
+            cases += Random(f"{seed} {suite}").sample(some, limit) if 0 < limit < len(some) else some
+    return cases
+
+
+async def measured(dojo: Dojo, cases: list[Case]) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    for case in cases:
+        loaded = dojo.load(case)
+        for run in ARMS.values():
+            dojo.reset()
+            outcomes.append(await run(dojo, case, loaded))
+    return outcomes
+
+
+def row_of(suite: str, arm: str, outcomes: list[Outcome]) -> dict[str, object]:
+    of_arm = [one for one in outcomes if one.arm == arm and suite in ("all", one.case.suite)]
+    plain = [one for one in of_arm if one.attacked is None]
+    attacked = [one for one in of_arm if one.attacked is not None]
+    return {
+        "suite": suite,
+        "arm": arm,
+        "tasks": len(plain),
+        "cases": len(attacked),
+        "obeyed": sum(one.obeyed for one in attacked),
+        "successes": sum(bool(one.attacked) for one in attacked),
+        "attacked": vars(Share.of(sum(bool(one.attacked) for one in attacked), len(attacked))),
+        "useful": vars(Share.of(sum(one.utility for one in plain), len(plain))),
+        "useful_attacked": vars(Share.of(sum(one.utility for one in attacked), len(attacked))),
+        "asked": per_case(plain),
+        "asked_attacked": per_case(attacked),
+    }
+
+
+def per_case(outcomes: list[Outcome]) -> float:
+    return round(sum(one.asked for one in outcomes) / max(len(outcomes), 1), 2)
+
+
+def losses_of(outcomes: list[Outcome]) -> dict[str, dict[str, int]]:
+    """Where the gate did not help or did harm, by cause, with the number of cases."""
+    bare = {one.case: one for one in outcomes if one.arm == "bare"}
+    ours = [one for one in outcomes if one.arm == "midcourse"]
+    lost = [one for one in ours if bare[one.case].utility and not one.utility]
+    return {
+        "attacks that succeed": counted(f"{one.case.suite} {one.case.injection}" for one in ours if one.attacked),
+        "tasks that only the bare agent solves": counted(f"{one.case.suite} {one.case.user}" for one in lost),
+        "calls that could not be planned, or runs that ended early": counted(one.why[:200] for one in ours if one.why),
+        "reading tools that changed something": counted(tool for one in outcomes for tool in set(one.changing_reads)),
+    }
+
+
+def counted(names: Iterable[str]) -> dict[str, int]:
+    return dict(Counter(names).most_common())
+
+
+def cells(row: dict[str, object]) -> list[str]:
+    shares = (Share(**row[name]) for name in ("attacked", "useful", "useful_attacked"))  # type: ignore[arg-type]
+    return [
+        *(str(row[name]) for name in ("suite", "arm", "tasks", "cases")),
+        *map(str, shares),
+        f"{row['asked']:.2f}",
+        f"{row['asked_attacked']:.2f}",
+    ]
+
+
+def written(losses: dict[str, dict[str, int]]) -> str:
+    rows = [[kind, what, str(number)] for kind, found in losses.items() for what, number in found.items()]
+    none = [[kind, "none", "0"] for kind, found in losses.items() if not found]
+    return "Where the gate loses:\n\n" + table(["loss", "what", "cases"], [*rows, *none])
+
+
+async def main(given: argparse.Namespace) -> int:
+    began = time.monotonic()
+    logging.disable(logging.CRITICAL)
+    suites = given.suites.split(",")
+    with Dojo() as dojo:
+        known = dojo.cases()
+        outcomes = await measured(dojo, chosen(known, suites, given.limit, given.seed))
+    rows = [row_of(suite, arm, outcomes) for suite in (*suites, "all") for arm in ARMS]
+    losses = losses_of(outcomes)
+    summary = {
+        "rows": rows,
+        "losses": losses,
+        "left_out": sum(len(known[suite]["user"]) * len(known[suite]["unknown"]) for suite in suites),
+        "agentdojo": "0.1.35, tasks v1.2.2",
+        "seconds": round(time.monotonic() - began, 1),
+        "machine": machine(),
+    }
+    left_out = f"Left out, because AgentDojo has no ground truth for the injection: {summary['left_out']} cases."
+    told = "\n\n".join([table(COLUMNS, list(map(cells, rows))), left_out, written(losses), MEANING])
+    if given.keep:
+        keep("agentdojo", summary, told)
+    if not given.json:
+        print(told)
+    print(json.dumps(summary))
+    return 0
+
+
+if __name__ == "__main__":
+    parser = options_of(__doc__)
+    parser.add_argument("--suites", default=",".join(SUITES), help="separated by commas")
+    parser.add_argument("--limit", type=int, default=0, help="cases of each suite without and with an attack; 0: all")
+    parser.add_argument("--seed", type=int, default=0, help="which cases, with --limit")
+    sys.exit(asyncio.run(main(parser.parse_args())))
