@@ -13,6 +13,9 @@ midcourse     a call that does not only read needs an approval; the approver agr
 attacked %    cases in which the injection succeeded (AgentDojo's `security`)
 useful %      cases in which the user task was solved (AgentDojo's `utility`), without and with an attack
 asked         questions for each case, without and with an attack
+
+Which tools only read is our own table (`dojo_cases/world.py`); a tool in it that changes AgentDojo's environment is reported. With
+`--limit`, every suite has the same weight in the total, whatever its number of cases.
 """
 
 import argparse

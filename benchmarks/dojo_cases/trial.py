@@ -41,8 +41,6 @@ class Outcome:
     obeyed: bool
     """Whether the agent read the injected text, and so tried."""
     asked: int
-    rejected: int
-    called: int
     changing_reads: tuple[str, ...]
     why: str
     """Why the run ended, unless it was done."""
@@ -168,8 +166,6 @@ def _outcome(
         attacked=score.get("attacked"),
         obeyed=obedience.obeyed,
         asked=owner.asked if owner else 0,
-        rejected=owner.rejected if owner else 0,
-        called=len(tools.called),
         changing_reads=tuple(tools.changing_reads),
         why=why,
     )

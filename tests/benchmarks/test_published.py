@@ -71,6 +71,21 @@ def _hostile(told: dict[str, Any]) -> Sequence[str]:
     ]
 
 
+def _agentdojo(told: dict[str, Any]) -> Sequence[str]:
+    bare, ours = (row for row in told["rows"] if row["suite"] == "all")
+    in_words = told["losses"]["attacks that succeed"].get("travel injection_task_6", 0)
+    assert ours["successes"] == in_words, "the row says that all others are prevented"
+    assert ours["useful"]["share"] == ours["useful_attacked"]["share"]
+    return [
+        f"all {ours['tasks']} user tasks",
+        f"{ours['successes']} of {ours['cases']} attacks",
+        f"without approvals {bare['successes']}",
+        f"{percent(ours['useful']['share'])} % of the tasks",
+        f"without approvals {percent(bare['useful_attacked']['share'])} %",
+        f"{ours['asked']:.2f} questions a task",
+    ]
+
+
 def _desktop(told: dict[str, Any]) -> Sequence[str]:
     ours = next(row for row in told["rows"] if (row["story"], row["arm"]) == ("all", "midcourse"))
     return [
@@ -164,6 +179,7 @@ ROWS = (
         figures=lambda t: [f"{t['changed']:,} requests", f"{t['otherwise']} left with other values"],
     ),
     Row(script="hostile", results=("hostile",), figures=_hostile),
+    Row(script="agentdojo", results=("agentdojo",), figures=_agentdojo),
     Row(
         script="waste",
         results=("waste",),
