@@ -19,11 +19,12 @@ MISUSE, LEFT = 2, 130
 OF_FLEETS = ("alembic", "cryptography", "psycopg", "sqlalchemy", "temporalio")
 """Packages that the base install does not have."""
 
-START, RUNS, WHILE, KNOWN, FLEETS = (
+START, RUNS, WHILE, KNOWN, SERVED, FLEETS = (
     "Start here",
     "Runs",
     "While a run continues, from any terminal",
     "Memory and policy",
+    "Console, API and MCP",
     "Fleets",
 )
 _C = "midcourse.cli.commands."
@@ -70,10 +71,10 @@ class Commands(LazyGroup):
         "lessons": Entry(f"{_C}lessons", "List what failures taught; show, share or forget a lesson.", KNOWN),
         "kept": Entry(f"{_C}kept", "List plan segments that worked and are used again; drop them.", KNOWN),
         "policy": Entry(f"{_C}policy", "Propose a policy file for a browser or the tools of an MCP server.", KNOWN),
-        "serve": Entry(f"{_C}serve", "Serve the web console and the HTTP API of the runs in this home.", KNOWN),
-        "mcp": Entry(f"{_C}mcp", "Serve the runs in this home to an MCP host, such as Claude Code.", KNOWN),
-        "access": Entry(f"{_C}access", "Add, list or remove API keys of the server.", KNOWN),
         "audit": Entry(f"{_C}records.audit", "Show what people decided, and verify the log of it.", KNOWN),
+        "serve": Entry(f"{_C}serve", "Serve the web console and the HTTP API of the runs in this home.", SERVED),
+        "mcp": Entry(f"{_C}mcp", "Serve the runs in this home to an MCP host, such as Claude Code.", SERVED),
+        "access": Entry(f"{_C}access", "Add, list or remove API keys of the server.", SERVED),
         "up": Entry(f"{_C}fleet.up", "Start a whole fleet on this machine, for development.", FLEETS),
         "down": Entry(f"{_C}fleet.up", "Stop the fleet that `midcourse up` started here.", FLEETS),
         "schedule": Entry(f"{_C}fleet.schedule", "Have tasks run by a fleet at certain times; list them.", FLEETS),
