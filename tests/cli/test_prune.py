@@ -48,6 +48,7 @@ def test_pruned_run_is_not_done_again_and_says_that_it_was_pruned(cli: Cli, keye
         ("export", "first", "--html", "run.html"),
         ("fork", "first", "--at", "1"),
         ("show", "first", "--plans"),
+        ("undo", "first"),
     ):
         said = cli(*command)
         assert (said.code, "was pruned on" in said.err) == (2, True), command

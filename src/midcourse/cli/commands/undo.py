@@ -71,6 +71,7 @@ def undo(
         async with find_run(settings, fleet, run) as found:
             if not isinstance(found.store, LocalStore):
                 raise TaskInvalid(f"run {found.run.id} is durable: only runs of this home can be undone")
+            await found.store.opening(found.run.id)  # raises if the run was pruned, with its folder
             agent = _agent(settings, found.run.id, functions, yes=yes)
             with log_to(run_folder(settings, found.run.id) / "undo.log"):
                 acts = undo_acts(agent, found.store, found.run.id, step=step, dry_run=dry_run)
