@@ -38,7 +38,7 @@ async def test_tokens_of_an_earlier_version_leave_the_database_when_it_is_opened
     db.execute("UPDATE runs SET session = ?", (HANDLE,))
     for table in ("inbox", "questions"):
         db.execute(f"DROP TABLE {table}")
-    for column in ("messages_decided", "epoch", "placed", "resting", "rested_epoch", "rested_seq"):
+    for column in ("messages_decided", "epoch", "placed", "resting", "rested_epoch", "rested_seq", "pruned_at"):
         db.execute(f"ALTER TABLE runs DROP COLUMN {column}")
     db.execute("PRAGMA user_version = 5")
     db.commit()
