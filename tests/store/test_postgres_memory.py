@@ -17,7 +17,7 @@ class Shut(PostgresMemory):
     """A memory that takes its connections along."""
 
     async def close(self) -> None:
-        await self._database.connections.close()
+        await self._database.connections.pool.close()
 
 
 class TestPostgresMemory(MemoryConformance):
