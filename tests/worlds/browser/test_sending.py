@@ -49,6 +49,7 @@ async def hand(site: Site) -> AsyncGenerator[Hand]:
 async def show(hand: Hand, site: Site, body: str) -> None:
     site.pages["/page"] = Answer(f"<!doctype html><title>Page</title>{body}")
     site.pages["/orders"] = "<title>Ordered</title>"
+    site.pages["/delete"] = "<title>Deleted</title>"
     ok(await hand.do("navigate", url=f"{site.url}/page"))
     site.forget()
 
@@ -168,7 +169,6 @@ async def test_a_declared_get_waits_whatever_its_control_is_called(
 ) -> None:
     """Trial 14b."""
     site.pages["/innocent"] = Answer(status=302, fields={"Location": "/delete?id=3"})
-    site.pages["/delete"] = "<title>Deleted</title>"
     await show(hand, site, body)
     call, outcome = await tried(hand, label)
     assert held(outcome)
