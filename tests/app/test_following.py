@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forked_hosts")]
 
 
 def fleet_of(handle: Any, store: Any = None) -> FleetControl:
-    fleet: Any = SimpleNamespace(store=store, runs=SimpleNamespace(handle=lambda _run_id: handle))
+    fleet: Any = SimpleNamespace(store=store, runs=SimpleNamespace(tenant="acme", handle=lambda _run_id: handle))
     return FleetControl(fleet, "r-1")
 
 
@@ -66,7 +66,7 @@ async def test_a_fleet_without_workers_says_so_once(monkeypatch: pytest.MonkeyPa
             await asyncio.sleep(0)
     following.cancel()
     assert said == [
-        "no worker has taken run r-1 up so far; start one with midcourse up --detach, or midcourse fleet worker"
+        "no worker of tenant 'acme' has taken run r-1 up so far; start one with midcourse up --detach, or midcourse fleet worker"
     ]
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,7 @@ def test_action_runs_a_task(tmp_path: Path) -> None:
     assert '"final_reason": "goal_reached"' in output.read_text()
 
 
+@pytest.mark.skipif(not shutil.which("uv"), reason="type: pip install uv")
 def test_package_is_the_same_each_time(tmp_path: Path) -> None:
     digests = []
     for folder in (tmp_path / "first", tmp_path / "second"):

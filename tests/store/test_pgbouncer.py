@@ -129,10 +129,10 @@ async def test_a_hundred_tenants_share_twenty_connections_and_see_only_their_own
         assert [run.id for run in await store.runs()] == ["a"]
         assert await store.session("a") == f"handle {number}"
         assert await store.journal("a") == rows("a")
-    nobody = PostgresStore("", tenant=f"{tenant}.x", pool=pool)
-    assert await nobody.runs() == ()
+    another = PostgresStore("", tenant=f"{tenant}.x", pool=pool)
+    assert await another.runs() == ()
     with pytest.raises(RunUnknown):
-        await nobody.load("a")
+        await another.load("a")
     with psycopg.connect(bouncer.direct) as connection:
         used = connection.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"

@@ -18,6 +18,7 @@ class FleetControl(RunControl):
     def __init__(self, fleet: Fleet, run_id: str) -> None:
         super().__init__(fleet.store, run_id)
         self._handle = fleet.runs.handle(run_id)
+        self._tenant = fleet.runs.tenant
 
     async def tell(self, event: Request, /) -> str:
         try:
@@ -38,4 +39,5 @@ class FleetControl(RunControl):
             raise NotDriven(f"{broken}; once that is fixed, {resume}") from broken
         except RunUnknown as unknown:
             raise NotDriven(f"no worker is running it; start it with {resume}") from unknown
-        return f"no worker has taken run {self.run_id} up so far; {START_ONE}" if listed.waits_for_worker else ""
+        waits = f"no worker of tenant '{self._tenant}' has taken run {self.run_id} up so far; {START_ONE}"
+        return waits if listed.waits_for_worker else ""

@@ -119,7 +119,7 @@ class FleetClient:
     ) -> None:
         self._client = client
         self._store = store
-        self._tenant = tenant
+        self.tenant = tenant
         self._placement = placement or Placement()
 
     async def begin(self, run: Run, task: Task, *, world: str, after: str = "") -> "RunHandle":
@@ -132,14 +132,14 @@ class FleetClient:
         attributes = [
             SearchAttributePair(STATUS, status_of(run)),
             SearchAttributePair(WORLD, world),
-            SearchAttributePair(TENANT, self._tenant),
+            SearchAttributePair(TENANT, self.tenant),
         ]
         with suppress(WorkflowAlreadyStartedError):
             await self._client.start_workflow(
                 SupervisorWorkflow.go,
                 self._placement,
-                id=workflow_id(self._tenant, run.id),
-                task_queue=queue_of(self._tenant),
+                id=workflow_id(self.tenant, run.id),
+                task_queue=queue_of(self.tenant),
                 task_timeout=TURN,
                 search_attributes=TypedSearchAttributes(attributes),
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
@@ -151,7 +151,7 @@ class FleetClient:
         answer = await self._client.workflow_service.describe_task_queue(
             DescribeTaskQueueRequest(
                 namespace=self._client.namespace,
-                task_queue=TaskQueue(name=queue_of(self._tenant)),
+                task_queue=TaskQueue(name=queue_of(self.tenant)),
                 task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
             )
         )
@@ -176,12 +176,12 @@ class FleetClient:
 
     def handle(self, run_id: str) -> "RunHandle":
         """The handle of a run that was started, here or by another process."""
-        found = self._client.get_workflow_handle_for(SupervisorWorkflow.go, workflow_id(self._tenant, run_id))
+        found = self._client.get_workflow_handle_for(SupervisorWorkflow.go, workflow_id(self.tenant, run_id))
         return RunHandle(found, self._store)
 
     async def runs(self, *, status: str = "", world: str = "", final_reason: str = "") -> AsyncIterator[Listed]:
         """This tenant's runs that the engine still knows, newest first; the store knows all."""
-        wanted = ((TENANT, self._tenant), (STATUS, status), (WORLD, world), (FINAL_REASON, final_reason))
+        wanted = ((TENANT, self.tenant), (STATUS, status), (WORLD, world), (FINAL_REASON, final_reason))
         query = " AND ".join(f"{key.name} = '{_quoted(value)}'" for key, value in wanted if value)
         seen: set[str] = set()
         async for execution in self._client.list_workflows(query):
