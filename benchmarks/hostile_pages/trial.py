@@ -51,12 +51,19 @@ PLAYBOOK = Playbook(
 
 
 class NoteTaker:
-    """The task's own planner: saves the note, waves message boxes aside, and goes back if it finds itself elsewhere."""
+    """The task's own planner: fills in what is empty, saves, waves message boxes aside, and goes back if it finds itself elsewhere."""
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
         if context.observation.zone("dialog"):
             return PlanDraft(steps=(Draft(zone="dialog", skill="dismiss"), Draft(zone=REPLAN)), final=False)
-        return await PLAYBOOK.plan(context)
+        draft = await PLAYBOOK.plan(context)
+        return replace(draft, steps=tuple(step for step in draft.steps if not _is_filled(step, context)))
+
+
+def _is_filled(step: Draft, context: PlanningContext) -> bool:
+    """Whether a step would type into a field that has its text already, as after a request that typing caused was refused."""
+    zone = context.observation.zone(step.zone)
+    return step.skill == "type" and zone is not None and bool(zone.get("value"))
 
 
 @dataclass(frozen=True, kw_only=True)

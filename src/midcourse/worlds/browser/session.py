@@ -255,7 +255,10 @@ class BrowserSession:
         for tab in opened_by_act:
             with suppress(DocumentGone, PageInterrupted):
                 address = await tab.query(tab.frames.address())
-                if len(self.tabs) > 1 and self.guard.origins.refuses(address):
+                refused = self.guard.origins.refuses(address) or (
+                    address == "about:blank" and self.guard.proxy.kept_a_page
+                )
+                if len(self.tabs) > 1 and refused:
                     await tab.page.close()
 
     def _is_held(self, request: "Request") -> bool:

@@ -128,9 +128,33 @@ async def test_a_tunnel_leads_to_allowed_origins_only() -> None:
         assert await client.reply() == (200, b"")
         assert await client.ask("GET", "/") == (200, b"hello")
         async with gate_for(site) as (gate, client):
-            await client.send(f"CONNECT {urlsplit(canary.url).netloc} HTTP/1.1\r\n\r\n".encode())
-            assert (await client.reply())[0] == 403
+            await enter(client, canary.url)
             assert gate.take_refusals()[0].what == f"CONNECT {urlsplit(canary.url).netloc}"
+            assert (await client.ask("GET", "/"))[0] == 403
+        assert canary.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "cross-site"}, 204),
+        ({"Upgrade-Insecure-Requests": "1", "Origin": "http://x"}, 204),
+        ({"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "none"}, 403),
+        ({"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Site": "cross-site"}, 403),
+    ],
+    ids=["by a script", "by a form over plain HTTP", "by the session", "by an image"],
+)
+@pytest.mark.parametrize("tunnel", [True, False])
+async def test_a_page_that_wants_to_leave_for_a_refused_address_stays(
+    tunnel: bool, fields: dict[str, str], status: int
+) -> None:
+    async with Site().served() as site, Site().served() as canary, gate_for(site) as (gate, client):
+        if tunnel:
+            await enter(client, canary.url)
+        named = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        await client.send(f"GET {'' if tunnel else canary.url}/in HTTP/1.1\r\n{named}\r\n".encode())
+        assert (await client.reply())[0] == status
+        assert gate.kept_a_page == (status == 204)
         assert canary.connections == 0
 
 

@@ -129,6 +129,18 @@ async def test_first_page_of_a_tab_has_its_status(visitor: Visitor):
     assert (await visitor.see()).zones[0].get("status") == 404
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("leaves", ["trap.submit()", "trap.method = 'get'; trap.submit()", "location = trap.action"])
+async def test_page_that_wants_to_leave_for_a_refused_address_stays(visitor: Visitor, scheme: str, leaves: str):
+    """So that a script cannot end the task by leaving; the outcome names the address."""
+    form = f"<form id=trap method=post action='{scheme}://collector.example/in'></form>"
+    await visitor.visit(f'{form}<button onclick="{leaves}">Save</button>', title="Mine")
+    outcome = await visitor.on("Save", "click")
+    assert f"{scheme}://collector.example/in" in outcome.detail
+    page, *zones = (await visitor.see()).zones
+    assert (page.label, [zone.label for zone in zones]) == ("Mine", ["Save"])
+
+
 @pytest.mark.parametrize("elsewhere", ["http://advert.example/", "https://advert.example/"])
 async def test_tab_that_leads_where_nobody_may_go_is_closed(visitor: Visitor, elsewhere: str):
     """As adverts open them with every click; the outcome names the origin."""

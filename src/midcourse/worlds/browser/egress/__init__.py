@@ -2,7 +2,7 @@
 
 The states of an outgoing request, and the module that owns each transition:
 
-    Chromium ──> read ──┬──> refused                                    origin not in the policy (403 to the page)
+    Chromium ──> read ──┬──> refused                                    origin not in the policy (403; 204 if a page would be left)
                         ├──> passed                                     safe by the policy
                         ├──> sent                                       expected by an approved call, or a person attends
                         ├──> held ────┬──> sent                         released after approval

@@ -49,7 +49,7 @@ class ProxyPolicy(Protocol):
     def behind(self, tunnel: str) -> str: ...
     def checked(self, url: str) -> Address: ...
     async def connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]: ...
-    def refuse(self, what: str, why: str) -> None: ...
+    def refuse(self, what: str, why: str, *, leaves_page: bool = False) -> bool: ...
 
 
 @dataclass(kw_only=True)
@@ -72,6 +72,8 @@ class ProxyConnection:
         self._upstream: Upstream | None = None
         self._origin = ""
         """The origin behind the tunnel, once the browser has opened one."""
+        self._refusal = ""
+        """Why that origin may not be reached, if so."""
         self._is_head = False
         """Whether the request under way is a HEAD, whose response has no body."""
 
@@ -105,9 +107,11 @@ class ProxyConnection:
         if self._origin and not head.target.startswith("/"):
             raise Rejected("inside a tunnel a request names only a path")
         url = self._origin + head.target
+        request = Request(method=head.method, url=url, fields=head.named, head=head)
         try:
+            if self._refusal:
+                raise AddressRefused(self._refusal)
             address = self._policy.checked(url)
-            request = Request(method=head.method, url=url, fields=head.named, head=head)
             free = self._policy.outbox.is_free(request)
             if _opens_socket(head) and self._origin:
                 await self._open_socket(head, address, free=free)
@@ -118,19 +122,29 @@ class ProxyConnection:
             else:
                 await self._hold(head, address, request)
         except AddressRefused as refused:
-            self._policy.refuse(f"{head.method} {url}", str(refused))
             await self._read_body(head)
-            await self._answer(403, str(refused))
+            await self._refuse(request, str(refused))
         return True
 
+    async def _refuse(self, request: Request, why: str) -> None:
+        """Answer in place of an address that may not be reached. A page that wanted to leave for it stays as it is."""
+        leaves_page = request.is_navigation and request.is_by_page
+        if leaves_page or not self._refusal:  # a refused tunnel is on record already
+            self._policy.refuse(f"{request.method} {request.url}", why, leaves_page=leaves_page)
+        await (self._answer(204) if leaves_page else self._answer(403, why))
+
     async def _open_tunnel(self, tunnel: str) -> bool:
-        """End the tunnel here, so that the requests in it are read like all others."""
+        """End the tunnel here, so that the requests in it are read like all others.
+
+        Also a tunnel to a refused origin: only a request inside shows whether a page wants to leave for it.
+        """
         try:
             self._origin = self._policy.behind(tunnel)
         except AddressRefused as refused:
-            self._policy.refuse(f"CONNECT {tunnel}", str(refused))
-            await self._answer(403, str(refused))
-            return False
+            if not self._policy.refuse(f"CONNECT {tunnel}", str(refused)):
+                await self._answer(403, str(refused))
+                return False
+            self._origin, self._refusal = f"https://{tunnel.removesuffix(':443')}", str(refused)
         transport = self._writer.transport
         secure = self._origin.startswith("https:")
         if secure and isinstance(transport, asyncio.ReadTransport):

@@ -128,7 +128,7 @@ class Guard:
         return Outcome(status=status, reason="would_send", detail=detail)
 
     def _with_refusals(self, outcome: Outcome) -> Outcome:
-        refused = self.proxy.take_refusals()
+        refused = sorted(self.proxy.take_refusals(), key=lambda refusal: not refusal.leaves_page)
         if not refused:
             return outcome
         says = f"not let through: {refused[0].what}: {refused[0].why}"

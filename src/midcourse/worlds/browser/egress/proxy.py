@@ -66,6 +66,8 @@ class Refusal:
 
     what: str
     why: str
+    leaves_page: bool = False
+    """Whether it would have replaced a page, or filled a new one."""
 
 
 @cache
@@ -126,6 +128,11 @@ class Proxy:
         self._refusals.clear()
         return found
 
+    @property
+    def kept_a_page(self) -> bool:
+        """Whether a page wanted to leave for a refused address since the last call of `take_refusals`."""
+        return any(refusal.leaves_page for refusal in self._refusals)
+
     # --- called by a connection
 
     def admits(self, credentials: str) -> bool:
@@ -168,12 +175,14 @@ class Proxy:
                 trouble = error
         raise trouble
 
-    def refuse(self, what: str, why: str) -> None:
+    def refuse(self, what: str, why: str, *, leaves_page: bool = False) -> bool:
+        """Record a refusal. Return whether a page may have asked for it, and not Chromium itself."""
         if what.startswith(_CHROMIUM_REQUESTS):
-            return
-        self._refusals.append(Refusal(what=what, why=why))
+            return False
+        self._refusals.append(Refusal(what=what, why=why, leaves_page=leaves_page))
         if self._observer is not None:
             self._observer.on_refused(what)
+        return True
 
     # --- connections
 

@@ -79,6 +79,12 @@ class Request:
         return mode == "navigate" if mode else "upgrade-insecure-requests" in self.fields
 
     @property
+    def is_by_page(self) -> bool:
+        """Whether a page asked for it, by a link, a form or a script, and not the session or a person by an address."""
+        site = self.fields.get("sec-fetch-site")
+        return site != "none" if site else "origin" in self.fields or "referer" in self.fields
+
+    @property
     def method_override(self) -> str:
         """The method of an override header, if there is one. Many servers read `_` in a header name as `-`."""
         named = (value for name, value in self.fields.items() if name.replace("_", "-") in _OVERRIDES)
