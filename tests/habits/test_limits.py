@@ -25,7 +25,6 @@ LONG_TESTS = {
     "tests/replay/test_replay.py": 419,
     "tests/scenarios/test_recovery_approval.py": 401,
     "tests/worlds/browser/page/test_capture.py": 425,
-    "tests/worlds/browser/egress/test_proxy.py": 402,
     "tests/worlds/browser/test_sending.py": 421,
     "tests/worlds/browser/test_skills.py": 572,
     "tests/worlds/test_faults.py": 451,

@@ -1,74 +1,19 @@
 """The proxy connects to allowed origins only, to the address it checked, and records refusals."""
 
 import asyncio
-import ssl
-from base64 import b64encode
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Sequence
 from ipaddress import ip_address
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from midcourse.domain.approval import CommitSet
 from midcourse.worlds.browser.egress.address import Ip
-from midcourse.worlds.browser.egress.outbox import HeldRequest, Outbox
-from midcourse.worlds.browser.egress.policy import read_origins
+from midcourse.worlds.browser.egress.outbox import HeldRequest
 from midcourse.worlds.browser.egress.proxy import Proxy
-from midcourse.worlds.browser.egress.proxy_login import USER
+from tests.worlds.browser.proxy_client import enter, gate_for
 from tests.worlds.browser.site import Answer, Asked, Site
 from tests.worlds.browser.tls import loopback_tls
-
-
-class Client:
-    """Speaks to the gate as Chromium does, one connection at a time."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, password: str) -> None:
-        self.reader = reader
-        self.writer = writer
-        self.credentials = b64encode(f"{USER}:{password}".encode())
-
-    async def ask(self, method: str, url: str, body: bytes = b"", *fields: str) -> tuple[int, bytes]:
-        lines = [f"{method} {url} HTTP/1.1", f"Host: {urlsplit(url).netloc}", *fields]
-        if body and not fields:
-            lines.append(f"Content-Length: {len(body)}")
-        await self.send("\r\n".join([*lines, "", ""]).encode() + body)
-        return await self.reply()
-
-    async def send(self, data: bytes) -> None:
-        """With a host, and with the password, unless it is meant for a server behind a tunnel."""
-        line, _, rest = data.partition(b"\r\n")
-        if b"Host: " not in rest:
-            data = line + b"\r\nHost: x\r\n" + rest
-            rest = b"Host: x\r\n" + rest
-        if line.startswith(b"CONNECT ") or b"://" in line:
-            data = line + b"\r\nProxy-Authorization: Basic " + self.credentials + b"\r\n" + rest
-        self.writer.write(data)
-        await self.writer.drain()
-
-    async def reply(self) -> tuple[int, bytes]:
-        async with asyncio.timeout(600):
-            head = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
-            length = head.partition("content-length: ")[2].partition("\r\n")[0]
-            return int(head.split(" ")[1]), await self.reader.readexactly(int(length or 0))
-
-
-@asynccontextmanager
-async def gate_for(
-    site: Site, policy: dict[str, Any] | None = None, **more: Any
-) -> AsyncIterator[tuple[Proxy, Client]]:
-    origins = read_origins(policy, site.url)
-    gate = Proxy(origins, Outbox(origins), **more)
-    where = urlsplit(await gate.open())
-    reader, writer = await asyncio.open_connection(where.hostname, where.port)
-    try:
-        yield gate, Client(reader, writer, gate.password)
-    finally:
-        writer.close()
-        with suppress(OSError):
-            await writer.wait_closed()
-        await gate.close()
 
 
 async def test_an_allowed_origin_is_reached_over_one_kept_connection() -> None:
@@ -191,15 +136,6 @@ async def test_a_server_that_is_not_there_is_a_bad_gateway_and_no_refusal() -> N
 
 
 # --- under TLS
-
-
-async def enter(client: Client, url: str) -> None:
-    """A tunnel, as a browser that trusts the gate."""
-    await client.send(f"CONNECT {urlsplit(url).netloc} HTTP/1.1\r\n\r\n".encode())
-    assert (await client.reply())[0] == 200
-    trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-    await client.writer.start_tls(trusting)
 
 
 @pytest.mark.parametrize(

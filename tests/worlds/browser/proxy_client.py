@@ -1,0 +1,74 @@
+"""A client of the proxy that speaks to it as Chromium does."""
+
+import asyncio
+import ssl
+from base64 import b64encode
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+from midcourse.worlds.browser.egress.outbox import Outbox
+from midcourse.worlds.browser.egress.policy import read_origins
+from midcourse.worlds.browser.egress.proxy import Proxy
+from midcourse.worlds.browser.egress.proxy_login import USER
+from tests.worlds.browser.site import Site
+
+
+class Client:
+    """Speaks to the gate as Chromium does, one connection at a time."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, password: str) -> None:
+        self.reader = reader
+        self.writer = writer
+        self.credentials = b64encode(f"{USER}:{password}".encode())
+
+    async def ask(self, method: str, url: str, body: bytes = b"", *fields: str) -> tuple[int, bytes]:
+        lines = [f"{method} {url} HTTP/1.1", f"Host: {urlsplit(url).netloc}", *fields]
+        if body and not fields:
+            lines.append(f"Content-Length: {len(body)}")
+        await self.send("\r\n".join([*lines, "", ""]).encode() + body)
+        return await self.reply()
+
+    async def send(self, data: bytes) -> None:
+        """With a host, and with the password, unless it is meant for a server behind a tunnel."""
+        line, _, rest = data.partition(b"\r\n")
+        if b"Host: " not in rest:
+            data = line + b"\r\nHost: x\r\n" + rest
+            rest = b"Host: x\r\n" + rest
+        if line.startswith(b"CONNECT ") or b"://" in line:
+            data = line + b"\r\nProxy-Authorization: Basic " + self.credentials + b"\r\n" + rest
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def reply(self) -> tuple[int, bytes]:
+        async with asyncio.timeout(600):
+            head = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
+            length = head.partition("content-length: ")[2].partition("\r\n")[0]
+            return int(head.split(" ")[1]), await self.reader.readexactly(int(length or 0))
+
+
+@asynccontextmanager
+async def gate_for(
+    site: Site, policy: dict[str, Any] | None = None, **more: Any
+) -> AsyncIterator[tuple[Proxy, Client]]:
+    origins = read_origins(policy, site.url)
+    gate = Proxy(origins, Outbox(origins), **more)
+    where = urlsplit(await gate.open())
+    reader, writer = await asyncio.open_connection(where.hostname, where.port)
+    try:
+        yield gate, Client(reader, writer, gate.password)
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+        await gate.close()
+
+
+async def enter(client: Client, url: str) -> None:
+    """A tunnel, as a browser that trusts the gate."""
+    await client.send(f"CONNECT {urlsplit(url).netloc} HTTP/1.1\r\n\r\n".encode())
+    assert (await client.reply())[0] == 200
+    trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    await client.writer.start_tls(trusting)
