@@ -15,6 +15,7 @@ from midcourse.files import folder_of_run
 from midcourse.ports.world import WorldAway
 from midcourse.worlds.browser import Browser
 from midcourse.worlds.browser.egress.address import AddressRefused
+from midcourse.worlds.host import sessions
 from midcourse.worlds.host.lifecycle import Host, HostConfig, serve_host
 from midcourse.worlds.host.registry import NotServed, WorldRegistry
 from midcourse.worlds.host.start import read_host_file
@@ -44,6 +45,7 @@ async def serving(tmp_path: Path, worlds: WorldRegistry, **terms: Any) -> AsyncI
         *((BROWSER, {"start": START, name: "/bin/sh"}) for name in ("executable", "storage", "downloads")),
         *((BROWSER, {"start": START, name: "/etc"}) for name in ("authorities", "uploads", "within")),
         (BROWSER, {"start": START, "sandbox": "off"}),
+        (BROWSER, {"start": START, "sessions_per_chromium": 1000}),
     ],
 )
 async def test_a_session_cannot_name_programs_or_files_of_the_host(world: str, options: Mapping[str, str]) -> None:
@@ -139,7 +141,10 @@ def test_a_session_can_only_narrow_the_policy_of_the_host() -> None:
 # --- how many
 
 
-async def test_a_host_that_is_full_says_so_and_takes_the_next_one_when_there_is_room(tmp_path: Path) -> None:
+async def test_a_host_that_is_full_says_so_and_takes_the_next_one_when_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "WAITS_FOR_ROOM", 0.05)
     async with serving(tmp_path, WorldRegistry([SHOP]), most=2) as (host, there):
         worlds = [RemoteWorld(SHOP, host=there, key=f"run-{number}") for number in range(3)]
         await worlds[0].open()

@@ -61,6 +61,25 @@ def test_a_host_that_goes_and_comes_back_is_not_a_world_that_is_lost_too_often()
     assert drill.pending(MakePlan).cause == "reopened"
 
 
+def test_a_host_that_is_full_is_waited_for_without_a_limit_of_its_own() -> None:
+    drill = Drill(max_outage_seconds=60.0, max_wall_seconds=7200.0, max_reopenings=0, backoff_jitter=0).starts()
+    began, pauses = drill.now, list[float]()
+    while drill.now < began + 3600.0:
+        away(drill, full=True)
+        pauses.append(drill.pending(Wait).seconds)
+        drill.waits()
+    assert pauses[:6] == [2.0, 4.0, 8.0, 16.0, 32.0, 60.0]
+    assert drill.opens().sees().pending(MakePlan)
+
+
+def test_a_host_that_is_full_and_then_away_is_out_from_then_on() -> None:
+    drill = Drill(max_outage_seconds=180.0, max_wall_seconds=7200.0, backoff_jitter=0).starts()
+    for _ in range(10):
+        away(drill, full=True).waits()
+    assert 110.0 < sum(waited_out(drill)) <= 120.0, "it answered a pause of 60 s before"
+    assert drill.ended[0] == "outage"
+
+
 def test_waiting_ends_with_the_time_of_the_run() -> None:
     late, spent = Drill(deadline_seconds=60.0).starts(), Drill(max_wall_seconds=60.0).starts()
     waited_out(late)

@@ -8,6 +8,7 @@ import pytest
 
 from midcourse.app.wiring import load_job
 from midcourse.domain.approval import Decision
+from midcourse.domain.event import Resumed
 from midcourse.ports.world import Call
 from midcourse.runtimes.temporal.client import Listed, connect
 from midcourse.sealing import Key
@@ -71,7 +72,9 @@ async def test_a_session_that_is_gone_is_opened_anew_and_planned_for_again(fleet
         assert await handle.answer(person.questions[-1], YES) == ""
         assert (await handle.result()).final_reason == "goal_reached"
     rows = await fleet.store.journal(handle.run_id)
-    assert [row.event.kind for row in rows].count("world_opened") == 2
+    assert [row.event.world for row in rows if isinstance(row.event, Resumed)] == ["reopened"]
+    run, _ = await fleet.store.load(handle.run_id)
+    assert run.counts.reopenings == 0, "it was closed while the run waited, and did not fail"
     assert "reopened" in [plan.cause for plan in await fleet.store.plans(handle.run_id)]
     assert len(effects(cast)) == 1
 

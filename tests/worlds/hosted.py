@@ -96,3 +96,41 @@ class Letterbox(BaseWorld):
         """Post a letter."""
         with self._letters.open("a", encoding="utf-8") as file:
             file.write("letter\n")
+
+
+class Notebook(BaseWorld):
+    """Shows what was noted last, keeps it when it is parked, and can end by itself."""
+
+    blocks = False
+
+    def __init__(self, folder: str, stays: bool = False) -> None:
+        super().__init__()
+        self._closed = Path(folder) / "closed"
+        self._stays = stays
+        self._text = "empty"
+        self._burnt = asyncio.Event()
+
+    def look(self) -> Scene:
+        return Scene(self._text, Zone(id="page", role="page", label=self._text))
+
+    @skill
+    def note(self, text: str) -> None:
+        """Note something."""
+        self._text = text
+
+    @skill
+    def burn(self) -> None:
+        """End."""
+        self._burnt.set()
+
+    async def wait_until_lost(self) -> None:
+        await self._burnt.wait()
+
+    async def park(self) -> str | None:
+        return None if self._stays else self._text
+
+    def unpark(self, stored: str) -> None:
+        self._text = stored
+
+    async def close(self) -> None:
+        self._closed.touch()

@@ -69,8 +69,8 @@ def answer_for_lost(command: Command, worst: Cost) -> Event | None:
             assert_never(command)
 
 
-def answer_without_world(command: Command) -> Event:
-    """The answer if the world's session is gone. Nothing was sent or spent."""
+def answer_without_world(command: Command, *, reopened: bool = False) -> Event:
+    """The answer if the world's session is gone. Nothing was sent or spent. `reopened`: there is another one already."""
     detail = "the world's session is gone"
     match command:
         case Observe():
@@ -81,7 +81,7 @@ def answer_without_world(command: Command) -> Event:
             return Acted(
                 answers=command.id,
                 status="no_effect",
-                reason="world_lost",
+                reason="not_dispatched" if reopened else "world_lost",
                 detail=detail,
                 dispatched=False,
                 looked=False,

@@ -37,7 +37,7 @@ from midcourse.domain.move import (
 from midcourse.domain.phase import Looking, New, Opening, Planning
 from midcourse.domain.plan import PlannedStep, Segment
 from midcourse.domain.replace import replace
-from midcourse.domain.run import Run
+from midcourse.domain.run import Outage, Run
 from midcourse.policy.advice.monitor import current_advice, wants_objection
 from midcourse.policy.advice.outline import active_outline
 from midcourse.policy.approval.check import live_grant, needs_approval
@@ -81,6 +81,8 @@ def opened(run: Run, phase: Opening, event: WorldOpened) -> Turn:
     if event.opened:
         return run, phase.then
     if event.away:
+        if event.full:  # it answered: an outage that there may have been is over, so this wait has no limit of its own
+            run = replace(run, outage=Outage(since=run.now, tries=run.outage.tries) if run.outage else None)
         return _host_away(run, Open(then=phase.then, failures=phase.failures), event.detail)
     if event.invalid or phase.failures >= run.limits.max_step_retries:
         return run, End(reason="world_lost", detail=event.detail)

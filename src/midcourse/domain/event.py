@@ -35,6 +35,8 @@ class WorldOpened:
     """Whether the configuration is invalid, so that retrying would not help."""
     away: bool = False
     """Whether its host cannot be reached or has no capacity: an outage, not a failed attempt."""
+    full: bool = False
+    """Whether its host is there and has no capacity: that may last, and ends by itself."""
     detail: str = ""
     cost: Cost = FREE
     kind: Literal["world_opened"] = "world_opened"

@@ -48,7 +48,7 @@ from midcourse.perform.ports import Ports, describe_error
 from midcourse.perform.reuse import drop_failed
 from midcourse.perform.verification import verify
 from midcourse.ports.abilities import offers
-from midcourse.ports.world import Renewed, WorldAway
+from midcourse.ports.world import Renewed, WorldAway, WorldFull
 
 
 class Performer:
@@ -137,6 +137,7 @@ class Performer:
                 opened=False,
                 invalid=isinstance(error, TaskInvalid),
                 away=isinstance(error, WorldAway),
+                full=isinstance(error, WorldFull),
                 detail=describe_error(error),
             )
         return WorldOpened(answers=command.id, opened=True)

@@ -50,6 +50,10 @@ class WorldAway(ConnectionError):
     """The host of the world cannot be reached or has no capacity: the world itself has not failed."""
 
 
+class WorldFull(WorldAway):
+    """The host has as many sessions as it may. It is there, so waiting for it is not an outage."""
+
+
 class World(Protocol):
     @property
     def name(self) -> str: ...
@@ -159,6 +163,26 @@ class Renewed(Protocol):
 
 Turn: TypeAlias = tuple[int, int]
 """When a driver was placed, and the epoch of its claim: later ones are greater, even if the store has lost commits."""
+
+
+class Losable(Protocol):
+    """A world whose session may end by itself."""
+
+    async def wait_until_lost(self) -> None:
+        """Return once the open session has ended without being closed."""
+        ...
+
+
+class Parkable(Protocol):
+    """A world whose session can be closed while its run waits: the next one begins with what this one stored."""
+
+    async def park(self) -> str | None:
+        """What the next session is to begin with, such as cookies. None: this one has to stay open for now."""
+        ...
+
+    def unpark(self, stored: str) -> None:
+        """Begin the next session with this. Called before `open`."""
+        ...
 
 
 class Ordered(Protocol):

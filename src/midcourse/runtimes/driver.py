@@ -11,15 +11,8 @@ from typing import Literal, TypeVar, cast
 
 from midcourse.director.lost import answer_for_lost, answer_without_world
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import Act, AskPerson, Command, Finish, OpenWorld, Record, Wait
-from midcourse.domain.event import (
-    ApprovalDecided,
-    Event,
-    ResumeAsked,
-    Resumed,
-    Started,
-    TimerFired,
-)
+from midcourse.domain.command import Act, AskPerson, Command, Finish, Observe, OpenWorld, Record, Verify, Wait
+from midcourse.domain.event import ApprovalDecided, Event, ResumeAsked, Resumed, Started, TimerFired
 from midcourse.domain.phase import New, Opening
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Issued, Run
@@ -79,6 +72,8 @@ class Driver:
         self._held = held
         self._reached = must_stop is None
         """Whether this driver is attached to the world's session. A local one opens it before anything else."""
+        self._was_resting = False
+        """Whether the run waited before this driver came: then a session that is gone was closed meanwhile, and did not fail."""
         self._claim: Claim | None = None
         self._mailbox: Mailbox | None = None
         self._early: list[Event] = []
@@ -125,7 +120,9 @@ class Driver:
         events: tuple[Event, ...] = ()
         if isinstance(run.phase, New):
             events = (Started(),)
-        elif not is_over(run) and claim.rested_at != run.seq:
+        elif claim.rested_at == run.seq:
+            self._was_resting = True
+        elif not is_over(run):
             events = await self._recover(run, "kept")
         run = await self._drive(run, events)
         return self._rested or Rested(why="ended", run=run, messages=self._box.known)
@@ -268,8 +265,11 @@ class Driver:
             elif await self._attach(command):
                 self._box.put(await self._perform_or_recover(issued))
             else:
-                self._box.put(Resumed())  # the world has to be observed
-                self._box.put(answer_without_world(command))
+                reopened = await self._reopen()
+                self._box.put(Resumed(world="reopened" if reopened else "kept"))  # the world has to be observed
+                again = reopened and isinstance(command, Observe | Verify)
+                answer = answer_without_world(command, reopened=reopened)
+                self._box.put(await self._perform_or_recover(issued) if again else answer)
         except Exception as bug:
             self._box.fail(bug)
         finally:
@@ -309,6 +309,17 @@ class Driver:
             except Exception:
                 self._reached = False
         return self._reached or isinstance(command, Finish)
+
+    async def _reopen(self) -> bool:
+        """Open the world of a run that has waited so long that its session was closed. Else the director decides what follows."""
+        if not self._was_resting:
+            return False
+        try:
+            await asyncio.wait_for(self._performer.reach_world(), self._ports.task.limits.look_timeout_seconds)
+        except Exception:
+            return False  # opening it is a command like any other then, with retries and waiting for its host
+        self._reached = True
+        return True
 
     async def _retry_store(self, call: Callable[[], Awaitable[T]]) -> T:
         """Retry a store call for as long as an outage may last, then raise: not even an end could be written."""

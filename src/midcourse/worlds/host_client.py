@@ -51,6 +51,10 @@ class HostAway(HostUnreachable):
         self.unsent = unsent
 
 
+class HostFull(HostAway):
+    """The host has as many sessions as it may."""
+
+
 class _NotConnected(Exception):
     """No connection could be made, so nothing was sent."""
 
@@ -103,7 +107,9 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
         case 422:
             raise WorldNotServed(_detail_of(answer))
         case 503:
-            raise HostAway(_detail_of(answer) or "the host accepts no sessions", sure=False)
+            trouble = _trouble_of(answer)
+            kind = HostFull if trouble.full else HostAway
+            raise kind(trouble.detail or "the host accepts no sessions", sure=False)
         case _:
             raise HostError(_detail_of(answer) or f"the host answered {status}")
 
@@ -206,8 +212,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.close)  # two processes on one connection would read each other's answers
 
 
-def _detail_of(answer: bytes) -> str:
+def _trouble_of(answer: bytes) -> Trouble:
     try:
-        return decode(Trouble, answer).detail
+        return decode(Trouble, answer)
     except ValidationError:
-        return ""
+        return Trouble(detail="")
+
+
+def _detail_of(answer: bytes) -> str:
+    return _trouble_of(answer).detail

@@ -17,7 +17,7 @@ from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
 from midcourse.ports.viewing import Gesture, Handled, NotAttended, View
-from midcourse.ports.world import UNSENT, Call, Catalogue, Finding, Turn, WorldAway
+from midcourse.ports.world import UNSENT, Call, Catalogue, Finding, Turn, WorldAway, WorldFull
 from midcourse.worlds.host.start import find_started_hosts, start
 from midcourse.worlds.host.wire import (
     Ask,
@@ -41,6 +41,7 @@ from midcourse.worlds.host.wire import (
 from midcourse.worlds.host_client import (
     HostAway,
     HostError,
+    HostFull,
     HostTimeout,
     HostUnreachable,
     SessionTaken,
@@ -242,6 +243,8 @@ class RemoteWorld:
             opened = decode(Opened, await post(host, "/sessions", encode(request), seconds))
         except (WorldNotServed, SessionTaken) as refusal:
             raise TaskInvalid(str(refusal)) from refusal
+        except HostFull as full:
+            raise WorldFull(f"the world did not open: {full}") from full
         except HostAway as away:
             raise WorldAway(f"the world did not open: {away}") from away
         except (HostUnreachable, HostTimeout, HostError) as trouble:

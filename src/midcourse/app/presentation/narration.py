@@ -304,6 +304,8 @@ def _closeness(event: ClosenessJudged) -> Sentence:
 def _world_opened(event: WorldOpened) -> Sentence:
     if event.opened:
         return Sentence(text="the world is open")
+    if event.full:
+        return Sentence(text="waits for room at the world's host", detail=event.detail)
     return bad("the world's host is away" if event.away else "the world cannot be opened", event.detail)
 
 

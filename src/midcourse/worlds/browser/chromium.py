@@ -1,4 +1,4 @@
-"""The Chromium process of one session: found, started and ended here."""
+"""A Chromium process: found, started and ended here."""
 
 import asyncio
 import logging
@@ -60,6 +60,8 @@ _NO_CHROMIUM = (
     "no browser could be started: there is no Chromium. Type `apt install chromium` or `playwright install chromium`; "
     "or pass the path of another one as executable="
 )
+_NO_BYPASS = "<-loopback>"
+"""Chromium would reach this machine without the proxy."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 
 
@@ -80,6 +82,14 @@ class Chromium:
 
         Raises `TaskInvalid` without Playwright, `ConnectionError` if no browser starts.
         """
+        browser = await self._launch(proxy, flags)
+        try:
+            return await new_context(browser, **context)
+        except ConnectionError:
+            await self.close()
+            raise
+
+    async def _launch(self, proxy: str, flags: Sequence[str]) -> "Browser":
         try:
             from playwright.async_api import Error, async_playwright
         except ModuleNotFoundError as missing:
@@ -93,19 +103,19 @@ class Chromium:
                 headless=not self._headed,
                 args=[*FLAGS, *flags],
                 chromium_sandbox=sandboxed,
-                proxy={"server": proxy, "bypass": "<-loopback>"},
+                proxy={"server": proxy, "bypass": _NO_BYPASS},
                 env=environment,
                 handle_sigint=False,
                 handle_sigterm=False,
                 handle_sighup=False,
             )
-            return await self._browser.new_context(**context)
         except Error as error:
             await self.close()
             if "Executable doesn't exist" in error.message or "executable doesn't exist" in error.message:
                 raise ConnectionError(_NO_CHROMIUM) from error
             hint = _NO_SANDBOX if "No usable sandbox" in error.message else ""
             raise ConnectionError(f"no browser could be started: {hint}{error.message}") from error
+        return self._browser
 
     async def close(self) -> None:
         """End the process. Safe to call twice."""
@@ -118,6 +128,17 @@ class Chromium:
                 await browser.close()
         if driver is not None:
             await driver.stop()
+
+
+async def new_context(browser: "Browser", *, proxy: str = "", **context: Any) -> "BrowserContext":
+    """A context with these Playwright options; `proxy` is its own, in place of the browser's. Raises `ConnectionError`."""
+    from playwright.async_api import Error
+
+    own: Any = {"proxy": {"server": proxy, "bypass": _NO_BYPASS}} if proxy else {}
+    try:
+        return await browser.new_context(**own, **context)
+    except Error as error:
+        raise ConnectionError(f"no browser could be started: {error.message}") from error
 
 
 def system_chromium() -> str | None:

@@ -23,12 +23,14 @@ from midcourse.worlds.browser.page.forms import PageForms, read_page_forms, with
 from midcourse.worlds.browser.page.frames import DocumentGone, script
 from midcourse.worlds.browser.page.settle import Patience, settle
 from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab, Tabs
+from midcourse.worlds.browser.shared import lend_chromium
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Frame, Request
 
 T = TypeVar("T")
 _CLOSES_WITHIN = 5.0
+_READS_WITHIN = 5.0
 
 
 class Storage:
@@ -73,6 +75,7 @@ class SessionOptions:
     navigate_seconds: float = 30.0
     sandbox: Sandbox = "on"
     uploads: str | None = None
+    sessions_per_chromium: int = 1
 
 
 class BrowserSession:
@@ -89,11 +92,19 @@ class BrowserSession:
         self._capture = Capture()
         self._background: set[Request] = set()
         self.tabs = Tabs(context, Downloads(options.downloads))
+        self.lost = asyncio.Event()
+        """Set once Chromium has ended, or this session has."""
+        context.on("close", lambda _: self.lost.set())
 
     @classmethod
-    async def begin(cls, options: SessionOptions, chromium: Chromium | None = None) -> "BrowserSession":
-        """Start the browser and load the first page. A failure to load is visible in the first observation."""
-        chromium = chromium or Chromium(executable=options.executable, headed=options.headed, sandbox=options.sandbox)
+    async def begin(
+        cls, options: SessionOptions, chromium: Chromium | None = None, *, stored: str = ""
+    ) -> "BrowserSession":
+        """Start the browser and load the first page. A failure to load is visible in the first observation.
+
+        `stored` is what `read_storage` of an earlier session returned; else the file named in the options is read.
+        """
+        chromium = chromium or _chromium_for(options)
         storage = Storage(options.storage)
         guard = Guard(options.origins, authorities=options.authorities, certificate=chromium.certificate)
         proxy = await guard.proxy.open()
@@ -105,7 +116,7 @@ class BrowserSession:
                 device_scale_factor=options.scale,
                 accept_downloads=True,
                 service_workers="block",
-                **storage.load(),
+                **({"storage_state": json.loads(stored)} if stored else storage.load()),
             )
         except BaseException:
             await guard.proxy.close()
@@ -270,6 +281,15 @@ class BrowserSession:
             with suppress(PageInterrupted):
                 await self.tab.perform(self._storage.save(self._context))
 
+    async def read_storage(self) -> str:
+        """Cookies and local storage as JSON; cookies alone if a page does not answer."""
+        from playwright.async_api import Error
+
+        with suppress(PageInterrupted, Error, TimeoutError):
+            async with asyncio.timeout(_READS_WITHIN):
+                return json.dumps(await self.tab.perform(self._context.storage_state()))
+        return json.dumps({"cookies": await self._context.cookies(), "origins": []})
+
     async def _set_acting(self, acting: bool) -> None:
         with suppress(DocumentGone, PageInterrupted):
             await self.tab.query(self.tab.frames.ask_all("setActing", acting))
@@ -314,6 +334,13 @@ class BrowserSession:
             return None
         finally:
             await tab.page.close()
+
+
+def _chromium_for(options: SessionOptions) -> Chromium:
+    executable, headed, sandbox = options.executable, options.headed, options.sandbox
+    if options.sessions_per_chromium > 1:
+        return lend_chromium(options.sessions_per_chromium, executable=executable, headed=headed, sandbox=sandbox)
+    return Chromium(executable=executable, headed=headed, sandbox=sandbox)
 
 
 def _place(url: str) -> tuple[str, str, str]:

@@ -24,6 +24,7 @@ from midcourse.worlds.browser.egress.bounds import PUBLIC, restrict_to
 from midcourse.worlds.browser.egress.outbox import HeldRequest, commit_of
 from midcourse.worlds.browser.egress.policy import Origins, read_origins
 from midcourse.worlds.browser.egress.sign_in import SignIns
+from midcourse.worlds.browser.interruption import LOST, NOT_OPEN, interruption_outcome, loss_outcome
 from midcourse.worlds.browser.live_view import LiveView
 from midcourse.worlds.browser.page.forms import (
     changed_values,
@@ -37,7 +38,7 @@ from midcourse.worlds.browser.page.input import ZoneUnreachable
 from midcourse.worlds.browser.page.redaction import SecretLocator
 from midcourse.worlds.browser.page.screenshots import Screenshots, draw_zones
 from midcourse.worlds.browser.page.settle import Patience
-from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab
+from midcourse.worlds.browser.page.tabs import PageInterrupted
 from midcourse.worlds.browser.session import BrowserSession, SessionOptions
 from midcourse.worlds.browser.skills import Skills
 
@@ -61,7 +62,8 @@ class Browser(Skills):
     `width` and `height` are those of the visible part of a page, in CSS pixels. `scale` is how many pixels of a screenshot one of
     them is: small print is easier to read at 2.
 
-    `sandbox="off"` starts Chromium without its sandbox, as it always is for root.
+    `sandbox="off"` starts Chromium without its sandbox, as it always is for root. So many sessions of one process, by
+    `sessions_per_chromium`, share a Chromium; a host says 20.
 
     A page has settled after `quiet_seconds` without a change or a pending request, at the latest after `settle_seconds`.
     """
@@ -73,6 +75,7 @@ class Browser(Skills):
         "authorities": "",
         "executable": "",
         "sandbox": "on",
+        "sessions_per_chromium": 20,
         "storage": "",
         "uploads": "",
         "within": PUBLIC,
@@ -95,6 +98,7 @@ class Browser(Skills):
         scale: float = 1.0,
         executable: str = "",
         sandbox: Sandbox = "on",
+        sessions_per_chromium: int = 1,
         quiet_seconds: float = 0.1,
         settle_seconds: float = 5.0,
         navigate_seconds: float = 30.0,
@@ -116,6 +120,7 @@ class Browser(Skills):
             navigate_seconds=navigate_seconds,
             sandbox=sandbox,
             uploads=uploads,
+            sessions_per_chromium=sessions_per_chromium,
         )
         super().__init__(options)
         self._secrets = SecretLocator()
@@ -126,18 +131,30 @@ class Browser(Skills):
         self._reread: tuple[CommitSet, tuple[str, ...], tuple[str, ...] | None] | None = None
         """The last reread with its request and result, since it is needed before and after an approval."""
         self._sign_ins = SignIns()
+        self._stored = ""
+        """What the next session begins with."""
 
     # --- the port
 
     async def open(self) -> str:
         await super().open()
-        self._session = await BrowserSession.begin(self._options)
+        await self.close()  # a session whose Chromium has ended
+        self._session = await BrowserSession.begin(self._options, stored=self._stored)
         return ""
 
     async def close(self) -> None:
         session, self._session = self._session, None
         if session is not None:
             await session.end()
+
+    async def wait_until_lost(self) -> None:
+        await self._running.lost.wait()
+
+    async def park(self) -> str | None:
+        return None if self._running.attended else await self._running.read_storage()
+
+    def unpark(self, stored: str) -> None:
+        self._stored = stored
 
     async def conceal(self, secrets: Pairs) -> None:
         for written, value in secrets:
@@ -160,7 +177,8 @@ class Browser(Skills):
 
     async def act(self, call: Call) -> Outcome:
         async with self._live_view.use():
-            return await super().act(call)
+            outcome = await super().act(call)
+        return loss_outcome(outcome) if self._session and self._session.lost.is_set() else outcome
 
     async def probe(self, name: str, arguments: Pairs) -> Finding:
         async with self._live_view.use():
@@ -206,8 +224,9 @@ class Browser(Skills):
 
     async def look(self) -> Scene | Unseen:
         if self._session is None:
-            return Unseen(reason="world_lost", detail="the browser is not open")
-        return await self._session.look(self._secrets.values)
+            return NOT_OPEN
+        seen = LOST if self._session.lost.is_set() else await self._session.look(self._secrets.values)
+        return LOST if self._session.lost.is_set() else seen
 
     async def observe(self) -> Observation | Unseen:
         async with self._live_view.use():
@@ -244,8 +263,8 @@ class Browser(Skills):
         return tuple(dict.fromkeys(refusal.what for refusal in self._running.guard.proxy.take_refusals()))
 
     async def _attempt(self, call: Call) -> Outcome:
-        if self._session is None:
-            return failed("world_lost", "the browser is not open")
+        if self._session is None or self._session.lost.is_set():
+            return Outcome(status="no_effect", reason="world_lost", detail="the browser is not open", evidence="rule")
         declared = self.catalogue().skill(call.skill)
         if declared is None or declared.effect == "read":
             return await self._carry_out(call)
@@ -270,7 +289,7 @@ class Browser(Skills):
             outcome = await self._with_response_evidence(outcome, before)
         await self._session.save_storage()
         if self._tab.crashed:
-            outcome = _interruption_outcome(self._tab)
+            outcome = interruption_outcome(self._tab)
         self._screenshots.failed = outcome.status != "ok"
         return outcome
 
@@ -331,10 +350,10 @@ class Browser(Skills):
         except ZoneUnreachable as unreached:
             return unreached.outcome
         except PageInterrupted:
-            return _interruption_outcome(tab)
+            return interruption_outcome(tab)
         except (DocumentGone, Error) as error:
             if tab.interrupted:
-                return _interruption_outcome(tab)
+                return interruption_outcome(tab)
             return Outcome(status="unknown", reason="error", detail=str(error))
 
     async def _refuse_secret(self, call: Call) -> Outcome | None:
@@ -385,10 +404,3 @@ def _catalogue(declared: Catalogue, start: str, origins: Origins) -> Catalogue:
         for one in declared.skills
     )
     return replace(declared, skills=tuple(skills))
-
-
-def _interruption_outcome(tab: Tab) -> Outcome:
-    """The outcome of an act that a dialog, a crash or a closed page interrupted."""
-    if tab.crashed:
-        return failed("page_crashed", f"the page crashed: {tab.page.url}")
-    return Outcome(detail=f"a dialog opened: {tab.dialog.message}" if tab.dialog else "the page closed itself")

@@ -31,6 +31,8 @@ class HostConfig:
     ready: Path
     """Written once it listens: url, token, pid, worlds."""
     idle: float = 600.0
+    park: float | None = None
+    """Seconds without a request after which a world that can be parked is closed, with what it stored kept until `idle`. None: never."""
     address: str = "127.0.0.1"
     port: int = 0
     token: str = ""
@@ -77,7 +79,9 @@ async def serve_host(config: HostConfig) -> AsyncGenerator[Host]:
     Raises `NotClosed` if one is not. Then the port stays taken, because clients take a refused connection for a world that is gone.
     """
     memory = ActMemory(config.acts)
-    sessions = Sessions(config.worlds, idle=config.idle, most=config.most, once=config.once, memory=memory)
+    sessions = Sessions(
+        config.worlds, idle=config.idle, park=config.park, most=config.most, once=config.once, memory=memory
+    )
     token = config.token or secrets.token_urlsafe(32)
     listener = Listener(Router(sessions, token))
     port = await listener.listen(config.address, config.port, config.tls)

@@ -151,7 +151,7 @@ async def _reply(path: str, answer: Awaitable[str]) -> Reply:
     except Exception as error:
         status = STATUSES.get(type(error), 500)
         if status != 500:
-            return status, encode(Trouble(detail=str(error)))
+            return status, encode(Trouble(detail=str(error), full=isinstance(error, Full)))
         log.exception("%s failed", path)
         return 500, encode(Trouble(detail=f"{type(error).__name__}: {error}"))
 

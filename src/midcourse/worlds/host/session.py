@@ -10,7 +10,7 @@ from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.abilities import offers
 from midcourse.ports.viewing import Attendable, Gesture, Handled, NotAttended, View, Watchable
-from midcourse.ports.world import Call, Finding, Pictured, Rereads, Turn, World
+from midcourse.ports.world import Call, Finding, Losable, Parkable, Pictured, Rereads, Turn, World
 from midcourse.redact import keep_out_of_logs
 from midcourse.worlds.base import failed
 from midcourse.worlds.host.memory import ActMemory
@@ -157,6 +157,17 @@ class Session:
                 return True
         except TimeoutError:
             return False
+
+    async def park(self) -> str | None:
+        """What the next session is to begin with. None: this one has to stay open for now."""
+        if not offers(self._world, Parkable):
+            return None
+        async with self._acting:
+            return await self._world.park()
+
+    async def wait_until_lost(self) -> None:
+        """Return once the world has ended by itself; never for one that does not."""
+        await (self._world.wait_until_lost() if offers(self._world, Losable) else asyncio.Event().wait())
 
     def close(self, epoch: int) -> None:
         """Refuse all further requests."""

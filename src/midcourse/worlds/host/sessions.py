@@ -5,16 +5,22 @@ import hmac
 import logging
 import secrets
 import time
+from collections import deque
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from midcourse.ports.world import World
+from midcourse.ports.abilities import offers
+from midcourse.ports.world import Parkable, World
 from midcourse.worlds.host.memory import ActMemory
+from midcourse.worlds.host.parking import ParkedSessions
 from midcourse.worlds.host.registry import WorldRegistry
 from midcourse.worlds.host.session import Session
 from midcourse.worlds.host.wire import Listed, OpenAsk
 
 log = logging.getLogger(__name__)
+
+WAITS_FOR_ROOM = 5.0
+"""Seconds that a request for a session waits at a full host, first come first served, before the client is told to ask again."""
 
 
 class KeyInUse(Exception):
@@ -36,13 +42,14 @@ class Leaving(Exception):
 class Lease:
     """One session for as long as the host keeps it open."""
 
-    def __init__(self, ask: OpenAsk, world: World, idle: float, memory: ActMemory) -> None:
+    def __init__(self, ask: OpenAsk, world: World, idle: float, park: float, memory: ActMemory) -> None:
         self.id = secrets.token_hex(8)
         self.token = secrets.token_urlsafe(32)
         self.ask = ask
         self.session = Session(world, memory, ask.key)
         self.over = asyncio.Event()
         self._idle = idle
+        self._park = park if offers(world, Parkable) else idle
         self._leaving = asyncio.Event()
         self._under_way = 0
         self._opened = self._asked = time.monotonic()
@@ -60,16 +67,46 @@ class Lease:
     def leave(self) -> None:
         self._leaving.set()
 
-    async def wait_until_left(self) -> None:
-        """Wait until a client closes it, or it has been idle for too long."""
-        while (left := self._idle - self._idle_seconds()) > 0:
-            try:
-                async with asyncio.timeout(left):
+    async def wait_until_left(self) -> str | None:
+        """Wait until a client closes it, its world is lost, or it was not used for too long.
+
+        Returns what the next session under this key begins with, if this one is parked.
+        """
+        pause = limit = min(self._idle, self._park)
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
                     await self._leaving.wait()
-                    return
-            except TimeoutError:
-                continue
-        log.info("%s for %r: no request in %g seconds", self.ask.world, self.ask.key, self._idle)
+                    return None
+            unused = self._idle_seconds()
+            if unused >= self._idle:
+                log.info("%s for %r: no request in %g seconds", self.ask.world, self.ask.key, self._idle)
+                return None
+            if unused >= limit:
+                stored = await self._park_world()
+                if stored is not None and self._idle_seconds() >= limit:  # no request came meanwhile
+                    log.info("%s for %r is parked: no request in %g seconds", self.ask.world, self.ask.key, limit)
+                    return stored
+                unused = 0.0
+            pause = min(limit - unused, self._idle - self._idle_seconds())
+
+    @property
+    def idle_left(self) -> float:
+        """Seconds until it has not been used for too long."""
+        return max(0.0, self._idle - self._idle_seconds())
+
+    async def _park_world(self) -> str | None:
+        try:
+            return await self.session.park()
+        except Exception:
+            log.exception("%s for %r cannot be parked", self.ask.world, self.ask.key)
+            return None
+
+    async def watch(self) -> None:
+        """Leave once the world is lost: the next request finds no session, and its run opens another one."""
+        await self.session.wait_until_lost()
+        log.warning("%s for %r has ended by itself", self.ask.world, self.ask.key)
+        self.leave()
 
     def describe(self) -> Listed:
         return Listed(
@@ -89,7 +126,7 @@ class Lease:
 
 class Sessions:
     """`idle` is the longest time that a session may be without a request, `most` the number that may be open at the same time.
-    With `once`, no session is opened after the last one has ended. `memory` holds the irreversible acts of all sessions.
+    After `park` seconds without one, a world that can be parked is closed; what it had stored is kept for the rest of `idle`. With `once`, no session is opened after the last one has ended. `memory` holds the irreversible acts of all sessions.
     """
 
     def __init__(
@@ -97,6 +134,7 @@ class Sessions:
         worlds: WorldRegistry,
         *,
         idle: float,
+        park: float | None = None,
         most: int = 1000,
         once: bool = False,
         memory: ActMemory | None = None,
@@ -105,6 +143,11 @@ class Sessions:
         self._memory = ActMemory() if memory is None else memory
         self._most = most
         self._idle = idle
+        self._park = idle if park is None else park
+        self._parked = ParkedSessions()
+        self._waiting_for_room: deque[asyncio.Future[None]] = deque()
+        self._promised = 0
+        """How many that waited for room have it and have not begun yet."""
         self._once = once
         self._by_key: dict[str, asyncio.Task[Lease]] = {}
         self._by_id: dict[str, Lease] = {}
@@ -118,8 +161,29 @@ class Sessions:
         """Including those that are being opened."""
         return len(self._by_key)
 
+    @property
+    def parked(self) -> int:
+        """How many are closed whose next session begins with what they had stored."""
+        return len(self._parked)
+
+    @property
+    def waiting(self) -> int:
+        """How many requests for a session wait for room."""
+        return len(self._waiting_for_room)
+
     async def open(self, ask: OpenAsk) -> Lease:
-        """The session under this key: opened now, or by an earlier request. Waits for one that is closing."""
+        """The session under this key: opened now, or by an earlier request. Waits for one that is closing, and for room."""
+        until = time.monotonic() + WAITS_FOR_ROOM
+        while (lease := await self._find_open(ask)) is None:
+            if self._leaving:
+                raise Leaving("the host is stopping")
+            if len(self) + self._promised < self._most:
+                opening = self._by_key[ask.key] = asyncio.create_task(self._begin(ask))
+                return await asyncio.shield(opening)
+            await self._wait_for_room(until - time.monotonic())
+        return lease
+
+    async def _find_open(self, ask: OpenAsk) -> Lease | None:
         while (opening := self._by_key.get(ask.key)) is not None:
             lease = await asyncio.shield(opening)
             if not lease.session.closed:
@@ -127,12 +191,31 @@ class Sessions:
                     raise KeyInUse(f"'{ask.key}' is a session of {lease.ask.world}, or one with other options")
                 return lease
             await lease.over.wait()
-        if self._leaving:
-            raise Leaving("the host is stopping")
-        if len(self) >= self._most:
-            raise Full(f"the host has {self._most} sessions open, its limit; ask again later")
-        opening = self._by_key[ask.key] = asyncio.create_task(self._begin(ask))
-        return await asyncio.shield(opening)
+        return None
+
+    async def _wait_for_room(self, seconds: float) -> None:
+        """Raises `Full` if no session ends in time."""
+        room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting_for_room.append(room)
+        try:
+            async with asyncio.timeout(max(0.0, seconds)):
+                await room
+            self._promised -= 1
+        except BaseException as left:
+            if room.done() and not room.cancelled():
+                self._promised -= 1
+                self._make_room()
+            else:
+                self._waiting_for_room.remove(room)
+            if isinstance(left, TimeoutError):
+                raise Full(f"the host has {self._most} sessions open, its limit; ask again later") from None
+            raise
+
+    def _make_room(self) -> None:
+        """Let the first request that waits go on."""
+        if self._waiting_for_room:
+            self._promised += 1
+            self._waiting_for_room.popleft().set_result(None)
 
     def find(self, session: str, token: str) -> Lease | None:
         """None for a missing session and for a wrong token alike, so that a client cannot tell which."""
@@ -156,10 +239,14 @@ class Sessions:
             lease.leave()
         await asyncio.gather(*self._by_key.values(), return_exceptions=True)
         await asyncio.gather(*self._keepers)
+        self._parked.clear()
 
     async def _begin(self, ask: OpenAsk) -> Lease:
         try:
             world = await self._worlds.make(ask.world, ask.options, ask.key)
+            stored = self._parked.take(ask)
+            if stored is not None and offers(world, Parkable):
+                world.unpark(stored)
             try:
                 await world.open()
             except Exception as error:
@@ -167,7 +254,7 @@ class Sessions:
         except BaseException:
             self._forget(ask.key)
             raise
-        lease = Lease(ask, world, min(self._idle, ask.idle or self._idle), self._memory)
+        lease = Lease(ask, world, min(self._idle, ask.idle or self._idle), self._park, self._memory)
         if self._leaving:
             lease.leave()
         self._by_id[lease.id] = lease
@@ -180,11 +267,15 @@ class Sessions:
 
     async def _keep(self, lease: Lease) -> None:
         """Close the world once the lease ends. One that does not close stays listed, because it may still act."""
-        await lease.wait_until_left()
+        watching = asyncio.create_task(lease.watch())
+        stored = await lease.wait_until_left()
+        watching.cancel()
         try:
             await lease.session.end()
         except Exception:
             log.exception("%s for %r did not close properly", lease.ask.world, lease.ask.key)
+        if stored is not None:
+            self._parked.keep(lease.ask, stored, lease.idle_left)
         del self._by_id[lease.id]
         self._forget(lease.ask.key)
         lease.over.set()
@@ -192,6 +283,7 @@ class Sessions:
 
     def _forget(self, key: str) -> None:
         del self._by_key[key]
+        self._make_room()
         if not self._by_key:
             self._leaving = self._leaving or self._once
             self.emptied.set()

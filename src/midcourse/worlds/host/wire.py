@@ -179,3 +179,5 @@ class Trouble:
     """The reason for an error status."""
 
     detail: str
+    full: bool = False
+    """Whether the host has as many sessions as it may."""

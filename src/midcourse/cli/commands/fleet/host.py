@@ -131,6 +131,16 @@ Idle = Annotated[
     float,
     typer.Option("--idle", min=0.1, metavar="SECONDS", help="Close a session that was not used for so long."),
 ]
+Park = Annotated[
+    float,
+    typer.Option(
+        "--park",
+        min=0.1,
+        metavar="SECONDS",
+        help="Close a browser that was not used for so long, as by a run that waits. Its cookies and local storage are kept in memory until "
+        "--idle, and the next session of the run begins with them.",
+    ),
+]
 Grace = Annotated[
     float,
     typer.Option("--grace", min=0.0, metavar="SECONDS", help="How long current acts may take when it is stopped."),
@@ -167,6 +177,7 @@ def host(
     option: WorldOptions = None,
     max_sessions: MaxSessions = 1000,
     idle: Idle = 600.0,
+    park: Park = 300.0,
     grace: Grace = 10.0,
     token_file: TokenFile = "",
     ready: ReadyFile = "",
@@ -205,6 +216,7 @@ def host(
         ready=ready_file,
         acts=ready_file.with_name(f"{ready_file.stem}.acts.jsonl"),
         idle=idle,
+        park=park,
         grace=grace,
         address=listening.address,
         port=listening.port,

@@ -1,0 +1,130 @@
+"""Chromium processes that several sessions share: a context each, behind the proxy of its own session.
+
+Contexts share a browser process and nothing that a page can read: each has its own renderers, cookies, storage, caches, proxy and
+proxy password. The browser itself has a proxy that does not exist, so whatever belongs to no context reaches nothing.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+from midcourse.worlds.browser.chromium import Chromium, Sandbox, new_context
+from midcourse.worlds.browser.egress.proxy import FLAGS
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext
+
+NOWHERE = "http://none.midcourse.invalid:9"
+"""The proxy of the browser. Chromium resolves no such name, nor asks for it: see `FLAGS`."""
+MOST_SERVED = 10
+"""How often each place in a Chromium is taken before that one is replaced, so that nothing piles up in it."""
+_CLOSES_WITHIN = 10.0
+
+_Launch: TypeAlias = tuple[str, bool, Sandbox]
+
+
+class SharedChromium(Chromium):
+    """Started by its first session, ended with its last."""
+
+    def __init__(self, most: int, *, executable: str = "", headed: bool = False, sandbox: Sandbox = "on") -> None:
+        super().__init__(executable=executable, headed=headed, sandbox=sandbox)
+        self._most = most
+        self._taken = 0
+        self._served = 0
+        self._retired = False
+        self._starting = asyncio.Lock()
+
+    @property
+    def taken(self) -> int:
+        """How many sessions have a place in it."""
+        return self._taken
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no session may begin in it any more."""
+        ended = self._browser is not None and not self._browser.is_connected()
+        return ended or self._retired or self._served >= MOST_SERVED * self._most
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return (*FLAGS, self.certificate.flag)
+
+    def take(self) -> None:
+        self._taken += 1
+        self._served += 1
+
+    async def add_context(self, proxy: str, **context: Any) -> "BrowserContext":
+        """Raises `ConnectionError`."""
+        async with self._starting:
+            if self._browser is None:
+                await self._launch(NOWHERE, self.flags)
+        if self._browser is None:
+            raise ConnectionError("the browser ended as it was started")
+        return await new_context(self._browser, proxy=proxy, **context)
+
+    async def give_back(self) -> None:
+        """End the process after its last session."""
+        self._taken -= 1
+        if not self._taken:
+            self._retired = True  # before it has ended, no session may begin in it
+            await self.close()
+
+    def retire(self) -> None:
+        """Lend no more of it: it does not answer."""
+        self._retired = True
+
+
+class Borrowed(Chromium):
+    """A place in a shared Chromium, for one session: `close` closes its context."""
+
+    def __init__(self, shared: SharedChromium) -> None:
+        self._shared: SharedChromium | None = shared
+        self._context: BrowserContext | None = None
+        self.certificate = shared.certificate
+        shared.take()
+
+    async def start(self, *, proxy: str, flags: Sequence[str], **context: Any) -> "BrowserContext":
+        shared = self._shared
+        assert shared is not None, "this place was given back"
+        assert tuple(flags) == shared.flags, "flags that this Chromium was not started with"
+        try:
+            self._context = await shared.add_context(proxy, **context)
+        except BaseException:
+            await self.close()
+            raise
+        return self._context
+
+    async def close(self) -> None:
+        from playwright.async_api import Error
+
+        shared, self._shared = self._shared, None
+        context, self._context = self._context, None
+        if shared is None:
+            return
+        try:
+            if context is not None:
+                async with asyncio.timeout(_CLOSES_WITHIN):
+                    with suppress(Error):  # it has ended already
+                        await context.close()
+        except TimeoutError:
+            shared.retire()
+        finally:
+            await shared.give_back()
+
+
+_by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Launch, list[SharedChromium]]] = WeakKeyDictionary()
+"""Playwright's objects belong to one event loop."""
+
+
+def lend_chromium(most: int, *, executable: str, headed: bool, sandbox: Sandbox) -> Borrowed:
+    """A place in a Chromium that was, or will be, started with these options for at most so many sessions."""
+    launch = executable, headed, sandbox
+    several = _by_loop.setdefault(asyncio.get_running_loop(), {}).setdefault(launch, [])
+    several[:] = [one for one in several if not one.is_over]
+    fullest = max((one for one in several if one.taken < most), key=lambda one: one.taken, default=None)
+    if fullest is None:
+        fullest = SharedChromium(most, executable=executable, headed=headed, sandbox=sandbox)
+        several.append(fullest)
+    return Borrowed(fullest)

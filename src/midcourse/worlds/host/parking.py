@@ -1,0 +1,54 @@
+"""What sessions had stored that a host has parked: closed while their runs wait. The next session under the same key begins with it.
+
+It may log its reader in, so it stays in this process and is forgotten after a time.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from midcourse.worlds.host.wire import OpenAsk
+
+MOST_CHARACTERS = 64 * 2**20
+"""Of all that is kept. The oldest is forgotten first."""
+
+
+@dataclass(frozen=True)
+class Parked:
+    ask: OpenAsk
+    stored: str
+    expiry: asyncio.TimerHandle
+
+
+class ParkedSessions:
+    """By key, oldest first."""
+
+    def __init__(self, most: int = MOST_CHARACTERS) -> None:
+        self._most = most
+        self._kept: dict[str, Parked] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def keep(self, ask: OpenAsk, stored: str, seconds: float) -> None:
+        """Keep it for the next session under this key, for so long at most."""
+        self._forget(ask.key)
+        expiry = asyncio.get_running_loop().call_later(seconds, self._forget, ask.key)
+        self._kept[ask.key] = Parked(ask, stored, expiry)
+        while sum(len(parked.stored) for parked in self._kept.values()) > self._most:
+            self._forget(next(iter(self._kept)))
+
+    def take(self, ask: OpenAsk) -> str | None:
+        """What the last session under this key had stored, if it was of the same world with the same options."""
+        parked = self._forget(ask.key)
+        same = parked is not None and (parked.ask.world, parked.ask.options) == (ask.world, ask.options)
+        return parked.stored if parked and same else None
+
+    def clear(self) -> None:
+        for key in [*self._kept]:
+            self._forget(key)
+
+    def _forget(self, key: str) -> Parked | None:
+        parked = self._kept.pop(key, None)
+        if parked is not None:
+            parked.expiry.cancel()
+        return parked
