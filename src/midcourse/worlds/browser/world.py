@@ -20,9 +20,9 @@ from midcourse.worlds.browser.attendance import Attendance
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.egress.acceptance import is_accepted, is_sign_in, leads_to_sign_in
 from midcourse.worlds.browser.egress.address import place_of
-from midcourse.worlds.browser.egress.bounds import PUBLIC, restrict_to
+from midcourse.worlds.browser.egress.bounds import PUBLIC, allowed_origins
 from midcourse.worlds.browser.egress.outbox import HeldRequest, commit_of
-from midcourse.worlds.browser.egress.policy import Origins, read_origins
+from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.sign_in import SignIns
 from midcourse.worlds.browser.interruption import LOST, NOT_OPEN, interruption_outcome, loss_outcome
 from midcourse.worlds.browser.live_view import LiveView
@@ -114,7 +114,7 @@ class Browser(Skills):
             scale=scale,
             storage=storage,
             downloads=downloads,
-            origins=_allowed_origins(start, origins, within),
+            origins=allowed_origins(start, origins, within),
             authorities=authorities,
             patience=Patience(quiet=quiet_seconds, most=settle_seconds),
             navigate_seconds=navigate_seconds,
@@ -376,18 +376,6 @@ class Browser(Skills):
                 detail = f"'{name}' may not be typed at {origin}; if it belongs there, name it '{name}@{origin}'"
                 return failed("secret_not_allowed_here", detail)
         return await self._input.ask("conceal", zone)
-
-
-def _allowed_origins(
-    start: str, origins: str | Mapping[str, object] | None, within: str | Mapping[str, object] | None
-) -> Origins:
-    if within is None:
-        return read_origins(origins, start)
-    if isinstance(origins, str):  # else a task could read any file of the host
-        raise TaskInvalid(
-            "origins: must be a table, not a file name, because the world host sets a policy for this browser"
-        )
-    return restrict_to(read_origins(origins, start), within)
 
 
 def _catalogue(declared: Catalogue, start: str, origins: Origins) -> Catalogue:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from midcourse.errors import TaskInvalid
 from midcourse.worlds.browser.egress.address import Address, parse, reach_of
-from midcourse.worlds.browser.egress.policy import OriginRules, Origins, read_policy
+from midcourse.worlds.browser.egress.policy import OriginRules, Origins, read_origins, read_policy
 
 PUBLIC = "public"
 """The operator's policy that allows every origin except private networks and this machine."""
@@ -56,3 +56,16 @@ def restrict_to(own: Origins, within: str | Path | Mapping[str, object]) -> Orig
         if near and not allowed.private:
             raise TaskInvalid(f"{name} is in a private network, which the policy of this world host does not allow")
     return RestrictedOrigins(own, bound)
+
+
+def allowed_origins(
+    start: str, origins: str | Mapping[str, object] | None, within: str | Mapping[str, object] | None
+) -> Origins:
+    """The policy of a session: the task's own within the operator's, if there is one. Raises `TaskInvalid`."""
+    if within is None:
+        return read_origins(origins, start)
+    if isinstance(origins, str):  # else a task could read any file of the host
+        raise TaskInvalid(
+            "origins: must be a table, not a file name, because the world host sets a policy for this browser"
+        )
+    return restrict_to(read_origins(origins, start), within)
