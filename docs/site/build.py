@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 CONFIG = ROOT / "mkdocs.yml"
 WHOLE_FILES = {
+    "README.md": "index.md",
     "ARCHITECTURE.md": "architecture.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
@@ -75,8 +76,6 @@ def relinked(text: str, source: Path, places: dict[Path, str]) -> str:
         if not target or re.match(r"[a-z]+:", target):
             return link[0]
         path = Path(os.path.normpath(source.parent / target))
-        if path == ROOT / "README.md":
-            path = DOCS / "index.md"
         if path == ROOT / "benchmarks" or path == ROOT / "benchmarks" / "results":
             path = ROOT / "benchmarks" / "README.md"
         if place := places.get(path):

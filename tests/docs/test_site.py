@@ -21,13 +21,14 @@ def test_site(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stdout + done.stderr
     pages = {page.relative_to(site).as_posix(): page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
-    assert {f"{page.stem}.html" for page in (ROOT / "docs").glob("*.md")} <= pages.keys()
+    written = {page.relative_to(ROOT / "docs").with_suffix(".html") for page in (ROOT / "docs").rglob("*.md")}
+    assert {"index.html", *(page.as_posix() for page in written)} <= pages.keys()
     assert {f"reference/{module}.html" for module in PUBLIC} <= pages.keys()
     missing = [name for name in Commands.table if f"midcourse {name}" not in pages["reference/commands.html"]]
     assert missing == []
     elsewhere = {match[1] for page in pages.values() for match in FETCHED.finditer(page)}
     assert elsewhere == set()
-    assert "first-five-minutes.md" in (site / "llms.txt").read_text(encoding="utf-8")
+    assert "tutorial/first-run.md" in (site / "llms.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
