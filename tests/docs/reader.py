@@ -16,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 300.0
+END = 4000
+"""Characters of what was printed that a failure shows."""
 BLOCK = re.compile(
     r"(?P<before>[^\n]*)\n\n?(?:<!-- not typed: (?P<reason>[^\n]+) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```",
     re.MULTILINE | re.DOTALL,
@@ -93,7 +95,7 @@ class Reader:
                 printed = self.type(block["text"], where)
             elif block["language"] == "text":
                 missing = [line for line in block["text"].splitlines() if line not in printed]
-                assert not missing, f"{where}was not printed:\n{printed}"
+                assert not missing, f"{where}was not printed:\n{printed[-END:]}"
             elif name:
                 (self.folder / name[-1]).write_text(block["text"])
             elif block["language"] == "python":
@@ -112,8 +114,8 @@ class Reader:
         failed = failures.read_text().splitlines() if failures.exists() else []
         failures.unlink(missing_ok=True)
         wrong = [line for line in failed if ENDS_WITH.get(line.partition(" ")[2]) != line.partition(" ")[0]]
-        assert not wrong, f"{where or block}\nfailed: {wrong}\n{printed}"
-        assert "Traceback" not in printed, f"{where or block}\n{printed}"
+        assert not wrong, f"{where or block}\nfailed: {wrong}\n{printed[-END:]}"
+        assert "Traceback" not in printed, f"{where or block}\n{printed[-END:]}"
         return printed
 
 
@@ -158,7 +160,7 @@ def in_terminal(command: list[str], folder: Path, environment: dict[str, str]) -
             if asked > answered:
                 answered = asked
                 os.write(ours, b"y\n")
-            assert time.monotonic() < give_up_at, f"does not end: {command}\n{printed}"
+            assert time.monotonic() < give_up_at, f"does not end: {command}\n{printed[-END:]}"
     finally:
         process.kill()
         process.wait()

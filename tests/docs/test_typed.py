@@ -57,7 +57,7 @@ def test_base_install_needs_little(wheel: Path) -> None:
 def test_readme(wheel: Path) -> None:
     with (
         ModelServer(Clerk(password=PASSWORD, customer="C-4711")) as model,
-        reader_at("readme", wheel, MIDCOURSE_MODEL_BASE_URL=model.url, OPENAI_API_KEY="any") as reader,
+        reader_at("readme", wheel, MIDCOURSE_MODEL_BASE_URL=model.url, OPENAI_API_KEY="sk-typed-by-a-test") as reader,
     ):
         reader.read(ROOT / "README.md")
         assert model.requests

@@ -1,0 +1,198 @@
+"""The Helm chart: rendered by helm, valid for Kubernetes, and its commands start a fleet in which a run succeeds."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from tests.deploy.stand import ROOT, Stand
+
+CHART = ROOT / "deploy" / "helm" / "midcourse"
+HELM = shutil.which("helm", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(HELM is None, reason="helm is installed with the lock on Linux and x86-64; elsewhere by you"),
+]
+VERSIONS = ("1.28.0", "1.37.0")
+LEAST = {
+    "existingSecret": "midcourse",
+    "temporal": {"address": "temporal:7233"},
+    "migrate": {"existingSecret": "midcourse-owner"},
+    "server": {"origin": "https://console.example"},
+    "host": {"tls": {"existingSecret": "host-tls"}},
+}
+EGRESS = {"to": [{"ipBlock": {"cidr": "10.1.2.3/32"}}], "ports": [{"protocol": "TCP", "port": 443}]}
+VALUES: dict[str, dict[str, Any]] = {
+    "least": LEAST,
+    "without a host": {**LEAST, "host": {"enabled": False}, "migrate": {"enabled": False}},
+    "most": {
+        **LEAST,
+        "image": {"repository": "registry.example/midcourse", "tag": "1", "pullPolicy": "Always"},
+        "imagePullSecrets": [{"name": "pull"}],
+        "temporal": {"profile": "cloud", "existingSecret": "temporal"},
+        "settings": {"MIDCOURSE_BLOBS": "s3://bucket"},
+        "server": {"origin": "https://console.example:8443", "tasksConfigMap": "tasks"},
+        "worker": {"envFrom": [{"secretRef": {"name": "models"}}]},
+        "host": {
+            "tls": {"elsewhere": True},
+            "seccompProfile": {"type": "Localhost", "localhostProfile": "chromium.json"},
+            "storage": {"size": "9Gi", "className": "fast"},
+            "networkPolicy": {"egress": [EGRESS]},
+        },
+    },
+}
+
+
+def helm(*words: str, values: dict[str, Any]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [str(HELM), *words, str(CHART), "--values", "-"], input=json.dumps(values), capture_output=True, text=True
+    )
+
+
+def rendered(values: dict[str, Any]) -> list[dict[str, Any]]:
+    done = helm("template", "fleet", values=values)
+    assert done.returncode == 0, done.stderr
+    return [one for one in yaml.safe_load_all(done.stdout) if one]
+
+
+def pods(manifests: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The pod of each part."""
+    found = [one["spec"]["template"] for one in manifests if "template" in one["spec"]]
+    return {one["metadata"]["labels"]["app.kubernetes.io/component"]: one["spec"] for one in found}
+
+
+def containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*pod["containers"], *(pod.get("initContainers") or [])]
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_chart_renders_what_kubernetes_accepts(name: str) -> None:
+    done = helm("lint", "--strict", values=VALUES[name])
+    assert done.returncode == 0, done.stdout + done.stderr
+    manifests = rendered(VALUES[name])
+    for manifest in manifests:
+        for version in VERSIONS:
+            kubernetes_validate.validate(manifest, version, strict=True)
+    for pod in pods(manifests).values():
+        assert pod["securityContext"]["runAsNonRoot"]
+        assert pod["automountServiceAccountToken"] is False
+        volumes = {volume["name"] for volume in pod["volumes"]}
+        for container in containers(pod):
+            assert container["securityContext"]["readOnlyRootFilesystem"]
+            assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+            assert container["resources"]["requests"].keys() == {"cpu", "memory"}
+            claimed = {"home"} if container["name"] == "host" else set[str]()  # by the claim of the stateful set
+            assert {mount["name"] for mount in container["volumeMounts"]} <= volumes | claimed
+
+
+def test_only_the_migration_gets_the_password_of_the_owner() -> None:
+    parts = pods(rendered(LEAST))
+    assert [name for name, pod in parts.items() if "midcourse-owner" in json.dumps(pod)] == ["migrate"]
+    assert "database-url" not in json.dumps(parts["host"])
+
+
+def test_host_is_reached_by_workers_and_server_and_reaches_nothing_in_the_cluster() -> None:
+    manifests = rendered(LEAST)
+    (policy,) = (one["spec"] for one in manifests if one["kind"] == "NetworkPolicy")
+    (allowed,) = policy["ingress"]
+    parts = [one["podSelector"]["matchLabels"]["app.kubernetes.io/component"] for one in allowed["from"]]
+    assert parts == ["worker", "server"]
+    blocks = [one["ipBlock"] for rule in policy["egress"] for one in rule["to"] if "ipBlock" in one]
+    assert {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16"} <= set(blocks[0]["except"])
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({}, "existingSecret"),
+        ({**LEAST, "server": {"origin": "console.example"}}, "server.origin"),
+        ({**LEAST, "host": {"tls": {}}}, "host.tls"),
+        ({**LEAST, "worker": {"replica": 3}}, "replica"),
+        ({**LEAST, "temporal": {"address": ""}}, "temporal"),
+        ({**LEAST, "settings": {"PATH": "/tmp"}}, "PATH"),
+    ],
+)
+def test_wrong_values_are_refused(values: dict[str, Any], said: str) -> None:
+    done = helm("template", "fleet", values=values)
+    assert done.returncode != 0
+    assert said in done.stderr
+
+
+class Chart(Stand):
+    """The pods of the chart."""
+
+    def __init__(self, folder: Path, database: str, temporal: str) -> None:
+        super().__init__(folder, database, temporal)
+        self.elsewhere = {
+            "/run/midcourse/secrets": str(folder / "deploy/secrets"),
+            "/run/midcourse/host": str(folder / "of-pods"),
+            "/var/lib/midcourse": str(folder),
+            "http://fleet-midcourse-host:": "http://127.0.0.1:",
+            **self.elsewhere,
+        }
+        self.pods = pods(
+            rendered(
+                {
+                    **LEAST,
+                    "server": {"origin": "http://console.example", "tasksConfigMap": "tasks"},
+                    "host": {
+                        "tls": {"elsewhere": True},
+                        "worlds": ["midcourse.worlds.simulated.shop:Shop"],
+                        "options": [],
+                    },
+                }
+            )
+        )
+
+    def make_secrets(self) -> str:
+        said = super().make_secrets()
+        (self.folder / "deploy" / "secrets" / "host-token").write_text("a-token-of-more-than-16-characters\n")
+        return said
+
+    def service(self, name: str) -> tuple[list[str], dict[str, str]]:
+        """After its init container, which writes where the host is."""
+        for first in self.pods[name].get("initContainers") or []:
+            (self.folder / "of-pods").mkdir(exist_ok=True)
+            command = [self.here(word) for word in first["command"]]
+            subprocess.run(command, env=self.environment(first), check=True)
+        container = self.pods[name]["containers"][0]
+        return [self.here(word) for word in container["args"]], self.environment(container)
+
+    def environment(self, container: dict[str, Any]) -> dict[str, str]:
+        secrets = {
+            "midcourse": f"postgresql://fleet:{self.variables['FLEET_PASSWORD']}@postgres/midcourse",
+            "midcourse-owner": f"postgresql://postgres:{self.variables['POSTGRES_PASSWORD']}@postgres/midcourse",
+        }
+        given = {
+            one["name"]: one["value"] if "value" in one else secrets[one["valueFrom"]["secretKeyRef"]["name"]]
+            for one in container.get("env", [])
+        }
+        return {**os.environ, **{name: self.here(value) for name, value in given.items()}}
+
+    def is_ready(self, name: str) -> bool:
+        """As its probes see it."""
+        if name == "host":
+            return super().is_ready(name)
+        container = self.pods[name]["containers"][0]
+        for probe in (container["readinessProbe"]["httpGet"], container["livenessProbe"]["httpGet"]):
+            (header,) = probe["httpHeaders"]
+            if not self.ask(probe["path"], **{header["name"]: header["value"]}):
+                return False
+        return True
+
+    def ask(self, path: str, body: Any = None, **headers: str) -> Any:
+        """As through the address of the console: the server refuses any other."""
+        origin = self.pods["server"]["containers"][0]["args"][4].removeprefix("--origin=")
+        return super().ask(path, body, **{"Host": urlsplit(origin).netloc, **headers})
+
+
+def test_fleet_carries_out_a_run(tmp_path: Path, empty_database: str, temporal: str) -> None:
+    Chart(tmp_path, empty_database, temporal).carry_out_a_run()
