@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import kubernetes_validate
 import pytest
 import yaml
 
 from tests.deploy.stand import ROOT, Stand
 
+kubernetes_validate = pytest.importorskip("kubernetes_validate", reason="type: just setup")
 CHART = ROOT / "deploy" / "helm" / "midcourse"
 HELM = shutil.which("helm", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 pytestmark = [
