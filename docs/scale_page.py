@@ -49,7 +49,7 @@ Not in here: memory of browsers, which depends on the pages; calls of models, wh
 
 ## Waiting runs
 
-A run that waits for a person costs storage and one timer. It holds no connection, and no memory beyond a worker's cache (`max_cached_runs`; measured with 10,000).
+A run that waits for a person costs storage. It has no timer, and holds no connection and no memory beyond a worker's cache (`max_cached_runs`; measured with 10,000).
 
 | | 1 million | 100 million |
 |---|---|---|
@@ -58,7 +58,8 @@ A run that waits for a person costs storage and one timer. It holds no connectio
 | the same at 7 days | {expire_week_1m:.1f} per second | {expire_week_100m:.0f} per second |
 | answers, if every run is answered within 7 days, at one more plan of ten steps each: cores | {answers_1m:.1f} | {answers_100m:.0f} |
 
-Set `approval_seconds` to days in a fleet that waits for people: at an hour, expiring is most of the work. Every question has a timer of its own; there is no sweep that would expire them together.
+Set `approval_seconds` to days in a fleet that waits for people: at an hour, expiring is most of the work. No wait of a minute or more has a timer in Temporal: every five seconds each worker
+asks the database once per tenant which runs are due, by an index on the time, and wakes those ([why so](../design/0030-due-runs-are-swept.md)). An expired question still costs its run one more drive.
 
 ## Active runs
 

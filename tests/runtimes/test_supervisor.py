@@ -220,6 +220,24 @@ async def test_no_message_is_lost_with_half_of_all_wake_ups(fleet: Fleet, monkey
         await asyncio.gather(*(play() for _ in range(6)))
 
 
+async def test_a_question_expires_without_a_timer_of_its_own(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers find in the store that its time is over, one statement for all runs of the tenant."""
+    monkeypatch.setattr(driving, "SWEPT_FROM", 0.0)
+    monkeypatch.setattr(driving, "DUE_SECONDS", 0.0)
+    monkeypatch.setattr(driving, "SWEEP_SECONDS", 0.1)
+    casts = [asking(approval_seconds=4.0)[0] for _ in range(3)]
+    async with fleet.worker():
+        handles = [await fleet.begin(cast) for cast in casts]
+        results = [await handle.result() for handle in handles]
+    assert [(one.final_reason, len(effects(cast))) for one, cast in zip(results, casts, strict=True)] == [
+        ("rejected", 0)
+    ] * 3
+    for handle in handles:
+        happened = kinds(await fleet.history(handle.run_id))
+        assert "TIMER_STARTED" not in happened
+        assert happened.count("WORKFLOW_EXECUTION_SIGNALED") == 1
+
+
 async def decision(fleet: Fleet, run_id: str) -> ApprovalDecided:
     question = await fleet.store.open_question(run_id)
     assert question is not None

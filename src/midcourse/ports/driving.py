@@ -103,6 +103,13 @@ class SharedStore(Store, Inbox, Protocol):
         """Runs that rest although they have messages, with the number of the last one."""
         ...
 
+    async def take_due(self, now: float, again_at: float) -> list[tuple[str, int]]:
+        """Runs that rest although their `wake_at` has come, with the number of their last message.
+
+        Each is returned once; it counts as due again at `again_at`, in case its waking is lost.
+        """
+        ...
+
     async def listen(self, heard: Callable[[str], None]) -> None:
         """Call `heard` with the id of every run that gets a message, until cancelled. Some may be missed."""
         ...

@@ -28,6 +28,12 @@ PortsFor: TypeAlias = Callable[[str], Awaitable[Ports]]
 
 SWEEP_SECONDS = 1.0
 """Between two looks for messages that no notification brought."""
+SWEPT_FROM = 60.0
+"""Seconds from which on a wait has no timer in Temporal: workers find in the store which runs are due."""
+DUE_SECONDS = 5.0
+"""Between two looks for runs that are due."""
+AGAIN_SECONDS = 60.0
+"""Until a due run is woken once more, if no driver has claimed it."""
 
 
 class Drivers:
@@ -110,24 +116,34 @@ class Drivers:
             driver.ring()
 
     async def sweep(self, client: Client, tenant: str) -> None:
-        """Find messages whose notification or signal was lost. Runs until it is cancelled."""
+        """Find messages whose notification or signal was lost, and runs whose time has come. Runs until it is cancelled."""
+        look_at = 0.0
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             with suppress(ConnectionError):
                 known = {run_id: driver.known for run_id, driver in self._live.items()}
                 for run_id in await self._store.unread(known) if known else ():
                     self.ring(run_id)
-                for run_id, number in await self._store.to_wake():
-                    with suppress(RPCError):  # its execution may be broken, or Temporal away
-                        await client.get_workflow_handle(workflow_id(tenant, run_id)).signal(WAKE, number)
+                await self._wake(client, tenant, await self._store.to_wake())
+                if time.monotonic() >= look_at:
+                    look_at = time.monotonic() + DUE_SECONDS
+                    due = await self._store.take_due(time.time(), time.time() + AGAIN_SECONDS)
+                    # A number above that of the last message: its driver may have read all of them.
+                    await self._wake(client, tenant, [(run_id, number + 1) for run_id, number in due])
+
+    async def _wake(self, client: Client, tenant: str, runs: list[tuple[str, int]]) -> None:
+        for run_id, number in runs:
+            with suppress(RPCError):  # its execution may be broken, or Temporal away
+                await client.get_workflow_handle(workflow_id(tenant, run_id)).signal(WAKE, number)
 
 
 def _left(rested: Rested) -> Left:
     phase = rested.run.phase
+    swept = rested.wake_at is not None and rested.wake_at - time.time() >= SWEPT_FROM
     return Left(
         why=rested.why,
         status=status_of(rested.run),
         final_reason=phase.reason if isinstance(phase, Ended) else "",
         messages=rested.messages,
-        wake_at=rested.wake_at,
+        wake_at=None if swept else rested.wake_at,
     )

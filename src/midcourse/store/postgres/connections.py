@@ -3,7 +3,6 @@
 Not SQLAlchemy's engine: it takes as long to hand out a connection as PostgreSQL to write a step (design/0005).
 """
 
-import asyncio
 import select
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
@@ -14,10 +13,11 @@ from psycopg.pq import TransactionStatus
 
 from midcourse.errors import FormatUnknown
 from midcourse.store.postgres.address import for_libpq
+from midcourse.store.postgres.lending import Lending
 
 APP_ROLE = "midcourse_app"
 """The database role of a store: it owns nothing, and sees one tenant's rows."""
-SCHEMA_VERSION = "0008"
+SCHEMA_VERSION = "0009"
 """The oldest schema that this version works with. A newer one is accepted, since workers outlive migrations."""
 
 SET_UP = "SELECT set_config('midcourse.tenant', %s, false), set_config('role', %s, false)"
@@ -29,6 +29,8 @@ VERSION = "SELECT version_num FROM midcourse.alembic_version"
 
 class ConnectionPool:
     """At most `size` connections, opened when first needed, for stores of any number of tenants. For use in one event loop.
+
+    If all are in use, the next goes to the tenant that had one least often lately.
 
     A broken connection is dropped, and the next caller opens another, so a restarted server is found again. `by_transaction`:
     a pooler is in between that lends connections to the server for one transaction each.
@@ -44,7 +46,7 @@ class ConnectionPool:
         self.role = role
         self.by_transaction = by_transaction
         self.listens = listens and not by_transaction
-        self._free = asyncio.Semaphore(size)
+        self._lending = Lending(size)
         self._idle: list[AsyncConnection] = []
         self._tenants: dict[AsyncConnection, str] = {}
         """The tenant that each connection is set to; empty if that is not certain."""
@@ -52,7 +54,7 @@ class ConnectionPool:
     @asynccontextmanager
     async def one(self, tenant: str) -> AsyncGenerator[AsyncConnection]:
         """A connection of this tenant. Raises `ConnectionError` if the server cannot be reached or is lost meanwhile."""
-        async with self._free:
+        async with self._lending.lent(tenant):
             with driver_errors_translated():
                 connection = await self._alive(tenant) or await self._open(tenant)
                 try:

@@ -132,6 +132,11 @@ class PostgresDriving(Records):
         """Runs that rest although they have messages, with the number of the last one."""
         return [(run, number) for run, number in await self._database.rows(queries.TO_WAKE, ())]
 
+    async def take_due(self, now: float, again_at: float) -> list[tuple[str, int]]:
+        """Runs that rest although their time has come, as in the port."""
+        values = {"now": now, "again_at": again_at}
+        return [(run, number) for run, number in await self._database.rows(queries.TAKE_DUE, values)]
+
 
 async def _messages(connection: AsyncConnection, run_id: str, after: int) -> tuple[Message, ...]:
     rows = await (await connection.execute(queries.MESSAGES, (run_id, after))).fetchall()

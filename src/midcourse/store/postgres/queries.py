@@ -20,6 +20,11 @@ ON known.run = drives.run AND drives.messages > known.number"""
 
 TO_WAKE = b"SELECT run, messages FROM midcourse.drives WHERE resting AND messages > decided LIMIT 1000"
 
+TAKE_DUE = b"""UPDATE midcourse.drives SET wake_at = %(again_at)s WHERE run IN (
+    SELECT run FROM midcourse.drives WHERE resting AND wake_at <= %(now)s ORDER BY wake_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+) RETURNING run, messages"""
+"""Each run is given to one of the workers that ask at the same time, and again later if it still rests then."""
+
 JOB = b"SELECT month, task, job FROM midcourse.runs WHERE id = %s"
 
 OPENING = b"SELECT opening, pruned_at FROM midcourse.runs WHERE id = %s"

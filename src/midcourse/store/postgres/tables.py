@@ -184,6 +184,7 @@ drives = Table(
     Column("state", LargeBinary),  # none: the opening
 )
 Index("drives_to_wake", drives.c.tenant, postgresql_where=text("resting AND messages > decided"))
+Index("drives_due", drives.c.tenant, drives.c.wake_at, postgresql_where=text("resting AND wake_at IS NOT NULL"))
 """Decides who drives a run, what it has been told, and what its state is. Half of a page is left free, so that a turn changes it in place."""
 
 states = Table(
