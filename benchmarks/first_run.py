@@ -25,7 +25,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.harness.report import Share, keep, machine, options_of, table
-from benchmarks.llm.scripted_model import ARTICLE, serve_model
+from benchmarks.llm.decisions import ARTICLE
+from benchmarks.llm.scripted_model import serve_model
 from benchmarks.llm.sites import APPS, FAULTS, GOALS, PASSWORD, SECRET, Site, serve, truth
 from midcourse import Agent, Settings, Task
 from midcourse.domain.approval import CommitSet, Decision, Question

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from benchmarks.llm.advice import ADVICE
-from benchmarks.llm.scripted_model import Call, Element, billed, read_page
+from benchmarks.llm.decisions import Element
+from benchmarks.llm.meter import Call, billed
+from benchmarks.llm.scripted_model import read_page
 from midcourse.testing.models import ChatRequest, Says
 from midcourse.testing.sites.server import Request, Response
 

@@ -1,0 +1,92 @@
+"""The applications behind their proxy, each with the goal that a run gets and what its own log or database has of it afterwards."""
+
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from benchmarks.first_run import ARTICLE_GOAL
+from benchmarks.llm.decisions import ARTICLE, CREATE, PLACE, PUBLISH, SEEN
+from benchmarks.llm.sites import GOALS_WITH_PASSWORD, Site, serve, truth
+from benchmarks.peer_systems.cells import Cell
+from benchmarks.peer_systems.faults import FaultyProxy
+from benchmarks.web_apps.wagtail.application import PASSWORD, Application
+from benchmarks.web_apps.wagtail.proxy import Request, in_front_of
+from benchmarks.web_apps.wagtail.story import LIST, is_publication, running
+from midcourse.testing.sites.server import COOKIE
+
+EFFECTS = {"tickets": "/tickets", "shop": "/orders"}
+"""Where the form is sent that stores the ticket or order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    right: bool
+    """What the goal asks for was stored, and nothing else."""
+    repeated: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    url: str
+    goal: str
+    shown: str
+    """Title of the page that shows that it is done."""
+    proxy: FaultyProxy
+    stored: Callable[[], Stored]
+
+
+@contextmanager
+def place(cell: Cell, on_killed: Callable[[], None]) -> Generator[Place]:
+    with (_wagtail if cell.app == "wagtail" else _site)(cell, on_killed) as there:
+        yield there
+
+
+@contextmanager
+def _site(cell: Cell, on_killed: Callable[[], None]) -> Generator[Place]:
+    site = Site("shop" if cell.app == "shop" else "tickets", seed=cell.seed)
+
+    def is_effect(request: Request) -> bool:
+        return request.method == "POST" and request.path == EFFECTS[cell.app]
+
+    def stored() -> Stored:
+        found = truth(site)
+        return Stored(right=found.right and not found.wrong, repeated=found.repeated)
+
+    with serve(site) as upstream:
+        address = urlsplit(upstream)
+        proxy = FaultyProxy(
+            upstream=(address.hostname or "", address.port or 0),
+            fault=cell.fault,
+            seed=cell.seed,
+            session=COOKIE,
+            is_effect=is_effect,
+            on_killed=on_killed,
+        )
+        with in_front_of(proxy) as url:
+            shown = SEEN[PLACE if cell.app == "shop" else CREATE]
+            yield Place(url=f"{url}/", goal=GOALS_WITH_PASSWORD[site.app], shown=shown, proxy=proxy, stored=stored)
+
+
+@contextmanager
+def _wagtail(cell: Cell, on_killed: Callable[[], None]) -> Generator[Place]:
+    with tempfile.TemporaryDirectory() as folder, running(Application(Path(folder))) as application:
+
+        def stored() -> Stored:
+            found = application.truth(ARTICLE["title"])
+            again = max(found.published - 1, 0) + max(found.pages - 1, 0)
+            return Stored(right=found.live >= 1 and not found.others, repeated=again)
+
+        proxy = FaultyProxy(
+            upstream=application.address,
+            fault=cell.fault,
+            seed=cell.seed,
+            session="sessionid",
+            is_effect=is_publication,
+            on_killed=on_killed,
+        )
+        goal = ARTICLE_GOAL.replace("'editor'.", f"'editor' with password '{PASSWORD}'.")
+        with in_front_of(proxy) as url:
+            yield Place(url=url + LIST, goal=goal, shown=SEEN[PUBLISH], proxy=proxy, stored=stored)

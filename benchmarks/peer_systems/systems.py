@@ -1,0 +1,175 @@
+"""The systems: where each one's packages, arm and dialect are, how it was used, and its process."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import psutil
+
+from benchmarks import ROOT
+from benchmarks.harness.environments import CACHE, environment
+from benchmarks.peer_systems.dialects import Dialect
+from benchmarks.peer_systems.langgraph.dialect import LangGraph
+from benchmarks.peer_systems.midcourse.dialect import Midcourse
+
+FOLDER = Path(__file__).parent
+GRACE = 60.0
+"""Seconds beyond its own limit after which a run's process is ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    name: str
+    folder: str
+    dialect: Dialect
+    packages: tuple[str, ...]
+    """Those whose versions are reported."""
+    recovery: str
+    """What its documentation says to do after a crash."""
+    settings: str
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def lock(self) -> Path:
+        return FOLDER / self.folder / "requirements.lock"
+
+    def command(self) -> list[str]:
+        return [str(self.python()), "-P", str(FOLDER / "worker.py"), str(FOLDER / self.folder / "arm.py")]
+
+    def python(self) -> Path:
+        """Of its own environment, which is made at first use. Midcourse runs in the project's."""
+        return environment(self.lock) / "bin" / "python" if self.lock.exists() else Path(sys.executable)
+
+    def versions(self) -> dict[str, str]:
+        if not self.lock.exists():
+            return {name: version(name) for name in self.packages}
+        pins = dict(line.split()[0].split("==") for line in self.lock.read_text().splitlines() if "==" in line)
+        return {name: pins[name] for name in self.packages}
+
+
+_OURS = (
+    "README's example: Agent(Browser(url, storage=...), model=...), a person who approves what is shown; no policy file"
+)
+SYSTEMS = {
+    system.name: system
+    for system in (
+        System(
+            name="midcourse",
+            folder="midcourse",
+            dialect=Midcourse("all"),
+            packages=("midcourse", "playwright"),
+            recovery="agent.resume(run)",
+            settings=_OURS,
+        ),
+        System(
+            name="midcourse-bare",
+            folder="midcourse",
+            dialect=Midcourse("none"),
+            packages=("midcourse", "playwright"),
+            recovery="agent.resume(run)",
+            settings=f"{_OURS}; the model gives no `expect` and no probe",
+        ),
+        System(
+            name="midcourse-checked",
+            folder="midcourse",
+            dialect=Midcourse("all"),
+            packages=("midcourse", "playwright"),
+            recovery="agent.resume(run)",
+            settings=f"{_OURS}; the task has a `done_when`",
+            options={"checked": True},
+        ),
+        System(
+            name="langgraph",
+            folder="langgraph",
+            dialect=LangGraph(),
+            packages=("langgraph", "langchain", "langgraph-checkpoint-postgres", "playwright"),
+            recovery="ainvoke(None) on the same thread",
+            settings="create_agent with five Playwright tools over aria_snapshot, errors of tools told to the model, "
+            "AsyncPostgresSaver, a lock around the tools of a turn",
+        ),
+    )
+}
+
+
+@cache
+def chromium() -> str:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    raise SystemExit("The peers need a Chromium: install the package `chromium`")
+
+
+class Worker:
+    """A system's process. It takes one job at a time, and is started again after it died."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(self, job: dict[str, Any]) -> dict[str, Any] | None:
+        """What the arm reports; nothing if the process died."""
+        process = self._started()
+        assert process.stdin
+        assert process.stdout
+        guard = Timer(job["limit"] + GRACE, self.kill)
+        guard.start()
+        try:
+            print(json.dumps(job), file=process.stdin, flush=True)
+            answer = process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        finally:
+            guard.cancel()
+        if answer:
+            return json.loads(answer)
+        self.close()
+        return None
+
+    def kill(self) -> None:
+        """With -9, with everything that it started: its browser, too."""
+        if self._process is None:
+            return
+        with suppress(psutil.NoSuchProcess):
+            itself = psutil.Process(self._process.pid)
+            for process in [itself, *itself.children(recursive=True)]:
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+
+    def close(self) -> None:
+        if self._process is None:
+            return
+        self.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream
+            with suppress(BrokenPipeError):
+                stream.close()
+        self._process = None
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            CACHE.mkdir(exist_ok=True)
+            command = self.system.command()
+            with (CACHE / f"peer-{self.system.folder}.log").open("a") as log:
+                self._process = subprocess.Popen(
+                    command,
+                    cwd=ROOT,
+                    env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    text=True,
+                )
+            assert self._process.stdout
+            if not self._process.stdout.readline():
+                raise SystemExit(f"{self.system.name} did not start; see {CACHE}/peer-{self.system.folder}.log")
+        return self._process
