@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -18,8 +18,11 @@ import psutil
 from benchmarks import ROOT
 from benchmarks.harness.environments import CACHE, environment
 from benchmarks.peer_systems.dialects import Dialect
-from benchmarks.peer_systems.langgraph.dialect import LangGraph
-from benchmarks.peer_systems.midcourse.dialect import Midcourse
+from benchmarks.peer_systems.node_packages import node, playwright_mcp
+from benchmarks.peer_systems.with_browser_use.dialect import BrowserUse
+from benchmarks.peer_systems.with_langgraph.dialect import LangGraph
+from benchmarks.peer_systems.with_midcourse.dialect import Midcourse
+from benchmarks.peer_systems.with_pydantic_ai.dialect import PlaywrightMcp
 
 FOLDER = Path(__file__).parent
 GRACE = 60.0
@@ -36,7 +39,14 @@ class System:
     recovery: str
     """What its documentation says to do after a crash."""
     settings: str
-    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    checked: bool = False
+    """The task has a `done_when`."""
+    uses_node: bool = False
+
+    def options(self) -> dict[str, Any]:
+        """What its arm is told beyond the job."""
+        extra = {"node": node(), "playwright_mcp": playwright_mcp()} if self.uses_node else {}
+        return {"checked": self.checked, **extra}
 
     @property
     def lock(self) -> Path:
@@ -64,7 +74,7 @@ SYSTEMS = {
     for system in (
         System(
             name="midcourse",
-            folder="midcourse",
+            folder="with_midcourse",
             dialect=Midcourse("all"),
             packages=("midcourse", "playwright"),
             recovery="agent.resume(run)",
@@ -72,7 +82,7 @@ SYSTEMS = {
         ),
         System(
             name="midcourse-bare",
-            folder="midcourse",
+            folder="with_midcourse",
             dialect=Midcourse("none"),
             packages=("midcourse", "playwright"),
             recovery="agent.resume(run)",
@@ -80,21 +90,38 @@ SYSTEMS = {
         ),
         System(
             name="midcourse-checked",
-            folder="midcourse",
+            folder="with_midcourse",
             dialect=Midcourse("all"),
             packages=("midcourse", "playwright"),
             recovery="agent.resume(run)",
             settings=f"{_OURS}; the task has a `done_when`",
-            options={"checked": True},
+            checked=True,
         ),
         System(
             name="langgraph",
-            folder="langgraph",
+            folder="with_langgraph",
             dialect=LangGraph(),
             packages=("langgraph", "langchain", "langgraph-checkpoint-postgres", "playwright"),
             recovery="ainvoke(None) on the same thread",
             settings="create_agent with five Playwright tools over aria_snapshot, errors of tools told to the model, "
             "AsyncPostgresSaver, a lock around the tools of a turn",
+        ),
+        System(
+            name="browser-use",
+            folder="with_browser_use",
+            dialect=BrowserUse(),
+            packages=("browser-use",),
+            recovery="none: the task is begun again",
+            settings="Agent(task, llm, browser) with its defaults (five actions a step, planning, loop detection), without pictures and judge",
+        ),
+        System(
+            name="pydantic-ai",
+            folder="with_pydantic_ai",
+            dialect=PlaywrightMcp(),
+            packages=("pydantic-ai-slim",),
+            recovery="none without Temporal, DBOS or Restate: the task is begun again",
+            settings="Agent with the tools of @playwright/mcp 0.0.83 as MCPToolset",
+            uses_node=True,
         ),
     )
 }

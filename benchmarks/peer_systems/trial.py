@@ -75,7 +75,6 @@ def run_cell(cell: Cell, worker: Worker, encode: Callable[[str], list[int]] | No
             "url": there.url,
             "goal": there.goal,
             "shown": there.shown,
-            "checked": False,
             "model": server.url,
             "home": home,
             "run": f"{cell.system}-{cell.app}-{cell.fault}-{cell.profile}-{cell.seed}-{time.time_ns()}",
@@ -83,7 +82,7 @@ def run_cell(cell: Cell, worker: Worker, encode: Callable[[str], list[int]] | No
             "chromium": chromium(),
             "limit": LIMIT,
             "again": False,
-        } | worker.system.options
+        } | worker.system.options()
         told = worker.run(job)
         if told is None and cell.fault == "killed" and there.proxy.happened:
             told = worker.run(job | {"again": True})

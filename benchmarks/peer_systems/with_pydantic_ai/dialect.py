@@ -1,0 +1,69 @@
+"""The requests of pydantic-ai with Playwright's MCP server: a transcript of its tools, whose answers link to a snapshot of the page."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from benchmarks.llm.decisions import Move, Page
+from benchmarks.llm.meter import text_of
+from benchmarks.peer_systems.dialects import Message, calls, origin_of
+from benchmarks.peer_systems.snapshots import calls_since, last_shown
+from midcourse.testing.models import ChatRequest
+
+TYPES = {"type": "textbox", "select": "combobox"}
+
+
+class PlaywrightMcp:
+    def read(self, request: ChatRequest) -> Page | list[Move] | Message:
+        last = request.messages[-1]
+        shown = last_shown(request)
+        if _hides_the_page(last, request) and shown:
+            return [Move(kind="wait")]
+        if last["role"] == "user" or shown is None:
+            address = re.search(r"Go to (\S+?)\.? ", request.text)
+            assert address
+            opened = any(message["role"] == "tool" for message in request.messages)
+            return [Move(kind="wait")] if opened else [Move(kind="navigate", value=address[1])]
+        page, number = shown
+        for given in calls_since(request, number):
+            for each in given.get("fields", ()):
+                if element := page.elements.get(each["target"]):
+                    page.elements[element.id] = replace(element, value=each["value"])
+        return page
+
+    def fitting(self, moves: list[Move]) -> list[Move]:
+        """A form at once, without the button that sends it."""
+        return [move for move in moves if move.kind in TYPES] or moves[:1]
+
+    def write(self, moves: list[Move], page: Page, request: ChatRequest) -> Message:
+        first = moves[0]
+        match first.kind:
+            case "done":
+                return {"content": f"Done: {first.says}"}
+            case "navigate":
+                there = first.value if "://" in first.value else origin_of(page.address) + first.value
+                return calls([("browser_navigate", {"url": there})], request)
+            case "click":
+                assert first.element
+                target = {"element": first.element.name, "target": first.element.id}
+                return calls([("browser_click", target)], request)
+            case "type" | "select":
+                return calls([("browser_fill_form", {"fields": [_field(move) for move in moves]})], request)
+            case _:
+                return calls([("browser_snapshot", {})], request)
+
+
+def _hides_the_page(last: Any, request: ChatRequest) -> bool:
+    """Whether the last tool changed the page and shows no snapshot of it, or failed."""
+    if last["role"] != "tool":
+        return False
+    names = {
+        call["id"]: call["function"]["name"] for message in request.messages for call in message.get("tool_calls") or ()
+    }
+    name = names.get(last["tool_call_id"])
+    return "```yaml" not in text_of(last) and name != "browser_fill_form"
+
+
+def _field(move: Move) -> dict[str, str]:
+    assert move.element
+    return {"name": move.element.name, "type": TYPES[move.kind], "target": move.element.id, "value": move.value}
