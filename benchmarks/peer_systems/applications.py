@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.first_run import ARTICLE_GOAL
-from benchmarks.llm.decisions import ARTICLE, CREATE, PLACE, PUBLISH, SEEN
+from benchmarks.llm.decisions import ARTICLE, CREATE, LISTED, PLACE, PUBLISH
 from benchmarks.llm.sites import GOALS_WITH_PASSWORD, Site, serve, truth
 from benchmarks.peer_systems.cells import Cell
 from benchmarks.peer_systems.faults import FaultyProxy
@@ -32,8 +32,8 @@ class Stored:
 class Place:
     url: str
     goal: str
-    shown: str
-    """Title of the page that shows that it is done."""
+    listed: tuple[str, str]
+    """Address of the page that lists what was stored, and what is to be read there."""
     proxy: FaultyProxy
     stored: Callable[[], Stored]
 
@@ -66,8 +66,13 @@ def _site(cell: Cell, on_killed: Callable[[], None]) -> Generator[Place]:
             on_killed=on_killed,
         )
         with in_front_of(proxy) as url:
-            shown = SEEN[PLACE if cell.app == "shop" else CREATE]
-            yield Place(url=f"{url}/", goal=GOALS_WITH_PASSWORD[site.app], shown=shown, proxy=proxy, stored=stored)
+            yield Place(
+                url=f"{url}/",
+                goal=GOALS_WITH_PASSWORD[site.app],
+                listed=LISTED[PLACE if cell.app == "shop" else CREATE],
+                proxy=proxy,
+                stored=stored,
+            )
 
 
 @contextmanager
@@ -89,4 +94,4 @@ def _wagtail(cell: Cell, on_killed: Callable[[], None]) -> Generator[Place]:
         )
         goal = ARTICLE_GOAL.replace("'editor'.", f"'editor' with password '{PASSWORD}'.")
         with in_front_of(proxy) as url:
-            yield Place(url=url + LIST, goal=goal, shown=SEEN[PUBLISH], proxy=proxy, stored=stored)
+            yield Place(url=url + LIST, goal=goal, listed=LISTED[PUBLISH], proxy=proxy, stored=stored)

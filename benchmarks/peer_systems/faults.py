@@ -2,7 +2,7 @@
 
 overlay     a dialog covers one of the pages until its button is clicked
 renamed     every control has another name, the links are below the page and the buttons above their fields
-expired     the session ends: before the effect, with the request for it, or with the page after it, by seed
+expired     the session ends: with the page after the effect, with the request for it, or before it, by seed
 lost        the application has stored the effect, and the client gets 504 and the advice to try again
 killed      the application has stored the effect, and the system that asked for it is killed with -9 before it gets the answer
 model       the application is left alone: the model answers 429 and 500 (`model.py`)
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from benchmarks.llm.sites import OTHER_NAMES
 from benchmarks.web_apps.wagtail.proxy import OVERLAY, Answer, Proxy, Request
 
-WHEN = ("before", "at", "after")
+WHEN = ("after", "at", "before")
 
 
 @dataclass(kw_only=True)

@@ -11,6 +11,8 @@ from benchmarks.peer_systems.model import PeerModel
 from benchmarks.peer_systems.systems import Worker, chromium
 from midcourse.testing.models import ModelServer
 
+TRIES = 3
+"""Of a run whose model was never asked, since its browser did not start on a busy machine."""
 LIMIT = 150.0
 """Seconds for a run, and again for its continuation after it was killed."""
 
@@ -63,7 +65,14 @@ class Ended:
         return self.claimed and not self.right
 
 
-def run_cell(cell: Cell, worker: Worker, encode: Callable[[str], list[int]] | None, postgres: str) -> Ended:
+def run_cell(
+    cell: Cell, worker: Worker, encode: Callable[[str], list[int]] | None, postgres: str, tries: int = TRIES
+) -> Ended:
+    ended = _run_once(cell, worker, encode, postgres)
+    return ended if ended.begun or tries == 1 else run_cell(cell, worker, encode, postgres, tries - 1)
+
+
+def _run_once(cell: Cell, worker: Worker, encode: Callable[[str], list[int]] | None, postgres: str) -> Ended:
     began = time.monotonic()
     model = PeerModel(cell, worker.system.dialect, encode)
     with (
@@ -74,7 +83,7 @@ def run_cell(cell: Cell, worker: Worker, encode: Callable[[str], list[int]] | No
         job = {
             "url": there.url,
             "goal": there.goal,
-            "shown": there.shown,
+            "listed": there.listed,
             "model": server.url,
             "home": home,
             "run": f"{cell.system}-{cell.app}-{cell.fault}-{cell.profile}-{cell.seed}-{time.time_ns()}",

@@ -14,6 +14,8 @@ os.environ.update(
     BROWSER_USE_LOGGING_LEVEL="warning",
     BROWSER_USE_CONFIG_DIR=tempfile.mkdtemp(),
     SKIP_LLM_API_KEY_VERIFICATION="true",
+    TIMEOUT_BrowserStartEvent="120",  # a slow machine is not what is compared
+    TIMEOUT_BrowserLaunchEvent="120",
 )
 
 from browser_use import Agent, Browser, ChatOpenAI

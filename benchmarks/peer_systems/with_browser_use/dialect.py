@@ -24,10 +24,10 @@ class BrowserUse:
         page = Page()
         _read_tab(state, page)
         _, _, listed = state.partition("Interactive elements")
-        lines = [line.strip().lstrip("*").strip() for line in listed.splitlines()[1:]]
-        _read_lines(lines, page)
+        lines = listed.splitlines()[1:]
+        _read_lines([line.strip().lstrip("*").strip() for line in lines], page)
         if not page.title or "://" in page.title or page.title.startswith("127.0.0.1"):  # the tab has no title yet
-            page.title = next((line for line in lines if line and line[0] not in "[|<"), "")
+            page.title = next((line for line in lines if line and line[0] not in "\t[|<*"), "")
         if not any(element.role in ("link", "button") for element in page.elements.values()):
             address = re.search(r"Go to (\S+?)\.? ", request.text)
             assert address

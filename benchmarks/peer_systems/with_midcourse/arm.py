@@ -3,11 +3,12 @@
 import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 from benchmarks.first_run import Sensible, is_effect
-from midcourse import Agent, Expectation, Settings, Task
+from midcourse import Agent, Settings, Task
 from midcourse.domain.approval import Question
-from midcourse.expect import SurfaceMatches
+from midcourse.domain.expectation import Probe
 from midcourse.worlds.browser import Browser
 
 os.environ.setdefault("OPENAI_API_KEY", "none")
@@ -22,7 +23,9 @@ async def run(job: dict[str, Any]) -> dict[str, Any]:
     if job["again"]:
         result = await agent.resume(job["run"])
     else:
-        done = Expectation(checks=(SurfaceMatches(pattern=job["shown"]),)) if job["checked"] else None
+        path, text = job["listed"]
+        listed = Probe(name="page_shows", arguments={"url": urljoin(job["url"], path), "text": text})
+        done = listed if job["checked"] else None
         result = await agent.run(Task(goal=job["goal"], done_when=done, limits=settings.limits()), run_id=job["run"])
     return {
         "claimed": bool(result.success),
