@@ -16,6 +16,7 @@ and application that does not complete every undisturbed run is reported as not 
 
 import argparse
 import json
+import signal
 import sys
 import tempfile
 import time
@@ -137,6 +138,7 @@ def main() -> None:
     if given.cells:
         print(f"{len(cells)} cells, {FROZEN}", *cells, sep="\n")
         return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the workers and PostgreSQL, too
     began = time.monotonic()
     ended = run(cells, given.jobs, given.log, given.minutes)
     seconds = sum(one.seconds for one in ended) / given.jobs if given.log else time.monotonic() - began

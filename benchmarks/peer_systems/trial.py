@@ -13,7 +13,7 @@ from midcourse.testing.models import ModelServer
 
 TRIES = 3
 """Of a run whose model was never asked, since its browser did not start on a busy machine."""
-LIMIT = 150.0
+LIMIT = 240.0
 """Seconds for a run, and again for its continuation after it was killed."""
 
 

@@ -17,7 +17,7 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from playwright.async_api import Page, async_playwright
 
 SYSTEM = "You carry out tasks in a web browser with the tools. Say what you did when the task is done."
-PATIENCE = 5_000
+PATIENCE = 30_000
 """Milliseconds for an action on the page."""
 
 
