@@ -1,6 +1,6 @@
 """Midcourse beside other agent systems: what is repeated, what is falsely called done, what is completed, and at which cost?
 
-    python -m benchmarks.peers --json --log peers.jsonl
+    python -m benchmarks.peers --json --log benchmarks/results/peers.jsonl
 
 Every system works on the same pages, behind a proxy with the same faults (`peer_systems/faults.py`), with the same scripted model, which
 sees only what each request shows. Each has an environment and a lock of its own. What was stored is read from the application.
@@ -72,7 +72,7 @@ def postgres_for(cells: list[Cell]) -> Generator[str]:
 
 def run(cells: list[Cell], jobs: int, log: Path | None, minutes: float) -> list[Ended]:
     """Those of the log, and those that are still to be run."""
-    ended = [one for one in logged(log) if one.cell in set(cells)]
+    ended = of_log(cells, log)
     done = {one.cell for one in ended}
     left = [cell for cell in cells if cell not in done]
     encode = tokenizer() if is_installed() else None
@@ -94,7 +94,12 @@ def run(cells: list[Cell], jobs: int, log: Path | None, minutes: float) -> list[
         finally:
             pool.shutdown(cancel_futures=True)
             workers.close()
-    return sorted(ended, key=lambda one: cells.index(one.cell))
+    return ended
+
+
+def of_log(cells: list[Cell], log: Path | None) -> list[Ended]:
+    wanted = set(cells)
+    return [one for one in logged(log) if one.cell in wanted]
 
 
 def logged(log: Path | None) -> list[Ended]:
@@ -131,6 +136,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=0.0, help="start no run after this time")
     parser.add_argument("--log", type=Path, help="a file for every run as it ends; those in it are not run again")
     parser.add_argument("--cells", action="store_true", help="print all cells in their order, and run none")
+    parser.add_argument("--report", action="store_true", help="run nothing, and report what the log has")
     given = parser.parse_args()
     if digest() != FROZEN:
         raise SystemExit(f"The cells are not those that were fixed: {digest()}, not {FROZEN}")
@@ -140,7 +146,8 @@ def main() -> None:
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the workers and PostgreSQL, too
     began = time.monotonic()
-    ended = run(cells, given.jobs, given.log, given.minutes)
+    ended = of_log(cells, given.log) if given.report else run(cells, given.jobs, given.log, given.minutes)
+    ended.sort(key=lambda one: cells.index(one.cell))
     seconds = sum(one.seconds for one in ended) / given.jobs if given.log else time.monotonic() - began
     told = {**summary_of(ended, len(cells)), "seconds": round(seconds, 1), "machine": machine()}
     print(tables(told))

@@ -40,9 +40,12 @@ def read_snapshot(snapshot: str, page: Page) -> None:
             role=found["role"],
             name=name or ("" if found["role"] == "textbox" else value),
             value=value,
+            covered=ref is None,  # nothing can be done to it
         )
         above = [(indent, each) for indent, each in above if indent < len(found["indent"])]
         _name_by_content(page, above, element.name)
+        if element.role == "text" and above and page.elements[above[-1][1]].role == "textbox":
+            page.elements[above[-1][1]] = replace(page.elements[above[-1][1]], value=value)
         groups = [page.elements[each] for _, each in above if page.elements[each].role in GROUPS]
         page.elements[element.id] = replace(element, within=groups[-1].name if groups else "")
         above.append((len(found["indent"]), element.id))
@@ -50,9 +53,9 @@ def read_snapshot(snapshot: str, page: Page) -> None:
 
 
 def _name_by_content(page: Page, above: list[tuple[int, str]], name: str) -> None:
-    """Controls are named by what is in them if they have no name."""
+    """Controls, rows and dialogs are named by what is in them if they have no name."""
     for _, each in above:
-        if page.elements[each].role in ("button", "link") and not page.elements[each].name:
+        if page.elements[each].role in ("button", "link", "row", "dialog") and not page.elements[each].name:
             page.elements[each] = replace(page.elements[each], name=name)
 
 

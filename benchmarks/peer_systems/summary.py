@@ -5,11 +5,11 @@ from statistics import median
 from typing import Any
 
 from benchmarks.harness.report import Share, table
-from benchmarks.peer_systems.cells import ERRING, FROZEN, all_cells
+from benchmarks.peer_systems.cells import ERRING, FROZEN, SITE_FAULTS, all_cells
 from benchmarks.peer_systems.systems import SYSTEMS
 from benchmarks.peer_systems.trial import Ended
 
-OURS = "midcourse"
+OURS, BARE = "midcourse", "midcourse-bare"
 COSTS = ("calls", "tokens_in", "cached", "tokens_out", "usd", "usd_uncached")
 
 
@@ -36,6 +36,7 @@ def summary_of(ended: list[Ended], wanted: int) -> dict[str, Any]:
         "not_comparable": not_comparable(ended),
         "rows": rows,
         "overall": [overall(name, ended) for name in systems],
+        "faults": [by_fault(name, fault, ended) for fault in SITE_FAULTS for name in systems],
         "losses": losses(rows),
         "troubled": [asdict(one) for one in ended if one.system == OURS and not one.completed][:40],
     }
@@ -68,6 +69,15 @@ def overall(system: str, ended: list[Ended]) -> dict[str, Any]:
     return {"system": system, **counts(some)}
 
 
+def by_fault(system: str, fault: str, ended: list[Ended]) -> dict[str, Any]:
+    some = [
+        one
+        for one in ended
+        if (one.system, one.fault) == (system, fault) and one.app != "wagtail" and one.profile not in ERRING
+    ]
+    return {"system": system, "fault": fault, **counts(some)}
+
+
 def not_comparable(ended: list[Ended]) -> list[str]:
     """Pairs of system and application of which an undisturbed run, by a model without errors, was not completed."""
     failed = [
@@ -77,12 +87,12 @@ def not_comparable(ended: list[Ended]) -> list[str]:
 
 
 def losses(rows: list[dict[str, Any]]) -> list[str]:
-    """Each row in which Midcourse repeats, claims falsely, or is behind a peer in completion or prompt tokens."""
+    """Each row in which Midcourse, with or without probes, repeats, claims falsely, or is behind a peer in completion or prompt tokens."""
     found: list[str] = []
     for ours in rows:
-        if ours["system"] != OURS or not ours["runs"]:
+        if ours["system"] not in (OURS, BARE) or not ours["runs"]:
             continue
-        where = f"{ours['app']}, {ours['fault']}, {ours['profile']}"
+        where = f"{ours['system']}, {ours['app']}, {ours['fault']}, {ours['profile']}"
         found += [f"{where}: {ours[name]} {name}" for name in ("repeated", "false_done") if ours[name]]
         for row in rows:
             same = all(row[name] == ours[name] for name in ("app", "fault", "profile"))
@@ -112,13 +122,38 @@ def tables(told: dict[str, Any]) -> str:
     parts = [
         done,
         "Both sites, all faults, trusting and careful:",
-        table(["system", *(title for title, _ in COLUMNS)], [[row["system"], *_cells(row)] for row in told["overall"]]),
+        overall_table(told),
+        fault_table(told),
         "Not comparable, since an undisturbed run was not completed: " + (", ".join(told["not_comparable"]) or "none."),
         "Rows where Midcourse loses:\n\n" + ("\n".join(f"- {each}" for each in told["losses"]) or "None."),
         table(header, rows),
         table(["system", "versions", "settings", "after a crash"], versions),
     ]
     return "\n\n".join(parts)
+
+
+def overall_table(told: dict[str, Any]) -> str:
+    return table(
+        ["system", *(title for title, _ in COLUMNS)], [[row["system"], *_cells(row)] for row in told["overall"]]
+    )
+
+
+def fault_table(told: dict[str, Any]) -> str:
+    """Runs completed on both sites by a model without errors, for each fault and system."""
+    systems = [row["system"] for row in told["overall"]]
+    rows = [
+        [fault, *(_short(row) for row in told["faults"] if row["fault"] == fault)]
+        for fault in dict.fromkeys(row["fault"] for row in told["faults"] if row["runs"])
+    ]
+    return table(["fault", *systems], rows)
+
+
+def _short(row: dict[str, Any]) -> str:
+    also = [f"{row[name]} {word}" for name, word in SHORT.items() if row[name]]
+    return ", ".join([f"{row['completed']} of {row['runs']}", *also]) if row["runs"] else "–"
+
+
+SHORT = {"repeated": "repeated", "false_done": "false 'done'", "asked": "asked"}
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

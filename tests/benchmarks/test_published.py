@@ -86,6 +86,16 @@ def _agentdojo(told: dict[str, Any]) -> Sequence[str]:
     ]
 
 
+def _peers(told: dict[str, Any]) -> Sequence[str]:
+    systems = {row["system"]: row for row in told["overall"]}
+    return [
+        f"{sum(row['runs'] for row in systems.values())} runs",
+        *(f"{percent(row['share']['share'])} % completed, {row['repeated']} repeated" for row in systems.values()),
+        f"{systems['midcourse']['false_done']} false 'done'",
+        f"asked a person in {systems['midcourse-bare']['asked']}",
+    ]
+
+
 def _desktop(told: dict[str, Any]) -> Sequence[str]:
     ours = next(row for row in told["rows"] if (row["story"], row["arm"]) == ("all", "midcourse"))
     return [
@@ -160,6 +170,7 @@ ROWS = (
     ),
     Row(script="drift", results=("drift",), figures=_drift),
     Row(script="first_run", results=("first_run",), figures=_first_run),
+    Row(script="peers", results=("peers",), figures=_peers),
     Row(script="desktop", results=("desktop",), figures=_desktop),
     Row(script="kill_mail", results=("kill_mail",), figures=_kill_mail),
     Row(script="robot", results=("robot",), figures=_robot),

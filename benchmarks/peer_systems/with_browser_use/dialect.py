@@ -2,7 +2,9 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from benchmarks.llm.decisions import Element, Move, Page
 from benchmarks.llm.meter import text_of
@@ -11,7 +13,14 @@ from midcourse.testing.models import ChatRequest
 
 MOST_ACTIONS = 5
 ROLES = {"a": "link", "button": "button", "input": "textbox", "textarea": "textbox", "select": "combobox"}
-ARIA_ROLES = ("textbox", "combobox", "button", "link")
+ARIA_ROLES = ("textbox", "combobox", "button", "link", "dialog")
+TITLES = {
+    "/admin/login/": "Sign in",
+    "/admin/pages/add/": "New: Article",
+    r"/admin/pages/\d+/edit/": "Editing Article",
+    "/admin/pages/2/$": "Exploring: Gazette",
+}
+"""Of Wagtail's pages, by their addresses: their headings are other than their titles."""
 _ELEMENT = re.compile(r"^(?:\|[^|]*\|)?\*?\[(\d+)\]<(\w+)([^>]*)>")
 _ATTRIBUTE = re.compile(r"([\w-]+)=(.*?)(?= [\w-]+=|\s*/?$)")
 _TAB = re.compile(r"^Tab (\w+): (\S+) - (.*)$", re.MULTILINE)
@@ -27,7 +36,9 @@ class BrowserUse:
         lines = listed.splitlines()[1:]
         _read_lines([line.strip().lstrip("*").strip() for line in lines], page)
         if not page.title or "://" in page.title or page.title.startswith("127.0.0.1"):  # the tab has no title yet
-            page.title = next((line for line in lines if line and line[0] not in "\t[|<*"), "")
+            heading = next((line for line in lines if line and line[0] not in "\t[|<*"), "")
+            path = urlsplit(page.address).path
+            page.title = next((title for start, title in TITLES.items() if re.match(start, path)), heading)
         if not any(element.role in ("link", "button") for element in page.elements.values()):
             address = re.search(r"Go to (\S+?)\.? ", request.text)
             assert address
@@ -57,16 +68,18 @@ def _read_tab(state: str, page: Page) -> None:
 
 
 def _read_lines(lines: list[str], page: Page) -> None:
-    label = ""
+    label = row = ""
     for n, line in enumerate(lines):
         found = _ELEMENT.match(line)
         if found is None:
             if line and line[0] not in "<[|":
                 label = line
+                row = row or line
                 page.elements[f"#{n}"] = Element(id=f"#{n}", role="text", name=line)
             continue
         inner = next((each for each in lines[n + 1 : n + 2] if each and each[0] not in "[<|"), "")
-        page.elements[found[1]] = _element(found, label, inner)
+        row = "" if found[2] == "tr" else row
+        page.elements[found[1]] = replace(_element(found, label, inner), within=row)
 
 
 def _element(found: re.Match[str], label: str, inner: str) -> Element:
@@ -78,7 +91,7 @@ def _element(found: re.Match[str], label: str, inner: str) -> Element:
         role = has["role"]
     own = has.get("aria-label") or has.get("ax_name") or ""
     field = role in ("textbox", "combobox")
-    name = own or (label if field else inner or has.get("value", ""))
+    name = own or (label if field else inner or has.get("value", "")) or ("dialog" if role == "dialog" else "")
     value = has.get("value") or has.get("current_value") or has.get("selected") or ""
     return Element(id=found[1], role=role, name=name, value=value or (inner if found[2] == "textarea" else ""))
 

@@ -1,0 +1,111 @@
+"""Midcourse beside other systems: the cells are those that were fixed, adapters are small, and a 504 is repeated by one system and not by ours."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.llm.decisions import Element, Move, Page
+from benchmarks.peer_systems import summary
+from benchmarks.peer_systems.cells import FROZEN, all_cells, digest
+from benchmarks.peer_systems.faults import renamed
+from benchmarks.peer_systems.profiles import Errors
+from benchmarks.peer_systems.snapshots import read_snapshot
+from tests.benchmarks.scripts import ROOT, measure
+
+FOLDER = ROOT / "benchmarks" / "peer_systems"
+SYSTEMS = sorted(FOLDER.glob("with_*"))
+
+
+def test_the_cells_are_those_that_were_fixed_before_the_first_run() -> None:
+    assert digest() == FROZEN
+
+
+def test_every_pair_of_system_and_fault_has_a_first_seed_before_any_has_a_second() -> None:
+    cells = [cell for cell in all_cells() if cell.profile in ("trusting", "careful")]
+    first = [cell.seed for cell in cells].index(1)
+    assert {(cell.system, cell.fault) for cell in cells[:first]} == {(cell.system, cell.fault) for cell in cells}
+
+
+@pytest.mark.parametrize("folder", SYSTEMS, ids=lambda folder: folder.name)
+def test_an_adapter_has_at_most_150_lines(folder: Path) -> None:
+    code = [file.read_text(encoding="utf-8") for file in folder.iterdir() if file.suffix in (".py", ".mjs")]
+    assert 0 < sum(bool(line.strip()) for text in code for line in text.splitlines()) <= 150
+
+
+def test_no_lock_names_a_registry() -> None:
+    for file in [*FOLDER.glob("with_*/requirements.lock"), FOLDER / "node" / "package-lock.json"]:
+        assert not re.search(
+            r"resolved|index-url|https?://(?!opencollective|github|ko-fi|tidelift)", file.read_text(encoding="utf-8")
+        )
+
+
+def test_errors_are_drawn_by_what_is_done_and_grow_with_the_rate() -> None:
+    moves = [Move(kind="type", value="x", says=f"Set {n}") for n in range(400)]
+    made: list[set[str]] = []
+    for rate in (0.05, 0.1, 0.2):
+        spoilt = Errors("tickets", 3, rate).spoil(moves, Page())
+        made.append({move.says for move in spoilt if move.value != "x"})
+    assert made[0] < made[1] < made[2]
+    assert 40 < len(made[2]) < 120
+    again = Errors("tickets", 3, 0.2)
+    again.spoil(moves, Page())
+    assert again.spoil(moves, Page()) == moves, "each error is made once"
+
+
+def test_a_click_that_errs_leads_elsewhere_after_the_values_before_it_are_given() -> None:
+    page = Page(elements={"1": Element(id="1", role="link", name="Home")})
+    press = Move(kind="click", element=Element(id="2", role="button", name="Next"), says="Press Next")
+    set_value = Move(kind="type", value="x", says="Set Subject")
+    always = Errors("tickets", 0, 1.0)
+    assert [move.kind for move in always.spoil([set_value, press], page)] == ["type"]
+    (elsewhere,) = always.spoil([press], page)
+    assert elsewhere.kind == "done" or elsewhere.element == page.elements["1"]
+
+
+def test_a_snapshot_is_read_with_values_and_rows() -> None:
+    page = Page()
+    read_snapshot(
+        '- row [ref=e1]:\n  - cell "Gazette" [ref=e2]\n  - link "Explore" [ref=e3]\n- textbox "Title" [ref=e4]:\n  - text: Harbour\n'
+        '- combobox "Priority" [ref=e5]:\n  - option "Low"\n  - option "High" [selected]\n- button "Next" [disabled]',
+        page,
+    )
+    assert page.elements["e3"].within == "Gazette"
+    assert (page.elements["e4"].value, page.elements["e5"].value) == ("Harbour", "High")
+    assert page.find(("button",), "Next") is None, "a button without a reference cannot be clicked"
+
+
+def test_renamed_controls_move_too_and_titles_stay() -> None:
+    page = b"<title>Sign in</title><nav><a>Tickets</a></nav><main><form x><label>Subject</label><p><button>Sign in</button></p></form></main>"
+    assert renamed(page, 0).decode() == (
+        "<title>Sign in</title><main><form x><p><button>Log in</button></p><label>Title</label></form></main><nav><a>Tickets</a></nav>"
+    )
+
+
+def test_the_page_in_docs_shows_the_kept_result() -> None:
+    told = json.loads((ROOT / "benchmarks" / "results" / "peers.json").read_text(encoding="utf-8"))
+    page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
+    assert summary.fault_table(told) in page
+    assert summary.overall_table(told) in page
+
+
+@pytest.mark.slow
+def test_a_trusting_model_orders_twice_after_a_504_in_another_system_and_once_in_ours() -> None:
+    told = measure(
+        "peers",
+        "--systems",
+        "midcourse",
+        "langgraph",
+        "--apps",
+        "shop",
+        "--faults",
+        "lost",
+        "--profiles",
+        "trusting",
+        "--seeds",
+        "1",
+    )
+    rows = {row["system"]: row for row in told["rows"]}
+    assert (rows["midcourse"]["completed"], rows["midcourse"]["repeated"], rows["midcourse"]["asked"]) == (1, 0, 0)
+    assert (rows["langgraph"]["completed"], rows["langgraph"]["repeated"]) == (0, 1)
