@@ -100,7 +100,10 @@ def _signature(name: str, member: Any) -> str:
     except (TypeError, ValueError):
         return ""
     prefix = "async def " if inspect.iscoroutinefunction(member) else "class " if inspect.isclass(member) else "def "
-    parameters = _parameters([each for each in signature.parameters.values() if each.name != "self"])
+    if getattr(member, "_is_protocol", False):  # implemented, not made
+        return ""
+    public = [each for each in signature.parameters.values() if each.name != "self" and not each.name.startswith("_")]
+    parameters = _parameters(public)
     returned = (
         ""
         if inspect.isclass(member) or signature.return_annotation is inspect.Signature.empty
@@ -134,6 +137,7 @@ def _annotation(annotation: Any) -> str:
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    text = re.sub(r"(?:typing\.)?Annotated\[([^][]*), \S*Discriminator\([^)]*\)\]", r"\1", text)
     return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Z_a-z])", "", text)
 
 
@@ -148,11 +152,18 @@ def _shortened(text: str) -> str:
 
 def _text(member: Any) -> str:
     """The docstring. What it draws with boxes or indents keeps its form."""
-    text = inspect.getdoc(member) or ""
-    if inspect.isclass(member) and text.startswith(f"{member.__name__}("):  # written by dataclass
-        return ""
+    text = _of_class(member) if inspect.isclass(member) else inspect.getdoc(member) or ""
     paragraphs = text.split("\n\n")
     return "\n\n".join(f"```text\n{each}\n```" if "├──" in each else each for each in paragraphs)
+
+
+def _of_class(member: type) -> str:
+    """The docstring that we wrote for the class or a class above it: not those of dataclasses, protocols and pydantic."""
+    for one in member.__mro__:
+        text = inspect.cleandoc(one.__doc__ or "") if "__doc__" in vars(one) else ""
+        if one.__module__.startswith("midcourse") and text and not text.startswith(f"{one.__name__}("):
+            return text
+    return ""
 
 
 def _cell(text: str) -> str:

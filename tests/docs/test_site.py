@@ -24,6 +24,10 @@ def test_site(tmp_path: Path) -> None:
     written = {page.relative_to(ROOT / "docs").with_suffix(".html") for page in (ROOT / "docs").rglob("*.md")}
     assert {"index.html", *(page.as_posix() for page in written)} <= pages.keys()
     assert {f"reference/{module}.html" for module in PUBLIC} <= pages.keys()
+    foreign = ("PEP 544", "_cli_", "Discriminator(", "custom_error")  # of typing and pydantic
+    assert [
+        name for name, page in pages.items() if name.startswith("reference/") and any(word in page for word in foreign)
+    ] == []
     missing = [name for name in Commands.table if f"midcourse {name}" not in pages["reference/commands.html"]]
     assert missing == []
     elsewhere = {match[1] for page in pages.values() for match in FETCHED.finditer(page)}

@@ -71,13 +71,13 @@ _IN_CHECKOUT = Path(__file__).parents[3] / "examples" / "tasks"
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What a task file and the settings of the moment come to."""
+    """A task file together with the settings and inputs of one start: everything that a run needs."""
 
     name: str
     source: str
     overrides: Mapping[str, str]
     inputs: Pairs = ()
-    """In place of those in the file."""
+    """Inputs that replace those in the file."""
     file: TaskFile
     settings: Settings
     by: str = ""

@@ -57,7 +57,7 @@ class Commands(LazyGroup):
         "undo": Entry(f"{_C}undo", "Undo what a run did, newest first; list what cannot be.", RUNS),
         "export": Entry(f"{_C}records.export", "Write a run as one HTML file, to read it anywhere.", RUNS),
         "replay": Entry(
-            f"{_C}records.replay", "Put a recorded run through the director again, under other settings.", RUNS
+            f"{_C}records.replay", "Repeat the decisions of a recorded run, also under other settings.", RUNS
         ),
         "fork": Entry(f"{_C}records.fork", "Continue live from one event of a recorded run, as a new run.", RUNS),
         "prune": Entry(f"{_C}records.prune", "Delete the records of runs that ended long ago.", RUNS),
@@ -120,7 +120,7 @@ def top(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Agents that plan as far as they can see, look again, and do nothing twice by accident."""
+    """Run agents whose actions have consequences: asked about before, never repeated, resumed after a crash."""
 
 
 @runtime_checkable

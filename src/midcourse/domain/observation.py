@@ -20,12 +20,15 @@ class Zone:
 
     id: str
     role: str
+    """What it is: `button`, `textbox`, `product`."""
     label: str
+    """Its name, as a person reads it: `Place order`."""
     bounds: Bounds | None = None
     """Position relative to the top left corner of the screenshot. In a browser that is the visible part of the page, in CSS
     pixels; on a desktop the screen, in its pixels.
     """
     state: Named[Scalar] = NONE
+    """What else is known of it, by name: `{"checked": True}`."""
 
     def __post_init__(self) -> None:
         keep_named(self, "state")

@@ -25,20 +25,31 @@ of a detour, which does not replace the segment; a person changed what a step do
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """One step as a planner writes it. Nothing in it is trusted."""
+    """One step as a planner writes it: a skill, the zone it acts on, and what shows that it worked.
+
+    It is checked before it becomes a step of a plan: the zone must be visible, the skill known, the arguments valid.
+    """
 
     zone: str = GLOBAL
+    """The id of a visible zone, or `__global__` for a skill without one. In rules, a pattern: `role:label`."""
     skill: str = ""
+    """The name of a skill in the world's catalogue."""
     arguments: Named[Argument] = NONE
+    """The skill's arguments by name: `{"text": "Hello"}`. A value may be a `Reference` to an input, secret, file or result."""
     expect: Expectation | None = None
+    """What must be seen afterwards. Until it is seen, an irreversible step does not count as done."""
     absent_when: Expectation | None = None
+    """What is seen only if nothing happened, such as a message that a field is missing."""
     probe: Probe | None = None
+    """What is asked where it is unknown whether the step happened; by default the probe that the skill names."""
     transition: bool | None = None
+    """Whether the step may change the screen, so that the rest is planned after another look. None: as the skill says."""
     needs: Several[str] = NONE
     """Results of earlier steps that it requires, in addition to those that its arguments refer to."""
     gives: Several[str] = NONE
     """Results that it must return, for other steps or for the task."""
     says: str = ""
+    """The step in words, for people."""
 
     def __post_init__(self) -> None:
         keep_named(self, "arguments")

@@ -38,6 +38,8 @@ ReflectionSource: TypeAlias = Literal["rules", "model", "own"]
 
 @dataclass(frozen=True, kw_only=True)
 class Reflection:
+    """An explanation of a failure: its probable cause, and what may fix it."""
+
     analysis: Analysis
     fix: Fix
     by: ReflectionSource = "rules"

@@ -46,13 +46,19 @@ class DetourCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
+    """How a run ended: whether it succeeded, why it ended, what was done, what it returned and what it cost."""
+
     run: str
+    """The id of the run, which `midcourse show` and `Agent.resume` take."""
     goal: str
     success: bool
+    """Whether the run reached its goal, as far as it can tell. See `verified`."""
     verified: bool
     """Whether `done_when` was verified. Success without it only means that the plan was carried out."""
     final_reason: FinalReason
+    """Why the run ended, as one word that programs can compare. docs/why-it-ended.md explains each."""
     final_detail: str
+    """Why the run ended, as a sentence."""
     replans: int
     """The number of replans: extensions after a transition, and all others."""
     extensions: int
@@ -61,11 +67,15 @@ class Result:
     planner_calls: int
     wall_seconds: float
     completed: tuple[CompletedStep, ...]
+    """The steps that were done, in order."""
     attempts: tuple[FailedStep, ...]
+    """The steps that failed, with the reasons."""
     budget: BudgetUsed
+    """What was used of each limit."""
     spent: tuple[Spent, ...] = ()
     """What it cost, by role, plan and model."""
     data: Pairs = ()
+    """What the task's `output` asked for, by name."""
     missing: tuple[str, ...] = ()
     """Required fields of the task's output without a value."""
     audit: Head | None = None

@@ -12,7 +12,10 @@ from midcourse.domain.skill import Parameter
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
+    """What a run is to achieve: a goal in words, the values it needs, how completion is checked, and its limits."""
+
     goal: str
+    """What to do, in words. The planner reads it."""
     world: str = ""
     inputs: Named[Scalar] = NONE
     """Values that steps refer to by name."""
@@ -25,6 +28,7 @@ class Task:
     secret_origins: Named[str] = NONE
     """The origin that each bound secret belongs to, by name."""
     files: Several[str] = NONE
+    """Names of files that steps may use, as `$file.NAME` in a task file."""
     key: str = ""
     """Business key: a second run with the same key returns the first."""
     limits: Limits = field(default_factory=Limits)

@@ -10,6 +10,8 @@ from midcourse.domain.skill import Parameter
 
 
 class Approver(Protocol):
+    """Decides the questions of a run: approvals, and whether something happened. Any class with this method."""
+
     async def ask(self, question: Question) -> Decision | None:
         """Ask the question. None: it was sent, and the decision will arrive through the mailbox."""
         ...

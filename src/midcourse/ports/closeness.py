@@ -37,6 +37,8 @@ class Closeness:
 
 
 class ClosenessJudge(Protocol):
+    """Judges how close the screen is to the goal of a detour, from 0 to 10."""
+
     async def judge(self, context: JudgingContext) -> Closeness: ...
 
 

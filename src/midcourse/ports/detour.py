@@ -73,4 +73,6 @@ class TryDraft:
 
 
 class DetourPlanner(Protocol):
+    """Plans the next try of a detour: what may bring a step's zone into reach."""
+
     async def plan_try(self, context: DetourContext) -> TryDraft: ...

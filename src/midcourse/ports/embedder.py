@@ -6,6 +6,8 @@ from midcourse.domain.records.lesson import Embedding
 
 
 class Embedder(Protocol):
+    """Turns text into a vector, by which similar failures are found."""
+
     async def embed(self, text: str) -> Embedding:
         """A vector of unit length. Raises `OSError` if the provider cannot be reached."""
         ...

@@ -13,6 +13,8 @@ from midcourse.ports.planner import ONE_CALL
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
+    """The fields that an extractor is asked for, and the screens to find them on."""
+
     task: Task
     fields: tuple[Parameter, ...]
     """The fields that no skill has returned."""
@@ -25,6 +27,8 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True)
 class Extract:
+    """What an extractor found, by name, or why it found nothing."""
+
     data: Pairs = ()
     why: str = ""
     cost: Cost = ONE_CALL
@@ -34,4 +38,6 @@ class Extract:
 
 
 class Extractor(Protocol):
+    """Reads the data that a task asks for from what the run has seen."""
+
     async def extract(self, wanted: Wanted) -> Extract: ...

@@ -41,6 +41,8 @@ class Finding:
 
 
 class Monitor(Protocol):
+    """Reviews the path of a run, and says if it leads nowhere."""
+
     async def review(self, context: MonitorContext) -> Finding: ...
 
 

@@ -44,4 +44,6 @@ class OutlineDraft:
 
 
 class Outliner(Protocol):
+    """Divides a goal into coarse goals, which the planner may use."""
+
     async def outline(self, context: OutliningContext) -> OutlineDraft: ...

@@ -59,7 +59,7 @@ class PlanningContext:
     beyond: bool = False
     """Whether the plan may contain steps on screens that were not observed. Only for comparison with fixed plans."""
     outline: Outline | None = None
-    """Coarse goals and their progress, as a suggestion. `midcourse.policy.advice.outline.format_outline` renders it as text."""
+    """Coarse goals and their progress, as a suggestion. `midcourse.planners.format_outline` renders it as text."""
     advice: Advice | None = None
     """What a monitor found wrong with the path so far. Unlike a person's guidance, it may be ignored."""
     picture: bytes = b""
@@ -70,16 +70,23 @@ class PlanningContext:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanDraft:
-    """A planner's answer. Without steps, `verdict` says why: done, impossible, gave up, refused, garbage,
-    transport; or `ask`: `detail` is a question to the user, whose answer is in the guidance of the next context.
+    """A planner's answer: the next steps, or why there are none.
+
+    A planner of your own returns steps, `done` (the task is finished), `impossible`, `gave_up`, or `ask`: then `detail` is a
+    question to the user, whose answer is in the guidance of the next context. The others are for planners with a model:
+    `refused` (it declined), `rejected` (the provider rejected the request), `garbage` (an answer that cannot be read) and
+    `transport` (no answer).
     """
 
     verdict: PlanVerdict = "steps"
     steps: Several[Draft] = NONE
+    """What to do next, on what is visible now."""
     final: bool | None = None
     """Whether these steps finish the task. None: they do unless they end in `__replan__` or a transition."""
     detail: str = ""
+    """The verdict in words: why it is impossible, or the question."""
     cost: Cost = ONE_CALL
+    """What the answer cost."""
     model: str = ""
     """The model that answered, if any."""
     wait: float | None = None
@@ -92,7 +99,11 @@ class PlanDraft:
 
 
 class Planner(Protocol):
-    async def plan(self, context: PlanningContext) -> PlanDraft: ...
+    """Drafts the next steps: a model, rules, or any class with this method."""
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        """Plan for what is visible in `context.observation`. Completed steps must not be planned again."""
+        ...
 
 
 class Remembering(Protocol):

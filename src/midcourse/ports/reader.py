@@ -33,4 +33,6 @@ class Sighting:
 
 
 class Reader(Protocol):
+    """Finds zones in a screenshot that the world could not find."""
+
     async def read(self, picture: Picture) -> Sighting: ...

@@ -52,6 +52,8 @@ class Explanation:
 
 
 class Reflector(Protocol):
+    """Explains a failure for the next plan."""
+
     async def reflect(self, context: ReflectionContext) -> Explanation: ...
 
 

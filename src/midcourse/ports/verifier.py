@@ -38,4 +38,6 @@ class Verdict:
 
 
 class Verifier(Protocol):
+    """Judges from a screen whether something holds that is described in words."""
+
     async def verify(self, claim: Claim) -> Verdict: ...

@@ -55,6 +55,8 @@ class WorldFull(WorldAway):
 
 
 class World(Protocol):
+    """What an agent acts on: it is observed, carries out skills and answers probes. `BaseWorld` implements it for most worlds."""
+
     @property
     def name(self) -> str: ...
 

@@ -98,22 +98,23 @@ class BaseWorld:
         return self._declared.catalogue
 
     async def open(self) -> str:
-        """A session that dies with its process cannot be attached to, so there is no handle."""
+        """Begin a session. Returns no handle, because this session ends with its process, and no other can attach to it."""
         self._barred.clear()
         return ""
 
     async def attach(self, handle: str) -> bool:
+        """Take over an existing session. False: there is none, because sessions end with their process."""
         return False
 
     async def attend(self) -> str:
-        """Nothing is held up here anyway."""
+        """Let a person act in the world. Override it in a world that holds back what a person does, or to say where it is."""
         return ""
 
     async def conceal(self, secrets: Pairs) -> None:
-        """Nothing is pictured here; a world that takes screenshots overrides this."""
+        """Cover these secrets in screenshots. Override it in a world that takes some."""
 
     async def close(self) -> None:
-        """Nothing to let go of; a world that holds something overrides this."""
+        """End the session. Override it in a world that holds connections, files or processes."""
 
     async def observe(self) -> Observation | Unseen:
         seen = await self._look()

@@ -147,7 +147,7 @@ def answer(
     set_: Fleet = None,
     json: Json = False,
 ) -> int:
-    """Tell a run whether something happened that nothing else could decide, how to continue, or what it asks.
+    """Answer a run that asks whether something happened, or that has a question of its planner.
 
     Look for yourself first: the run believes you. Advice while it asks nothing is given with `midcourse guide`.
 

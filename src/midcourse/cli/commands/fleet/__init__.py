@@ -11,8 +11,10 @@ _HERE = "midcourse.cli.commands.fleet."
 
 class FleetCommands(LazyGroup):
     table: ClassVar = {
-        "worker": Entry(f"{_HERE}worker", "Drive durable runs and carry out their commands, until it is stopped."),
-        "host": Entry(f"{_HERE}host", "Own the sessions of worlds for the runs of a fleet, until it is stopped."),
+        "worker": Entry(f"{_HERE}worker", "Carry out the runs of a fleet, until it is stopped."),
+        "host": Entry(
+            f"{_HERE}host", "Open worlds, such as browsers, for the workers of a fleet, until it is stopped."
+        ),
         "migrate": Entry(f"{_HERE}migrate", "Bring a fleet's database to the schema of this version."),
         "expire": Entry(f"{_HERE}expire", "Delete journals, observations and screenshots of the runs of a month."),
     }

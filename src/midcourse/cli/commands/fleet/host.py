@@ -184,7 +184,7 @@ def host(
     set_: Home = None,
     json: HostJson = False,
 ) -> int:
-    """Own the sessions of worlds for the runs of a fleet, until it is stopped.
+    """Open worlds, such as browsers, for the workers of a fleet, until it is stopped.
 
     A session belongs to this process, not to the worker that acts in it: a
     worker may die, and the next one takes the session over as it is. The first

@@ -46,7 +46,7 @@ def worker(
     set_: Fleet = None,
     json: OnceJson = False,
 ) -> int:
-    """Drive durable runs until it is stopped.
+    """Carry out the runs of a fleet, until it is stopped.
 
     Start as many as you like, on as many machines: they share the runs of a
     tenant. If one dies, others continue its runs: nothing finished is done

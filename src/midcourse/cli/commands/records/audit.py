@@ -26,7 +26,9 @@ from midcourse.policy.audit import verify_log
 HOLDS, BROKEN = 0, 1
 HEAD = re.compile(r"(\d+):([0-9a-f]{64})")
 
-commands = typer.Typer(help="What people decided, and whether the log of it is intact.", no_args_is_help=True)
+commands = typer.Typer(
+    help="Show who decided what, and verify that the log of it was not changed.", no_args_is_help=True
+)
 
 
 @commands.command(
