@@ -42,10 +42,13 @@ drives a hundred runs at a time (`max_runs`). Read on if you have thousands at a
 | a step late in a run of 2,000, in terms of an early one | {growth} | `python -m benchmarks.growth --steps 2000` |
 | a worker with 10,000 waiting runs, {cached} of them cached | {waiting_mb} MB | `python -m benchmarks.chaos --trial waiting:10000` |
 | until an approved run continues, of 10,000 that wait | {goes_on} s | the same |
+| a browser session of {browsers} at a host, page of {browser_elements} elements | {browser_mb} MB, {browser_processes} processes | `python -m benchmarks.density` |
+| the same with a Chromium for each session | {own_mb} MB, {own_processes} processes | the same |
+| browsers that {parked_runs} waiting runs hold once parked | {parked_chromiums}; their host has {parked_mb} MB | the same |
 | connections of a worker to PostgreSQL, whatever the number of runs and tenants | {connections} | the setting `max_connections` |
 | connections to the server with 100 tenants behind PgBouncer | at most 20 | `pytest tests/store/test_pgbouncer.py` |
 
-Not in here: memory of browsers, which depends on the pages; calls of models, which cost more than everything above; list prices of machines, which differ by more than ten times.
+Not in here: memory of pages larger than that one; calls of models, which cost more than everything above; list prices of machines, which differ by more than ten times.
 
 ## Waiting runs
 
@@ -77,7 +80,8 @@ asks the database once per tenant which runs are due, by an index on the time, a
 
 ## What breaks first, and what to add when
 
-1. **Browsers.** Each open browser needs memory of its own; a host refuses more than `--max-sessions`. Add hosts with the number of runs that are active at a time, long before anything below.
+1. **Browsers.** {browser_mb} MB for each run that is active: about {browsers_32gb} in 32 GB. Say so with `--max-sessions`: beyond it runs wait for room. Runs that wait for a person hold none after
+   `--park` seconds. Add memory to the host with the number of runs that are active at a time, long before anything below.
 2. **Temporal's transitions.** At the measured {transition_ms:.0f} ms each, the development server of `midcourse up` makes about {transitions_core:.0f} per second and core, with SQLite below it: a thousand runs that begin at once keep it busy for a minute. Use a cluster, or Temporal Cloud, before that matters.
 3. **Connections.** {connections} per worker process: from about fifty worker processes on, put PgBouncer in between (`database_pooler`), or serve more tenants per process (`--tenants`).
 4. **Bytes.** {bytes_day:.1f} TB per day at a million active runs is what costs money first. Retention ([operations](operations.md)): `midcourse fleet expire` drops months without touching rows, `midcourse prune` deletes by tenant and age.
@@ -110,7 +114,7 @@ def _step_of_ten() -> dict[str, float]:
 
 def _figures() -> dict[str, Any]:
     step, stored, local = _step_of_ten(), _kept("storage"), _kept("bytes")["pages"]
-    waiting = _kept("chaos_waiting")
+    waiting, browsers = _kept("chaos_waiting"), _kept("density")
     cpu = step["CPU s per 1,000"]
     worker, temporal, postgres = (step[f"of it {part}"] for part in ("the worker", "Temporal", "PostgreSQL"))
     a_second = 1_000_000 / SECONDS_A_STEP
@@ -119,6 +123,16 @@ def _figures() -> dict[str, Any]:
     answer = 10 * cpu / 1000
     return {
         "laptop_runs": 100,
+        "browsers": browsers["shared"]["sessions"],
+        "browser_elements": browsers["elements"],
+        "browser_mb": browsers["shared"]["mb_each"],
+        "browser_processes": browsers["shared"]["processes_each"],
+        "own_mb": browsers["own"]["mb_each"],
+        "own_processes": browsers["own"]["processes_each"],
+        "parked_runs": browsers["waiting"]["runs"],
+        "parked_chromiums": browsers["waiting"]["chromiums_when_parked"],
+        "parked_mb": browsers["waiting"]["host_mb_when_parked"],
+        "browsers_32gb": int(32_000 / browsers["shared"]["mb_each"] / 10) * 10,
         "steps": STEPS,
         "laptop_day": laptop_day / 1e6,
         "laptop_year": 365 * laptop_day / 1e9,
