@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -93,6 +94,12 @@ def test_chart_renders_what_kubernetes_accepts(name: str) -> None:
             assert {mount["name"] for mount in container["volumeMounts"]} <= volumes | claimed
 
 
+def test_chart_is_of_the_version_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    assert (chart["version"], chart["appVersion"]) == (project, project)
+
+
 def test_only_the_migration_gets_the_password_of_the_owner() -> None:
     parts = pods(rendered(LEAST))
     assert [name for name, pod in parts.items() if "midcourse-owner" in json.dumps(pod)] == ["migrate"]
@@ -147,6 +154,7 @@ class Chart(Stand):
                         "tls": {"elsewhere": True},
                         "worlds": ["midcourse.worlds.simulated.shop:Shop"],
                         "options": [],
+                        "args": ["--park=60"],
                     },
                 }
             )
