@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 300.0
+PATIENCE = 600.0
 END = 4000
 """Characters of what was printed that a failure shows."""
 BLOCK = re.compile(
