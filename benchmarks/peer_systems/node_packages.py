@@ -1,4 +1,4 @@
-"""Packages from npm, pinned by `node/package-lock.json`, and a Node to run them."""
+"""Packages from npm, pinned by a system's `package-lock.json`, and a Node to run them."""
 
 import hashlib
 import shutil
@@ -8,29 +8,25 @@ from pathlib import Path
 
 from benchmarks.harness.environments import CACHE, made_once
 
-PINS = Path(__file__).parent / "node"
-
 
 @cache
 def node() -> str:
     found = shutil.which("node")
     if found is None:
-        raise SystemExit("pydantic-ai with Playwright's MCP server needs Node")
+        raise SystemExit("Stagehand, and pydantic-ai with Playwright's MCP server, need Node")
     return found
 
 
 @cache
-def installed() -> Path:
-    """The folder of the packages, installed at first use."""
-    pins = hashlib.blake2b((PINS / "package-lock.json").read_bytes(), digest_size=6).hexdigest()
-    folder = CACHE / f"peers-node-{pins}"
-    with made_once(folder) as missing:
+def installed(folder: Path) -> Path:
+    """The packages of the lock in this folder, installed at first use."""
+    lock = folder / "package-lock.json"
+    made = CACHE / f"{folder.name}-{hashlib.blake2b(lock.read_bytes(), digest_size=6).hexdigest()}"
+    with made_once(made) as missing:
         if missing:
-            shutil.copytree(PINS, folder)
+            made.mkdir()
+            for pins in (folder / "package.json", lock):
+                shutil.copy(pins, made)
             quietly = ["--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
-            subprocess.run(["npm", "ci", *quietly], cwd=folder, check=True, stdin=subprocess.DEVNULL)
-    return folder / "node_modules"
-
-
-def playwright_mcp() -> str:
-    return str(installed() / "@playwright" / "mcp" / "cli.js")
+            subprocess.run(["npm", "ci", *quietly], cwd=made, check=True, stdin=subprocess.DEVNULL)
+    return made / "node_modules"

@@ -18,11 +18,12 @@ import psutil
 from benchmarks import ROOT
 from benchmarks.harness.environments import CACHE, environment
 from benchmarks.peer_systems.dialects import Dialect
-from benchmarks.peer_systems.node_packages import node, playwright_mcp
+from benchmarks.peer_systems.node_packages import installed, node
 from benchmarks.peer_systems.with_browser_use.dialect import BrowserUse
 from benchmarks.peer_systems.with_langgraph.dialect import LangGraph
 from benchmarks.peer_systems.with_midcourse.dialect import Midcourse
 from benchmarks.peer_systems.with_pydantic_ai.dialect import PlaywrightMcp
+from benchmarks.peer_systems.with_stagehand.dialect import Stagehand
 
 FOLDER = Path(__file__).parent
 GRACE = 60.0
@@ -41,18 +42,27 @@ class System:
     settings: str
     checked: bool = False
     """The task has a `done_when`."""
-    uses_node: bool = False
 
     def options(self) -> dict[str, Any]:
         """What its arm is told beyond the job."""
-        extra = {"node": node(), "playwright_mcp": playwright_mcp()} if self.uses_node else {}
+        extra = {"node": node(), "packages": str(installed(self.home))} if self.uses_node else {}
         return {"checked": self.checked, **extra}
 
     @property
     def lock(self) -> Path:
-        return FOLDER / self.folder / "requirements.lock"
+        return self.home / "requirements.lock"
+
+    @property
+    def home(self) -> Path:
+        return FOLDER / self.folder
+
+    @property
+    def uses_node(self) -> bool:
+        return (self.home / "package-lock.json").exists()
 
     def command(self) -> list[str]:
+        if (script := self.home / "arm.mjs").exists():
+            return [node(), str(script), str(installed(self.home))]
         return [str(self.python()), "-P", str(FOLDER / "worker.py"), str(FOLDER / self.folder / "arm.py")]
 
     def python(self) -> Path:
@@ -60,6 +70,9 @@ class System:
         return environment(self.lock) / "bin" / "python" if self.lock.exists() else Path(sys.executable)
 
     def versions(self) -> dict[str, str]:
+        if (self.home / "arm.mjs").exists():
+            wanted = json.loads((self.home / "package.json").read_text(encoding="utf-8"))["dependencies"]
+            return {name: wanted[name] for name in self.packages}
         if not self.lock.exists():
             return {name: version(name) for name in self.packages}
         pins = dict(line.split()[0].split("==") for line in self.lock.read_text().splitlines() if "==" in line)
@@ -121,7 +134,14 @@ SYSTEMS = {
             packages=("pydantic-ai-slim",),
             recovery="none without Temporal, DBOS or Restate: the task is begun again",
             settings="Agent with the tools of @playwright/mcp 0.0.83 as MCPToolset",
-            uses_node=True,
+        ),
+        System(
+            name="stagehand",
+            folder="with_stagehand",
+            dialect=Stagehand(),
+            packages=("@browserbasehq/stagehand",),
+            recovery="none: the task is begun again",
+            settings="agent().execute(instruction) with its defaults in a local browser; version 3, the last with an agent of its own",
         ),
     )
 }

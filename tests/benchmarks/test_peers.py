@@ -35,7 +35,7 @@ def test_an_adapter_has_at_most_150_lines(folder: Path) -> None:
 
 
 def test_no_lock_names_a_registry() -> None:
-    for file in [*FOLDER.glob("with_*/requirements.lock"), FOLDER / "node" / "package-lock.json"]:
+    for file in [*FOLDER.glob("with_*/requirements.lock"), *FOLDER.glob("with_*/package-lock.json")]:
         assert not re.search(
             r"resolved|index-url|https?://(?!opencollective|github|ko-fi|tidelift)", file.read_text(encoding="utf-8")
         )

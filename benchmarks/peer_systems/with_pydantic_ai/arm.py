@@ -17,7 +17,9 @@ OPTIONS = ["--headless", "--isolated", "--no-sandbox", "--executable-path"]
 
 
 async def run(job: dict[str, Any]) -> dict[str, Any]:
-    server = StdioTransport(job["node"], [job["playwright_mcp"], *OPTIONS, job["chromium"]], cwd=job["home"])
+    server = StdioTransport(
+        job["node"], [f"{job['packages']}/@playwright/mcp/cli.js", *OPTIONS, job["chromium"]], cwd=job["home"]
+    )
     browser = MCPToolset(server, init_timeout=120)  # a slow machine is not what is compared
     model = OpenAIChatModel("gpt-4.1", provider=OpenAIProvider(base_url=job["model"], api_key="none"))
     agent = Agent(model, toolsets=[browser], instructions=INSTRUCTIONS)

@@ -1,0 +1,95 @@
+"""Stagehand's requests: those of its agent, whose tools take instructions in words, and those that find the element for an instruction."""
+
+import json
+import re
+from dataclasses import replace
+
+from benchmarks.llm.decisions import Element, Move, Page
+from benchmarks.llm.meter import text_of
+from benchmarks.peer_systems.dialects import Message, calls, origin_of
+from benchmarks.peer_systems.snapshots import calls_since
+from midcourse.testing.models import ChatRequest
+
+TREE = "Accessibility Tree:"
+_LINE = re.compile(r"^\s*\[(\d+-\d+)\] ([\w-]+(?:, \w+)*)(?:: (.*))?$")
+_TOLD = re.compile(r"(type|select|click) (.*?) (?:into|in|on) the .*? \w+ \(id (\d+-\d+)\)")
+METHODS = {"type": "fill", "select": "selectOptionFromDropdown", "click": "click"}
+ROLES = {"select": "combobox"}
+KINDS = {"type": "textbox", "select": "dropdown", "click": "element"}
+
+
+class Stagehand:
+    def read(self, request: ChatRequest) -> Page | list[Move] | Message:
+        if not request.tools:
+            return _found(request)
+        trees = [n for n, each in enumerate(request.messages) if each["role"] == "tool" and TREE in text_of(each)]
+        went = [n for n, each in enumerate(request.messages) if re.search(r"\"(?:goto|act)\"", text_of(each))]
+        changed = [n for n in went if "goto" in text_of(request.messages[n]) or "click" in text_of(request.messages[n])]
+        if not changed:
+            address = re.search(r"Go to (\S+?)\.? ", text_of(request.messages[-1]))
+            return [Move(kind="navigate", value=address[1])] if address else [Move(kind="wait")]
+        if not trees or trees[-1] < changed[-1]:
+            return [Move(kind="wait")]
+        page = _read_tree(text_of(request.messages[trees[-1]]))
+        page.address = next(iter(re.findall(r"Go to (\S+?)\.? ", request.text)), "")
+        for given in calls_since(request, trees[-1]):
+            for told in (given.get("action", ""), *(field["action"] for field in given.get("fields", ()))):
+                for kind, value, ref in _TOLD.findall(told):
+                    if kind != "click" and ref in page.elements:
+                        page.elements[ref] = replace(page.elements[ref], value=value)
+        return page
+
+    def fitting(self, moves: list[Move]) -> list[Move]:
+        """All texts at once; an option or a click is a turn of its own."""
+        return [move for move in moves if move.kind == "type"] or moves[:1]
+
+    def write(self, moves: list[Move], page: Page, request: ChatRequest) -> Message:
+        first = moves[0]
+        match first.kind:
+            case "done":
+                return calls([("done", {"reasoning": first.says, "taskComplete": True})], request)
+            case "navigate":
+                there = first.value if "://" in first.value else origin_of(page.address) + first.value
+                return calls([("goto", {"url": there})], request)
+            case "type":
+                fields = [{"action": _told(move)} for move in moves]
+                return calls([("fillForm", {"fields": fields})], request)
+            case "select" | "click":
+                return calls([("act", {"action": _told(first)})], request)
+            case _:
+                return calls([("ariaTree", {})], request)
+
+
+def _told(move: Move) -> str:
+    assert move.element
+    preposition = {"type": "into", "select": "in", "click": "on"}[move.kind]
+    return f"{move.kind} {move.value} {preposition} the {move.element.name} {KINDS[move.kind]} (id {move.element.id})"
+
+
+def _found(request: ChatRequest) -> Message:
+    """The elements that an instruction names."""
+    instruction = text_of(request.messages[-1]).partition(TREE)[0]
+    elements = [
+        {
+            "elementId": ref,
+            "description": value or kind,
+            "method": METHODS[kind],
+            "arguments": [] if kind == "click" else [value],
+        }
+        for kind, value, ref in _TOLD.findall(instruction)
+    ]
+    if '"twoStep"' in json.dumps(request.body):
+        return {"content": json.dumps({"action": elements[0], "twoStep": False})}
+    return {"content": json.dumps({"elements": elements})}
+
+
+def _read_tree(text: str) -> Page:
+    page = Page()
+    for line in text.splitlines():
+        if not (found := _LINE.match(line)):
+            continue
+        role, name = found[2].split(", ")[-1], (found[3] or "").strip()
+        if role == "RootWebArea":
+            page.title = name
+        page.elements[found[1]] = Element(id=found[1], role=ROLES.get(role, role), name=name)
+    return page
