@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from benchmarks.llm.decisions import Element, Move, Page
 from benchmarks.llm.meter import text_of
@@ -12,7 +14,7 @@ from midcourse.testing.models import ChatRequest
 
 TREE = "Accessibility Tree:"
 _LINE = re.compile(r"^\s*\[(\d+-\d+)\] ([\w-]+(?:, \w+)*)(?:: (.*))?$")
-_TOLD = re.compile(r"(type|select|click) (.*?) (?:into|in|on) the .*? \w+ \(id (\d+-\d+)\)")
+_TOLD = re.compile(r"(type|select|click) (.*?) ?(?:into|in|on) the .*? \w+ \(id (\d+-\d+)\)")
 METHODS = {"type": "fill", "select": "selectOptionFromDropdown", "click": "click"}
 ROLES = {"select": "combobox"}
 KINDS = {"type": "textbox", "select": "dropdown", "click": "element"}
@@ -23,15 +25,14 @@ class Stagehand:
         if not request.tools:
             return _found(request)
         trees = [n for n, each in enumerate(request.messages) if each["role"] == "tool" and TREE in text_of(each)]
-        went = [n for n, each in enumerate(request.messages) if re.search(r"\"(?:goto|act)\"", text_of(each))]
-        changed = [n for n in went if "goto" in text_of(request.messages[n]) or "click" in text_of(request.messages[n])]
+        changed = [n for n, each in enumerate(request.messages) if _changes_the_page(each)]
+        address = re.findall(r"Go to (https?://\S+?)\.? ", request.text)[-1]
         if not changed:
-            address = re.search(r"Go to (\S+?)\.? ", text_of(request.messages[-1]))
-            return [Move(kind="navigate", value=address[1])] if address else [Move(kind="wait")]
+            return [Move(kind="navigate", value=address)]
         if not trees or trees[-1] < changed[-1]:
             return [Move(kind="wait")]
         page = _read_tree(text_of(request.messages[trees[-1]]))
-        page.address = next(iter(re.findall(r"Go to (\S+?)\.? ", request.text)), "")
+        page.address = address
         for given in calls_since(request, trees[-1]):
             for told in (given.get("action", ""), *(field["action"] for field in given.get("fields", ()))):
                 for kind, value, ref in _TOLD.findall(told):
@@ -60,10 +61,15 @@ class Stagehand:
                 return calls([("ariaTree", {})], request)
 
 
+def _changes_the_page(message: Mapping[str, Any]) -> bool:
+    made = [call["function"] for call in message.get("tool_calls") or ()]
+    return any(call["name"] == "goto" or '"click ' in call["arguments"] for call in made)
+
+
 def _told(move: Move) -> str:
     assert move.element
-    preposition = {"type": "into", "select": "in", "click": "on"}[move.kind]
-    return f"{move.kind} {move.value} {preposition} the {move.element.name} {KINDS[move.kind]} (id {move.element.id})"
+    what = {"type": f"{move.value} into", "select": f"{move.value} in", "click": "on"}[move.kind]
+    return f"{move.kind} {what} the {move.element.name} {KINDS[move.kind]} (id {move.element.id})"
 
 
 def _found(request: ChatRequest) -> Message:
@@ -84,8 +90,9 @@ def _found(request: ChatRequest) -> Message:
 
 
 def _read_tree(text: str) -> Page:
+    """The text of a tool's answer, which is a list of parts as JSON."""
     page = Page()
-    for line in text.splitlines():
+    for line in "\n".join(part["text"] for part in json.loads(text)).splitlines():
         if not (found := _LINE.match(line)):
             continue
         role, name = found[2].split(", ")[-1], (found[3] or "").strip()
