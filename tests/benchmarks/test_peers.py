@@ -1,7 +1,6 @@
 """Midcourse beside other systems: the cells are those that were fixed, adapters are small, and a 504 is repeated by one system and not by ours."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -35,10 +34,10 @@ def test_an_adapter_has_at_most_150_lines(folder: Path) -> None:
 
 
 def test_no_lock_names_a_registry() -> None:
-    for file in [*FOLDER.glob("with_*/requirements.lock"), *FOLDER.glob("with_*/package-lock.json")]:
-        assert not re.search(
-            r"resolved|index-url|https?://(?!opencollective|github|ko-fi|tidelift)", file.read_text(encoding="utf-8")
-        )
+    for file in FOLDER.glob("with_*/requirements.lock"):
+        assert "://" not in file.read_text(encoding="utf-8"), file
+    for file in FOLDER.glob("with_*/package-lock.json"):
+        assert '"resolved"' not in file.read_text(encoding="utf-8"), file
 
 
 def test_errors_are_drawn_by_what_is_done_and_grow_with_the_rate() -> None:
