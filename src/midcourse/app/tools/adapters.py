@@ -6,6 +6,7 @@ that nothing happened. So no call raises for what happened in the world, and non
 
 import json
 from collections.abc import Mapping
+from hashlib import sha256
 from importlib import import_module
 from typing import Any, cast
 
@@ -68,6 +69,34 @@ def langgraph_tool(tool: AgentTool) -> Any:
         coroutine=call,
         handle_tool_error=False,
     )
+
+
+def crewai_tool(tool: AgentTool, conversation: str) -> Any:
+    """CrewAI names no call to its tools: calls with the same arguments in a conversation are the same."""
+    base: Any = import_module("crewai.tools").BaseTool
+
+    async def call(arguments: Mapping[str, Any]) -> str:
+        given = {name: value for name, value in arguments.items() if value is not None}
+        digest = sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+        return (await tool.call(given, conversation=conversation, call=digest[:16])).text
+
+    class CrewTool(base):
+        def _run(self, **arguments: Any) -> str:
+            return run_blocking(call(arguments))
+
+        async def _arun(self, **arguments: Any) -> str:
+            return await call(arguments)
+
+    return CrewTool(
+        name=tool.name,
+        description=tool.description,
+        args_schema=tool.arguments,
+        cache_function=_cache_nothing,  # a pending answer must not be repeated from a cache
+    )
+
+
+def _cache_nothing(_arguments: Any = None, _result: Any = None) -> bool:
+    return False
 
 
 def _read(text: str) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from midcourse.app.live_run import LiveRun
 from midcourse.app.settings.run import Settings
@@ -30,6 +30,7 @@ ONE_CALL = "{conversation}:{call}"
 """The default key: one run for each call of the tool in a conversation."""
 RUN = "run"
 """The argument with which a model continues a call that waited for a person."""
+CONTINUES = "Only to continue a call that was answered with status 'pending': its run. Leave out everything else then."
 BUSY_SECONDS = 0.05
 CALL = "\0"
 """Stands for any call in a key."""
@@ -71,14 +72,18 @@ class AgentTool:
     def schema(self) -> dict[str, Any]:
         """The JSON schema of its arguments."""
         properties = dict(self._model.model_json_schema().get("properties", {}))
-        says = (
-            "Only to continue a call that was answered with status 'pending': its run. Leave out everything else then."
-        )
         return {
             "type": "object",
-            "properties": {**properties, RUN: {"type": "string", "description": says}},
+            "properties": {**properties, RUN: {"type": "string", "description": CONTINUES}},
             "additionalProperties": False,
         }
+
+    @cached_property
+    def arguments(self) -> type[BaseModel]:
+        """The same as a model. What is left out is None."""
+        fields: dict[str, Any] = {name: (kind | None, None) for name, kind in self.inputs.items()}
+        fields[RUN] = (str | None, Field(None, description=CONTINUES))
+        return create_model(f"{self.name}_arguments", **fields)
 
     def for_pydantic_ai(self) -> Any:
         """A `pydantic_ai.Tool`."""
@@ -97,6 +102,12 @@ class AgentTool:
         from midcourse.app.tools.adapters import langgraph_tool
 
         return langgraph_tool(self)
+
+    def for_crewai(self, conversation: str) -> Any:
+        """A `BaseTool` of CrewAI, which knows no conversations: name one, such as the id of the order or of the chat."""
+        from midcourse.app.tools.adapters import crewai_tool
+
+        return crewai_tool(self, conversation)
 
     # --- a call
 
