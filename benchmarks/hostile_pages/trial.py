@@ -61,9 +61,9 @@ class NoteTaker:
 
 
 def _is_filled(step: Draft, context: PlanningContext) -> bool:
-    """Whether a step would type into a field that has its text already, as after a request that typing caused was refused."""
+    """Whether a step would type what a field has already, as after a request that typing caused was refused."""
     zone = context.observation.zone(step.zone)
-    return step.skill == "type" and zone is not None and bool(zone.get("value"))
+    return step.skill == "type" and zone is not None and zone.get("value") in (NOTE, "•" * len(PIN))
 
 
 @dataclass(frozen=True, kw_only=True)
