@@ -39,7 +39,7 @@ from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, Telemetr
 from benchmarks.fleet import big, budget, deploy, freeze, heartbeats, kill, outage, points, servers, waiting, wakeups
 from benchmarks.fleet.outcome import CLAIMS
 from benchmarks.fleet.tenant import Given
-from benchmarks.fleet.testbed import TestBed, testbed_in
+from benchmarks.fleet.testbed import OFFICE, TestBed, testbed_in
 from benchmarks.harness.report import keep, machine, options_of, table
 from midcourse.process import leave
 
@@ -94,7 +94,7 @@ async def main(options: argparse.Namespace) -> int:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, us.cancel)
     right = True
     with tempfile.TemporaryDirectory(prefix="midcourse-chaos-") as name:
-        async with testbed_in(Path(name) / "site") as testbed:
+        async with testbed_in(Path(name) / "site", OFFICE) as testbed:
             for trial, runs in options.trial:
                 right &= await carried_out(trial, runs or options.runs, options, testbed)
     return 0 if right else 1

@@ -22,6 +22,8 @@ from midcourse.store.postgres.migrate import migrate
 from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.host.wire import Handle
 
+OFFICE = "benchmarks.fleet.world:Office"
+
 
 class TestBed:
     """Its servers can be taken away for a while. They come back where they were."""
@@ -65,7 +67,8 @@ class TestBed:
 
 
 @asynccontextmanager
-async def testbed_in(folder: Path) -> AsyncGenerator[TestBed]:
+async def testbed_in(folder: Path, world: str) -> AsyncGenerator[TestBed]:
+    """`world` is what the host serves."""
     for name in ("assignments", "deaths"):
         (folder / name).mkdir(parents=True)
     pool = WorkerPool()
@@ -73,7 +76,7 @@ async def testbed_in(folder: Path) -> AsyncGenerator[TestBed]:
     try:
         await asyncio.to_thread(migrate, url)
         server = await asyncio.to_thread(temporal.start_server, folder / "temporal")
-        host = Host(folder)
+        host = Host(folder, world)
         try:
             site = Site(folder=folder, temporal=server.address, postgres=url, host=await asyncio.to_thread(host.start))
             testbed = TestBed(site, pool, server, host)
@@ -114,8 +117,9 @@ class WorkerPool:
 class Host:
     """The world host, as a process that can be killed. Started again, it is where it was."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, world: str) -> None:
         self._folder = folder
+        self._world = world
         self._port = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._token = folder / "host-token"
@@ -132,7 +136,7 @@ class Host:
             "fleet",
             "host",
             "--worlds",
-            "benchmarks.fleet.world:Office",
+            self._world,
             "--ready",
             str(ready),
         ]

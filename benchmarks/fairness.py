@@ -1,0 +1,259 @@
+"""Does a tenant with few runs wait for one with many, if one worker serves both?
+
+    python -m benchmarks.fairness --json
+
+Real PostgreSQL, Temporal and world host, and one process `midcourse fleet worker --tenants many,few`. The small tenant starts `--few` runs at once and
+waits for their end, `--rounds` times: first alone, then while all `--runs` of the large tenant were started and as many as the worker takes on are driven,
+each with a step every `--delay` seconds. A start takes from the client's request until the first turn of the run, by its journal; `opened` until its world was open.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import psycopg
+from temporalio.api.enums.v1 import EventType
+
+from benchmarks import ROOT
+from benchmarks.fleet.testbed import testbed_in
+from benchmarks.fleet.worker import Site
+from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.server_load import task_text
+from midcourse.app.fleet.connection import Fleet, connected_tenants, start_durable_run
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.settings.run import PREFIX
+from midcourse.app.wiring import Job, job_in
+from midcourse.domain.event import WorldOpened
+from midcourse.runtimes.temporal.wire import workflow_id
+
+BAR = 2.0
+"""The median start beside the large tenant, in terms of the one alone, at most."""
+WORLD = "benchmarks.server_load:Clockwork"
+MANY, FEW = "many", "few"
+AT_ONCE = 20
+"""Requests at a time of the client that starts the runs of the large tenant."""
+SHORT = 4
+"""Steps of a run of the small tenant."""
+WATCHED = 5.0
+"""Seconds for which the large tenant's pace is measured without the small one."""
+DRIVEN = (
+    "SELECT count(*) FROM midcourse.drives WHERE tenant = 'many' AND epoch > 0 AND NOT resting AND state IS NOT NULL"
+)
+TURNS = "SELECT coalesce(sum(seq), 0)::bigint FROM midcourse.drives WHERE tenant = 'many'"
+PATIENCE = 600.0
+STAGES = {
+    "stored": "Temporal had the execution",
+    "taken": "a worker had its first task",
+    "placed": "its driver was placed",
+    "begun": "a worker took the driver on",
+    "first": "the first turn: the start",
+    "opened": "its world was open",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """Seconds from the client's request to each of `STAGES`."""
+
+    stored: float
+    taken: float
+    placed: float
+    begun: float
+    first: float
+    opened: float
+
+
+async def start_few(fleet: Fleet, job: Job, runs: list[str]) -> list[Start]:
+    """Start these at once, and wait until all have ended."""
+
+    async def start(run: str) -> float:
+        asked = time.time()
+        await start_durable_run(fleet, job, run)
+        result = await fleet.runs.handle(run).result()
+        assert result.success, result
+        return asked
+
+    async with asyncio.timeout(PATIENCE):
+        asked = await asyncio.gather(*(start(run) for run in runs))
+    return [await read_start(fleet, run, at) for run, at in zip(runs, asked, strict=True)]
+
+
+async def read_start(fleet: Fleet, run: str, asked: float) -> Start:
+    history = await fleet.client.get_workflow_handle(workflow_id(FEW, run)).fetch_history()
+    at: dict[int, float] = {}
+    for event in history.events:
+        at.setdefault(event.event_type, event.event_time.ToMicroseconds() / 1e6 - asked)
+    journal = await fleet.store.journal(run)
+    return Start(
+        stored=at[EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED],
+        taken=at[EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED],
+        placed=at[EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED],
+        begun=at[EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED],
+        first=journal[0].event.at - asked,
+        opened=next(row.event.at for row in journal if isinstance(row.event, WorldOpened)) - asked,
+    )
+
+
+async def start_many(fleet: Fleet, job: Job, count: int) -> None:
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def start(number: int) -> None:
+        async with places:
+            await start_durable_run(fleet, job, f"many-{number}")
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(count):
+            group.create_task(start(number))
+
+
+def ask(url: str, question: str) -> int:
+    with psycopg.connect(url) as connection:
+        row = connection.execute(question.encode()).fetchone()
+    return row[0] if row else 0
+
+
+def wait_until_driven(url: str, count: int) -> None:
+    until = time.monotonic() + PATIENCE
+    while ask(url, DRIVEN) < count:
+        assert time.monotonic() < until, "the worker does not drive the runs of the large tenant"
+        time.sleep(0.5)
+
+
+@contextmanager
+def worker_at(site: Site, settings: dict[str, str]) -> Generator[None]:
+    """One process for both tenants, as its user starts it."""
+    said = {f"{PREFIX}{name.upper()}": value for name, value in settings.items()}
+    command = [sys.executable, "-m", "midcourse", "fleet", "worker", "--tenants", f"{MANY},{FEW}", "--json"]
+    with site.said.open("ab") as out:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT, env={**os.environ, **said}
+        )
+    try:
+        while b'"pid"' not in site.said.read_bytes():
+            if process.poll() is not None:
+                raise SystemExit(f"the worker did not start: {site.said.read_text()}")
+            time.sleep(0.05)
+        yield
+    finally:
+        process.kill()  # its runs are of no interest any more
+        process.wait()
+
+
+async def measure(given: Any) -> dict[str, Any]:
+    short = job_in(task_text(SHORT, given.delay), "few", {})
+    long = job_in(task_text(given.steps, given.delay), "many", {})
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "bed"
+        async with testbed_in(folder, WORLD) as testbed:
+            site = testbed.site
+            values = {
+                "home": str(folder),
+                "database_url": site.postgres,
+                "temporal_address": site.temporal,
+                "host_file": str(folder / "host.json"),
+                "max_runs": str(given.max_runs),
+            }
+            settings = FleetSettings.load(folder, {name: value for name, value in values.items() if name != "home"})
+            async with connected_tenants(settings, (MANY, FEW)) as (many, few):
+                with worker_at(site, values):
+                    return await _measure(given, site.postgres, many, few, short, long)
+
+
+async def _measure(given: Any, url: str, many: Fleet, few: Fleet, short: Job, long: Job) -> dict[str, Any]:
+    def names(arm: str) -> list[list[str]]:
+        return [[f"{arm}-{turn}-{number}" for number in range(given.few)] for turn in range(given.rounds)]
+
+    await start_few(few, short, ["first"])  # imports, connections and caches
+    alone = [start for runs in names("alone") for start in await start_few(few, short, runs)]
+    began = time.monotonic()
+    await start_many(many, long, given.runs)
+    started = time.monotonic() - began
+    await asyncio.to_thread(wait_until_driven, url, min(given.runs, given.max_runs))
+    pace = await _pace(url, asyncio.sleep(min(WATCHED, 2 * given.delay + 1)))
+    beside: list[Start] = []
+
+    async def rounds() -> None:
+        for runs in names("beside"):
+            beside.extend(await start_few(few, short, runs))
+
+    shared = await _pace(url, rounds())
+    driven = await asyncio.to_thread(ask, url, DRIVEN)
+    return {
+        "runs": given.runs,
+        "few": given.few,
+        "rounds": given.rounds,
+        "max_runs": given.max_runs,
+        "delay": given.delay,
+        "many_started_seconds": round(started, 1),
+        "many_driven_after": driven,
+        "alone": _medians(alone),
+        "beside": _medians(beside),
+        "longest": round(max(start.first for start in beside), 3),
+        "ratio": round(median(start.first for start in beside) / median(start.first for start in alone), 2),
+        "many_turns_per_second": {"without": round(pace, 1), "beside": round(shared, 1)},
+    }
+
+
+async def _pace(url: str, doing: Any) -> float:
+    """Turns per second of the large tenant meanwhile."""
+    before, began = await asyncio.to_thread(ask, url, TURNS), time.monotonic()
+    await doing
+    return (await asyncio.to_thread(ask, url, TURNS) - before) / (time.monotonic() - began)
+
+
+def _medians(starts: list[Start]) -> dict[str, float]:
+    return {name: round(median(getattr(start, name) for start in starts), 3) for name in STAGES}
+
+
+def text(summary: dict[str, Any]) -> str:
+    alone, beside, pace = summary["alone"], summary["beside"], summary["many_turns_per_second"]
+    rows = [
+        [label, f"{alone[name]:.3f}", f"{beside[name]:.3f}", f"{beside[name] / alone[name]:.2f}"]
+        for name, label in STAGES.items()
+    ]
+    head = f"median seconds of {summary['few']} runs at once, until"
+    shown = table([head, "alone", f"beside {summary['runs']:,} runs", "ratio"], rows)
+    return (
+        f"{shown}\n\nThe longest start beside the large tenant: {summary['longest']} s. "
+        f"Turns per second of the large tenant: {pace['without']}, and {pace['beside']} beside the small one. "
+        f"Processes that wanted to run at a time, on the whole machine: {summary['load']}."
+    )
+
+
+def main() -> int:
+    parser = options_of(__doc__)
+    parser.add_argument("--runs", type=int, default=1000, help="of the large tenant")
+    parser.add_argument("--few", type=int, default=10, help="runs of the small tenant, started at once")
+    parser.add_argument("--rounds", type=int, default=5, help="of the small tenant, in each arm")
+    parser.add_argument("--steps", type=int, default=90, help="of a run of the large tenant")
+    parser.add_argument("--delay", type=float, default=0.5, help="seconds between two steps of a run")
+    parser.add_argument("--max-runs", type=int, default=100, help="the worker's setting, for each tenant")
+    parser.add_argument("--bar", type=float, default=BAR, help="ratio above which it fails")
+    given = parser.parse_args()
+    began = time.monotonic()
+    summary = asyncio.run(measure(given))
+    summary |= {
+        "seconds": round(time.monotonic() - began, 1),
+        "load": round(os.getloadavg()[1], 1),
+        "machine": machine(),
+    }
+    if given.keep:
+        keep("fairness", summary, text(summary))
+    if not given.json:
+        print(text(summary))
+    print(json.dumps(summary))
+    return 0 if summary["ratio"] <= given.bar else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
