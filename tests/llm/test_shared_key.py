@@ -1,11 +1,14 @@
 """A key at its rate limit that many runs share: they wait, none fails, and being turned away costs nothing."""
 
 import asyncio
+import re
 
 import pytest
 
 from midcourse import Agent, Settings, Task
 from midcourse.app.models.roles import build_planner
+from midcourse.app.presentation.status import run_status
+from midcourse.domain.phase import BackingOff
 from midcourse.domain.result import Result
 from midcourse.testing import MemoryStore
 from midcourse.testing.models import ChatRequest, Limited, ModelServer
@@ -45,6 +48,27 @@ async def test_on_the_local_runtime():
         agents = [Agent(world=Shop(), settings=settings_for(server), store=MemoryStore()) for _ in range(RUNS)]
         results = await asyncio.gather(*(agent.run("Go to the checkout") for agent in agents))
     assert_all_done(list(results), limit, server)
+
+
+async def test_the_wait_is_in_the_status_of_the_run():
+    with ModelServer(Limited(buyer, requests=1, seconds=1.5)) as server:
+        agent = Agent(world=Shop(), settings=settings_for(server), store=MemoryStore())
+        run = agent.start("Go to the checkout")
+        waits = [
+            run_status(turn.run, turn.event.at, "") async for turn in run if isinstance(turn.run.phase, BackingOff)
+        ]
+    assert waits
+    assert all(re.fullmatch(r"waiting .+, then asking the planner again", wait) for wait in waits), waits
+
+
+async def test_a_wait_beyond_the_deadline_ends_the_run_for_that_reason_at_once():
+    with ModelServer(Limited(buyer, requests=1, seconds=600.0)) as server:
+        settings = settings_for(server).model_copy(update={"deadline_seconds": 300.0})
+        agent = Agent(world=Shop(), settings=settings, store=MemoryStore())
+        async with asyncio.timeout(60):
+            result = await agent.run("Go to the checkout")
+    assert (result.final_reason, result.budget.calls) == ("deadline_exceeded", 1)
+    assert "no time left to wait" in result.final_detail
 
 
 async def test_on_temporal(fleet: Fleet):

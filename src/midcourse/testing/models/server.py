@@ -1,6 +1,7 @@
 """Server of the scripted model: OpenAI's `/v1/chat/completions` and `/v1/models` on loopback, with the standard library only."""
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -154,7 +155,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(response.status)
         self.send_header("Content-Type", response.type)
         if response.retry_after is not None:
-            self.send_header("Retry-After", f"{response.retry_after:g}")
+            self.send_header("Retry-After", str(math.ceil(response.retry_after)))  # whole seconds, as HTTP wants them
+            self.send_header("Retry-After-Ms", str(math.ceil(1000 * response.retry_after)))
         if response.streams:
             self.send_header("Transfer-Encoding", "chunked")
         else:
