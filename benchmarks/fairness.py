@@ -10,6 +10,7 @@ each with a step every `--delay` seconds. A start takes from the client's reques
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -150,6 +151,9 @@ def worker_at(site: Site, settings: dict[str, str]) -> Generator[None]:
 
 
 async def measure(given: Any) -> dict[str, Any]:
+    us = asyncio.current_task()
+    assert us
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, us.cancel)  # so that no server is left behind
     short = job_in(task_text(SHORT, given.delay), "few", {})
     long = job_in(task_text(given.steps, given.delay), "many", {})
     with tempfile.TemporaryDirectory() as name:
