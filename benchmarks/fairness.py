@@ -2,9 +2,10 @@
 
     python -m benchmarks.fairness --json
 
-Real PostgreSQL, Temporal and world host, and one process `midcourse fleet worker --tenants many,few`. The small tenant starts `--few` runs at once and
-waits for their end, `--rounds` times: first alone, then while all `--runs` of the large tenant were started and as many as the worker takes on are driven,
-each with a step every `--delay` seconds. A start takes from the client's request until the first turn of the run, by its journal; `opened` until its world was open.
+Real PostgreSQL, Temporal and world host, and one process `midcourse fleet worker --tenants many,few`. All `--runs` of the large tenant are started, and as many as
+the worker takes on are driven, each with a step every `--delay` seconds. Then the small tenant starts `--few` runs at once and waits for their end, `--rounds`
+times in each of two arms, in turns, because the machine may have other work: *beside* the large tenant, and *alone*, while the world of the large tenant lets each of
+its runs wait in a step. A start takes from the client's request until the first turn of the run, by its journal.
 """
 
 import asyncio
@@ -29,7 +30,7 @@ from benchmarks import ROOT
 from benchmarks.fleet.testbed import testbed_in
 from benchmarks.fleet.worker import Site
 from benchmarks.harness.report import keep, machine, options_of, table
-from benchmarks.server_load import task_text
+from midcourse import BaseWorld, skill
 from midcourse.app.fleet.connection import Fleet, connected_tenants, start_durable_run
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.run import PREFIX
@@ -39,14 +40,16 @@ from midcourse.runtimes.temporal.wire import workflow_id
 
 BAR = 2.0
 """The median start beside the large tenant, in terms of the one alone, at most."""
-WORLD = "benchmarks.server_load:Clockwork"
+WORLD = "benchmarks.fairness:Clockwork"
+HELD = "held"
+"""A file in the home of the host: while it is there, the large tenant's runs wait."""
+SETTLED = 2.0
+"""Seconds after which the large tenant is at rest, or under way again."""
 MANY, FEW = "many", "few"
 AT_ONCE = 20
 """Requests at a time of the client that starts the runs of the large tenant."""
 SHORT = 4
 """Steps of a run of the small tenant."""
-WATCHED = 5.0
-"""Seconds for which the large tenant's pace is measured without the small one."""
 DRIVEN = (
     "SELECT count(*) FROM midcourse.drives WHERE tenant = 'many' AND epoch > 0 AND NOT resting AND state IS NOT NULL"
 )
@@ -60,6 +63,32 @@ STAGES = {
     "first": "the first turn: the start",
     "opened": "its world was open",
 }
+
+
+class Clockwork(BaseWorld):
+    """A world in which every step only takes place."""
+
+    @skill(effect="set_state")
+    def tick(self, number: int) -> None:
+        """Tick once, for the small tenant."""
+
+    @skill(effect="set_state")
+    async def tock(self, number: int) -> None:
+        """Tick once, for the large tenant, unless it is held."""
+        held = Path(os.environ["MIDCOURSE_HOME"]) / HELD
+        while held.exists():  # noqa: ASYNC110 - another process removes it
+            await asyncio.sleep(0.1)
+
+
+def job_of(name: str, step: str, steps: int, delay: float) -> Job:
+    listed = ",\n".join(
+        f'{{ zone = "__global__", skill = "{step}", arguments = {{ number = {number} }} }}' for number in range(steps)
+    )
+    text = (
+        f'goal = "Tick"\n[world]\nname = "{WORLD}"\n[settings]\nstep_delay_seconds = {delay}\nact_timeout_seconds = 600\n'
+        f'max_segments = 100\nmax_calls = 100\n[planner]\nname = "same_plan"\nfinal = true\nsteps = [\n{listed},\n]\n'
+    )
+    return job_in(text, name, {})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,8 +183,8 @@ async def measure(given: Any) -> dict[str, Any]:
     us = asyncio.current_task()
     assert us
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, us.cancel)  # so that no server is left behind
-    short = job_in(task_text(SHORT, given.delay), "few", {})
-    long = job_in(task_text(given.steps, given.delay), "many", {})
+    short = job_of("few", "tick", SHORT, given.delay)
+    long = job_of("many", "tock", given.steps, given.delay)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "bed"
         async with testbed_in(folder, WORLD) as testbed:
@@ -170,27 +199,27 @@ async def measure(given: Any) -> dict[str, Any]:
             settings = FleetSettings.load(folder, {name: value for name, value in values.items() if name != "home"})
             async with connected_tenants(settings, (MANY, FEW)) as (many, few):
                 with worker_at(site, values):
-                    return await _measure(given, site.postgres, many, few, short, long)
+                    return await _measure(given, site, many, few, short, long)
 
 
-async def _measure(given: Any, url: str, many: Fleet, few: Fleet, short: Job, long: Job) -> dict[str, Any]:
-    def names(arm: str) -> list[list[str]]:
-        return [[f"{arm}-{turn}-{number}" for number in range(given.few)] for turn in range(given.rounds)]
-
-    await start_few(few, short, ["first"])  # imports, connections and caches
-    alone = [start for runs in names("alone") for start in await start_few(few, short, runs)]
+async def _measure(given: Any, site: Site, many: Fleet, few: Fleet, short: Job, long: Job) -> dict[str, Any]:
+    url, held = site.postgres, site.folder / HELD
     began = time.monotonic()
     await start_many(many, long, given.runs)
     started = time.monotonic() - began
     await asyncio.to_thread(wait_until_driven, url, min(given.runs, given.max_runs))
-    pace = await _pace(url, asyncio.sleep(min(WATCHED, 2 * given.delay + 1)))
+    await start_few(few, short, ["first"])  # imports, connections and caches
+    alone: list[Start] = []
     beside: list[Start] = []
-
-    async def rounds() -> None:
-        for runs in names("beside"):
-            beside.extend(await start_few(few, short, runs))
-
-    shared = await _pace(url, rounds())
+    turns = {"alone": 0.0, "beside": 0.0}
+    for number in range(given.rounds):
+        for arm, starts in (("alone", alone), ("beside", beside)):
+            held.touch() if arm == "alone" else held.unlink()
+            await asyncio.sleep(SETTLED)
+            before, since = await asyncio.to_thread(ask, url, TURNS), time.monotonic()
+            starts += await start_few(few, short, [f"{arm}-{number}-{one}" for one in range(given.few)])
+            after = await asyncio.to_thread(ask, url, TURNS)
+            turns[arm] += (after - before) / (time.monotonic() - since) / given.rounds
     driven = await asyncio.to_thread(ask, url, DRIVEN)
     return {
         "runs": given.runs,
@@ -204,15 +233,8 @@ async def _measure(given: Any, url: str, many: Fleet, few: Fleet, short: Job, lo
         "beside": _medians(beside),
         "longest": round(max(start.first for start in beside), 3),
         "ratio": round(median(start.first for start in beside) / median(start.first for start in alone), 2),
-        "many_turns_per_second": {"without": round(pace, 1), "beside": round(shared, 1)},
+        "many_turns_per_second": {arm: round(pace, 1) for arm, pace in turns.items()},
     }
-
-
-async def _pace(url: str, doing: Any) -> float:
-    """Turns per second of the large tenant meanwhile."""
-    before, began = await asyncio.to_thread(ask, url, TURNS), time.monotonic()
-    await doing
-    return (await asyncio.to_thread(ask, url, TURNS) - before) / (time.monotonic() - began)
 
 
 def _medians(starts: list[Start]) -> dict[str, float]:
@@ -229,7 +251,7 @@ def text(summary: dict[str, Any]) -> str:
     shown = table([head, "alone", f"beside {summary['runs']:,} runs", "ratio"], rows)
     return (
         f"{shown}\n\nThe longest start beside the large tenant: {summary['longest']} s. "
-        f"Turns per second of the large tenant: {pace['without']}, and {pace['beside']} beside the small one. "
+        f"Turns per second of the large tenant meanwhile: {pace['beside']}, and {pace['alone']} while it was held. "
         f"Processes that wanted to run at a time, on the whole machine: {summary['load']}."
     )
 

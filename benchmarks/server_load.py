@@ -41,11 +41,11 @@ class Clockwork(BaseWorld):
         """Tick once."""
 
 
-def task_text(steps: int, delay: float = STEP_SECONDS) -> str:
+def task_text(steps: int) -> str:
     lines = [f'{{ zone = "__global__", skill = "tick", arguments = {{ number = {n} }} }}' for n in range(steps)]
     listed = ",\n".join(lines)
     return (
-        f'goal = "Tick"\n[world]\nname = "benchmarks.server_load:Clockwork"\n[settings]\nstep_delay_seconds = {delay}\n'
+        f'goal = "Tick"\n[world]\nname = "benchmarks.server_load:Clockwork"\n[settings]\nstep_delay_seconds = {STEP_SECONDS}\n'
         f'max_segments = 100\nmax_calls = 100\n[planner]\nname = "same_plan"\nfinal = true\nsteps = [\n{listed},\n]\n'
     )
 
