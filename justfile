@@ -116,6 +116,7 @@ nightly: properties coverage frameworks mcp-servers
     uv run python -m benchmarks.console_speed --steps 2000 --json --keep
     uv run python -m benchmarks.server_load --minutes 10 --json --keep
     uv run python -m benchmarks.storage --runs 50 --steps 30 --json --keep
+    uv run python -m benchmarks.fairness --json --keep
     uv run python -m benchmarks.density --json --keep
     uv run python -m benchmarks.detour --runs 1000 --browser 30 --json --keep
     uv run python -m benchmarks.outline --runs 1000 --json --keep
