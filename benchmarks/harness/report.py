@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import ROOT
+from benchmarks.harness import measured
 
 RESULTS = ROOT / "benchmarks" / "results"
 
@@ -74,8 +75,9 @@ def command() -> str:
 
 
 def keep(name: str, summary: dict[str, object], tables: str) -> None:
-    """Write the summary as JSON and the tables as Markdown into `benchmarks/results`, with command, commit and machine."""
+    """Write the summary as JSON and the tables as Markdown into `benchmarks/results`, with command, commit, machine and files."""
     RESULTS.mkdir(exist_ok=True)
     head = f"# {name}\n\n`{command()}` at {commit()}, {machine()}.\n\n"
     (RESULTS / f"{name}.md").write_text(head + tables + "\n", encoding="utf-8")
     (RESULTS / f"{name}.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    measured.record(name, commit())
