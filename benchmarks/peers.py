@@ -52,6 +52,10 @@ class Workers:
                 self._all.append(mine[system])
         return mine[system]
 
+    def kill(self) -> None:
+        for worker in self._all:
+            worker.kill()
+
     def close(self) -> None:
         for worker in self._all:
             worker.close()
@@ -92,8 +96,9 @@ def run(cells: list[Cell], jobs: int, log: Path | None, minutes: float) -> list[
                         with log.open("a", encoding="utf-8") as file:
                             print(json.dumps(asdict(told)), file=file)
         finally:
-            pool.shutdown(cancel_futures=True)
-            workers.close()
+            pool.shutdown(wait=False, cancel_futures=True)
+            workers.kill()  # if this was interrupted, the runs under way end here
+    workers.close()
     return ended
 
 
