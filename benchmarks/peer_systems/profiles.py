@@ -30,7 +30,7 @@ class Errors:
         self.made: list[str] = []
 
     def spoil(self, moves: list[Move], page: Page) -> list[Move]:
-        """The moves up to the first error that leads elsewhere, and that error."""
+        """The moves with wrong values among them; or, if a click is among the errors, that error alone."""
         spoilt: list[Move] = []
         for move in moves:
             if not self._errs(move):
@@ -40,9 +40,6 @@ class Errors:
             if move.kind in ("type", "select"):
                 spoilt.append(replace(move, value=wrong(move.value)))
                 continue
-            if spoilt:  # the values before it are given; the click is decided when the page is shown again
-                self.made.pop()
-                return spoilt
             return [self._elsewhere(move, page)]
         return spoilt
 
