@@ -48,7 +48,9 @@ PARTS = "shared,own,kill,waiting"
 MOST_MB, MOST_PROCESSES = 70.0, 2.0
 IN_A_CHROMIUM = 4
 """Sessions, in the part in which one is killed."""
-PARKS_AFTER = 5.0
+PARKS_AFTER = 3.0
+AT_ONCE = 10
+"""Runs that are on their way to their question. Others at the host are not parked yet; if it has no room left, the next run waits."""
 PARKED_WITHIN = 60.0
 PATIENCE = 900.0
 TASK = Task(goal="Order what is on the page", done_when=Expectation(checks=(SurfaceMatches(pattern="Thank you"),)))
@@ -242,7 +244,7 @@ async def wait_for_approvals(
 ) -> dict[str, Any]:
     limits = ("--max-sessions", str(room), "--park", f"{PARKS_AFTER:g}")
     async with hosting(folder, url, *limits, per_chromium=20) as host:
-        keys, places, most = [f"waiting-{number}" for number in range(runs)], asyncio.Semaphore(room + 4), 0
+        keys, places, most = [f"waiting-{number}" for number in range(runs)], asyncio.Semaphore(AT_ONCE), 0
         asked: list[str] = []
 
         def agent_for(key: str, approver: Approves | LeaveOpen) -> Agent:
@@ -336,7 +338,9 @@ APPROVED = ("answered", "lost", "twice", "signed_out", "unapproved")
 
 
 def text(summary: dict[str, Any]) -> str:
-    said = [f"Pages of {summary['elements']} elements. Memory (PSS) and processes are those of the whole host."]
+    said = [
+        f"Pages of {summary['elements']} elements. Memory (PSS) and processes are those of the whole host. Parts may be measured one at a time (`--parts`)."
+    ]
     tables = ((SESSIONS, ("shared", "own")), (KILLED, ("kill",)), (PARKED, ("waiting",)), (APPROVED, ("waiting",)))
     for names, parts in tables:
         rows = [[str(summary[part][name]) for name in names] for part in parts if part in summary]
@@ -351,7 +355,7 @@ def main() -> int:
     parser.add_argument("--elements", type=int, default=500, help="of the page")
     parser.add_argument("--killed", type=int, default=12, help="runs, one of whose Chromiums is killed")
     parser.add_argument("--waiting", type=int, default=200, help="runs that wait")
-    parser.add_argument("--room", type=int, default=20, help="browsers at their host")
+    parser.add_argument("--room", type=int, default=16, help="browsers at their host")
     parser.add_argument("--answered", type=int, default=10, help="how many of them are approved")
     parser.add_argument(
         "--parts", default=PARTS, help="which parts, with commas between; others stay as they were kept"
