@@ -141,7 +141,7 @@ def test_place_of_blobs_that_is_none_is_refused(tmp_path: Path, place: str):
 @shows
 async def max_connections(scene: Scene) -> None:
     async with connected(scene.settings(max_connections=1)) as fleet, fleet.store._database.connections.one():
-        assert fleet.store._database.connections.pool._free.locked()
+        assert fleet.store._database.connections.pool._lending._left == 0
 
 
 @shows

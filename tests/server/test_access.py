@@ -165,11 +165,11 @@ def test_a_task_is_not_named_by_a_path(served: Served, name: str) -> None:
 
 
 @pytest.mark.parametrize("setting", ["home", "record", "cassette", "approval_policy", "model_base_url"])
-def test_settings_of_the_server_are_not_for_requests(served: Served, setting: str) -> None:
-    answer = served.client().post("/runs", json={"task": "lamp", "settings": {setting: "/tmp/x"}})
+def test_settings_of_the_server_are_not_for_requests(served: Served, setting: str, tmp_path: Path) -> None:
+    answer = served.client().post("/runs", json={"task": "lamp", "settings": {setting: str(tmp_path / "x")}})
     assert answer.status_code == 422
     assert setting in answer.json()["detail"]
-    assert not Path("/tmp/x").exists()
+    assert not (tmp_path / "x").exists()
 
 
 # --- idempotency
