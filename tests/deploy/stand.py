@@ -1,5 +1,6 @@
 """A deployment as processes of this machine instead of containers: its very commands, settings and secrets carry out a run."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -16,8 +17,11 @@ from typing import Any
 from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
+from uuid import uuid4
 
 from sqlalchemy import make_url
+
+from tests.leftovers import run_folder
 
 ROOT = Path(__file__).parents[2]
 MIDCOURSE = [sys.executable, "-m", "midcourse"]
@@ -102,6 +106,12 @@ class Stand(ABC):
             subprocess.run(words, env={**os.environ, **variables}, check=True, capture_output=True)
 
     def carry_out_a_run(self) -> None:
+        # Deployments have the same tenant and namespace: on the tests' one Temporal server their workers would take each other's runs.
+        with (run_folder() / "deployment.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._carry_out_a_run(f"lamp-{uuid4().hex[:8]}")
+
+    def _carry_out_a_run(self, run: str) -> None:
         key = self.make_secrets().split()[0]
         assert self.make_secrets() == "", "they are made once"
         command, environment = self.service("migrate")
@@ -112,8 +122,8 @@ class Stand(ABC):
             until(lambda: self.is_ready("host"), host)
             until(lambda: self.is_ready("server"), server)
             with self.running("worker") as worker:
-                self.ask("/api/v1/runs", {"task": "order", "run_id": "lamp"}, **token)
-                result = until(lambda: self.ask("/api/v1/runs/lamp", **token)["result"], host, server, worker)
+                self.ask("/api/v1/runs", {"task": "order", "run_id": run}, **token)
+                result = until(lambda: self.ask(f"/api/v1/runs/{run}", **token)["result"], host, server, worker)
             assert self.sessions_opened() == 1, "the world was opened by the host, not beside the worker"
         assert result["success"], result
 
