@@ -360,3 +360,11 @@ async def test_a_slow_answer_holds_up_nobody_else() -> None:
             assert await other.ask("GET", f"{site.url}/") == (200, b"hello")
         released.set()
         assert await waiting == (200, b"at last")
+
+
+async def test_a_refused_tunnel_in_which_nothing_is_said_does_not_keep_the_proxy_from_closing() -> None:
+    async with Site().served() as site, Site().served() as canary, gate_for(site) as (gate, client):
+        await client.send(f"CONNECT {urlsplit(canary.url).netloc} HTTP/1.1\r\n\r\n".encode())
+        assert (await client.reply())[0] == 200
+        async with asyncio.timeout(10):
+            await gate.close()

@@ -88,7 +88,10 @@ class ProxyConnection:
         finally:
             self._writer.close()  # first, since a cancellation ends what is awaited below
             await self._disconnect()
-            await _close(self._writer)
+            if self._refusal:
+                self._writer.transport.abort()  # a browser that never begins TLS in it would not let it end
+            else:
+                await _close(self._writer)
 
     async def _serve_request(self) -> bool:
         """Whether another request may follow."""
