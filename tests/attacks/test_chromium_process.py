@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -83,7 +83,11 @@ def below(ancestor: int) -> list[Process]:
     while new := [pid for pid, parent in parents.items() if parent in family and pid not in family]:
         family |= set(new)
         found += new
-    return [Process(pid, _read(pid, "cmdline"), _read(pid, "environ")) for pid in found]
+    alive: list[Process] = []
+    for pid in found:
+        with suppress(OSError):  # it has ended meanwhile
+            alive.append(Process(pid, _read(pid, "cmdline"), _read(pid, "environ")))
+    return alive
 
 
 def _read(pid: int, what: str) -> bytes:
