@@ -1,4 +1,4 @@
-"""What a scripted model does on a page of the ticket desk, of the shop, or of Wagtail, whoever shows the page to it."""
+"""What a scripted model does on a page of the ticket desk, of the shop, or of Wagtail, whichever system shows it the page."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -141,7 +141,7 @@ SYSTEMS = {
             dialect=Stagehand(),
             packages=("@browserbasehq/stagehand",),
             recovery="none: the task is begun again",
-            settings="agent().execute(instruction) with its defaults in a local browser; version 3, the last with an agent of its own",
+            settings="agent().execute(instruction) with its defaults in a local browser",
         ),
     )
 }

@@ -140,7 +140,7 @@ async def test_a_host_that_stays_full_is_not_away(tmp_path: Path, monkeypatch: p
     assert not isinstance(away.value, WorldFull)
 
 
-async def test_whoever_waits_for_room_at_a_host_that_stops_is_told_so(tmp_path: Path) -> None:
+async def test_request_that_waits_for_room_at_a_host_that_stops_is_refused(tmp_path: Path) -> None:
     async with serve_host(HostConfig(ready=tmp_path / "host.json", **terms(most=1, park=600.0))) as host:  # pyright: ignore[reportArgumentType]
         there = read_host_file(tmp_path / "host.json")
         await notebook(there, tmp_path, "first").open()

@@ -27,7 +27,7 @@ FORM = "<title>Form</title><form method=post action=/order><button>Order</button
 def greet(asked: Asked) -> Answer:
     """A page that names its visitor by the cookie that the first visit sets."""
     cookie = asked.fields.get("cookie", "")
-    page = f"<title>{cookie or 'nobody'}</title><script>localStorage.visits = 1 + Number(localStorage.visits || 0)</script>"
+    page = f"<title>{cookie or 'no name'}</title><script>localStorage.visits = 1 + Number(localStorage.visits || 0)</script>"
     return Answer(page + "<p id=n></p><script>n.textContent = 'visit ' + localStorage.visits</script>")
 
 
@@ -72,7 +72,7 @@ async def test_sessions_share_a_chromium_and_nothing_else_and_one_that_is_killed
         ok(await hands[0].do("navigate", url=f"{site.url}/sign-in?name=Ada"))
         for hand in hands:
             ok(await hand.do("navigate", url=f"{site.url}/"))
-        assert [await hand.title() for hand in hands] == ["name=Ada", "nobody", "nobody"]
+        assert [await hand.title() for hand in hands] == ["name=Ada", "no name", "no name"]
         for hand in hands:
             assert "visit 2" in {zone.label for zone in (await hand.see()).zones}, "its own first visit, and this one"
 
@@ -91,7 +91,7 @@ async def test_sessions_share_a_chromium_and_nothing_else_and_one_that_is_killed
         assert "request" in {zone.role for zone in (await hands[2].see()).zones}, "what it holds is still held"
         assert [one.pid for one in browsers()] == [second.pid]
         await several[0].open()
-        assert await hands[0].title() == "nobody"
+        assert await hands[0].title() == "no name"
         assert [one.pid for one in browsers()] == [second.pid], "there was room in the other one"
         assert site.effects() == []
         for world in several:

@@ -72,7 +72,7 @@ def langgraph_tool(tool: AgentTool) -> Any:
 
 
 def crewai_tool(tool: AgentTool, conversation: str) -> Any:
-    """CrewAI names no call to its tools: calls with the same arguments in a conversation are the same."""
+    """A `BaseTool`. CrewAI tells a tool no id of the call, so calls with the same arguments in a conversation are the same."""
     base: Any = import_module("crewai.tools").BaseTool
 
     async def call(arguments: Mapping[str, Any]) -> str:
