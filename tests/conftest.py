@@ -15,6 +15,6 @@ pytest_plugins = [
 ]
 
 settings.register_profile("quick", max_examples=50, deadline=None)
-settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
+settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True)
 settings.register_profile("properties", max_examples=20_000, deadline=None)
 settings.load_profile(os.environ.get("MIDCOURSE_HYPOTHESIS", "ci"))

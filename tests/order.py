@@ -1,25 +1,37 @@
-"""The order of the tests: slow ones first, so that a worker that is done early finds short ones to take over from another.
+"""The order of the tests: modules that take long first, then slow ones, then quick ones.
 
-pytest-xdist's `worksteal` gives each worker an equal share of the list, in one piece, and lets it take over the end of another's. So
-the list is a share for each worker, one after the other, each with slow tests at its beginning. Tests of a module stay together: they
-share what is expensive to start.
+pytest-xdist's `loadfile` hands out a module at a time in this order, so that tests share what is expensive to start, and the workers end
+at about the same time, with quick tests.
 """
 
 import gc
-from itertools import groupby
 
 import pytest
 
+LONG = (
+    "docs/test_typed.py",
+    "benchmarks/test_fleet_trials.py",
+    "benchmarks/test_benchmarks.py",
+    "parity/test_parity.py",
+    "docs/test_docs.py",
+    "chaos/test_kill_order.py",
+    "runtimes/test_lost_workers.py",
+    "worlds/browser/page/test_tabs.py",
+    "scenarios/test_every_fault.py",
+    "server/test_openapi.py",
+    "benchmarks/test_leaks.py",
+    "benchmarks/test_agentdojo.py",
+    "benchmarks/test_first_run.py",
+    "cli/test_batch.py",
+)
+"""Modules that took more than a minute of a worker, the longest first."""
+
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    workers = getattr(config, "workerinput", {}).get("workercount", 1)
-    shares: list[list[pytest.Item]] = [[] for _ in range(workers)]
-    for slow in (True, False):
-        chosen = [item for item in items if (item.get_closest_marker("slow") is not None) == slow]
-        for _, module in groupby(chosen, key=lambda item: item.path):
-            min(shares, key=len).extend(module)
-    items[:] = [item for share in shares for item in share]
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    long = {item.path: place for item in items for place, end in enumerate(LONG) if item.path.as_posix().endswith(end)}
+    items.sort(key=lambda item: (long.get(item.path, len(LONG)), item.path not in slow))
 
 
 def pytest_sessionstart() -> None:

@@ -8,14 +8,14 @@ import pytest
 from tests.benchmarks.scripts import measure_each
 
 CRASHES = {
-    "kill": 4,
+    "kill": 3,
     "points": 5,
-    "freeze": 4,
+    "freeze": 3,
     "temporal": 1,
-    "budget": 2,
-    "deploy": 2,
-    "big": 4,
-    "waiting": 60,
+    "budget": 1,
+    "deploy": 1,
+    "big": 2,
+    "waiting": 30,
     "wakeups": 4,
 }
 OUTAGES = {"host": 2, "outage": 1}

@@ -38,7 +38,7 @@ def runs(console: Console) -> Console:
     return console
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1280), ("dark", 390)])
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
 async def test_pages_are_accessible_and_do_not_overflow(runs: Console, theme: Theme, width: int) -> None:
     async with runs.visited(theme=theme, width=width) as visit:
         for place in PLACES:

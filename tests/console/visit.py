@@ -108,6 +108,6 @@ class Console:
             await page.goto(f"{visit.url}/#token={self.served.token if token is None else token}")
             await page.locator("h1").wait_for()
             yield visit
-            assert visit.wrong == []
+            assert visit.wrong == [], visit.wrong
         finally:
             await context.close()
