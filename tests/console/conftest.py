@@ -11,13 +11,16 @@ from playwright.async_api import Browser, async_playwright
 from midcourse.server.static import DIST
 from midcourse.worlds.browser.chromium import system_chromium
 from tests.console.line import Line
-from tests.console.visit import Console, tasks_that_ask
+from tests.console.visit import ROOT, Console, tasks_that_ask
 from tests.server.serving import serving
 
 
 @pytest.fixture(scope="session", autouse=True)
 def built() -> None:
-    assert (DIST / "index.html").is_file(), "the console is not built; `just console` does it"
+    sources = [file for file in (ROOT / "console" / "src").rglob("*") if file.is_file()]
+    newest = max(file.stat().st_mtime for file in sources)
+    built_at = max((file.stat().st_mtime for file in DIST.glob("index.html")), default=0.0)
+    assert built_at >= newest, "the console is not built, or out of date: type `just console`"
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

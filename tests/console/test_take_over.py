@@ -79,6 +79,8 @@ async def test_an_operator_takes_over_and_a_viewer_watches(console: Console, pag
                 break
         await page.get_by_role("button", name="Hand back and resume").click()
         await expect(held).to_have_count(0)
+        # a gesture that was given up, and the next picture after the run was handed back, are refused
+        visit.wrong[:] = [one for one in visit.wrong if "409 (Conflict)" not in one]
         log = page.get_by_role("log")
         await expect(log).to_contain_text(f"sent POST {pages.url}/save")
         assert pages.bodies["/save"] == b"name=Ada+p", await log.inner_text()
