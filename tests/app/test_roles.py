@@ -11,6 +11,7 @@ from midcourse.app.models.reserves import Priced
 from midcourse.app.models.roles import ROLE_NAMES, ROLES, RoleModels, build_roles
 from midcourse.app.settings.run import Settings
 from midcourse.llm.prompt.template import template
+from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.perform import Ports
 from midcourse.ports.abilities import offers
 from midcourse.ports.planner import PlanDraft
@@ -39,6 +40,18 @@ def test_all_roles_are_built_where_all_are_wanted(monkeypatch: pytest.MonkeyPatc
     by_name = "monitor=openai:gpt-5, reflector=openai:gpt-5"
     roles = build_roles(Settings.load(overrides={**EVERYTHING, "role_models": by_name}))
     assert {port: type(getattr(roles, port)).__name__ for port in ROLES} == {p: r.adapter for p, r in ROLES.items()}
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"), [("any", "any company, not any"), ("sk-4711-0815", "any company, not <secret OPENAI_API_KEY>")]
+)
+def test_a_placeholder_for_a_key_is_not_masked_in_recordings(
+    key: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    roles = build_roles(Settings.load(overrides={"model": "openai:gpt-5", "record": str(tmp_path / "cassette")}))
+    assert isinstance(roles.planner, ModelPlanner)
+    assert roles.planner.client.tracing.mask(f"any company, not {key}") == shown
 
 
 def test_without_a_model_every_default_answers() -> None:

@@ -17,6 +17,9 @@ from midcourse.ports.planner import Planner
 from midcourse.ports.vault import Secrets
 from midcourse.redact import redactor
 
+SHORTEST_KEY = 8
+"""Characters. A provider's key has at least twenty."""
+
 
 def build_model_roles(
     settings: Settings,
@@ -54,5 +57,9 @@ def _adapter(role: Role) -> type:
 
 
 def _api_keys() -> Secrets:
-    """Keys in the environment: a provider's error may quote the key that it rejected."""
-    return tuple((name, value) for name, value in sorted(os.environ.items()) if name.endswith("_API_KEY") and value)
+    """Keys in the environment: a provider's error may quote the key that it rejected.
+
+    Local servers accept any text as a key: one such as `any` is not a secret, and would be masked inside ordinary words.
+    """
+    keys = ((name, value) for name, value in sorted(os.environ.items()) if name.endswith("_API_KEY"))
+    return tuple((name, value) for name, value in keys if len(value) >= SHORTEST_KEY)
