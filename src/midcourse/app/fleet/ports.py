@@ -8,13 +8,15 @@ from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.models.roles import embedder_for
 from midcourse.app.settings.run import Settings
 from midcourse.app.task.modules import AllowedModules
-from midcourse.app.wiring import BUILT_IN, job_from, remote_world, roles_for, telemetry_for, world_class
+from midcourse.app.wiring import BUILT_IN, Job, job_from, remote_world, roles_for, telemetry_for, world_class
 from midcourse.codec import decode
+from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.files import folder_of_run
 from midcourse.perform import Lessons, Ports
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.vault import reveal_all
+from midcourse.ports.world import World
 from midcourse.redact import keep_out_of_logs
 from midcourse.store.postgres import PostgresStore
 from midcourse.worlds.host.wire import Handle, Ready
@@ -35,22 +37,14 @@ class PortsMaker:
         self._modules = AllowedModules(settings.task_modules)
 
     async def ports_for(self, run_id: str) -> Ports:
-        task, text = await self._store.job(run_id)
-        if not text:
-            raise TaskInvalid(
-                f"run {run_id} was not begun from a task file; drive it with a worker of your own program"
-            )
-        job = job_from(text)
-        self._modules.check(job.file, BUILT_IN)  # before anything that it names is imported
-        spec, key = job.file.world, f"{self._settings.tenant}/{run_id}"
-        host, vault = self._host_of(world_class(spec)), EnvironmentVault()
-        folder = self._home / (folder_of_run(key) if host or self._shared else f"runs/{run_id}")
+        task, job = await self.load_job(run_id)
+        vault = EnvironmentVault()
         secrets = reveal_all(vault, task.secrets)
         keep_out_of_logs(secrets)
         return Ports(
             run_id=run_id,
             task=task,
-            world=remote_world(spec, folder, host=host, key=key),
+            world=self.world_of(run_id, job),
             blobs=self._blobs,
             approver=LeaveOpen(),
             store=self._store,
@@ -62,6 +56,24 @@ class PortsMaker:
             telemetry=telemetry_for(run_id, task, job.settings, secrets),
             **roles_for(job, secrets, run_id).as_ports(),
         )
+
+    async def load_job(self, run_id: str) -> tuple[Task, Job]:
+        """The task of a run and the job it was started from. Raises `TaskInvalid` if a program started it."""
+        task, text = await self._store.job(run_id)
+        if not text:
+            raise TaskInvalid(
+                f"run {run_id} was not begun from a task file; drive it with a worker of your own program"
+            )
+        job = job_from(text)
+        self._modules.check(job.file, BUILT_IN)  # before anything that it names is imported
+        return task, job
+
+    def world_of(self, run_id: str, job: Job) -> World:
+        """The world of a run, with what the run left in it: at the host, or in a process of its own."""
+        spec, key = job.file.world, f"{self._settings.tenant}/{run_id}"
+        host = self._host_of(world_class(spec))
+        folder = self._home / (folder_of_run(key) if host or self._shared else f"runs/{run_id}")
+        return remote_world(spec, folder, host=host, key=key)
 
     def _lessons(self, settings: Settings) -> Lessons | None:
         if not settings.lessons:

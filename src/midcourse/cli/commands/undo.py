@@ -2,23 +2,27 @@
 
 import asyncio
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from midcourse.app.agent import Agent, agent_for
+from midcourse.app.agent import Agent
 from midcourse.app.home import LocalStore
 from midcourse.app.settings.run import Settings
 from midcourse.app.undo import UndoneAct, UndoReport, functions_in, undo_acts
-from midcourse.app.wiring import job_of_run, run_folder
-from midcourse.cli.lookup import find_run
+from midcourse.app.wiring import job_of_run, kept_at, run_folder, world_for
+from midcourse.cli.lookup import FoundRun, find_run
 from midcourse.cli.options import Fleet, HomeFolder, Json, Run, teach
 from midcourse.cli.overrides import load_both_settings, with_options
 from midcourse.cli.session.approver import TerminalApprover
 from midcourse.cli.session.local import log_to
 from midcourse.cli.view.terminal import print_object, terminal
-from midcourse.errors import RunUnknown, TaskInvalid
+from midcourse.errors import RunUnknown
+from midcourse.ports.world import World
+
+if TYPE_CHECKING:
+    from midcourse.app.fleet.settings import FleetSettings
 
 UNDONE, LEFT = 0, 1
 WORDS = {"planned": "would be undone by", "undone": "undone by", "gone": "not there any more", "left": "left"}
@@ -69,10 +73,10 @@ def undo(
 
     async def go() -> UndoReport:
         async with find_run(settings, fleet, run) as found:
-            if not isinstance(found.store, LocalStore):
-                raise TaskInvalid(f"run {found.run.id} is durable: only runs of this home can be undone")
             await found.store.opening(found.run.id)  # raises if the run was pruned, with its folder
-            agent = _agent(settings, found.run.id, functions, yes=yes)
+            started_with, world = await _world_of(found, settings, fleet, functions)
+            approvals = {"approvals": "never" if yes else "always"}
+            agent = Agent(world, approver=TerminalApprover(), settings=started_with.with_overrides(approvals))
             with log_to(run_folder(settings, found.run.id) / "undo.log"):
                 acts = undo_acts(agent, found.store, found.run.id, step=step, dry_run=dry_run)
                 done: list[UndoneAct] = []
@@ -90,12 +94,19 @@ def undo(
     return UNDONE if report.complete or dry_run else LEFT
 
 
-def _agent(settings: Settings, run_id: str, functions: str, *, yes: bool) -> Agent:
-    """The agent of the run's task, or one with the functions of a module; its world is where the run left it."""
-    approvals = {"approvals": "never" if yes else "always"}
-    approver = TerminalApprover()
+async def _world_of(
+    found: FoundRun, settings: Settings, fleet: "FleetSettings | None", functions: str
+) -> tuple[Settings, World]:
+    """The world of a run, where the run left it, and the settings of its task; or the functions of a module."""
     if functions:
-        return Agent(functions_in(functions), approver=approver, settings=settings.with_overrides(approvals))
+        return settings, functions_in(functions)
+    run_id = found.run.id
+    if fleet is not None and not isinstance(found.store, LocalStore):
+        from midcourse.app.fleet.ports import PortsMaker
+
+        maker = PortsMaker(found.store, fleet, settings.home)
+        _, job = await maker.load_job(run_id)
+        return kept_at(job, settings).settings, maker.world_of(run_id, job)
     try:
         job = job_of_run(settings, run_id)
     except RunUnknown:
@@ -103,8 +114,7 @@ def _agent(settings: Settings, run_id: str, functions: str, *, yes: bool) -> Age
             f"run {run_id} was not started from a task file; name the module of its guarded functions with --functions, "
             f"or in Python: agent.undo_sync('{run_id}')"
         ) from None
-    agent = agent_for(job, run_folder(settings, run_id), approver)
-    return Agent(agent.world, approver=approver, settings=job.settings.with_overrides(approvals))
+    return job.settings, world_for(job.file.world, run_folder(settings, run_id))
 
 
 def _is_minor(act: UndoneAct) -> bool:
