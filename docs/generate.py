@@ -1,4 +1,4 @@
-"""Writes the pages that are drawn from the code: the state diagram, the settings, and what can be done in a browser; and the page about scale from kept results.
+"""Writes the pages that are drawn from the code: the state diagram, the settings, and what can be done in a browser; and the page about scale and charts from kept results.
 
 python docs/generate.py            write them
 python docs/generate.py --check    fail if they are not current
@@ -7,6 +7,7 @@ python docs/generate.py --check    fail if they are not current
 import sys
 from pathlib import Path
 
+from plots import draw_agentdojo, draw_peers, read_result
 from scale_page import scale_page
 
 from midcourse.app.fleet.settings import FleetSettings
@@ -119,6 +120,8 @@ def pages() -> dict[Path, str]:
     return {
         DOCS / "browser-skills.md": SKILLS.format(skills=skills_of(browser), probes=probes_of(browser)),
         DOCS / "scale.md": scale_page(),
+        DOCS / "img" / "peers.svg": draw_peers(read_result("peers")),
+        DOCS / "img" / "agentdojo.svg": draw_agentdojo(read_result("agentdojo")),
         DOCS / "state-diagram.md": DIAGRAM.format(diagram=mermaid(), table=table()),
         DOCS / "settings.md": SETTINGS.format(
             everyday=reference(Settings, Audience.EVERYDAY),
