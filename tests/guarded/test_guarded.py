@@ -220,13 +220,13 @@ def test_declarations_that_make_no_sense_are_refused() -> None:
         guarded(key="{to}")(lambda to, *rest: None)
 
 
-def test_several_functions_are_a_world_for_a_planner() -> None:
+def test_several_functions_are_a_world_for_a_planner(tmp_path: Path) -> None:
     booked: list[str] = []
 
     def total(number: str) -> float:
         return 12.5
 
-    @guarded(key="{number}", happened=lambda number: number in booked)
+    @guarded(key="{number}", happened=lambda number: number in booked, settings=Settings(home=tmp_path))
     def book(number: str) -> None:
         booked.append(number)
         raise TimeoutError("stored, and the answer got lost")

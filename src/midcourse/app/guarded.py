@@ -10,7 +10,7 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from pathlib import Path
 from string import Formatter
@@ -144,7 +144,8 @@ def _wrap(call: Callable[P, R], guard: "Guard") -> GuardedFunction[P, R]:
             return run_blocking(guard.undo(*args, **kwargs))
 
         wrapper, undo = invoke, undo_call
-    for name, value in ((GUARD, guard.function), ("undo", undo)):
+    in_worlds = replace(guard.function, call_once=guard.call_within_run)
+    for name, value in ((GUARD, in_worlds), ("undo", undo)):
         setattr(wrapper, name, value)
     return cast(GuardedFunction[P, R], wrapper)
 
@@ -197,6 +198,10 @@ class Guard:
         async with self._open_store(settings) as store:
             return await self._call(arguments, settings, store)
 
+    async def call_within_run(self, arguments: Pairs) -> Any:
+        """`call` as a step of another run, which has asked its own approver. A call that has to wait for a person raises `Pending`."""
+        return await replace(self, approvals="never", approver=None, wait=0.0).call(arguments)
+
     async def undo(self, *args: Any, **kwargs: Any) -> UndoReport:
         """Undo the call with these arguments. Raises `RunUnknown` if there was none, and as `Agent.undo` does."""
         settings = self.settings or load_settings()
@@ -219,7 +224,7 @@ class Guard:
             raise SkillInvalid(
                 f"{self.function.name}: undone by '{declared.skill}', which is no function of its module"
             )
-        return function_of(found)
+        return replace(function_of(found), call_once=None)  # the run that undoes it has a key of its own
 
     @asynccontextmanager
     async def _open_store(self, settings: Settings) -> AsyncGenerator[Store]:

@@ -245,7 +245,8 @@ def functions_in(module: str) -> Functions:
         raise TaskInvalid(f"module '{module}' cannot be loaded: {error}") from error
     if not found:
         raise TaskInvalid(f"module '{module}' has no guarded functions")
-    return Functions(*{function_of(each).name: each for each in found}.values())
+    functions = {function.name: replace(function, call_once=None) for function in map(function_of, found)}
+    return Functions(*functions.values())  # each inverse has a key of its own
 
 
 def describe_inverse(inverse: Inverse) -> str:

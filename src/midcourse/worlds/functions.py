@@ -4,7 +4,7 @@ import inspect
 import json
 import logging
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast, get_args, get_type_hints
@@ -17,7 +17,7 @@ from midcourse.domain.argument import Pairs, Scalar, json_text
 from midcourse.domain.expectation import Probe
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.skill import Effect, ProbeSpec, Skill, Undo
-from midcourse.errors import SkillInvalid
+from midcourse.errors import AnswerLost, KeyTaken, SkillInvalid
 from midcourse.ports.world import Call
 from midcourse.process import has_ended, identify_self
 from midcourse.worlds.base import BaseWorld, settled
@@ -47,6 +47,8 @@ class Function:
     """Seconds until `happened` sees the effect."""
     undo: Undo | None = None
     """The function that reverts it."""
+    call_once: Callable[[Pairs], Awaitable[Any]] | None = None
+    """Calls a guarded function, or finds what an earlier call under its key returned. None: each call is made."""
 
     def __post_init__(self) -> None:
         if self.effect not in get_args(Effect):
@@ -113,7 +115,7 @@ class Function:
 
 
 class Functions(BaseWorld):
-    """A world of plain functions that a planner can use; `@guarded` ones keep the effect that they declare.
+    """A world of plain functions that a planner can use; `@guarded` ones keep the effect that they declare, and their key.
 
     Others are read by name: `Functions(charge, read=[find_order])`. A function that is neither guarded nor named there is irreversible.
     """
@@ -167,10 +169,15 @@ class Functions(BaseWorld):
         function = self._functions[call.skill]
         _CALLING.add(self._holder)
         try:
-            returned = await settled(function.call(**function.bind(call.arguments)))
+            if function.call_once:
+                returned = await function.call_once(call.arguments)
+            else:
+                returned = await settled(function.call(**function.bind(call.arguments)))
+        except AnswerLost:
+            return Outcome(evidence="probe")
         except Exception as error:
             self.raised = error
-            if isinstance(error, function.absent_on):
+            if isinstance(error, (*function.absent_on, KeyTaken)):
                 return Outcome(status="no_effect", reason="not_sent", detail=explained(error), evidence="rule")
             log.info("%s raised\n%s", function.name, traced(error))
             return Outcome(status="unknown", reason="error", detail=explained(error))

@@ -1,0 +1,85 @@
+"""A guarded function in a world: its key holds for its calls and for the runs of all agents."""
+
+from pathlib import Path
+
+import pytest
+
+from midcourse import Agent, Draft, Settings, guarded
+from midcourse.domain.result import Result
+from midcourse.errors import KeyTaken
+from midcourse.planners import SamePlan
+from midcourse.testing import Approves
+from midcourse.worlds import Functions
+
+
+class Hotel:
+    """Bookings in a list, which may fail before or after they are made."""
+
+    def __init__(self, home: Path) -> None:
+        self.booked: list[tuple[str, int]] = []
+        self.raises: Exception | None = None
+        self.fails_first = False
+        self.settings = Settings(home=home, retry_delay_seconds=0.01)
+
+        @guarded(
+            key="{room}",
+            name="book",
+            happened=lambda room: room in dict(self.booked),
+            approve="always",
+            approver=Approves(),
+            settings=self.settings,
+        )
+        def book(room: str, nights: int) -> str:
+            if self.fails_first:
+                self.fails_first = False
+                raise ConnectionError("refused")
+            self.booked.append((room, nights))
+            if self.raises:
+                raise self.raises
+            return f"B-{len(self.booked)}"
+
+        self.book = book
+
+    def plan(self, room: str, nights: int) -> Result:
+        plan = SamePlan([Draft(skill="book", arguments={"room": room, "nights": nights})])
+        return Agent(Functions(self.book), plan, approver=Approves(), settings=self.settings).run_sync("Book a room")
+
+
+@pytest.fixture
+def hotel(tmp_path: Path) -> Hotel:
+    return Hotel(tmp_path)
+
+
+def test_a_call_and_the_runs_of_two_agents_book_once(hotel: Hotel) -> None:
+    assert hotel.book("12", 3) == "B-1"
+    first, second = hotel.plan("12", 3), hotel.plan("12", 3)
+    assert (first.success, second.success, hotel.booked) == (True, True, [("12", 3)])
+    assert dict(first.data)["book"] == dict(second.data)["book"] == "B-1"
+
+
+def test_what_a_run_booked_is_returned_to_the_next_call(hotel: Hotel) -> None:
+    assert hotel.plan("12", 3).success
+    assert hotel.book("12", 3) == "B-1"
+    with pytest.raises(KeyTaken):
+        hotel.book("12", 4)
+    assert hotel.booked == [("12", 3)]
+
+
+def test_other_values_under_the_same_key_are_not_sent(hotel: Hotel) -> None:
+    hotel.book("12", 3)
+    result = hotel.plan("12", 4)
+    assert (result.success, hotel.booked) == (False, [("12", 3)])
+    assert "with other values of nights" in result.final_detail
+
+
+def test_a_lost_answer_is_not_a_second_booking(hotel: Hotel) -> None:
+    hotel.raises = TimeoutError("no answer")
+    assert hotel.plan("12", 3).success
+    assert hotel.plan("12", 3).success
+    assert hotel.booked == [("12", 3)]
+
+
+def test_a_call_without_an_effect_is_made_again(hotel: Hotel) -> None:
+    hotel.fails_first = True
+    assert hotel.plan("12", 3).success
+    assert hotel.booked == [("12", 3)]
