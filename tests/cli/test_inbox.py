@@ -79,7 +79,7 @@ def test_inbox_of_a_run_that_was_left_with_its_question_keeps_a_decision(cli: Cl
     approved = cli("approve", "order", "--yes")
     assert (
         approved.code,
-        "this counts once its program is started again, or by midcourse resume order" in approved.out,
+        "no process is running it: to continue it, type midcourse resume order" in approved.out,
     ) == (0, True)
     assert cli("resume", "order").code == 0
     assert result_of(home, "order")["final_reason"] == "goal_reached"

@@ -4,7 +4,9 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -101,15 +103,36 @@ def test_approver_sees_every_value_and_can_refuse(tmp_path: Path, shop: Shop) ->
     assert allowed("A-1", 100) == "R-A-1"
 
 
-def test_pending_call_continues_after_the_decision(tmp_path: Path, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pending_call_is_listed_and_continues_after_the_decision(
+    tmp_path: Path, shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     order = place_orders(shop.url, tmp_path, approve="always", wait=0)
     with pytest.raises(Pending) as pending:
         order("A-1", 100)
     assert shop.orders == []
     monkeypatch.setenv("MIDCOURSE_HOME", str(tmp_path))
+    assert main(["approve"]) == 0
+    assert capsys.readouterr().out.startswith(pending.value.run)
     assert main(["approve", pending.value.run, "--yes"]) == 0
+    assert "it continues when its program makes the same call again" in capsys.readouterr().out.replace("\n", " ")
     assert order("A-1", 100) == "R-A-1"
     assert shop.orders == [("A-1", 100)]
+
+
+def test_caller_that_waits_for_a_decision_says_so(
+    tmp_path: Path, shop: Shop, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("MIDCOURSE_HOME", str(tmp_path))
+    order = place_orders(shop.url, tmp_path, approve="always")
+    with ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(order, "A-1", 100)
+        while not caplog.messages:
+            assert not waiting.done()
+            time.sleep(0.01)
+        (said,) = caplog.messages
+        assert "waits for a decision: midcourse approve" in said
+        assert main(["approve", said.split()[1], "--yes"]) == 0
+        assert waiting.result() == "R-A-1"
 
 
 async def test_async_functions_and_plain_ones_called_from_a_loop(tmp_path: Path) -> None:

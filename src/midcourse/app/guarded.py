@@ -6,6 +6,7 @@ A call is a run of one step, driven as any other: it is in the ledger before it 
 
 import asyncio
 import inspect
+import logging
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,7 @@ from midcourse.app.process_store import PROCESS_STORE, load_settings
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_id
 from midcourse.app.undo import UndoReport
+from midcourse.domain.approval import Question
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import Draft
@@ -33,6 +35,8 @@ from midcourse.planners.same_plan import SamePlan
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
 from midcourse.worlds.functions import GUARD, RETURNED, Function, Functions, function_of
+
+log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -150,6 +154,13 @@ def _wrap(call: Callable[P, R], guard: "Guard") -> GuardedFunction[P, R]:
     return cast(GuardedFunction[P, R], wrapper)
 
 
+class Posted(LeaveOpen):
+    """Leaves the question open, and says so in the log: the caller waits for the decision without another sign of it."""
+
+    async def ask(self, question: Question) -> None:
+        log.warning("run %s waits for a decision: midcourse approve %s", question.run, question.run)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Guard:
     """One guarded function: its calls as runs."""
@@ -253,7 +264,7 @@ class Guard:
         agent = Agent(
             world,
             SamePlan([Draft(skill=name, arguments=arguments, says=f"{name} {which}")]),
-            approver=self.approver or LeaveOpen(),
+            approver=self.approver or (Posted() if self.wait is None else LeaveOpen()),
             settings=settings,
             store=store,
         )

@@ -166,7 +166,7 @@ def saved_job(folder: Path) -> Job:
         return job_from((folder / JOB_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise RunUnknown(
-            f"run {folder.name} was not started from a task file; in Python: agent.resume_sync('{folder.name}')"
+            f"run {folder.name} was not started from a task file; make the same call again, or in Python: agent.resume_sync('{folder.name}')"
         ) from None
 
 

@@ -1,6 +1,7 @@
 """From a name to a run: its id, the beginning of its id, `last`, or a journal file; here or in a fleet."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -175,13 +176,13 @@ async def open_run(name: str, overrides: Overrides) -> AsyncGenerator[Controlled
 
 
 async def local_questions(settings: AtHome) -> tuple[Question, ...]:
-    """The questions of the runs in this home that a process drives."""
+    """The open questions of the runs in this home, also of those that wait for their program to continue them."""
     if not has_store(settings):
         return ()
     with open_local_store(settings) as store:
-        asking = [run.id for run in await store.runs() if run.phase == "asking" and store.is_claimed(run.id)]
+        asking = [run.id for run in await store.runs() if run.phase == "asking"]
         found = [await store.open_question(run_id) for run_id in asking]
-    return tuple(question for question in found if question is not None)
+        return tuple(one for one in found if one and (store.is_claimed(one.run) or one.expires_at > time.time()))
 
 
 # --- a journal

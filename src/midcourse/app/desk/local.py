@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import shutil
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -106,11 +107,11 @@ class LocalDesk:
 
     async def open_questions(self, limit: int) -> tuple[Question, ...]:
         asking = await self.store.find_runs(RunQuery(status=("asking",), limit=limit))
-        driven = sorted(
-            (run for run in asking if self.state_of(run) == "asking"), key=lambda run: run.waiting_since or 0.0
-        )
-        found = [await self.store.open_question(run.id) for run in driven]
-        return tuple(question for question in found if question is not None)
+        driven = {run.id for run in asking if self.state_of(run) == "asking"}
+        found = [
+            await self.store.open_question(run.id) for run in sorted(asking, key=lambda run: run.waiting_since or 0.0)
+        ]
+        return tuple(one for one in found if one and (one.run in driven or one.expires_at > time.time()))
 
     def folder(self, run_id: str) -> Path:
         return run_folder(self.settings, run_id)

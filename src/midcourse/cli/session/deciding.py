@@ -11,7 +11,7 @@ from rich.text import Text
 
 from midcourse.app.control import LocalControl, RunControl
 from midcourse.app.defaults import user
-from midcourse.app.home_folder import AtHome
+from midcourse.app.home_folder import JOB_FILE, AtHome
 from midcourse.app.presentation.question import TITLES, step_json, why_unseen
 from midcourse.app.presentation.vocabulary import format_seconds
 from midcourse.cli.commands.control import DONE, REFUSED, deliver, report
@@ -44,8 +44,6 @@ WHAT = {
 MOST = 100
 """Questions that are listed."""
 WIDEST = 100
-
-KEPT = "no process is running it: this counts once its program is started again, or by midcourse resume {run}"
 
 
 async def decide(
@@ -81,8 +79,14 @@ async def decide(
             decision = confirmed
         why_not = await deliver(there.control.answer(question, decision))
         if isinstance(there.control, LocalControl) and await there.control.why_not_driven():
-            reply = f"{reply}; {KEPT.format(run=there.run.id)}"
+            reply = f"{reply}; no process is running it: {_how_to_continue(there)}"
         return report(there.run.id, why_not, reply, json=json, question=question.id, verdict=decision.verdict)
+
+
+def _how_to_continue(there: ControlledRun) -> str:
+    if there.folder and (there.folder / JOB_FILE).is_file():
+        return f"to continue it, type midcourse resume {there.run.id}"
+    return "it continues when its program makes the same call again"
 
 
 async def _why_outdated(question: Question, shown: Sequence[str], control: RunControl) -> str:
