@@ -2,8 +2,12 @@
 
 from typing import Any
 
+import pytest
 from httpx2 import Client
 
+from midcourse import guarded
+from midcourse.errors import Pending
+from midcourse.settings import Settings
 from tests.server.serving import Served, decide, ended, listening, question_of, start_asking, until
 
 
@@ -18,6 +22,23 @@ def test_an_approval_of_what_was_shown_is_carried_out_once(served: Served) -> No
     assert [(one["by"], one["shown"]) for one in decided] == [("acme-approver", question["shown"])]
     effects = (served.home / "acme" / "runs" / "once" / "effects.jsonl").read_text().splitlines()
     assert len(effects) == 1
+
+
+def test_a_call_that_waits_for_a_decision_is_listed_although_no_process_runs_it(served: Served) -> None:
+    sent: list[str] = []
+
+    @guarded(key="{to}", approve="always", wait=0, settings=Settings(home=served.home / "acme"))
+    def mail(to: str) -> None:
+        sent.append(to)
+
+    with pytest.raises(Pending) as pending:
+        mail("ada@example.com")
+    question = question_of(served.client("viewer"), pending.value.run)
+    assert question
+    assert decide(served.client("approver"), question).json()["accepted"] is True
+    assert sent == []
+    mail("ada@example.com")
+    assert sent == ["ada@example.com"]
 
 
 def test_a_replayed_decision_is_refused(served: Served) -> None:
