@@ -1,8 +1,10 @@
 """What the token of a shared host is worth: it opens the worlds that were named, and is no shell and no way into a network."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from midcourse.cli.commands.fleet.host import Listening
 from midcourse.cli.main import main
+from midcourse.codec import decode, encode
 from midcourse.errors import TaskInvalid
 from midcourse.files import folder_of_run
 from midcourse.ports.world import WorldAway
@@ -20,7 +23,7 @@ from midcourse.worlds.host.lifecycle import Host, HostConfig, serve_host
 from midcourse.worlds.host.registry import NotServed, WorldRegistry
 from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.host.wire import Handle
-from midcourse.worlds.remote import RemoteWorld
+from midcourse.worlds.remote import RemoteWorld, view_session
 from midcourse.worlds.simulated import read_effects
 from tests.worlds.browser.tls import certificate_files
 from tests.worlds.standing import SHOP
@@ -191,3 +194,36 @@ async def test_a_host_with_a_certificate_is_worked_over_https(tmp_path: Path, mo
         plain = Handle(url=host.url.replace("https", "http"), token=host.token)
         with pytest.raises(ConnectionError):
             await RemoteWorld(SHOP, host=plain, key="run-9", timeout=5.0).open()
+
+
+async def test_a_host_file_names_the_certificates_that_clients_trust_for_its_host_besides_those_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other").mkdir()
+    certificate, key = certificate_files(tmp_path)
+    other, _ = certificate_files(tmp_path / "other")
+    tls = Listening(address="127.0.0.1", port=0, certificate=str(certificate), key=str(key)).tls()
+    file = tmp_path / "host.json"
+    async with serving(tmp_path, WorldRegistry([SHOP], home=tmp_path), tls=tls) as (_, without):
+        written = json.loads(file.read_bytes())
+
+        def host(ca: Path) -> Handle:
+            file.write_text(json.dumps({**written, "ca": str(ca)}))
+            return read_host_file(file)
+
+        handle = await RemoteWorld(SHOP, host=host(certificate), key="run-1", timeout=20.0).open()
+        assert await view_session(handle, "") is None, "the server, which has the handle only, reaches the session"
+        with pytest.raises(ConnectionError, match="is not trusted"):
+            await RemoteWorld(SHOP, host=host(other), key="run-2", timeout=5.0).open()
+        with pytest.raises(ConnectionError, match=r"certificates in .*missing\.crt cannot be read"):
+            await RemoteWorld(SHOP, host=host(tmp_path / "missing.crt"), key="run-2", timeout=5.0).open()
+
+        earlier = replace(decode(Handle, handle), ca="")
+        assert not await RemoteWorld(SHOP, host=without, timeout=5.0).attach(encode(earlier))
+        assert await RemoteWorld(SHOP, host=host(certificate), timeout=20.0).attach(encode(earlier))
+
+        other.write_bytes(certificate.read_bytes())  # as when certificates are renewed
+        await RemoteWorld(SHOP, host=host(other), key="run-3", timeout=20.0).open()
+        certificate_files(tmp_path / "other")
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))  # what the system trusts
+        await RemoteWorld(SHOP, host=host(other), key="run-4", timeout=20.0).open()

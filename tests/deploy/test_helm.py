@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
+from midcourse.codec import decode
+from midcourse.worlds.host.wire import Ready
 from tests.deploy.stand import ROOT, Stand
 
 kubernetes_validate = pytest.importorskip("kubernetes_validate", reason="type: just setup")
@@ -114,6 +117,25 @@ def test_host_is_reached_by_workers_and_server_and_reaches_nothing_in_the_cluste
     assert parts == ["worker", "server"]
     blocks = [one["ipBlock"] for rule in policy["egress"] for one in rule["to"] if "ipBlock" in one]
     assert {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16"} <= set(blocks[0]["except"])
+
+
+@pytest.mark.parametrize("part", ["server", "worker"])
+def test_certificates_of_the_host_are_trusted_for_the_host_only(part: str, tmp_path: Path) -> None:
+    pod = pods(rendered(LEAST))[part]
+    (tmp_path / "host-token").write_text("a-token-of-more-than-16-characters\n")
+    ready = host_file(pod, tmp_path)
+    (trust,) = (one["mountPath"] for one in pod["containers"][0]["volumeMounts"] if one["name"] == "trust")
+    assert (ready.ca, ready.url) == (f"{trust}/ca.crt", "https://fleet-midcourse-host:4100")
+    assert "SSL_CERT_FILE" not in json.dumps(pod), "it would replace the certificates of the system"
+
+
+def host_file(pod: dict[str, Any], folder: Path) -> Ready:
+    """The host file that the init container of this pod writes, with this folder for those of the pod."""
+    (first,) = pod["initContainers"]
+    command = [re.sub("/run/midcourse/(secrets|host)/", f"{folder}/", word) for word in first["command"]]
+    given = {one["name"]: one["value"] for one in first["env"]}
+    subprocess.run(command, env={**os.environ, **given}, check=True)
+    return decode(Ready, (folder / "host.json").read_bytes())
 
 
 @pytest.mark.parametrize(

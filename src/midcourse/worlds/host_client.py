@@ -33,6 +33,7 @@ class Address(NamedTuple):
     host: str
     port: int
     secure: bool
+    ca: str
 
 
 class HostUnreachable(Exception):
@@ -84,7 +85,7 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
     try:
         head = write_request("POST", f"{where.path}{path}", fields)
         async with asyncio.timeout(timeout):
-            status, answer = await _send_once(_address_of(to.url), head + content)
+            status, answer = await _send_once(_address_of(to), head + content)
     except TimeoutError:
         raise HostTimeout(f"no answer from the host within {timeout:g} s") from None
     except ssl.SSLCertVerificationError as error:
@@ -114,10 +115,10 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
             raise HostError(_detail_of(answer) or f"the host answered {status}")
 
 
-def _address_of(url: str) -> Address:
-    where = urlsplit(url)
+def _address_of(to: Handle) -> Address:
+    where = urlsplit(to.url)
     secure = where.scheme == "https"
-    return Address(where.hostname or "", where.port or (443 if secure else 80), secure)
+    return Address(where.hostname or "", where.port or (443 if secure else 80), secure, to.ca)
 
 
 async def _send_once(address: Address, request: bytes) -> tuple[int, bytes]:
@@ -148,11 +149,15 @@ async def _connect(address: Address) -> HostSocket:
     except BaseException:
         connection.close()
         raise
-    return await _start_tls(connection, address.host) if address.secure else HostSocket(connection)
+    return await _start_tls(connection, address) if address.secure else HostSocket(connection)
 
 
-async def _start_tls(connection: socket.socket, name: str) -> HostSocket:
-    line = TlsHostSocket(connection, name)
+async def _start_tls(connection: socket.socket, address: Address) -> HostSocket:
+    try:
+        line = TlsHostSocket(connection, address.host, address.ca)
+    except OSError as error:  # the file is missing, or has no certificates
+        connection.close()
+        raise HostError(f"the certificates in {address.ca or 'the system'} cannot be read: {error}") from None
     try:
         await line.shake_hands()
     except BaseException:

@@ -43,12 +43,14 @@ class HostSocket:
 
 
 class TlsHostSocket(HostSocket):
-    """A socket under TLS. The host's certificate is checked against the system's authorities, or those in SSL_CERT_FILE."""
+    """A socket under TLS. The host's certificate is checked against the system's authorities, or those in SSL_CERT_FILE, and those in the file `ca`."""
 
-    def __init__(self, connection: socket.socket, name: str) -> None:
+    def __init__(self, connection: socket.socket, name: str, ca: str = "") -> None:
+        """Raises `OSError` for a file `ca` that cannot be read."""
         super().__init__(connection)
         self._coming, self._going = ssl.MemoryBIO(), ssl.MemoryBIO()
-        context = _tls_context(os.environ.get("SSL_CERT_FILE", ""))
+        changed = os.stat(ca).st_mtime_ns if ca else 0
+        context = _tls_context(os.environ.get("SSL_CERT_FILE", ""), ca, changed)
         self._tls = context.wrap_bio(self._coming, self._going, server_hostname=name)
 
     async def shake_hands(self) -> None:
@@ -86,6 +88,9 @@ class TlsHostSocket(HostSocket):
 
 
 @lru_cache(maxsize=4)
-def _tls_context(authorities: str) -> ssl.SSLContext:
-    """One context for each value of SSL_CERT_FILE, since OpenSSL reads that variable when it makes one."""
-    return ssl.create_default_context(cafile=authorities or None)
+def _tls_context(authorities: str, ca: str, changed: int) -> ssl.SSLContext:
+    """One context for each value of SSL_CERT_FILE, since OpenSSL reads that variable when it makes one, and for each change of the file `ca`."""
+    context = ssl.create_default_context(cafile=authorities or None)
+    if ca:
+        context.load_verify_locations(cafile=ca)
+    return context

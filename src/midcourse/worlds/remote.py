@@ -7,6 +7,7 @@ import secrets
 import time
 from base64 import b64decode
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -129,7 +130,7 @@ class RemoteWorld:
 
     async def attach(self, handle: str) -> bool:
         try:
-            await self._attach_to(decode(Handle, handle))
+            await self._attach_to(self._trusting(decode(Handle, handle)))
         except (ValueError, *_TROUBLE) as trouble:
             log.info("no session of %s to attach to: %s: %s", self._spec, type(trouble).__name__, trouble)
             return False
@@ -249,7 +250,7 @@ class RemoteWorld:
             raise WorldAway(f"the world did not open: {away}") from away
         except (HostUnreachable, HostTimeout, HostError) as trouble:
             raise ConnectionError(f"the world did not open: {trouble}") from trouble
-        handle = Handle(url=f"{host.url}/sessions/{opened.session}", token=opened.token)
+        handle = Handle(url=f"{host.url}/sessions/{opened.session}", token=opened.token, ca=host.ca)
         try:
             await self._attach_to(handle)
         except HostAway as away:
@@ -259,6 +260,12 @@ class RemoteWorld:
                 f"the session of {self._spec} was opened and could not be entered: {trouble}"
             ) from trouble
         return encode(handle)
+
+    def _trusting(self, handle: Handle) -> Handle:
+        """The handle of a session of this host, with the file that this process trusts: the worker that opened it may have had another one."""
+        if self._host is None or not handle.url.startswith(f"{self._host.url}/"):
+            return handle
+        return replace(handle, ca=self._host.ca)
 
     async def _attach_to(self, handle: Handle) -> None:
         seconds = min(self._timeout, _ATTACH_SECONDS)

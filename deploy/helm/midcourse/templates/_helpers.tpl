@@ -71,10 +71,6 @@ securityContext:
 {{- if .Values.host.enabled }}
 - name: MIDCOURSE_HOST_FILE
   value: /run/midcourse/host/host.json
-{{- if .Values.host.tls.existingSecret }}
-- name: SSL_CERT_FILE
-  value: /run/midcourse/trust/ca.crt
-{{- end }}
 {{- end }}
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}
@@ -82,7 +78,7 @@ securityContext:
 {{- end }}
 {{- end }}
 
-{{/* Writes the file that a host on the same machine would write: where it is, its token, and what it opens. */}}
+{{/* Writes the file that a host on the same machine would write: where it is, its token, what it opens, and which certificates to trust for it. */}}
 {{- define "midcourse.hostFile" -}}
 {{- if .Values.host.enabled }}
 initContainers:
@@ -93,12 +89,14 @@ initContainers:
       - -c
       - |
         umask 077
-        printf '{"url":"%s","token":"%s","pid":0,"worlds":%s}' "$HOST_URL" "$(cat /run/midcourse/secrets/host-token)" "$HOST_WORLDS" >/run/midcourse/host/host.json
+        printf '{"url":"%s","token":"%s","pid":0,"worlds":%s,"ca":"%s"}' "$HOST_URL" "$(cat /run/midcourse/secrets/host-token)" "$HOST_WORLDS" "$HOST_CA" >/run/midcourse/host/host.json
     env:
       - name: HOST_URL
         value: {{ include "midcourse.hostUrl" . | quote }}
       - name: HOST_WORLDS
         value: {{ toJson .Values.host.worlds | quote }}
+      - name: HOST_CA
+        value: {{ ternary "/run/midcourse/trust/ca.crt" "" (ne .Values.host.tls.existingSecret "") | quote }}
     resources:
       requests: {cpu: 10m, memory: 32Mi}
     volumeMounts:

@@ -89,4 +89,4 @@ class PortsMaker:
             ready = decode(Ready, self._settings.host_file.read_bytes())
         except FileNotFoundError:
             return NO_HOST
-        return Handle(url=ready.url, token=ready.token) if world in ready.worlds else None
+        return ready.handle if world in ready.worlds else None

@@ -56,8 +56,7 @@ def find_started_hosts(folder: Path) -> list[Handle]:
 
 def read_host_file(ready: Path) -> Handle:
     """The host that wrote this file."""
-    there = decode(Ready, ready.read_bytes())
-    return Handle(url=there.url, token=there.token)
+    return decode(Ready, ready.read_bytes()).handle
 
 
 def _environment() -> dict[str, str]:

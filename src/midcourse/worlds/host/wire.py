@@ -26,6 +26,12 @@ class Ready:
     pid: int
     worlds: tuple[str, ...] = ()
     """The worlds that it opens, as 'package.module:Class'."""
+    ca: str = ""
+    """See `Handle.ca`. Written by whoever hands the file to clients: a host does not know their files."""
+
+    @property
+    def handle(self) -> "Handle":
+        return Handle(url=self.url, token=self.token, ca=self.ca)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +40,8 @@ class Handle:
 
     url: str
     token: str
+    ca: str = ""
+    """A file of the client with certificates that it trusts for this host, in addition to those of the system."""
 
 
 @dataclass(frozen=True, kw_only=True)
