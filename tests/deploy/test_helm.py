@@ -119,6 +119,29 @@ def test_host_is_reached_by_workers_and_server_and_reaches_nothing_in_the_cluste
     assert {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16"} <= set(blocks[0]["except"])
 
 
+@pytest.mark.parametrize(
+    ("temporal", "expected"),
+    [
+        ({"address": "temporal:7233"}, {"ADDRESS": "temporal:7233"}),
+        ({"profile": "cloud", "existingSecret": "temporal"}, {"PROFILE": "cloud"}),
+        (
+            {"profile": "cloud", "existingSecret": "temporal", "namespace": "runs"},
+            {"PROFILE": "cloud", "NAMESPACE": "runs"},
+        ),
+    ],
+)
+def test_only_what_values_say_overrides_a_profile_of_temporal(
+    temporal: dict[str, str], expected: dict[str, str]
+) -> None:
+    pod = pods(rendered({**LEAST, "temporal": temporal}))["worker"]
+    prefix = "MIDCOURSE_TEMPORAL_"
+    env = {one["name"]: one.get("value") for one in pod["containers"][0]["env"]}
+    assert {name.removeprefix(prefix): value for name, value in env.items() if name.startswith(prefix)} == expected
+    mounts = {mount["mountPath"] for mount in pod["containers"][0]["volumeMounts"]}
+    assert ("profile" in temporal) == (env.get("TEMPORAL_CONFIG_FILE") == "/run/temporal/temporal.toml")
+    assert ("profile" in temporal) == ("/run/temporal" in mounts)
+
+
 @pytest.mark.parametrize("part", ["server", "worker"])
 def test_certificates_of_the_host_are_trusted_for_the_host_only(part: str, tmp_path: Path) -> None:
     pod = pods(rendered(LEAST))[part]

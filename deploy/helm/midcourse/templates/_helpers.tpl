@@ -52,8 +52,10 @@ securityContext:
 - name: MIDCOURSE_DATABASE_URL
   valueFrom:
     secretKeyRef: {name: {{ .Values.existingSecret }}, key: database-url}
+{{- with .Values.temporal.namespace }}
 - name: MIDCOURSE_TEMPORAL_NAMESPACE
-  value: {{ .Values.temporal.namespace | quote }}
+  value: {{ . | quote }}
+{{- end }}
 {{- with .Values.temporal.address }}
 - name: MIDCOURSE_TEMPORAL_ADDRESS
   value: {{ . | quote }}
