@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,6 +35,11 @@ LEAST = {
     "host": {"tls": {"existingSecret": "host-tls"}},
 }
 EGRESS = {"to": [{"ipBlock": {"cidr": "10.1.2.3/32"}}], "ports": [{"protocol": "TCP", "port": 443}]}
+MORE: dict[str, Any] = {
+    "envFrom": [{"secretRef": {"name": "more"}}],
+    "extraVolumes": [{"name": "more", "secret": {"secretName": "more"}}],
+    "extraVolumeMounts": [{"name": "more", "mountPath": "/run/more", "readOnly": True}],
+}
 VALUES: dict[str, dict[str, Any]] = {
     "least": LEAST,
     "without a host": {**LEAST, "host": {"enabled": False}, "migrate": {"enabled": False}},
@@ -43,9 +49,16 @@ VALUES: dict[str, dict[str, Any]] = {
         "imagePullSecrets": [{"name": "pull"}],
         "temporal": {"profile": "cloud", "existingSecret": "temporal"},
         "settings": {"MIDCOURSE_BLOBS": "s3://bucket"},
-        "server": {"origin": "https://console.example:8443", "tasksConfigMap": "tasks"},
-        "worker": {"envFrom": [{"secretRef": {"name": "models"}}]},
+        "server": {
+            "origin": "https://console.example:8443",
+            "tasksConfigMap": "tasks",
+            "args": ["--oidc=/run/more/oidc.toml"],
+            **MORE,
+        },
+        "worker": {"args": ["--tenants=acme,globex"], **MORE},
         "host": {
+            "args": ["--park=60"],
+            **MORE,
             "tls": {"elsewhere": True},
             "seccompProfile": {"type": "Localhost", "localhostProfile": "chromium.json"},
             "storage": {"size": "9Gi", "className": "fast"},
@@ -101,6 +114,17 @@ def test_chart_is_of_the_version_of_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     assert (chart["version"], chart["appVersion"]) == (project, project)
+
+
+@pytest.mark.parametrize("part", ["server", "worker", "host"])
+def test_values_add_options_variables_and_volumes_to_each_part(part: str) -> None:
+    usual, pod = (pods(rendered(values))[part] for values in (VALUES["least"], VALUES["most"]))
+    container = pod["containers"][0]
+    assert container["args"][-1:] == VALUES["most"][part]["args"]
+    assert container["envFrom"] == MORE["envFrom"]
+    assert container["volumeMounts"][-1:] == MORE["extraVolumeMounts"]
+    assert pod["volumes"][-1:] == MORE["extraVolumes"]
+    assert "envFrom" not in usual["containers"][0]
 
 
 def test_only_the_migration_gets_the_password_of_the_owner() -> None:
@@ -169,6 +193,7 @@ def host_file(pod: dict[str, Any], folder: Path) -> Ready:
         ({**LEAST, "host": {"tls": {}}}, "host.tls"),
         ({**LEAST, "worker": {"replica": 3}}, "replica"),
         ({**LEAST, "temporal": {"address": ""}}, "temporal"),
+        ({**LEAST, "server": {**LEAST["server"], "args": ["oidc=file"]}}, "args"),
         ({**LEAST, "settings": {"PATH": "/tmp"}}, "PATH"),
     ],
 )
@@ -176,6 +201,15 @@ def test_wrong_values_are_refused(values: dict[str, Any], said: str) -> None:
     done = helm("template", "fleet", values=values)
     assert done.returncode != 0
     assert said in done.stderr
+
+
+WEBHOOKS = """
+[[webhook]]
+name = "ops"
+url = "https://hooks.example/midcourse"
+secret_file = "ops.secret"
+events = ["question.asked"]
+"""
 
 
 class Chart(Stand):
@@ -186,6 +220,7 @@ class Chart(Stand):
         self.elsewhere = {
             "/run/midcourse/secrets": str(folder / "deploy/secrets"),
             "/run/midcourse/host": str(folder / "of-pods"),
+            "/run/hooks": str(folder / "hooks"),
             "/var/lib/midcourse": str(folder),
             "http://fleet-midcourse-host:": "http://127.0.0.1:",
             **self.elsewhere,
@@ -194,7 +229,12 @@ class Chart(Stand):
             rendered(
                 {
                     **LEAST,
-                    "server": {"origin": "http://console.example", "tasksConfigMap": "tasks"},
+                    "server": {
+                        "origin": "http://console.example",
+                        "tasksConfigMap": "tasks",
+                        "args": ["--webhooks=/run/hooks/webhooks.toml"],
+                    },
+                    "worker": {"args": ["--tenants=default"]},
                     "host": {
                         "tls": {"elsewhere": True},
                         "worlds": ["midcourse.worlds.simulated.shop:Shop"],
@@ -208,6 +248,9 @@ class Chart(Stand):
     def make_secrets(self) -> str:
         said = super().make_secrets()
         (self.folder / "deploy" / "secrets" / "host-token").write_text("a-token-of-more-than-16-characters\n")
+        (self.folder / "hooks").mkdir(exist_ok=True)
+        (self.folder / "hooks" / "ops.secret").write_text(f"whsec_{b64encode(bytes(32)).decode()}")
+        (self.folder / "hooks" / "webhooks.toml").write_text(WEBHOOKS)
         return said
 
     def service(self, name: str) -> tuple[list[str], dict[str, str]]:

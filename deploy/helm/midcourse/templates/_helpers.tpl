@@ -107,6 +107,31 @@ initContainers:
 {{- end }}
 {{- end }}
 
+{{/* What values add to the command, environment, mounts and volumes of one part, each from the values of that part. */}}
+{{- define "midcourse.args" -}}
+{{- range .args }}
+- {{ . | quote }}
+{{- end }}
+{{- end }}
+
+{{- define "midcourse.envFrom" -}}
+{{- with .envFrom }}
+envFrom: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "midcourse.extraVolumeMounts" -}}
+{{- with .extraVolumeMounts }}
+{{- toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "midcourse.extraVolumes" -}}
+{{- with .extraVolumes }}
+{{- toYaml . }}
+{{- end }}
+{{- end }}
+
 {{/* Mounts and volumes of workers and the server, besides their own secrets. */}}
 {{- define "midcourse.mounts" -}}
 - {name: secrets, mountPath: /run/midcourse/secrets, readOnly: true}
