@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from midcourse import Agent, Draft, Settings, guarded
+from midcourse.cli.main import main
 from midcourse.domain.result import Result
 from midcourse.errors import KeyTaken
 from midcourse.planners import SamePlan
@@ -83,3 +84,28 @@ def test_a_call_without_an_effect_is_made_again(hotel: Hotel) -> None:
     hotel.fails_first = True
     assert hotel.plan("12", 3).success
     assert hotel.booked == [("12", 3)]
+
+
+@pytest.mark.parametrize("arrives", [True, False])
+def test_without_happened_the_approver_of_the_run_decides(
+    arrives: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = Settings(home=tmp_path, retry_delay_seconds=0.01)
+    sent: list[str] = []
+    tries: list[str] = []
+
+    @guarded(key="{to}", settings=settings)
+    def mail(to: str) -> None:
+        tries.append(to)
+        if arrives or len(tries) > 1:
+            sent.append(to)
+        if len(tries) == 1:
+            raise TimeoutError("no answer")
+
+    plan = SamePlan([Draft(skill="mail", arguments={"to": "ada@example.com"})])
+    approver = Approves(doubt="happened" if arrives else "did_not_happen")
+    result = Agent(Functions(mail), plan, approver=approver, settings=settings).run_sync("Write to Ada")
+    assert (result.success, sent, len(tries)) == (True, ["ada@example.com"], 1 if arrives else 2)
+    assert [question.about for question in approver.questions].count("happened") == 1
+    monkeypatch.setenv("MIDCOURSE_HOME", str(tmp_path))
+    assert (main(["approve", "--json"]), capsys.readouterr().out) == (0, "[]\n")

@@ -23,7 +23,7 @@ from midcourse.app.process_store import PROCESS_STORE, load_settings
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_id
 from midcourse.app.undo import UndoReport
-from midcourse.domain.approval import Question
+from midcourse.domain.approval import Decision, Question
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import Draft
@@ -154,6 +154,13 @@ def _wrap(call: Callable[P, R], guard: "Guard") -> GuardedFunction[P, R]:
     return cast(GuardedFunction[P, R], wrapper)
 
 
+class Stops:
+    """An approver that decides nothing: the call ends in doubt."""
+
+    async def ask(self, question: Question) -> Decision:
+        return Decision(verdict="stop")
+
+
 class Posted(LeaveOpen):
     """Leaves the question open, and says so in the log: the caller waits for the decision without another sign of it."""
 
@@ -203,15 +210,18 @@ class Guard:
             max_wall_seconds=NEVER,
         )
 
-    async def call(self, arguments: Pairs) -> Any:
-        """Carry out a call, or find the earlier one under its key, and return what the function returned."""
+    async def call(self, arguments: Pairs, *, again: bool = False) -> Any:
+        """Carry out a call, or find the earlier one under its key, and return what the function returned.
+
+        `again`: an earlier one that is in doubt was found not to have happened.
+        """
         settings = self.settings or load_settings()
         async with self._open_store(settings) as store:
-            return await self._call(arguments, settings, store)
+            return await self._call(arguments, settings, store, again=again)
 
-    async def call_within_run(self, arguments: Pairs) -> Any:
-        """`call` as a step of another run, which has asked its own approver. A call that has to wait for a person raises `Pending`."""
-        return await replace(self, approvals="never", approver=None, wait=0.0).call(arguments)
+    async def call_within_run(self, arguments: Pairs, again: bool) -> Any:
+        """`call` as a step of another run, which asks its own approver, also whether something happened."""
+        return await replace(self, approvals="never", approver=Stops(), wait=None).call(arguments, again=again)
 
     async def undo(self, *args: Any, **kwargs: Any) -> UndoReport:
         """Undo the call with these arguments. Raises `RunUnknown` if there was none, and as `Agent.undo` does."""
@@ -257,7 +267,7 @@ class Guard:
         which = self.key.format(**dict(arguments))
         return which, f"{self.name}:{which}"
 
-    async def _call(self, arguments: Pairs, settings: Settings, store: Store) -> Any:
+    async def _call(self, arguments: Pairs, settings: Settings, store: Store, *, again: bool) -> Any:
         name = self.function.name
         which, key = self._identify(arguments)
         world = Functions(self.function, shared=bool(self.database))
@@ -273,7 +283,7 @@ class Guard:
         while True:
             await self._check_values(store, key, arguments)
             try:
-                result = await agent.start(task, run_id=run_id).result_unless_asked(self.wait)
+                result = await agent.start(task, run_id=run_id, again=again).result_unless_asked(self.wait)
             except RunBusy:
                 await asyncio.sleep(BUSY_SECONDS)
                 continue

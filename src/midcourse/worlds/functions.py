@@ -17,7 +17,7 @@ from midcourse.domain.argument import Pairs, Scalar, json_text
 from midcourse.domain.expectation import Probe
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.skill import Effect, ProbeSpec, Skill, Undo
-from midcourse.errors import AnswerLost, KeyTaken, SkillInvalid
+from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, SkillInvalid
 from midcourse.ports.world import Call
 from midcourse.process import has_ended, identify_self
 from midcourse.worlds.base import BaseWorld, settled
@@ -47,8 +47,9 @@ class Function:
     """Seconds until `happened` sees the effect."""
     undo: Undo | None = None
     """The function that reverts it."""
-    call_once: Callable[[Pairs], Awaitable[Any]] | None = None
-    """Calls a guarded function, or finds what an earlier call under its key returned. None: each call is made."""
+    call_once: Callable[[Pairs, bool], Awaitable[Any]] | None = None
+    """Calls a guarded function, or finds what an earlier call under its key returned; whether an earlier one that is in doubt was
+    found not to have happened. None: each call is made."""
 
     def __post_init__(self) -> None:
         if self.effect not in get_args(Effect):
@@ -138,6 +139,8 @@ class Functions(BaseWorld):
         self._declared = Declared(
             skills=tuple(skill for skill, _ in declared), probes=tuple(probe for _, probe in declared if probe)
         )
+        self._in_doubt: set[tuple[str, Pairs]] = set()
+        """Calls of guarded functions that may have happened: a run makes one of them again only if it was found not to have."""
         self.raised: Exception | None = None
         """The exception of the latest call that raised one."""
 
@@ -170,7 +173,7 @@ class Functions(BaseWorld):
         _CALLING.add(self._holder)
         try:
             if function.call_once:
-                returned = await function.call_once(call.arguments)
+                returned = await function.call_once(call.arguments, (call.skill, call.arguments) in self._in_doubt)
             else:
                 returned = await settled(function.call(**function.bind(call.arguments)))
         except AnswerLost:
@@ -179,6 +182,8 @@ class Functions(BaseWorld):
             self.raised = error
             if isinstance(error, (*function.absent_on, KeyTaken)):
                 return Outcome(status="no_effect", reason="not_sent", detail=explained(error), evidence="rule")
+            if isinstance(error, OutcomeUnknown):
+                self._in_doubt.add((call.skill, call.arguments))
             log.info("%s raised\n%s", function.name, traced(error))
             return Outcome(status="unknown", reason="error", detail=explained(error))
         finally:
