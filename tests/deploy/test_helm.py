@@ -11,15 +11,21 @@ from base64 import b64encode
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
+import psycopg
 import pytest
 import yaml
+from sqlalchemy import make_url
 
 from midcourse.codec import decode
+from midcourse.store.postgres.migrate import migrate
 from midcourse.worlds.host.wire import Ready
 from tests.deploy.stand import ROOT, Stand
 
 kubernetes_validate = pytest.importorskip("kubernetes_validate", reason="type: just setup")
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+IN_KUBERNETES = (ROOT / "docs" / "deploy.md").read_text().partition("## In Kubernetes")[2].partition("\n## ")[0]
 CHART = ROOT / "deploy" / "helm" / "midcourse"
 HELM = shutil.which("helm", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 pytestmark = [
@@ -49,6 +55,10 @@ VALUES: dict[str, dict[str, Any]] = {
         "imagePullSecrets": [{"name": "pull"}],
         "temporal": {"profile": "cloud", "existingSecret": "temporal"},
         "settings": {"MIDCOURSE_BLOBS": "s3://bucket"},
+        "migrate": {
+            "existingSecret": "midcourse-owner",
+            **{name: MORE[name] for name in ("extraVolumes", "extraVolumeMounts")},
+        },
         "server": {
             "origin": "https://console.example:8443",
             "tasksConfigMap": "tasks",
@@ -114,6 +124,58 @@ def test_chart_is_of_the_version_of_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     assert (chart["version"], chart["appVersion"]) == (project, project)
+
+
+def test_state_of_the_server_is_on_a_volume_that_one_pod_has_at_a_time() -> None:
+    manifests = {one["kind"]: one for one in rendered(LEAST) if one["metadata"]["name"] == "fleet-midcourse-server"}
+    deployment, claim = manifests["Deployment"]["spec"], manifests["PersistentVolumeClaim"]
+    assert (deployment["replicas"], deployment["strategy"]) == (1, {"type": "Recreate"})
+    pod = deployment["template"]["spec"]
+    (home,) = (one for one in pod["containers"][0]["volumeMounts"] if one["name"] == "home")
+    assert f"MIDCOURSE_HOME={home['mountPath']}\n" in DOCKERFILE
+    (volume,) = (one for one in pod["volumes"] if one["name"] == "home")
+    assert volume["persistentVolumeClaim"] == {"claimName": claim["metadata"]["name"]}
+    assert claim["spec"]["resources"]["requests"] == {"storage": "1Gi"}
+    assert "storageClassName" not in claim["spec"]
+    without = {**LEAST, "server": {**LEAST["server"], "persistence": {"enabled": False}}}
+    assert {"name": "home", "emptyDir": {}} in pods(rendered(without))["server"]["volumes"]
+
+
+def test_examples_of_the_page_are_values_of_the_chart(tmp_path: Path) -> None:
+    examples = re.findall(r"^```yaml\n(.*?)^```", IN_KUBERNETES, re.DOTALL | re.MULTILINE)
+    assert len(examples) >= 4
+    words = list[str]()
+    for number, example in enumerate(
+        examples
+    ):  # of two that say the same the last one counts, so each is rendered on top of the first
+        (tmp_path / f"{number}.yaml").write_text(example)
+        words = [str(HELM), "template", "fleet", str(CHART)]
+        words += [f"--values={tmp_path / f'{which}.yaml'}" for which in sorted({0, number})]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        names = {one["metadata"]["name"] for one in yaml.safe_load_all(done.stdout) if one}
+        assert set(re.findall(r"fleet-midcourse-\w+", IN_KUBERNETES)) <= names
+
+
+def test_roles_of_the_page_are_enough_for_the_migration_and_for_workers(postgres_server: str) -> None:
+    (statements,) = re.findall(r"^```sql\n(.*?)^```", IN_KUBERNETES, re.DOTALL | re.MULTILINE)
+    names = {name: f"{name}_{uuid4().hex[:8]}" for name in ("owner", "fleet", "midcourse_app", "midcourse")}
+    for name, unique in names.items():  # roles belong to the whole server, which other tests use
+        statements = re.sub(rf"\b{name}\b", unique, re.sub("--.*", "", statements))
+
+    def login(user: str) -> str:
+        chosen = make_url(postgres_server).set(username=names[user], password="…", database=names["midcourse"])
+        return chosen.render_as_string(hide_password=False)
+
+    with psycopg.connect(postgres_server, autocommit=True) as administrator:
+        for statement in filter(None, map(str.strip, statements.split(";"))):
+            administrator.execute(statement.encode())
+        migrate(login("owner"), role=names["midcourse_app"])
+        with psycopg.connect(login("fleet")) as worker:
+            worker.execute(f"SET ROLE {names['midcourse_app']}".encode())
+            assert worker.execute("SELECT count(*) FROM midcourse.runs").fetchone() == (0,)
+        administrator.execute(f"DROP DATABASE {names.pop('midcourse')} WITH (FORCE)".encode())
+        administrator.execute(f"DROP ROLE {', '.join(names.values())}".encode())
 
 
 @pytest.mark.parametrize("part", ["server", "worker", "host"])
@@ -194,6 +256,7 @@ def host_file(pod: dict[str, Any], folder: Path) -> Ready:
         ({**LEAST, "worker": {"replica": 3}}, "replica"),
         ({**LEAST, "temporal": {"address": ""}}, "temporal"),
         ({**LEAST, "server": {**LEAST["server"], "args": ["oidc=file"]}}, "args"),
+        ({**LEAST, "server": {**LEAST["server"], "replicas": 2}}, "replicas"),
         ({**LEAST, "settings": {"PATH": "/tmp"}}, "PATH"),
     ],
 )

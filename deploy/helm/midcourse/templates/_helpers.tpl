@@ -132,7 +132,7 @@ envFrom: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{/* Mounts and volumes of workers and the server, besides their own secrets. */}}
+{{/* Mounts and volumes of workers and the server, besides their own secrets and homes. */}}
 {{- define "midcourse.mounts" -}}
 - {name: secrets, mountPath: /run/midcourse/secrets, readOnly: true}
 - {name: home, mountPath: /var/lib/midcourse}
@@ -149,8 +149,6 @@ envFrom: {{- toYaml . | nindent 2 }}
 {{- end }}
 
 {{- define "midcourse.volumes" -}}
-- name: home
-  emptyDir: {}
 - name: temporary
   emptyDir: {}
 {{- if .Values.temporal.existingSecret }}
