@@ -1,4 +1,4 @@
-"""Writes the pages that are drawn from the code: the state diagram, the settings, and what can be done in a browser; and the page about scale and charts from kept results.
+"""Writes the pages that are drawn from the code: the state diagram, the settings, and what can be done in a browser; the page about scale and charts from kept results; and the values of the Helm chart.
 
 python docs/generate.py            write them
 python docs/generate.py --check    fail if they are not current
@@ -7,6 +7,7 @@ python docs/generate.py --check    fail if they are not current
 import sys
 from pathlib import Path
 
+from chart_page import chart_page
 from plots import draw_agentdojo, draw_peers, read_result
 from scale_page import scale_page
 
@@ -119,6 +120,7 @@ def pages() -> dict[Path, str]:
     browser = Browser("https://example.com").catalogue()
     return {
         DOCS / "browser-skills.md": SKILLS.format(skills=skills_of(browser), probes=probes_of(browser)),
+        DOCS / "chart.md": chart_page(),
         DOCS / "scale.md": scale_page(),
         DOCS / "img" / "peers.svg": draw_peers(read_result("peers")),
         DOCS / "img" / "agentdojo.svg": draw_agentdojo(read_result("agentdojo")),

@@ -145,9 +145,7 @@ def test_examples_of_the_page_are_values_of_the_chart(tmp_path: Path) -> None:
     examples = re.findall(r"^```yaml\n(.*?)^```", IN_KUBERNETES, re.DOTALL | re.MULTILINE)
     assert len(examples) >= 4
     words = list[str]()
-    for number, example in enumerate(
-        examples
-    ):  # of two that say the same the last one counts, so each is rendered on top of the first
+    for number, example in enumerate(examples):  # the first is complete, the others are added to it
         (tmp_path / f"{number}.yaml").write_text(example)
         words = [str(HELM), "template", "fleet", str(CHART)]
         words += [f"--values={tmp_path / f'{which}.yaml'}" for which in sorted({0, number})]
