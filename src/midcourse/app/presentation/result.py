@@ -21,7 +21,7 @@ SHOWN_BY: dict[Evidence, str] = {
     "absent_when": "it was seen that nothing was stored",
     "probe": "a probe found it",
     "rule": "the answer means so, by your policy",
-    "response": "a success that led to another page",
+    "response": "a successful answer",
     "not_dispatched": "nothing was sent",
     "person": "you confirmed it",
 }

@@ -112,8 +112,8 @@ class Settings(RecoverySettings):
     max_outage_seconds: float = Field(
         default=Limits.max_outage_seconds,
         ge=0,
-        description="How long a run waits, with growing pauses, for a world's host, a model or the database that cannot be reached. "
-        "After that it ends as `outage`. `max_wall_seconds` and `deadline_seconds` count while it waits.",
+        description="How long a run waits for a world's host or a model that cannot be reached; then it ends as `outage`. For PostgreSQL a run in one "
+        "process waits so long, then can be resumed; a fleet waits until it is back. `max_wall_seconds` and `deadline_seconds` count meanwhile.",
     )
     detour_iterations: int = Field(
         default=Limits.detour_iterations,

@@ -80,7 +80,7 @@ Worlds = Annotated[
     typer.Option(
         "--worlds",
         metavar="NAMES",
-        help="Which worlds it opens, with commas between: simulated ones by name, your own as package.module:Class. "
+        help="Which worlds it opens, with commas between: those of Midcourse by name (browser, shop), your own as package.module:Class. "
         "All simulated ones by default.",
     ),
 ]
