@@ -139,7 +139,7 @@ const PROOF: Record<string, string> = {
   absent_when: "it was seen that nothing was stored",
   probe: "by a probe",
   rule: "by a rule of your policy",
-  response: "a success that led to another page",
+  response: "a successful answer",
   not_dispatched: "nothing was sent",
   person: "by a person",
 };
