@@ -137,7 +137,7 @@ def test_state_of_the_server_is_on_a_volume_that_one_pod_has_at_a_time() -> None
     assert volume["persistentVolumeClaim"] == {"claimName": claim["metadata"]["name"]}
     assert claim["spec"]["resources"]["requests"] == {"storage": "1Gi"}
     assert "storageClassName" not in claim["spec"]
-    without = {**LEAST, "server": {**LEAST["server"], "persistence": {"enabled": False}}}
+    without = {**LEAST, "server": {**LEAST["server"], "storage": {"enabled": False}}}
     assert {"name": "home", "emptyDir": {}} in pods(rendered(without))["server"]["volumes"]
 
 
