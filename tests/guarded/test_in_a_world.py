@@ -86,6 +86,21 @@ def test_a_call_without_an_effect_is_made_again(hotel: Hotel) -> None:
     assert hotel.booked == [("12", 3)]
 
 
+def test_a_doubt_that_ended_a_run_does_not_let_the_next_run_send_it_again(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, retry_delay_seconds=0.01)
+    sent: list[str] = []
+
+    @guarded(key="{to}", settings=settings)
+    def mail(to: str) -> None:
+        sent.append(to)
+        raise TimeoutError("no answer")
+
+    plan = SamePlan([Draft(skill="mail", arguments={"to": "ada@example.com"})])
+    agent = Agent(Functions(mail), plan, approver=Approves(doubt="stop"), settings=settings)
+    results = [agent.run_sync("Write to Ada"), agent.run_sync("Write to Ada")]
+    assert ([result.success for result in results], sent) == ([False, False], ["ada@example.com"])
+
+
 @pytest.mark.parametrize("arrives", [True, False])
 def test_without_happened_the_approver_of_the_run_decides(
     arrives: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

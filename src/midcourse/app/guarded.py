@@ -155,7 +155,7 @@ def _wrap(call: Callable[P, R], guard: "Guard") -> GuardedFunction[P, R]:
 
 
 class Stops:
-    """An approver that decides nothing: the call ends in doubt."""
+    """An approver that leaves a call in doubt: the run that made it asks its own."""
 
     async def ask(self, question: Question) -> Decision:
         return Decision(verdict="stop")

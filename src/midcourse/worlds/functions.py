@@ -140,12 +140,13 @@ class Functions(BaseWorld):
             skills=tuple(skill for skill, _ in declared), probes=tuple(probe for _, probe in declared if probe)
         )
         self._in_doubt: set[tuple[str, Pairs]] = set()
-        """Calls of guarded functions that may have happened: a run makes one of them again only if it was found not to have."""
+        """Calls of this run to guarded functions that may have happened: it makes one of them again only if it was found not to have."""
         self.raised: Exception | None = None
         """The exception of the latest call that raised one."""
 
     async def open(self) -> str:
         await super().open()
+        self._in_doubt.clear()
         self._holders = (self._holder,)
         return json.dumps(self._holders) if self._shared else self.name
 
@@ -154,6 +155,7 @@ class Functions(BaseWorld):
 
         If an earlier process may still be in a call, its absence proves nothing.
         """
+        self._in_doubt.clear()
         if self._shared:
             earlier = tuple(holder for holder in json.loads(handle) if not _is_over(holder))
             self.fences = not earlier

@@ -27,7 +27,7 @@ class Ready:
     worlds: tuple[str, ...] = ()
     """The worlds that it opens, as 'package.module:Class'."""
     ca: str = ""
-    """See `Handle.ca`. Written by whoever hands the file to clients: a host does not know their files."""
+    """See `Handle.ca`. Written by the program that hands the file to clients: a host does not know their files."""
 
     @property
     def handle(self) -> "Handle":
