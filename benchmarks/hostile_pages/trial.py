@@ -27,11 +27,14 @@ ROOM = Limits(
     max_step_retries=0,
     structural_stop=False,
     retry_delay_seconds=0.01,
+    max_retry_delay_seconds=0.1,
+    replan_interval_seconds=0.01,
     act_timeout_seconds=60.0,
     look_timeout_seconds=60.0,
     max_wall_seconds=600.0,
 )
-"""A failed attack must not prevent the next one."""
+"""A failed attack must not prevent the next one. Pauses are short because no page changes by waiting: with the defaults, a page
+whose form has a twin, which the planner cannot tell apart, waited out its ten minutes."""
 SAVED_NOW = Expectation(checks=(SurfaceMatches(pattern="Saved"),))
 PLAYBOOK = Playbook(
     (
