@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from midcourse.director.decide import objection
+from midcourse.director.decide import find_objection
 from midcourse.domain.command import Act, AskPerson, MakePlan, Wait
 from midcourse.domain.event import ApprovalDecided, PauseAsked, ResumeAsked
 from midcourse.domain.phase import Asking, Looking, Paused
@@ -175,7 +175,7 @@ def started_by(who: str) -> Drill:
 @pytest.mark.parametrize("by", ["ada", "Ada", " ada ", ""])
 def test_four_eyes_whoever_started_the_run_approves_nothing(by: str) -> None:
     drill = started_by("ada").to_acting(ORDER)
-    assert objection(drill.run, decision(drill, by=by)) != ""
+    assert find_objection(drill.run, decision(drill, by=by)) != ""
     drill.decides("approved", by=by)
     assert isinstance(drill.phase, Asking)
     assert drill.run.grants == ()

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from midcourse.director.decide import ENTER, PHASES, ROWS, TABLE, abort, decide, objection
+from midcourse.director.decide import ENTER, PHASES, ROWS, TABLE, abort, decide, find_objection
 from midcourse.domain.approval import Verdict
 from midcourse.domain.command import Command
 from midcourse.domain.event import (
@@ -98,7 +98,7 @@ def test_a_control_event_is_legal_everywhere(where: str, event: Control) -> None
     run = RUNS[where]
     after, _ = decide(run, event)
     assert after.seq == run.seq + 1
-    assert isinstance(objection(run, event), str)
+    assert isinstance(find_objection(run, event), str)
 
 
 @pytest.mark.parametrize("event", CONTROLS, ids=repr)
@@ -107,7 +107,7 @@ def test_a_run_that_has_ended_only_counts_what_comes(event: Control) -> None:
     after, commands = decide(run, event)
     assert commands == ()
     assert after == replace(run, seq=run.seq + 1, counts=replace(run.counts, late=run.counts.late + 1))
-    assert objection(run, event) == "the run has ended: cancelled"
+    assert find_objection(run, event) == "the run has ended: cancelled"
 
 
 def test_every_answer_has_the_row_that_awaits_it() -> None:
@@ -225,7 +225,8 @@ def test_decide_does_not_touch_its_arguments() -> None:
 
 def test_a_decision_needs_a_question() -> None:
     assert (
-        objection(Drill().to_planning().run, ApprovalDecided(question=1, verdict="approved")) == "no question is open"
+        find_objection(Drill().to_planning().run, ApprovalDecided(question=1, verdict="approved"))
+        == "no question is open"
     )
 
 
@@ -233,18 +234,18 @@ def test_a_decision_has_to_answer_the_question_that_is_open() -> None:
     drill = Drill().to_acting(ORDER)
     number = drill.run.next_id - 2
     fitting = ApprovalDecided(question=number, verdict="approved", shown=("c-order",))
-    assert objection(drill.run, fitting) == ""
+    assert find_objection(drill.run, fitting) == ""
     for shown in ((), ("c-pay",), ("c-order", "c-order")):
-        assert "what was shown" in objection(drill.run, replace(fitting, shown=shown))
-    assert "is not open" in objection(drill.run, ApprovalDecided(question=number + 9, verdict="approved"))
-    assert "takes approved, changed, rejected, take_over" in objection(
+        assert "what was shown" in find_objection(drill.run, replace(fitting, shown=shown))
+    assert "is not open" in find_objection(drill.run, ApprovalDecided(question=number + 9, verdict="approved"))
+    assert "takes approved, changed, rejected, take_over" in find_objection(
         drill.run, ApprovalDecided(question=number, verdict="happened")
     )
 
 
 def test_a_run_starts_once() -> None:
-    assert objection(Drill().run, Started()) == ""
-    assert objection(Drill().starts().run, Started()) == "the run has started already"
+    assert find_objection(Drill().run, Started()) == ""
+    assert find_objection(Drill().starts().run, Started()) == "the run has started already"
     assert isinstance(Drill().phase, New)
     again = Drill().starts().opens().tell(Started())
     assert isinstance(again.phase, Looking)

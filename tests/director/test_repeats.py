@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.director.decide import objection
+from midcourse.director.decide import find_objection
 from midcourse.domain.command import Act, AskPerson, MakePlan, Verify
 from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.phase import Asking, BackingOff, Looking
@@ -56,7 +56,7 @@ def test_no_other_answer_fits_it(verdict: str) -> None:
     assert isinstance(phase, Asking)
     shown = tuple(step.consequence for step in phase.steps)
     decision = ApprovalDecided(question=phase.question, verdict=verdict, shown=shown)  # pyright: ignore[reportArgumentType]
-    assert "send_again" in objection(drill.run, decision)
+    assert "send_again" in find_objection(drill.run, decision)
     drill.tell(decision)
     assert isinstance(drill.phase, Asking)
 

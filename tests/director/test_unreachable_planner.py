@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.director.outage import put_off
+from midcourse.director.outage import postpone
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.command import MakePlan, Wait
 from midcourse.domain.event import Resumed
@@ -120,10 +120,10 @@ def test_a_replan_has_the_time_besides_in_which_the_world_was_away():
 )
 def test_a_replan_is_put_off_wherever_it_stands(wrap: Callable[[AskPlanner], Move]):
     asked_then = AskPlanner(cause="error", due=100.0)
-    assert put_off(wrap(asked_then), 30.0) == wrap(replace(asked_then, due=130.0))
-    assert put_off(wrap(replace(asked_then, due=None)), 30.0) == wrap(replace(asked_then, due=None))
+    assert postpone(wrap(asked_then), 30.0) == wrap(replace(asked_then, due=130.0))
+    assert postpone(wrap(replace(asked_then, due=None)), 30.0) == wrap(replace(asked_then, due=None))
 
 
 def test_a_replan_behind_an_adviser_is_put_off():
     consult = Consult(role="reflector", then=AskPlanner(cause="error", due=100.0))
-    assert put_off(consult, 30.0) == replace(consult, then=replace(consult.then, due=130.0))
+    assert postpone(consult, 30.0) == replace(consult, then=replace(consult.then, due=130.0))

@@ -10,7 +10,7 @@ from midcourse.app.control import RunControl
 from midcourse.app.presentation.narration import Narrator
 from midcourse.app.records.trail import Trail
 from midcourse.blame import explained, traced
-from midcourse.director.decide import objection
+from midcourse.director.decide import find_objection
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.phase import Asking
 from midcourse.domain.result import Result
@@ -96,11 +96,13 @@ class FollowedRun(Controls[str]):
         return await self._control.attend()
 
     def tell(self, event: Request, /) -> str:
-        why_not = objection(self.run, event)
+        why_not = find_objection(self.run, event)
         return why_not or self._send(self._control.tell(event))
 
     def answer(self, question: Question, decision: Decision, /) -> str:
-        why_not = why_needs_all_values(question, decision) or objection(self.run, bind_decision(question, decision))
+        why_not = why_needs_all_values(question, decision) or find_objection(
+            self.run, bind_decision(question, decision)
+        )
         return why_not or self._send(self._control.answer(question, decision))
 
     async def catch_up(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, nullcontext
 
 from midcourse.app.start import start_under_key
-from midcourse.director.decide import objection
+from midcourse.director.decide import find_objection
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.event import Control
 from midcourse.domain.phase import Asking
@@ -124,7 +124,7 @@ class LiveRun(Controls[str]):
         return why_needs_all_values(question, decision) or self.tell(bind_decision(question, decision))
 
     def tell(self, event: Control, /) -> str:
-        why_not = objection(self._latest, event) if self._latest else ""
+        why_not = find_objection(self._latest, event) if self._latest else ""
         if not why_not and self._runtime:
             self._runtime.tell(event)
         elif not why_not:

@@ -6,9 +6,9 @@ from midcourse.director.turn import (
     finish_identity,
     issue,
     lose_world,
-    see,
     seen_fingerprint,
     unfinish_identity,
+    update_seen,
 )
 from midcourse.domain.approval import Earlier, Grant
 from midcourse.domain.budget import Cost, Limits
@@ -65,7 +65,7 @@ def do(run: Run, move: Do) -> Turn:
         return run, _report(run, move, "failed", "repeats_failure", f"{step.skill} failed here before")
     if alike := find_repeated(run, step):
         if not live_grant(run.grants, step.consequence, run.now, repeat=True):
-            return _repeat(run, move, alike)
+            return _ask_about_repetition(run, move, alike)
     elif (
         step.consequence and needs_approval(run.limits, step) and not live_grant(run.grants, step.consequence, run.now)
     ):
@@ -87,12 +87,12 @@ def do(run: Run, move: Do) -> Turn:
             found=step.found,
             weighed=tuple(one.command for one in step.alike),
         ),
-        seconds=_seconds(run.limits, step),
-        worst=_worst(run.limits, step),
+        seconds=_step_seconds(run.limits, step),
+        worst=_worst_step_cost(run.limits, step),
     )
 
 
-def _repeat(run: Run, move: Do, alike: tuple[Alike, ...]) -> Turn:
+def _ask_about_repetition(run: Run, move: Do, alike: tuple[Alike, ...]) -> Turn:
     """Ask before sending what looks like an earlier effect, or fail the step where the settings ask no questions."""
     step, last = move.step, alike[-1]
     exists = last.certain or any(
@@ -114,26 +114,26 @@ def _repeat(run: Run, move: Do, alike: tuple[Alike, ...]) -> Turn:
     )
 
 
-def _seconds(limits: Limits, step: PlannedStep) -> float:
+def _step_seconds(limits: Limits, step: PlannedStep) -> float:
     reading = limits.plan_timeout_seconds if step.reads and limits.reads_words else 0.0
     return limits.act_timeout_seconds + limits.look_timeout_seconds + reading
 
 
-def _worst(limits: Limits, step: PlannedStep) -> Cost:
+def _worst_step_cost(limits: Limits, step: PlannedStep) -> Cost:
     look = worst_look(limits)
     return look.plus(worst_reading(limits)) if step.reads else look
 
 
-def acted(run: Run, phase: Acting, event: Acted) -> Turn:
+def on_acted(run: Run, phase: Acting, event: Acted) -> Turn:
     doing = phase.doing
     if event.looked:
-        run = see(run, event.seen)
+        run = update_seen(run, event.seen)
     if event.reason == "held" and not event.dispatched:
         if doing.harmless:
             return run, _report(run, doing, "failed", "not_harmless", "it would send something", phase.before)
-        return _held(run, doing, event)
+        return _check_held_step(run, doing, event)
     if event.reason == "redirected" and event.consequence:
-        return _held(_redirected(run, doing.step), doing, event)
+        return _check_held_step(_use_redirected(run, doing.step), doing, event)
     first = not doing.retry
     run = count(run, executions=event.dispatched, steps=first, global_steps=first and doing.step.place == "global")
     step = replace(
@@ -141,7 +141,7 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
         identity=event.identity or doing.step.identity,
         likeness=event.likeness or doing.step.likeness,
     )
-    status, reason = _believed(step, event), event.reason
+    status, reason = _trusted_status(step, event), event.reason
     used = None
     if event.dispatched and status in ("ok", "unknown"):
         run, used = _use_grant(run, step, done=status == "ok")
@@ -166,20 +166,20 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
     return run, report
 
 
-def _believed(step: PlannedStep, event: Acted) -> Status:
+def _trusted_status(step: PlannedStep, event: Acted) -> Status:
     """The reported status; `unknown` for an irreversible step without sufficient evidence."""
     if step.effect == "irreversible" and event.dispatched and event.evidence not in EVIDENCE[event.status]:
         return "unknown"
     return event.status
 
 
-def _redirected(run: Run, step: PlannedStep) -> Run:
+def _use_redirected(run: Run, step: PlannedStep) -> Run:
     """The approved request was sent and may have happened. A request held after it needs another approval."""
     run, _ = _use_grant(count(run, executions=True), step, done=True)
     return finish_identity(run, step.identity)
 
 
-def _held(run: Run, doing: Do, event: Acted) -> Turn:
+def _check_held_step(run: Run, doing: Do, event: Acted) -> Turn:
     """Check the step again with its actual consequence. Nothing was sent, because that is not the approved one."""
     old = doing.step
     step = replace(
@@ -225,15 +225,15 @@ def check_outcome(run: Run, move: CheckOutcome) -> Turn:
             index=move.step.index,
             doubted=move.command,
             effect=move.step.effect,
-            believe_absence=_absent_before(run, move.step) is None,
+            believe_absence=_find_earlier_absence(run, move.step) is None,
         ),
-        seconds=_seconds(run.limits, move.step),
-        worst=_worst(run.limits, move.step),
+        seconds=_step_seconds(run.limits, move.step),
+        worst=_worst_step_cost(run.limits, move.step),
     )
 
 
-def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
-    run = see(run, event.seen)
+def on_verified(run: Run, phase: Verifying, event: Verified) -> Turn:
+    run = update_seen(run, event.seen)
     doubted = phase.doubt
     if event.reason == "world_lost":
         return lose_world(run), Open(then=doubted)
@@ -242,8 +242,8 @@ def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
             return run, BackOff(seconds=event.seconds, then=doubted)
         case "happened":
             return _use_grant(run, doubted.step, done=True)[0], settle_doubt(doubted, "ok")
-        case "did_not_happen" if event.evidence == "probe" and (first := _absent_before(run, doubted.step)):
-            return _absent_again(run, doubted, first, event)
+        case "did_not_happen" if event.evidence == "probe" and (first := _find_earlier_absence(run, doubted.step)):
+            return _ask_after_second_absence(run, doubted, first, event)
         case "did_not_happen":
             run = unfinish_identity(run, doubted.step.identity)
             if event.evidence == "probe" and doubted.step.effect == "irreversible":
@@ -254,13 +254,13 @@ def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
             if doubted.grant:  # nothing was sent, so the approval is still valid
                 run = replace(run, grants=(*run.grants, doubted.grant))
             return run, settle_doubt(doubted, "no_effect", "not_dispatched", event.detail)
-        case "undecided" if event.evidence == "probe" and (first := _absent_before(run, doubted.step)):
-            return _absent_again(run, doubted, first, event)
+        case "undecided" if event.evidence == "probe" and (first := _find_earlier_absence(run, doubted.step)):
+            return _ask_after_second_absence(run, doubted, first, event)
         case "undecided" if _can_be_deferred(run, doubted, event):
             why = f"{doubted.step.skill} may have happened, which cannot be seen from here: {event.detail}"
             return run, Plan(cause="adaptive", why=why, doubt=replace(doubted, purpose="segment"))
         case "undecided":
-            return _undecided(run, doubted, event.detail)
+            return _resolve_undecided(run, doubted, event.detail)
 
 
 def _can_be_deferred(run: Run, doubted: CheckOutcome, event: Verified) -> bool:
@@ -278,7 +278,7 @@ def _can_be_deferred(run: Run, doubted: CheckOutcome, event: Verified) -> bool:
     return may_replan(run) and run.counts.segments < run.limits.max_segments
 
 
-def _absent_before(run: Run, step: PlannedStep) -> Absence | None:
+def _find_earlier_absence(run: Run, step: PlannedStep) -> Absence | None:
     """The earlier attempt at the same effect that a probe reported as absent. A probe can be wrong, so that counts once."""
     if step.effect != "irreversible":
         return None
@@ -287,13 +287,13 @@ def _absent_before(run: Run, step: PlannedStep) -> Absence | None:
     return known or (run.absences[-1] if len(run.absences) >= MOST_ABSENCES else None)
 
 
-def _absent_again(run: Run, doubted: CheckOutcome, first: Absence, event: Verified) -> Turn:
+def _ask_after_second_absence(run: Run, doubted: CheckOutcome, first: Absence, event: Verified) -> Turn:
     attempts = (first.at, event.sent_at)
     earlier = tuple(Earlier(at=at, finding="reported_absent") for at in attempts)
-    return _undecided(run, doubted, event.detail, earlier)
+    return _resolve_undecided(run, doubted, event.detail, earlier)
 
 
-def _undecided(run: Run, doubted: CheckOutcome, detail: str, earlier: tuple[Earlier, ...] = ()) -> Turn:
+def _resolve_undecided(run: Run, doubted: CheckOutcome, detail: str, earlier: tuple[Earlier, ...] = ()) -> Turn:
     match doubted.step.effect:
         case "read" | "set_state" if doubted.reason in SPECIFIC_REASONS:
             return run, settle_doubt(doubted, "failed", doubted.reason, doubted.detail)

@@ -7,7 +7,7 @@ if they could use up what the plan needs.
 
 from collections.abc import Callable
 
-from midcourse.director.turn import Turn, can_wait, issue_aside
+from midcourse.director.turn import Turn, can_afford_adviser, issue_to_adviser
 from midcourse.domain.command import Advise
 from midcourse.domain.event import Advised
 from midcourse.domain.move import Adviser, AskPlanner, Begin, Consult, Move, Propose
@@ -27,7 +27,7 @@ def consult(run: Run, move: Consult) -> Turn:
     asked = move.then
     skip: Move = replace(move, role=AFTER[move.role]) if move.role in AFTER else asked
     question = QUESTIONS[move.role](run, asked)
-    if question is None or not can_wait(run):
+    if question is None or not can_afford_adviser(run):
         return run, skip
     if question.role == "outliner":
         run = _record_outline_inputs(run, question)
@@ -39,21 +39,21 @@ def consult(run: Run, move: Consult) -> Turn:
 def propose(run: Run, move: Propose) -> Turn:
     """Ask for a review of the plan before its first step. After an objection a new plan is made, which is not reviewed."""
     plan = run.segment
-    if plan is None or not _sees(run) or not can_wait(run, plans=2):
+    if plan is None or not _has_current_view(run) or not can_afford_adviser(run, plans=2):
         return run, Begin()
     again = replace(move.asked, refused="", objected=True)
     phase = Advising(role="monitor", then=Consult(role="outliner", then=again), drafted=True)
-    question = replace(_to_monitor(run), version=plan.version, made_by=plan.made_by)
+    question = replace(_build_monitor_question(run), version=plan.version, made_by=plan.made_by)
     return _ask(run, question, phase, due=move.asked.due, otherwise=Begin())
 
 
 def _ask(run: Run, question: Advise, phase: Advising, *, due: float | None, otherwise: Move) -> Turn:
-    return issue_aside(
+    return issue_to_adviser(
         run, phase, lambda number, time: replace(question, id=number, timeout=time), due=due, otherwise=otherwise
     )
 
 
-def advised(run: Run, phase: Advising, event: Advised) -> Turn:
+def on_advised(run: Run, phase: Advising, event: Advised) -> Turn:
     assert event.role == phase.role, f"a {phase.role} was asked and a {event.role} answered"
     return ANSWERS[phase.role](run, phase, event)
 
@@ -61,15 +61,15 @@ def advised(run: Run, phase: Advising, event: Advised) -> Turn:
 # --- the question to each adviser; None: do not ask
 
 
-def _sees(run: Run) -> bool:
+def _has_current_view(run: Run) -> bool:
     return run.seen is not None and not run.seen.stale
 
 
-def _seen(run: Run) -> str:
+def _current_view(run: Run) -> str:
     return run.seen.id if run.seen and not run.seen.stale else ""
 
 
-def _reflector(run: Run, asked: AskPlanner) -> Advise | None:
+def _question_to_reflector(run: Run, asked: AskPlanner) -> Advise | None:
     if asked.failure is None or not run.has_reflector:
         return None
     return Advise(
@@ -78,35 +78,35 @@ def _reflector(run: Run, asked: AskPlanner) -> Advise | None:
         role="reflector",
         version=run.counts.versions + 1,
         failure=asked.failure,
-        seen=_seen(run),
+        seen=_current_view(run),
         told=run.told,
         left=remaining(run),
     )
 
 
-def _monitor(run: Run, asked: AskPlanner) -> Advise | None:
-    if not _sees(run) or asked.amends or not wants_review(run):
+def _question_to_monitor(run: Run, asked: AskPlanner) -> Advise | None:
+    if not _has_current_view(run) or asked.amends or not wants_review(run):
         return None
-    return _to_monitor(run)
+    return _build_monitor_question(run)
 
 
-def _to_monitor(run: Run) -> Advise:
+def _build_monitor_question(run: Run) -> Advise:
     return Advise(
         id=0,
         timeout=0.0,
         role="monitor",
-        seen=_seen(run),
+        seen=_current_view(run),
         since=run.watch.since,
         outline=active_outline(run),
         left=remaining(run),
     )
 
 
-def _outline(run: Run, asked: AskPlanner) -> Advise | None:
+def _question_about_outline(run: Run, asked: AskPlanner) -> Advise | None:
     """The question about the outline. Progress is judged before rewriting, since a rewrite keeps finished goals."""
-    if not _sees(run) or asked.amends or not wants_outline(run):
+    if not _has_current_view(run) or asked.amends or not wants_outline(run):
         return None
-    seen, outline = _seen(run), run.outline
+    seen, outline = _current_view(run), run.outline
     if outline and outline.goals and outline.judged != seen and outline.current <= len(outline.goals):
         return Advise(id=0, timeout=0.0, role="judge", outline=outline, seen=seen)
     if outline and outline.heard == guidance_digest(run.guidance) and not has_new_advice(run, outline):
@@ -137,12 +137,12 @@ def _record_outline_inputs(run: Run, question: Advise) -> Run:
 # --- the answer of each adviser
 
 
-def _reflected(run: Run, phase: Advising, event: Advised) -> Turn:
+def _on_reflection(run: Run, phase: Advising, event: Advised) -> Turn:
     found = event.reflection if event.verdict == "answered" else None
     return run, replace(phase.then, then=replace(phase.then.then, reflection=found))
 
 
-def _reviewed(run: Run, phase: Advising, event: Advised) -> Turn:
+def _on_review(run: Run, phase: Advising, event: Advised) -> Turn:
     """Apply a monitor's review. One that cannot be reached counts as without advice until the next plan.
 
     Advice is new information: with it, a repeated plan gets another try before it counts as a circle.
@@ -156,14 +156,14 @@ def _reviewed(run: Run, phase: Advising, event: Advised) -> Turn:
     return replace(run, watch=watch, walked=walked), phase.then
 
 
-def _outlined(run: Run, phase: Advising, event: Advised) -> Turn:
+def _on_outline(run: Run, phase: Advising, event: Advised) -> Turn:
     assert run.outline is not None, "the outline to write was noted when the outliner was asked"
     if event.verdict == "answered":
         run = replace(run, outline=rewrite_goals(run.outline, event.goals))
     return run, phase.then
 
 
-def _judged(run: Run, phase: Advising, event: Advised) -> Turn:
+def _on_judgement(run: Run, phase: Advising, event: Advised) -> Turn:
     assert run.outline is not None, "there is an outline to judge"
     assert run.seen is not None, "it was judged from an observation"
     if event.verdict == "answered":
@@ -176,15 +176,15 @@ def _judged(run: Run, phase: Advising, event: Advised) -> Turn:
 AFTER: dict[Adviser, Adviser] = {"reflector": "monitor", "monitor": "outliner"}
 
 QUESTIONS: dict[Adviser, Callable[[Run, AskPlanner], Advise | None]] = {
-    "reflector": _reflector,
-    "monitor": _monitor,
-    "judge": _outline,
-    "outliner": _outline,
+    "reflector": _question_to_reflector,
+    "monitor": _question_to_monitor,
+    "judge": _question_about_outline,
+    "outliner": _question_about_outline,
 }
 
 ANSWERS: dict[Adviser, Callable[[Run, Advising, Advised], Turn]] = {
-    "reflector": _reflected,
-    "monitor": _reviewed,
-    "judge": _judged,
-    "outliner": _outlined,
+    "reflector": _on_reflection,
+    "monitor": _on_review,
+    "judge": _on_judgement,
+    "outliner": _on_outline,
 }

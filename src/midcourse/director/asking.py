@@ -1,6 +1,6 @@
 """Questions to a person: approval of steps, outcomes that nothing else decides, and failures. No answer means denied."""
 
-from midcourse.director.turn import Rest, Turn, advise, count, seen_fingerprint, send, unfinish_identity, withdraw
+from midcourse.director.turn import Rest, Turn, add_guidance, count, seen_fingerprint, send, unfinish_identity, withdraw
 from midcourse.domain.approval import VERDICTS, Grant, Told
 from midcourse.domain.command import AskedStep, AskPerson, Wait
 from midcourse.domain.event import ApprovalDecided, PersonAsked, TimerFired
@@ -44,11 +44,11 @@ def ask_for_planner(run: Run, question: str) -> Ask | End:
     return Ask(about="question", steps=(), purpose="segment", then=then, detail=question)
 
 
-def posted(run: Run, phase: Asking, _event: PersonAsked) -> Turn:
+def on_person_asked(run: Run, phase: Asking, _event: PersonAsked) -> Turn:
     return run, Rest(phase)
 
 
-def objection_to(run: Run, phase: Asking, event: ApprovalDecided) -> str:
+def find_objection(run: Run, phase: Asking, event: ApprovalDecided) -> str:
     """Why this decision does not answer the open question, or an empty string."""
     if event.question != phase.question:
         return f"question {event.question} is not open; question {phase.question} is"
@@ -62,12 +62,12 @@ def objection_to(run: Run, phase: Asking, event: ApprovalDecided) -> str:
     return unfit or why_may_not_decide(run.not_by, event.verdict, event.by)
 
 
-def decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
-    if objection_to(run, phase, event):
+def on_approval_decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+    if find_objection(run, phase, event):
         return count(run, late=1), Rest(phase)
     if has_expired(run, event):
-        return expired(run, phase, event)  # its timer is also due, but behind it in the mailbox
-    run = replace(advise(withdraw(run), event.guidance), look_first=True)
+        return on_answer_expired(run, phase, event)  # its timer is also due, but behind it in the mailbox
+    run = replace(add_guidance(withdraw(run), event.guidance), look_first=True)
     match phase.about:
         case "approve":
             return _apply_approval(run, phase, event)
@@ -89,12 +89,12 @@ def _apply_approval(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     names = ", ".join(step.skill for step in phase.steps)
     who = event.by or "a person"
     if event.verdict == "approved":
-        return _grant(run, phase.steps, event), phase.then
+        return _add_grants(run, phase.steps, event), phase.then
     if event.verdict == "changed":
         changed_steps = {change.step for change in event.changes}
-        run = _grant(run, tuple(step for n, step in enumerate(phase.steps) if n not in changed_steps), event)
+        run = _add_grants(run, tuple(step for n, step in enumerate(phase.steps) if n not in changed_steps), event)
         changed = ", ".join(phase.steps[n].skill for n in sorted(changed_steps))
-        return run, Plan(cause="amended", why=f"{who} changed {changed}", amends=_amendment(run, phase, event))
+        return run, Plan(cause="amended", why=f"{who} changed {changed}", amends=_build_amendment(run, phase, event))
     if event.verdict == "take_over":
         return replace(run, wish="pause"), Plan(cause="taken_over", why=f"{who} took over instead of {names}")
     if event.guidance.strip():
@@ -111,7 +111,7 @@ def _apply_repetition(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     if event.verdict == "send_again":
         if run.deferred is not None and run.deferred.command in {one.command for one in step.alike}:
             run = replace(run, deferred=None)  # knowingly sent again, so the first outcome no longer matters
-        return _grant(run, phase.steps, replace(event, once=True), repeat=True), doing
+        return _add_grants(run, phase.steps, replace(event, once=True), repeat=True), doing
     if event.verdict == "stop":
         return run, End(reason="needs_human", detail=f"{step.skill} looks like what was sent before: stopped{by}")
     if event.guidance.strip():
@@ -126,7 +126,7 @@ def _apply_repetition(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     )
 
 
-def _grant(run: Run, steps: tuple[PlannedStep, ...], event: ApprovalDecided, *, repeat: bool = False) -> Run:
+def _add_grants(run: Run, steps: tuple[PlannedStep, ...], event: ApprovalDecided, *, repeat: bool = False) -> Run:
     expires = run.now + run.limits.approval_seconds
     grants = tuple(
         Grant(consequence=step.consequence, expires_at=expires, once=event.once, repeat=repeat) for step in steps
@@ -135,7 +135,7 @@ def _grant(run: Run, steps: tuple[PlannedStep, ...], event: ApprovalDecided, *, 
     return replace(run, grants=(*valid, *grants))
 
 
-def _amendment(run: Run, phase: Asking, event: ApprovalDecided) -> Amendment:
+def _build_amendment(run: Run, phase: Asking, event: ApprovalDecided) -> Amendment:
     segment = run.segment
     assert segment is not None, "a step of a plan was asked about"
     return Amendment(
@@ -167,15 +167,15 @@ def _continue_or_end(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     if event.verdict == "go_on":
         return replace(run, counts=replace(run.counts, helped=run.counts.error_replans)), phase.then
     by = f" ({event.by})" if event.by else ""
-    return run, End(reason="needs_human", detail=f"a person was asked and stopped it{by}: {_problem(phase)}")
+    return run, End(reason="needs_human", detail=f"a person was asked and stopped it{by}: {_unresolved_problem(phase)}")
 
 
-def _problem(phase: Asking) -> str:
+def _unresolved_problem(phase: Asking) -> str:
     assert isinstance(phase.then, Plan), "a question about going on leads to a plan"
     return phase.then.why
 
 
-def expired(run: Run, phase: Asking, _event: TimerFired | ApprovalDecided) -> Turn:
+def on_answer_expired(run: Run, phase: Asking, _event: TimerFired | ApprovalDecided) -> Turn:
     names = ", ".join(step.skill for step in phase.steps)
     if is_past_deadline(run):
         return run, End(reason="deadline_exceeded", detail=f"no answer about {names} before the deadline")
@@ -185,8 +185,8 @@ def expired(run: Run, phase: Asking, _event: TimerFired | ApprovalDecided) -> Tu
         case "happened":
             return run, End(reason="needs_human", detail=f"no answer whether {names} happened")
         case "stuck":
-            return run, End(reason="needs_human", detail=f"no answer how to continue: {_problem(phase)}")
+            return run, End(reason="needs_human", detail=f"no answer how to continue: {_unresolved_problem(phase)}")
         case "question":
-            return run, End(reason="needs_human", detail=f"no answer: {_problem(phase)}")
+            return run, End(reason="needs_human", detail=f"no answer: {_unresolved_problem(phase)}")
         case "repeat":
             return run, End(reason="needs_human", detail=f"no answer whether to send {names} again")

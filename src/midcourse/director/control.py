@@ -4,14 +4,14 @@ from midcourse.director.outage import wait_out
 from midcourse.director.turn import (
     Rest,
     Turn,
-    advise,
+    add_guidance,
     check_deferred,
     count,
-    fresh_session,
+    forget_session,
     issue,
     lose_world,
-    see,
     send,
+    update_seen,
     withdraw,
 )
 from midcourse.domain.budget import FREE, Cost
@@ -59,41 +59,41 @@ from midcourse.policy.spending import affords, seconds_to_deadline, worst_look, 
 # --- control events
 
 
-def pause(run: Run, phase: Phase, _event: PauseAsked) -> Turn:
+def on_pause_asked(run: Run, phase: Phase, _event: PauseAsked) -> Turn:
     return replace(run, wish="pause" if run.wish == "go" else run.wish), Rest(phase)
 
 
-def cancel(run: Run, phase: Phase, _event: CancelAsked) -> Turn:
+def on_cancel_asked(run: Run, phase: Phase, _event: CancelAsked) -> Turn:
     run = replace(run, wish="cancel")
     if isinstance(phase, Acting | Verifying):
         return run, Rest(phase)  # an effect may be under way: its answer comes first
     return run, End(reason="cancelled", detail="cancelled on request")
 
 
-def resume(run: Run, phase: Paused, _event: ResumeAsked) -> Turn:
+def on_resume_asked(run: Run, phase: Paused, _event: ResumeAsked) -> Turn:
     run = replace(withdraw(run), wish="go", look_first=True, outage=None)
     return run, phase.then
 
 
-def unpause(run: Run, phase: Phase, _event: ResumeAsked) -> Turn:
+def on_pause_withdrawn(run: Run, phase: Phase, _event: ResumeAsked) -> Turn:
     """Withdraw a request to pause that has not taken effect yet."""
     return replace(run, wish="go" if run.wish == "pause" else run.wish), Rest(phase)
 
 
-def guided(run: Run, phase: Phase, event: Guided) -> Turn:
-    return advise(run, event.text), Rest(phase)
+def on_guided(run: Run, phase: Phase, event: Guided) -> Turn:
+    return add_guidance(run, event.text), Rest(phase)
 
 
-def taken_over(run: Run, phase: Phase, _event: TakenOver) -> Turn:
+def on_taken_over(run: Run, phase: Phase, _event: TakenOver) -> Turn:
     return run, Rest(phase)
 
 
-def resumed(run: Run, phase: Phase, event: Resumed) -> Turn:
+def on_resumed(run: Run, phase: Phase, event: Resumed) -> Turn:
     """Note that a process drives the run again. The world may have changed, so it is observed first."""
-    return replace(fresh_session(run) if event.world == "reopened" else run, look_first=True, outage=None), Rest(phase)
+    return replace(forget_session(run) if event.world == "reopened" else run, look_first=True, outage=None), Rest(phase)
 
 
-def too_late(run: Run, phase: Phase, _event: Control) -> Turn:
+def count_late_event(run: Run, phase: Phase, _event: Control) -> Turn:
     return count(run, late=1), Rest(phase)
 
 
@@ -128,11 +128,11 @@ def _pause(run: Run, move: Move) -> Turn:
     return run, Rest(Paused(then=move))
 
 
-def recorded(run: Run, phase: Paused, _event: Recorded) -> Turn:
+def on_recorded(run: Run, phase: Paused, _event: Recorded) -> Turn:
     return run, Rest(phase)
 
 
-def overslept(run: Run, _phase: Paused, _event: TimerFired) -> Turn:
+def on_deadline_while_paused(run: Run, _phase: Paused, _event: TimerFired) -> Turn:
     return run, End(reason="deadline_exceeded", detail="the deadline came while the run was paused")
 
 
@@ -148,7 +148,7 @@ def conclude(run: Run, move: Conclude) -> Turn:
     extract = run.wants_data and bool(run.limits.reads_words) and not move.otherwise
     if not (run.has_done_when or extract):
         return run, End(reason="plan_complete", detail=move.detail or CARRIED_OUT)
-    if extract and not affords(run, _worst_check(run, extract=True)):
+    if extract and not affords(run, _worst_check_cost(run, extract=True)):
         extract = False  # checking that it is done is more important
         if not run.has_done_when:
             return run, End(reason="plan_complete", detail=move.detail or CARRIED_OUT)
@@ -165,7 +165,7 @@ def conclude(run: Run, move: Conclude) -> Turn:
             extract=extract,
         ),
         seconds=run.limits.look_timeout_seconds + readings * run.limits.plan_timeout_seconds,
-        worst=_worst_check(run, extract=extract),
+        worst=_worst_check_cost(run, extract=extract),
     )
     if move.otherwise and not isinstance(nxt, Rest):
         return _finish(run, move.otherwise)  # no budget is left to check with
@@ -176,17 +176,17 @@ def _must_look(run: Run) -> bool:
     return run.seen is None or run.seen.stale
 
 
-def _worst_check(run: Run, *, extract: bool) -> Cost:
+def _worst_check_cost(run: Run, *, extract: bool) -> Cost:
     worst = worst_look(run.limits) if _must_look(run) else FREE
     for reads in (run.done_in_words, extract):
         worst = worst.plus(worst_reading(run.limits)) if reads else worst
     return worst
 
 
-def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
+def on_done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
     run = replace(run, data=event.data)
     if event.seen is not None:
-        run = see(run, event.seen)
+        run = update_seen(run, event.seen)
     if event.wait is not None:
         return _ask_later(run, phase, event)
     match event.verdict:
@@ -236,5 +236,5 @@ def _finish(run: Run, move: End) -> Turn:
     return send(run, finish), Rest(Ended(reason=move.reason, detail=detail))
 
 
-def finished(run: Run, phase: Ended, _event: Finished) -> Turn:
+def on_finished(run: Run, phase: Ended, _event: Finished) -> Turn:
     return run, Rest(phase)

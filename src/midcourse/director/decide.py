@@ -104,46 +104,46 @@ DETOURING = (Trying, Weighing, Undoing)
 """Phases of a detour."""
 
 
-def anywhere(event: type[E], handler: Callable[[Run, Phase, E], Turn]) -> tuple[Row[Any, Any], ...]:
+def rows_for_every_phase(event: type[E], handler: Callable[[Run, Phase, E], Turn]) -> tuple[Row[Any, Any], ...]:
     """The same row for every phase, except that an ended run only counts late events."""
     return (
         *(row(phase, event, handler, phase) for phase in PHASES if phase is not Ended),
-        row(Ended, event, control.too_late, Ended),
+        row(Ended, event, control.count_late_event, Ended),
     )
 
 
 TABLE: tuple[Row[Any, Any], ...] = (
-    row(New, Started, segment.started, Opening),
-    row(Opening, WorldOpened, segment.opened, Looking, Verifying, BackingOff),
-    row(Looking, Observed, segment.observed, Opening, *CONTINUING, *DETOURING),
-    row(Planning, Planned, segment.planned, *CONTINUING),
-    row(Advising, Advised, advice.advised, *CONTINUING),
-    row(Acting, Acted, acting.acted, Opening, *CONTINUING, *DETOURING),
-    row(Verifying, Verified, acting.verified, Opening, *CONTINUING, *DETOURING),
-    row(Asking, PersonAsked, asking.posted, Asking),
-    row(Asking, ApprovalDecided, asking.decided, Looking, Asking),
-    row(Asking, TimerFired, asking.expired),
-    row(BackingOff, TimerFired, recovery.waited, Opening, *CONTINUING, *DETOURING),
-    row(Trying, TryPlanned, detour.try_planned, Acting, *DETOURING, *FAILED),
-    row(Weighing, ClosenessJudged, detour.judged, Acting, *DETOURING, *FAILED),
-    row(Undoing, RevertPlanned, detour.revert_planned, Acting, *DETOURING, *FAILED),
-    row(Concluding, DoneChecked, control.done_checked, Opening, *FAILED),
-    row(Paused, Recorded, control.recorded),
-    row(Paused, TimerFired, control.overslept),
-    row(Paused, ResumeAsked, control.resume, Opening, Looking, Verifying, BackingOff),
-    row(Ended, Finished, control.finished),
-    *(row(phase, Postponed, outage.postponed, BackingOff) for phase in get_args(Repeatable)),
+    row(New, Started, segment.on_started, Opening),
+    row(Opening, WorldOpened, segment.on_world_opened, Looking, Verifying, BackingOff),
+    row(Looking, Observed, segment.on_observed, Opening, *CONTINUING, *DETOURING),
+    row(Planning, Planned, segment.on_planned, *CONTINUING),
+    row(Advising, Advised, advice.on_advised, *CONTINUING),
+    row(Acting, Acted, acting.on_acted, Opening, *CONTINUING, *DETOURING),
+    row(Verifying, Verified, acting.on_verified, Opening, *CONTINUING, *DETOURING),
+    row(Asking, PersonAsked, asking.on_person_asked, Asking),
+    row(Asking, ApprovalDecided, asking.on_approval_decided, Looking, Asking),
+    row(Asking, TimerFired, asking.on_answer_expired),
+    row(BackingOff, TimerFired, recovery.on_waited, Opening, *CONTINUING, *DETOURING),
+    row(Trying, TryPlanned, detour.on_try_planned, Acting, *DETOURING, *FAILED),
+    row(Weighing, ClosenessJudged, detour.on_closeness_judged, Acting, *DETOURING, *FAILED),
+    row(Undoing, RevertPlanned, detour.on_revert_planned, Acting, *DETOURING, *FAILED),
+    row(Concluding, DoneChecked, control.on_done_checked, Opening, *FAILED),
+    row(Paused, Recorded, control.on_recorded),
+    row(Paused, TimerFired, control.on_deadline_while_paused),
+    row(Paused, ResumeAsked, control.on_resume_asked, Opening, Looking, Verifying, BackingOff),
+    row(Ended, Finished, control.on_finished),
+    *(row(phase, Postponed, outage.on_postponed, BackingOff) for phase in get_args(Repeatable)),
 )
 
 ANYWHERE: tuple[Row[Any, Any], ...] = (
-    *anywhere(Started, control.too_late),
-    *anywhere(Resumed, control.resumed),
-    *anywhere(ApprovalDecided, control.too_late),
-    *anywhere(PauseAsked, control.pause),
-    *anywhere(ResumeAsked, control.unpause),
-    *anywhere(CancelAsked, control.cancel),
-    *anywhere(Guided, control.guided),
-    *anywhere(TakenOver, control.taken_over),
+    *rows_for_every_phase(Started, control.count_late_event),
+    *rows_for_every_phase(Resumed, control.on_resumed),
+    *rows_for_every_phase(ApprovalDecided, control.count_late_event),
+    *rows_for_every_phase(PauseAsked, control.on_pause_asked),
+    *rows_for_every_phase(ResumeAsked, control.on_pause_withdrawn),
+    *rows_for_every_phase(CancelAsked, control.on_cancel_asked),
+    *rows_for_every_phase(Guided, control.on_guided),
+    *rows_for_every_phase(TakenOver, control.on_taken_over),
 )
 """Rows for control events in every phase. A row of TABLE for the same pair takes precedence."""
 
@@ -162,7 +162,7 @@ ENTRIES: tuple[Entry[Any], ...] = (
     entry(BackOff, recovery.back_off),
     entry(Recover, recovery.recover),
     entry(Reach, detour.reach),
-    entry(Try, detour.think),
+    entry(Try, detour.plan_try),
     entry(Weigh, detour.weigh),
     entry(Revert, detour.revert),
     entry(Conclude, control.conclude),
@@ -170,10 +170,10 @@ ENTRIES: tuple[Entry[Any], ...] = (
 )
 
 REPORTS = {
-    "segment": segment.reported,
-    "try": detour.tried,
-    "revert": detour.undone,
-    "deferred": segment.resolved,
+    "segment": segment.on_step_reported,
+    "try": detour.on_try_reported,
+    "revert": detour.on_revert_reported,
+    "deferred": segment.on_deferred_reported,
 }
 """Handlers for the outcome of a step, by purpose."""
 
@@ -191,13 +191,13 @@ def decide(run: Run, event: Event) -> tuple[Run, tuple[Command, ...]]:
     if isinstance(event, Answer):
         run, issued = settle(run, event)
         if issued is None:
-            return _late(run, event), ()
+            return _record_late_answer(run, event), ()
     found = ROWS.get((type(run.phase), type(event)))
     if found is None:
         raise ImpossibleEvent(f"{event.kind} cannot be answered to a run that is {run.phase.kind}")
     before = run
     run = _follow(*found.handler(run, run.phase, event))
-    if isinstance(event, Answer) and outage.ended_by(event, before, run):
+    if isinstance(event, Answer) and outage.is_ended_by(event, before, run):
         run = replace(run, outage=None)
     if type(run.phase) not in (*found.to, Paused, Ended):
         raise ImpossibleEvent(f"{event.kind} led from {found.phase.__name__} to {run.phase.kind}, which has no row")
@@ -211,7 +211,7 @@ def abort(run: Run, detail: str) -> tuple[Run, tuple[Command, ...]]:
     return run, _issued_since(run, first_new)
 
 
-def objection(run: Run, event: Control) -> str:
+def find_objection(run: Run, event: Control) -> str:
     """Why a control event would have no effect, for its sender; empty if it will be applied."""
     if isinstance(run.phase, Ended):
         return f"the run has ended: {run.phase.reason}"
@@ -219,17 +219,17 @@ def objection(run: Run, event: Control) -> str:
         if not isinstance(run.phase, Asking):
             return "no question is open"
         late = "the time to answer is over" if asking.has_expired(run, event) else ""
-        return asking.objection_to(run, run.phase, event) or late
+        return asking.find_objection(run, run.phase, event) or late
     if isinstance(event, Started) and not isinstance(run.phase, New):
         return "the run has started already"
     return ""
 
 
-def objection_after(run: Run, earlier: Iterable[Control], event: Control) -> str:
+def find_objection_after(run: Run, earlier: Iterable[Control], event: Control) -> str:
     """The same, once these control events have been applied."""
     for each in earlier:
         run, _ = decide(run, each)
-    return objection(run, event)
+    return find_objection(run, event)
 
 
 def _follow(run: Run, nxt: Move | Rest) -> Run:
@@ -254,7 +254,7 @@ def _tick(run: Run, event: Event) -> Run:
     return replace(run, now=run.now + elapsed, seq=run.seq + 1, budget=replace(run.budget, active_seconds=active))
 
 
-def _late(run: Run, event: Answer) -> Run:
+def _record_late_answer(run: Run, event: Answer) -> Run:
     run = count(run, late=1)
     if isinstance(event, Acted) and event.dispatched:
         return finish_identity(run, event.identity)

@@ -19,7 +19,7 @@ from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter, retry_d
 from midcourse.policy.spending import remaining, worst_plan
 
 
-def current(run: Run) -> Detour:
+def current_detour(run: Run) -> Detour:
     assert run.detour is not None, "no detour is under way"
     return run.detour
 
@@ -32,8 +32,8 @@ def reach(run: Run, move: Reach) -> Turn:
 # --- a try
 
 
-def think(run: Run, move: Try) -> Turn:
-    detour = current(run)
+def plan_try(run: Run, move: Try) -> Turn:
+    detour = current_detour(run)
     if not move.undo and detour.under != seen_fingerprint(run):
         return run, Weigh()  # the world has changed since
     undo = detour.path[-1].version if move.undo else 0
@@ -61,7 +61,7 @@ def think(run: Run, move: Try) -> Turn:
     )
 
 
-def try_planned(run: Run, phase: Trying, event: TryPlanned) -> Turn:
+def on_try_planned(run: Run, phase: Trying, event: TryPlanned) -> Turn:
     asked = phase.asked
     if event.verdict == "transport":
         return _ask_later(run, replace(asked, tries=asked.tries + 1), "the model that plans detours", event)
@@ -80,7 +80,7 @@ def _ask_later(run: Run, again: Try | Weigh, who: str, event: TryPlanned | Close
 
 
 def _try(run: Run, event: TryPlanned) -> Turn:
-    detour, step, here = current(run), event.step, seen_fingerprint(run)
+    detour, step, here = current_detour(run), event.step, seen_fingerprint(run)
     trying = Tried(
         label=_next_label(detour),
         version=step.version if step else 0,
@@ -104,12 +104,12 @@ def _act(run: Run, step: PlannedStep, purpose: Purpose, made_by: int) -> Turn:
     return run, Do(step=step, purpose=purpose, made_by=made_by, harmless=True)
 
 
-def tried(run: Run, move: Report) -> Turn:
+def on_try_reported(run: Run, move: Report) -> Turn:
     """Record the outcome of a try, then judge the closeness even if it failed: it may have changed something.
 
     After a pause, the state in which it was tried may differ from the one that it was planned for.
     """
-    detour = current(run)
+    detour = current_detour(run)
     assert detour.trying is not None, "a try is under way"
     trying = replace(detour.trying, before=move.before, failed="" if move.status == "ok" else move.reason)
     return _remember_failure(replace(run, detour=replace(detour, trying=trying)), move), Weigh()
@@ -124,7 +124,7 @@ def _remember_failure(run: Run, move: Report) -> Run:
 
 
 def weigh(run: Run, move: Weigh) -> Turn:
-    detour, seen = current(run), run.seen
+    detour, seen = current_detour(run), run.seen
     if seen is None or seen.stale:
         return _cancel(run, "unseen", "nothing can be seen") if move.looked else (run, Look(then=Weigh(looked=True)))
     if detour.trying and detour.closeness is not None and detour.trying.before == seen.fingerprint:
@@ -140,7 +140,7 @@ def weigh(run: Run, move: Weigh) -> Turn:
     )
 
 
-def judged(run: Run, phase: Weighing, event: ClosenessJudged) -> Turn:
+def on_closeness_judged(run: Run, phase: Weighing, event: ClosenessJudged) -> Turn:
     asked = phase.asked
     again = replace(asked, tries=asked.tries + 1)
     if event.verdict == "transport":
@@ -153,7 +153,7 @@ def judged(run: Run, phase: Weighing, event: ClosenessJudged) -> Turn:
 
 
 def _choose(run: Run, closeness: float) -> Turn:
-    detour, here = current(run), seen_fingerprint(run)
+    detour, here = current_detour(run), seen_fingerprint(run)
     trying = detour.trying
     detour = replace(detour, closeness=closeness, under=here, trying=None)
     if trying is None:
@@ -161,7 +161,7 @@ def _choose(run: Run, closeness: float) -> Turn:
     trying = replace(trying, after=here, closeness_after=closeness)
     detour = replace(detour, tries=(*detour.tries, trying))
     verdict = choose_next(detour, run.limits.detour_iterations)
-    detour = _with_try(detour, replace(trying, choice=verdict.choice))
+    detour = _replace_try(detour, replace(trying, choice=verdict.choice))
     match verdict.choice:
         case "retain":
             return replace(run, detour=detour), Try()
@@ -178,7 +178,7 @@ def _choose(run: Run, closeness: float) -> Turn:
 def _explore(detour: Detour, label: str) -> Detour:
     """Use the next option of this try as a hint."""
     offer = next(one for one in detour.tries if one.label == label)
-    detour = _with_try(detour, replace(offer, explored=offer.explored + 1))
+    detour = _replace_try(detour, replace(offer, explored=offer.explored + 1))
     return replace(detour, hint=offer.options[offer.explored], explores=label)
 
 
@@ -186,7 +186,7 @@ def _explore(detour: Detour, label: str) -> Detour:
 
 
 def revert(run: Run, move: Revert) -> Turn:
-    detour, seen = current(run), run.seen
+    detour, seen = current_detour(run), run.seen
     reverting = detour.reverting
     assert reverting is not None, "something is to be taken back"
     if seen is None or seen.stale:
@@ -224,8 +224,8 @@ def revert(run: Run, move: Revert) -> Turn:
     )
 
 
-def revert_planned(run: Run, _phase: Undoing, event: RevertPlanned) -> Turn:
-    detour = current(run)
+def on_revert_planned(run: Run, _phase: Undoing, event: RevertPlanned) -> Turn:
+    detour = current_detour(run)
     reverting = detour.reverting
     assert reverting is not None, "something is to be taken back"
     strategy = event.strategy or "ask"
@@ -237,13 +237,13 @@ def revert_planned(run: Run, _phase: Undoing, event: RevertPlanned) -> Turn:
 
 
 def _undo(run: Run, step: PlannedStep, made_by: int) -> Turn:
-    detour = current(run)
+    detour = current_detour(run)
     return _act(replace(run, detour=replace(detour, states=detour.states + 1)), step, "revert", made_by)
 
 
-def undone(run: Run, move: Report) -> Turn:
+def on_revert_reported(run: Run, move: Report) -> Turn:
     """Continue the revert. Only the state that the act led to counts, not its outcome."""
-    detour = current(run)
+    detour = current_detour(run)
     assert detour.reverting is not None, "something is to be taken back"
     reverting = replace(detour.reverting, acts=detour.reverting.acts + 1)
     return _remember_failure(replace(run, detour=replace(detour, reverting=reverting)), move), Revert()
@@ -254,7 +254,7 @@ def undone(run: Run, move: Report) -> Turn:
 
 def _rejoin(run: Run, found: str) -> Turn:
     """Continue the segment: the step can be reached now, or is no longer needed."""
-    detour, segment = current(run), run.segment
+    detour, segment = current_detour(run), run.segment
     assert segment is not None, "a detour is for a step of a plan"
     place = segment.cursor
     steps = (*segment.steps[:place], replace(detour.step, found=found), *segment.steps[place + 1 :])
@@ -263,7 +263,7 @@ def _rejoin(run: Run, found: str) -> Turn:
 
 def _cancel(run: Run, why: Cancel, detail: str) -> Turn:
     """Give the detour up and report a failure of the step, so that recovery decides."""
-    detour = current(run)
+    detour = current_detour(run)
     tries = len(detour.tries)
     return count(replace(run, detour=None), cancels=1), Report(
         step=detour.step,
@@ -279,5 +279,5 @@ def _next_label(detour: Detour) -> str:
     return f"{detour.number}.{detour.states + 1}"
 
 
-def _with_try(detour: Detour, changed: Tried) -> Detour:
+def _replace_try(detour: Detour, changed: Tried) -> Detour:
     return replace(detour, tries=tuple(changed if one.label == changed.label else one for one in detour.tries))

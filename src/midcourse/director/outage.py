@@ -43,33 +43,33 @@ def wait_out(run: Run, again: Move, what: str, detail: str, *, no_delay: bool = 
     wait = wait if early and (wait or no_delay) else max(wait, add_jitter(run, SHORTEST_WAIT))
     wait = min(wait, left)
     run = replace(run, outage=replace(outage, tries=outage.tries + 1))
-    return run, BackOff(seconds=wait, then=put_off(again, wait))
+    return run, BackOff(seconds=wait, then=postpone(again, wait))
 
 
-def put_off(move: Move, seconds: float) -> Move:
+def postpone(move: Move, seconds: float) -> Move:
     """The move, with a replan that it leads to due later: waiting does not count against the time for a replan."""
     match move:
         case AskPlanner(due=float(due)):
             return replace(move, due=due + seconds)
         case Open() | Look():
-            return replace(move, then=put_off(move.then, seconds))
+            return replace(move, then=postpone(move.then, seconds))
         case Consult(then=AskPlanner(due=float(due))):
             return replace(move, then=replace(move.then, due=due + seconds))
         case _:
             return move
 
 
-def ended_by(answer: Answer, before: Run, after: Run) -> bool:
+def is_ended_by(answer: Answer, before: Run, after: Run) -> bool:
     """Whether this answer ends an outage: its handler did not count it as another failed try."""
     return after.outage is not None and after.outage == before.outage and not isinstance(answer, UNRELATED)
 
 
-def postponed(run: Run, phase: Repeatable, event: Postponed) -> Turn:
+def on_postponed(run: Run, phase: Repeatable, event: Postponed) -> Turn:
     """Issue the same command again after a wait, since it was not started; an adviser is asked again or skipped."""
-    return wait_out(run, _again(phase), "the database", event.detail)
+    return wait_out(run, _repeat_command(phase), "the database", event.detail)
 
 
-def _again(phase: Repeatable) -> Move:
+def _repeat_command(phase: Repeatable) -> Move:
     match phase:
         case Opening():
             return Open(then=phase.then, failures=phase.failures)

@@ -25,7 +25,7 @@ from midcourse.policy.spending import seconds_left, seconds_to_deadline
 
 
 def recover(run: Run, move: Recover) -> Turn:
-    failure, why = _failure(run, move), _describe(move)
+    failure, why = _build_failure(run, move), _describe(move)
     decision = choose_recovery(run, failure, move.step, move.track)
     match decision.answer:
         case "continue":
@@ -49,7 +49,7 @@ def recover(run: Run, move: Recover) -> Turn:
             return run, End(reason=_final_reason(failure, decision), detail=detail)
 
 
-def _failure(run: Run, move: Recover) -> Failure:
+def _build_failure(run: Run, move: Recover) -> Failure:
     found = classify(move.reason, move.detail, run.limits.failures)
     if move.step is None:
         return Failure(reason=move.reason, detail=move.detail, found=found)
@@ -102,5 +102,5 @@ def back_off(run: Run, move: BackOff) -> Turn:
     )
 
 
-def waited(run: Run, phase: BackingOff, _event: TimerFired) -> Turn:
+def on_waited(run: Run, phase: BackingOff, _event: TimerFired) -> Turn:
     return run, phase.then

@@ -1,7 +1,7 @@
 """Segments: observe, plan for what is visible, carry out the steps, observe again at the transition."""
 
 from midcourse.director.asking import ask_for_planner
-from midcourse.director.outage import put_off, wait_out
+from midcourse.director.outage import postpone, wait_out
 from midcourse.director.turn import (
     REFUSALS,
     Rest,
@@ -11,8 +11,8 @@ from midcourse.director.turn import (
     issue,
     lose_world,
     remember,
-    see,
     seen_fingerprint,
+    update_seen,
 )
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import MakePlan, Observe, OpenWorld
@@ -59,7 +59,7 @@ GARBAGE = "planner_garbage"
 FINISHED = "every step of the plan was carried out before"
 
 
-def started(run: Run, _phase: New, event: Started) -> Turn:
+def on_started(run: Run, _phase: New, event: Started) -> Turn:
     return replace(run, started_at=event.at), Open(then=Look(then=Plan(cause="initial"), free=True))
 
 
@@ -77,20 +77,20 @@ def open_world(run: Run, move: Open) -> Turn:
     )
 
 
-def opened(run: Run, phase: Opening, event: WorldOpened) -> Turn:
+def on_world_opened(run: Run, phase: Opening, event: WorldOpened) -> Turn:
     if event.opened:
         return run, phase.then
     if event.away:
         if event.full:  # it answered: an outage that there may have been is over, so this wait has no limit of its own
             run = replace(run, outage=Outage(since=run.now, tries=run.outage.tries) if run.outage else None)
-        return _host_away(run, Open(then=phase.then, failures=phase.failures), event.detail)
+        return _wait_for_host(run, Open(then=phase.then, failures=phase.failures), event.detail)
     if event.invalid or phase.failures >= run.limits.max_step_retries:
         return run, End(reason="world_lost", detail=event.detail)
     again = Open(then=phase.then, failures=phase.failures + 1)
     return run, BackOff(seconds=retry_delay(run, "error", phase.failures), then=again)
 
 
-def _host_away(run: Run, again: Open, detail: str) -> Turn:
+def _wait_for_host(run: Run, again: Open, detail: str) -> Turn:
     """Wait for the host. Its sessions are down with it, so this does not count as a lost session of the world."""
     if run.outage is None and run.counts.reopenings:
         run = count(run, reopenings=-1)
@@ -108,8 +108,8 @@ def look(run: Run, move: Look) -> Turn:
     )
 
 
-def observed(run: Run, phase: Looking, event: Observed) -> Turn:
-    run = see(run, event.seen)
+def on_observed(run: Run, phase: Looking, event: Observed) -> Turn:
+    run = update_seen(run, event.seen)
     if event.reason == "world_lost":
         return lose_world(run), Open(then=Look(then=phase.then))
     if event.seen is None and event.wait is not None:
@@ -168,7 +168,7 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
     if move.due is not None:
         left = move.due - run.budget.active_seconds
         if left <= 0:
-            return run, Begin() if move.objected else _replanned_too_long(run, move.why)
+            return run, Begin() if move.objected else _end_after_replan_timeout(run, move.why)
         seconds = min(seconds, left)
     run_then, rest = issue(
         run,
@@ -180,7 +180,7 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
             cause=move.cause,
             why=move.why,
             seen=seen.id if seen else "",
-            parent=_parent(run),
+            parent=_parent_version(run),
             stale=bool(seen and seen.stale),
             refused=move.refused,
             guidance=run.guidance,
@@ -203,25 +203,25 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
     return count(run_then, planner_calls=isinstance(rest, Rest) and move.amends is None), rest
 
 
-def _replanned_too_long(run: Run, detail: str) -> End:
+def _end_after_replan_timeout(run: Run, detail: str) -> End:
     limit = f"no new plan within {run.limits.replan_timeout_seconds:g} s"
     return End(reason="planner_unavailable", detail=f"{limit}: {detail}" if detail else limit)
 
 
-def _parent(run: Run) -> int:
+def _parent_version(run: Run) -> int:
     """The version of the current plan; 0 if it is the previous version."""
     version = run.segment.version if run.segment else 0
     return 0 if version == run.counts.versions else version
 
 
-def planned(run: Run, phase: Planning, event: Planned) -> Turn:
+def on_planned(run: Run, phase: Planning, event: Planned) -> Turn:
     asked = phase.asked
     if event.reused:
         run = count(run, planner_calls=-1, reused=1)
     if asked.objected and not _replaces_current(run, event):
         return run, Begin()
     if event.verdict not in ("steps", "gave_up"):
-        return _answer_without_steps(run, asked, event)
+        return _handle_answer_without_steps(run, asked, event)
     if event.verdict == "gave_up" or not event.steps:
         detail = event.detail or "the plan had no steps"
         if asked.cause == "initial":
@@ -239,7 +239,7 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
     return _adopt(run, asked, event)
 
 
-def _answer_without_steps(run: Run, asked: AskPlanner, event: Planned) -> Turn:
+def _handle_answer_without_steps(run: Run, asked: AskPlanner, event: Planned) -> Turn:
     """The turn for a verdict without steps: done, impossible, or an answer that cannot be used."""
     match event.verdict:
         case "done":
@@ -254,10 +254,10 @@ def _answer_without_steps(run: Run, asked: AskPlanner, event: Planned) -> Turn:
             return run, End(reason="planner_unavailable", detail=event.detail)
         case "refused" if asked.amends:
             # the person's change is not possible: the plan and the question about it stay
-            return run, _first_asked(run, event.detail)
+            return run, _ask_or_advance(run, event.detail)
         case "impossible" if run.limits.structural_stop:
             return run, End(reason="structural_failure", detail=f"the planner found it impossible: {event.detail}")
-        case "garbage" if not asked.refused and not _after_garbage(asked):
+        case "garbage" if not asked.refused and not _follows_garbage(asked):
             return run, replace(asked, refused=f"{NO_PLAN}: {event.detail}")
         case "impossible" | "refused" | "garbage":
             if event.verdict == "garbage" and asked.refused.startswith(NO_PLAN):
@@ -270,7 +270,7 @@ def _answer_without_steps(run: Run, asked: AskPlanner, event: Planned) -> Turn:
             raise AssertionError("handled by the caller")
 
 
-def _after_garbage(asked: AskPlanner) -> bool:
+def _follows_garbage(asked: AskPlanner) -> bool:
     """Whether the planner was asked because its last answer was not a valid plan, so it already knows the reason."""
     return asked.failure is not None and asked.failure.reason == GARBAGE
 
@@ -289,7 +289,7 @@ def _ask_later(run: Run, asked: AskPlanner, event: Planned) -> Turn:
     if event.wait is None or event.wait <= 0:
         return wait_out(run, again, "the planner", event.detail, no_delay=event.wait is not None)
     wait = add_jitter(run, max(SHORTEST_WAIT, event.wait))
-    return run, BackOff(seconds=wait, then=put_off(again, wait))
+    return run, BackOff(seconds=wait, then=postpone(again, wait))
 
 
 def refuse(run: Run, why: str, then: AskPlanner | Recover) -> Turn:
@@ -318,12 +318,12 @@ def _adopt(run: Run, asked: AskPlanner, event: Planned) -> Turn:
 
 
 def begin(run: Run, _move: Begin) -> Turn:
-    return replace(run, walked=with_adopted(run, current(run))), _first_asked(run)
+    return replace(run, walked=with_adopted(run, current_segment(run))), _ask_or_advance(run)
 
 
-def _first_asked(run: Run, detail: str = "") -> Ask | Advance:
+def _ask_or_advance(run: Run, detail: str = "") -> Ask | Advance:
     """Ask for approval of the remaining steps that need it, as far as known, before any of them is done."""
-    segment = current(run)
+    segment = current_segment(run)
     critical = tuple(step for step in segment.steps[segment.cursor :] if _can_be_asked_now(run, step))
     if not critical:
         return Advance()  # `acting.do` asks once it is known what would be sent
@@ -339,13 +339,13 @@ def _can_be_asked_now(run: Run, step: PlannedStep) -> bool:
 # --- carrying out the steps
 
 
-def current(run: Run) -> Segment:
+def current_segment(run: Run) -> Segment:
     assert run.segment is not None, "no plan has been adopted"
     return run.segment
 
 
 def advance(run: Run, _move: Advance) -> Turn:
-    segment = current(run)
+    segment = current_segment(run)
     if segment.cursor >= len(segment.steps):
         return _reset_refusals(run), Conclude()
     step = segment.steps[segment.cursor]
@@ -358,9 +358,9 @@ def advance(run: Run, _move: Advance) -> Turn:
     return run, Do(step=step, purpose="segment", retry=segment.tries > 0, look=look_after)
 
 
-def reported(run: Run, move: Report) -> Turn:
+def on_step_reported(run: Run, move: Report) -> Turn:
     """Handle the outcome of a step of the segment."""
-    segment = current(run)
+    segment = current_segment(run)
     if move.status == "ok":
         run = count(run, completed=1)
         if move.step.effect == "irreversible":
@@ -372,7 +372,7 @@ def reported(run: Run, move: Report) -> Turn:
     return run, Recover(step=move.step, reason=move.reason, detail=move.detail, track=move.track)
 
 
-def resolved(run: Run, move: Report) -> Turn:
+def on_deferred_reported(run: Run, move: Report) -> Turn:
     """Handle the outcome of a deferred step of an earlier plan."""
     if move.status == "ok":
         run = replace(count(run, completed=1), walked=with_progress(run))

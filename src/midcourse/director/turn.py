@@ -42,7 +42,7 @@ def issue(run: Run, phase: Phase, make: Callable[[int, float], Command], *, seco
     if is_past_deadline(run):
         return run, End(reason="deadline_exceeded", detail=f"{run.limits.deadline_seconds:g} s have passed")
     if not affords(run, worst):
-        return run, End(reason="budget_exhausted", detail=_short_of(run, worst))
+        return run, End(reason="budget_exhausted", detail=_describe_shortage(run, worst))
     time = seconds_left(run)
     if time <= 0:
         return run, End(reason="budget_exhausted", detail=f"{run.limits.max_wall_seconds:g} s of work are used up")
@@ -53,7 +53,7 @@ SHARE = 0.25
 """The maximum share of the remaining time for a command to an adviser."""
 
 
-def can_wait(run: Run, plans: int = 1) -> bool:
+def can_afford_adviser(run: Run, plans: int = 1) -> bool:
     """Whether this number of plans can still be paid for after one call to an adviser."""
     worst = worst_plan(run.limits)
     together = worst
@@ -62,7 +62,7 @@ def can_wait(run: Run, plans: int = 1) -> bool:
     return affords(run, together) and seconds_left(run) > 0
 
 
-def issue_aside(
+def issue_to_adviser(
     run: Run, phase: Phase, make: Callable[[int, float], Command], *, due: float | None, otherwise: Move
 ) -> Turn:
     """As `issue`, for advisers: at most one call and a share of the time, and `otherwise` instead of ending the run."""
@@ -90,11 +90,11 @@ def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
     if issued is None:
         return run, None
     cost = _excess(answer.cost, FREE)  # a negative cost is an error of the component that reports it
-    over = _limited(run.limits, _excess(cost, issued.reserved))
+    over = _limited_overrun(run.limits, _excess(cost, issued.reserved))
     return (
         replace(
             run,
-            spent=book(run.spent, _accounts(answer, cost)),
+            spent=book(run.spent, _cost_by_role(answer, cost)),
             pending=tuple(item for item in run.pending if item is not issued),
             budget=replace(
                 run.budget,
@@ -115,14 +115,14 @@ def withdraw(run: Run) -> Run:
     )
 
 
-def _accounts(answer: Answer, cost: Cost) -> tuple[Spent, ...]:
+def _cost_by_role(answer: Answer, cost: Cost) -> tuple[Spent, ...]:
     """The cost by role, if the answer reports it and it adds up."""
     if isinstance(answer, Accounted) and total(answer.spent) == cost:
         return answer.spent
     return (Spent(cost=cost),)
 
 
-def see(run: Run, seen: ObservationRef | None) -> Run:
+def update_seen(run: Run, seen: ObservationRef | None) -> Run:
     """Update the observation. None: the last one stays, marked stale."""
     if seen is None:
         seen = replace(run.seen, stale=True) if run.seen else None
@@ -131,10 +131,10 @@ def see(run: Run, seen: ObservationRef | None) -> Run:
 
 def lose_world(run: Run) -> Run:
     """Record a lost session: finished steps may be undone, the plan is void, and the new session must be observed."""
-    return replace(fresh_session(count(run, reopenings=1)), look_first=True)
+    return replace(forget_session(count(run, reopenings=1)), look_first=True)
 
 
-def fresh_session(run: Run) -> Run:
+def forget_session(run: Run) -> Run:
     """Forget failures of the last session: in a new one the same step may work on the same screen."""
     return replace(run, reopened=True, attempts=(), walked=(), watch=replace(run.watch, since=run.next_id))
 
@@ -186,7 +186,7 @@ def unfinish_identity(run: Run, identity: str) -> Run:
     return replace(run, finished_irreversible=tuple(i for i in run.finished_irreversible if i != identity))
 
 
-def advise(run: Run, guidance: str) -> Run:
+def add_guidance(run: Run, guidance: str) -> Run:
     """Keep a person's guidance for later plans: the last ten texts, each shortened."""
     text = guidance.strip()[:500]
     return replace(run, guidance=(*run.guidance, text)[-10:]) if text else run
@@ -200,7 +200,7 @@ def _excess(cost: Cost, reserved: Cost) -> Cost:
     )
 
 
-def _limited(limits: Limits, over: Cost) -> Cost:
+def _limited_overrun(limits: Limits, over: Cost) -> Cost:
     """The overrun of dimensions with a ceiling; the others cannot be overrun."""
     return Cost(
         calls=over.calls,
@@ -209,7 +209,7 @@ def _limited(limits: Limits, over: Cost) -> Cost:
     )
 
 
-def _short_of(run: Run, worst: Cost) -> str:
+def _describe_shortage(run: Run, worst: Cost) -> str:
     used, limits = run.budget.committed, run.limits
     if used.calls + worst.calls > limits.max_calls:
         return f"{used.calls} of {limits.max_calls} calls are used, and the next command may take {worst.calls}"

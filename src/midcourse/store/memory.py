@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from midcourse.codec import decode_any, encode
-from midcourse.director.decide import objection_after
+from midcourse.director.decide import find_objection_after
 from midcourse.domain.approval import Consequence, Question
 from midcourse.domain.command import Command
 from midcourse.domain.event import ApprovalDecided, Event
@@ -146,7 +146,7 @@ class MemoryStore:
     async def post(self, run_id: str, event: Request) -> Posted:
         kept = self._known(run_id)
         waiting = (message.event for message in kept.messages[kept.decided :])
-        if refused := objection_after(kept.state, waiting, event):
+        if refused := find_objection_after(kept.state, waiting, event):
             return Posted(refused=refused)
         kept.messages.append(Message(number=len(kept.messages) + 1, event=event))
         return Posted(number=len(kept.messages), resting=kept.resting)

@@ -54,9 +54,9 @@ class SqliteDriving:
         with self._transaction(durable=True):
             decided, resting = self._known(run_id, "SELECT messages_decided, resting FROM runs WHERE id = ?")
             waiting = await self.messages(run_id, decided)
-            from midcourse.director.decide import objection_after  # not loaded to list or show runs
+            from midcourse.director.decide import find_objection_after  # not loaded to list or show runs
 
-            if refused := objection_after(self._state(run_id), (message.event for message in waiting), event):
+            if refused := find_objection_after(self._state(run_id), (message.event for message in waiting), event):
                 return Posted(refused=refused)
             number = self._last_message(run_id) + 1
             self._db.execute("INSERT INTO inbox VALUES (?, ?, ?)", (run_id, number, encode(event, Event)))

@@ -9,7 +9,7 @@ from hashlib import md5
 from psycopg import AsyncConnection
 
 from midcourse.codec import decode_any, encode
-from midcourse.director.decide import objection_after
+from midcourse.director.decide import find_objection_after
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
 from midcourse.domain.run import Run
@@ -100,7 +100,7 @@ class PostgresDriving(Records):
             decided, resting = found
             run, _ = await self._read(connection, run_id)
             waiting = await _messages(connection, run_id, decided)
-            if refused := objection_after(run, (message.event for message in waiting), event):
+            if refused := find_objection_after(run, (message.event for message in waiting), event):
                 return Posted(refused=refused)
             values = {"run": run_id, "event": encode(event, Event)}
             posted = await (await connection.execute(POST, values)).fetchone()
