@@ -8,7 +8,7 @@ import pytest
 from midcourse.domain.budget import Budget, Cost, Limits
 from midcourse.domain.run import Counts, Run
 from midcourse.policy.spending import (
-    affords,
+    can_afford,
     ceiling,
     is_near_ceiling,
     is_past_deadline,
@@ -28,16 +28,16 @@ def a_run(spent: Cost | None = None, reserved: Cost | None = None, **limits: Any
 def test_what_is_reserved_is_no_longer_there() -> None:
     run = a_run(Cost(calls=20), Cost(calls=9), max_calls=30)
     assert remaining(run).calls == 1
-    assert affords(run, Cost(calls=1))
-    assert not affords(run, Cost(calls=2))
+    assert can_afford(run, Cost(calls=1))
+    assert not can_afford(run, Cost(calls=2))
 
 
 def test_tokens_and_money_have_ceilings_only_if_set() -> None:
     much = Cost(tokens=10**12, microusd=10**15)
-    assert affords(a_run(), much)
-    assert not affords(a_run(max_tokens=10), Cost(tokens=11))
-    assert affords(a_run(max_tokens=10), Cost(tokens=10))
-    assert not affords(a_run(max_cost_usd=0.5), Cost(microusd=500_001))
+    assert can_afford(a_run(), much)
+    assert not can_afford(a_run(max_tokens=10), Cost(tokens=11))
+    assert can_afford(a_run(max_tokens=10), Cost(tokens=10))
+    assert not can_afford(a_run(max_cost_usd=0.5), Cost(microusd=500_001))
     assert ceiling(Limits(max_cost_usd=0.1)).microusd == 100_000
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcourse.domain.budget import FREE, Cost, Spent, total
-from midcourse.policy.spending import MOST_LINES, book
+from midcourse.policy.spending import MOST_LINES, add_costs
 
 costs = st.builds(Cost, calls=st.integers(0, 9), tokens=st.integers(0, 10**6), microusd=st.integers(0, 10**6))
 spendings = st.builds(
@@ -22,7 +22,7 @@ spendings = st.builds(
 def test_whatever_is_booked_adds_up_and_stays_short(all_of_it: list[Spent]):
     lines: tuple[Spent, ...] = ()
     for spent in all_of_it:
-        lines = book(lines, (spent,))
+        lines = add_costs(lines, (spent,))
         assert len(lines) <= MOST_LINES
     assert total(lines) == total(tuple(all_of_it))
     assert len({(line.role, line.version, line.model) for line in lines}) == len(lines)
@@ -30,18 +30,18 @@ def test_whatever_is_booked_adds_up_and_stays_short(all_of_it: list[Spent]):
 
 def test_the_same_role_plan_and_model_is_one_line():
     one = Spent(role="planner", version=1, model="m", cost=Cost(calls=1, tokens=100))
-    assert book(book((), (one,)), (one,)) == (
+    assert add_costs(add_costs((), (one,)), (one,)) == (
         Spent(role="planner", version=1, model="m", cost=Cost(calls=2, tokens=200)),
     )
 
 
 def test_what_was_free_is_not_mentioned():
-    assert book((), (Spent(role="planner", cost=FREE),)) == ()
+    assert add_costs((), (Spent(role="planner", cost=FREE),)) == ()
 
 
 def test_the_earliest_plans_become_one_line():
     lines: tuple[Spent, ...] = ()
     for version in range(1, 101):
-        lines = book(lines, (Spent(role="planner", version=version, cost=Cost(calls=1)),))
+        lines = add_costs(lines, (Spent(role="planner", version=version, cost=Cost(calls=1)),))
     assert max(line.version for line in lines) == 100
     assert next(line.cost.calls for line in lines if not line.version) == 101 - MOST_LINES

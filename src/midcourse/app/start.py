@@ -21,7 +21,7 @@ from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, RunPruned, RunUnknown, TaskInvalid
 from midcourse.policy.evidence.verification import needs_reader
 from midcourse.policy.failure.ineffective_settings import find_ineffective_setting
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 from midcourse.ports.store import Store
 
 T = TypeVar("T")
@@ -74,7 +74,7 @@ def check_references(task: Task) -> None:
     arguments = task.done_when.arguments if isinstance(task.done_when, Probe) else ()
     for _, value in arguments:
         if isinstance(value, Reference) and value.name not in known.get(value.source, (value.name,)):
-            raise TaskInvalid(f"done_when: {unknown(value.source, value.name, known[value.source])}")
+            raise TaskInvalid(f"done_when: {describe_unknown(value.source, value.name, known[value.source])}")
 
 
 # --- the business key

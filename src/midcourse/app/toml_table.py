@@ -8,7 +8,7 @@ from typing import TypeGuard, cast
 
 from midcourse.domain.argument import Scalar
 from midcourse.errors import TaskInvalid
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 
 
 class Table:
@@ -33,7 +33,7 @@ class Table:
         """Refuse every other key: its author expects it to have an effect."""
         for key in self.values:
             if key not in known:
-                raise self.wrong("", unknown("key", key, known))
+                raise self.wrong("", describe_unknown("key", key, known))
 
     def text(self, key: str, default: str | None = None) -> str:
         """Text that says something. Only a key that may be left out may also be empty."""

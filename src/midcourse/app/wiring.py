@@ -25,7 +25,7 @@ from midcourse.domain.skill import Catalogue
 from midcourse.domain.task import Task
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.files import atomic_write, private_folder
-from midcourse.policy.spelling import nearest, unknown
+from midcourse.policy.spelling import describe_unknown, suggest_nearest
 from midcourse.ports.driving import Telemetry
 from midcourse.ports.planner import Planner
 from midcourse.ports.vault import Secrets
@@ -96,7 +96,7 @@ def load_job(reference: str, overrides: Mapping[str, object]) -> Job:
     if not path.is_file():
         packaged = {task.stem: task for task in _task_files()}
         if reference not in packaged:
-            meant = nearest(reference, packaged)
+            meant = suggest_nearest(reference, packaged)
             raise TaskInvalid(
                 f"there is no file '{reference}'; "
                 + (f"did you mean {meant}?" if meant else f"tasks that ship: {', '.join(packaged)}")
@@ -259,7 +259,7 @@ def expected_catalogue(spec: WorldSpec) -> Catalogue:
 def world_class(spec: WorldSpec) -> str:
     """As 'package.module:Class'."""
     if ":" not in spec.name and spec.name not in WORLDS:
-        raise TaskInvalid(f"{unknown('world', spec.name, WORLDS)}; one of your own is 'package.module:Class'")
+        raise TaskInvalid(f"{describe_unknown('world', spec.name, WORLDS)}; one of your own is 'package.module:Class'")
     return WORLDS.get(spec.name, spec.name)
 
 

@@ -54,7 +54,7 @@ from midcourse.domain.phase import Acting, Concluding, Ended, Paused, Phase, Ver
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter
-from midcourse.policy.spending import affords, seconds_to_deadline, worst_look, worst_reading
+from midcourse.policy.spending import can_afford, seconds_to_deadline, worst_look, worst_reading
 
 # --- control events
 
@@ -148,7 +148,7 @@ def conclude(run: Run, move: Conclude) -> Turn:
     extract = run.wants_data and bool(run.limits.reads_words) and not move.otherwise
     if not (run.has_done_when or extract):
         return run, End(reason="plan_complete", detail=move.detail or CARRIED_OUT)
-    if extract and not affords(run, _worst_check_cost(run, extract=True)):
+    if extract and not can_afford(run, _worst_check_cost(run, extract=True)):
         extract = False  # checking that it is done is more important
         if not run.has_done_when:
             return run, End(reason="plan_complete", detail=move.detail or CARRIED_OUT)

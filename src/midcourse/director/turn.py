@@ -15,7 +15,7 @@ from midcourse.domain.replace import replace
 from midcourse.domain.run import Counts, Issued, Run
 from midcourse.policy.failure.classification import classify, may_pass
 from midcourse.policy.plan.admission import MISSING_RESULTS
-from midcourse.policy.spending import affords, book, is_past_deadline, seconds_left, worst_plan
+from midcourse.policy.spending import add_costs, can_afford, is_past_deadline, seconds_left, worst_plan
 
 REFUSALS = ("already_finished", "repeats_failure")
 """Reasons why a step was refused before it was tried: the plan is at fault, not the step."""
@@ -41,7 +41,7 @@ def issue(run: Run, phase: Phase, make: Callable[[int, float], Command], *, seco
     """
     if is_past_deadline(run):
         return run, End(reason="deadline_exceeded", detail=f"{run.limits.deadline_seconds:g} s have passed")
-    if not affords(run, worst):
+    if not can_afford(run, worst):
         return run, End(reason="budget_exhausted", detail=_describe_shortage(run, worst))
     time = seconds_left(run)
     if time <= 0:
@@ -59,7 +59,7 @@ def can_afford_adviser(run: Run, plans: int = 1) -> bool:
     together = worst
     for _ in range(plans):
         together = together.plus(worst)
-    return affords(run, together) and seconds_left(run) > 0
+    return can_afford(run, together) and seconds_left(run) > 0
 
 
 def issue_to_adviser(
@@ -94,7 +94,7 @@ def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
     return (
         replace(
             run,
-            spent=book(run.spent, _cost_by_role(answer, cost)),
+            spent=add_costs(run.spent, _cost_by_role(answer, cost)),
             pending=tuple(item for item in run.pending if item is not issued),
             budget=replace(
                 run.budget,
@@ -109,7 +109,7 @@ def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
 
 def withdraw(run: Run) -> Run:
     """Give up all commands under way. Their reservations may have been spent, so they count as spent."""
-    unknown = book(run.spent, (Spent(cost=run.budget.reserved),))
+    unknown = add_costs(run.spent, (Spent(cost=run.budget.reserved),))
     return replace(
         run, pending=(), spent=unknown, budget=replace(run.budget, spent=run.budget.committed, reserved=FREE)
     )

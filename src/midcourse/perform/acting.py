@@ -65,24 +65,24 @@ async def act(ports: Ports, command: Act) -> Acted:
     before = await ports.store.observation(ports.run_id, command.seen)
     entry = LedgerEntry(command=command.id, version=step.version, index=step.index, call=step.call, seen=command.seen)
     if REACH in (step.zone, command.found):
-        return await _reach(ports, command, step, before, entry)
+        return await _check_reached(ports, command, step, before, entry)
     step = replace(step, zone=command.found or step.zone)
     skill = ports.world.catalogue().skill(step.skill)
     ready = await fill_in_results(ports, step)
     if isinstance(ready, Outcome):
         problem = ready
     else:
-        step, problem = ready, _problem(ports, ready, skill, before)
+        step, problem = ready, _find_problem(ports, ready, skill, before)
     if problem or skill is None or before is None:
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=problem))
-        return _not_dispatched(command, problem or Outcome())
-    step = _ruled_here(ports, step, skill, before)
+        return _report_not_dispatched(command, problem or Outcome())
+    step = _apply_ruling(ports, step, skill, before)
     if binds(step):
-        forecast = await read_consequence(ports, _as_seen(step, skill, before), skill, before, time)
+        forecast = await read_consequence(ports, _with_current_target(step, skill, before), skill, before, time)
         if forecast is None:
             return await _record_unreadable(ports, command, entry)
         if forecast.digest != command.consequence or any(a.command not in command.weighed for a in forecast.alike):
-            return _held(command, forecast, step.effect)
+            return _report_held(command, forecast, step.effect)
         if step.effect == "irreversible":
             sent = forecast.digest
             entry = replace(entry, identity=forecast.identity, likeness=forecast.likeness, consequence=sent)
@@ -95,10 +95,12 @@ async def act(ports: Ports, command: Act) -> Acted:
     if report.reason == WOULD_SEND:
         step = replace(step, effect="irreversible")
         return await _hold_undeclared(ports, command, step, skill, before, entry, report, time)
-    return await _judge(ports, command, step, before, entry, report, time)
+    return await _judge_act(ports, command, step, before, entry, report, time)
 
 
-async def _reach(ports: Ports, command: Act, step: Step, before: Observation | None, entry: LedgerEntry) -> Acted:
+async def _check_reached(
+    ports: Ports, command: Act, step: Step, before: Observation | None, entry: LedgerEntry
+) -> Acted:
     """Check a step that sends nothing: its condition holds already, or a detour has to find a way to it."""
     if command.found or (step.expect and before and holds(step.expect, before)):
         outcome = Outcome(evidence="expectation")
@@ -106,10 +108,10 @@ async def _reach(ports: Ports, command: Act, step: Step, before: Observation | N
         detail = f"not here: {describe(step.expect)}" if step.expect else "it does not say what it is for"
         outcome = Outcome(status="unreachable", reason="out_of_reach", detail=detail)
     await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome))
-    return replace(_not_dispatched(command, outcome), evidence=outcome.evidence)
+    return replace(_report_not_dispatched(command, outcome), evidence=outcome.evidence)
 
 
-def _problem(ports: Ports, step: Step, skill: Skill | None, before: Observation | None) -> Outcome | None:
+def _find_problem(ports: Ports, step: Step, skill: Skill | None, before: Observation | None) -> Outcome | None:
     """Why the step must not be dispatched on this screen; None if it may be."""
     if skill is None:
         return Outcome(status="failed", reason="unknown_skill", detail=f"the world has no skill '{step.skill}'")
@@ -144,7 +146,7 @@ def _is_held(step: Step, skill: Skill) -> bool:
     return step.effect == "irreversible" and skill.effect != "irreversible"
 
 
-def _as_seen(step: Step, skill: Skill, before: Observation) -> Step:
+def _with_current_target(step: Step, skill: Skill, before: Observation) -> Step:
     """The step with its current target: the surface may have changed, or the zone was not visible when it was planned."""
     if _is_held(step, skill):
         return step
@@ -152,15 +154,15 @@ def _as_seen(step: Step, skill: Skill, before: Observation) -> Step:
     return replace(step, target=replace(target, role=zone.role, label=zone.label) if zone else target)
 
 
-def _ruled_here(ports: Ports, step: Step, skill: Skill, before: Observation) -> Step:
+def _apply_ruling(ports: Ports, step: Step, skill: Skill, before: Observation) -> Step:
     """The step with the ruling for its current target, which may require an approval that the plan did not."""
     if binds(step):
         return step
-    here = planned_consequence(_as_seen(step, skill, before), before.surface.origin)
+    here = planned_consequence(_with_current_target(step, skill, before), before.surface.origin)
     return replace(step, ruled="ask" if skill.asks else find_ruling(ports.task.agreement, here))
 
 
-def _not_dispatched(command: Act, outcome: Outcome) -> Acted:
+def _report_not_dispatched(command: Act, outcome: Outcome) -> Acted:
     return Acted(
         answers=command.id,
         status=outcome.status,
@@ -174,7 +176,7 @@ def _not_dispatched(command: Act, outcome: Outcome) -> Acted:
 async def _record_unreadable(ports: Ports, command: Act, entry: LedgerEntry) -> Acted:
     unread = Outcome(status="failed", reason="commit_unreadable", detail="what it would send cannot be read")
     await ports.store.write_ledger(ports.run_id, replace(entry, outcome=unread))
-    return _not_dispatched(command, unread)
+    return _report_not_dispatched(command, unread)
 
 
 async def _hold_undeclared(
@@ -193,12 +195,12 @@ async def _hold_undeclared(
         nothing = Outcome(status="no_effect", reason="held", detail=NOT_ALLOWED, evidence="not_dispatched")
         outcome = replace(report, reason=REDIRECTED) if sent else nothing
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome))
-    forecast = await read_consequence(ports, _as_seen(step, skill, before), skill, before, time)
+    forecast = await read_consequence(ports, _with_current_target(step, skill, before), skill, before, time)
     if forecast is None and not sent:
         return await _record_unreadable(ports, command, entry)
     if forecast is None:
-        return await _judge(ports, command, step, before, entry, replace(report, reason=REDIRECTED), time)
-    held = _held(command, forecast, step.effect)
+        return await _judge_act(ports, command, step, before, entry, replace(report, reason=REDIRECTED), time)
+    held = _report_held(command, forecast, step.effect)
     return replace(held, status="unknown", reason=REDIRECTED, detail=report.detail, dispatched=True) if sent else held
 
 
@@ -207,10 +209,10 @@ async def _record_unsent(ports: Ports, command: Act, entry: LedgerEntry, report:
     nothing = Outcome(status="no_effect", reason="world_lost", detail=report.detail, evidence="not_dispatched")
     if entry.dispatched_at is not None:
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=nothing))
-    return _not_dispatched(command, nothing)
+    return _report_not_dispatched(command, nothing)
 
 
-def _held(command: Act, forecast: Forecast, effect: Effect) -> Acted:
+def _report_held(command: Act, forecast: Forecast, effect: Effect) -> Acted:
     return Acted(
         answers=command.id,
         status="no_effect",
@@ -236,7 +238,7 @@ async def _dispatch(
     return await _send(ports, command, step, before, entry, time), entry
 
 
-async def _judge(
+async def _judge_act(
     ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, report: Outcome, time: Allowance
 ) -> Acted:
     if ports.step_delay_seconds:
@@ -282,7 +284,7 @@ async def _send(
         return Outcome(status="unknown", reason="timeout", detail=f"no answer within {seconds:g} s")
     except Exception as error:
         log.error("%s.%s raised\n%s", ports.world.name, step.skill, traced(error))
-        return Outcome(status="unknown", reason="error", detail=ports.plain(explained(error)))
+        return Outcome(status="unknown", reason="error", detail=ports.sanitize(explained(error)))
     if not isinstance(answer, Outcome):
         detail = f"the world answered with {type(answer).__name__}, not an Outcome"
         return Outcome(status="unknown", reason="error", detail=detail)
@@ -296,7 +298,7 @@ def _normalise(ports: Ports, answer: Outcome) -> Outcome:
     return replace(
         answer,
         reason=f"world_{reason}" if reason in RESERVED_REASONS else reason,
-        detail=ports.plain(answer.detail),
+        detail=ports.sanitize(answer.detail),
         data=ports.mask(answer.data),
         evidence=answer.evidence if answer.evidence in ("rule", "response") else "",
     )

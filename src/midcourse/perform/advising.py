@@ -16,7 +16,7 @@ from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.reflection import MOST_KEPT, Analysis, Fix, Reflection
 from midcourse.domain.replace import replace
 from midcourse.perform.answering import NoAnswer, request_answer
-from midcourse.perform.history import NO_ANSWER, failed_step, load_history, load_past
+from midcourse.perform.history import NO_ANSWER, find_failed_step, load_history, load_past
 from midcourse.perform.learning import LONGEST_EXCERPT, remind
 from midcourse.perform.ports import Ports
 from midcourse.policy.advice.outline import select_goals
@@ -38,20 +38,20 @@ LONGEST_PATH = 24
 
 async def advise(ports: Ports, command: Advise) -> Advised:
     if command.role == "reflector":
-        return await _explain(ports, command)
+        return await _reflect(ports, command)
     seen = await ports.store.observation(ports.run_id, command.seen)
     if seen is None:
-        return _advised(command, "transport", "the observation to advise from is gone")
+        return _build_advised(command, "transport", "the observation to advise from is gone")
     match command.role:
         case "monitor":
-            return await _review(ports, command, seen)
+            return await _ask_monitor(ports, command, seen)
         case "outliner":
-            return await _draw(ports, command, seen)
+            return await _ask_outliner(ports, command, seen)
         case "judge":
-            return await _judge(ports, command, seen)
+            return await _ask_judge(ports, command, seen)
 
 
-def _advised(
+def _build_advised(
     command: Advise, verdict: AdviceVerdict, detail: str = "", cost: Cost | None = None, model: str = ""
 ) -> Advised:
     """The event without the role's own fields."""
@@ -61,25 +61,25 @@ def _advised(
     return Advised(answers=command.id, role=command.role, verdict=verdict, detail=detail, cost=cost, spent=spent)
 
 
-def _unanswered(ports: Ports, command: Advise, answer: NoAnswer) -> Advised:
-    return _advised(command, answer.verdict, answer.detail, worst_plan(ports.task.limits))
+def _report_no_answer(ports: Ports, command: Advise, answer: NoAnswer) -> Advised:
+    return _build_advised(command, answer.verdict, answer.detail, worst_plan(ports.task.limits))
 
 
 # --- the reflector
 
 
-async def _explain(ports: Ports, command: Advise) -> Advised:
+async def _reflect(ports: Ports, command: Advise) -> Advised:
     assert command.failure is not None, "a reflector is asked about a failure"
-    answer = await request_answer(partial(_ask_reflector, ports), command, Explanation, command.timeout)
+    answer = await request_answer(partial(_call_reflector, ports), command, Explanation, command.timeout)
     if isinstance(answer, NoAnswer):
-        return _unanswered(ports, command, answer)
+        return _report_no_answer(ports, command, answer)
     found = answer.reflection if answer.verdict == "reflected" else None
-    kept = _kept(ports, found, command.failure) if found else None
+    kept = _clean_reflection(ports, found, command.failure) if found else None
     verdict = answer.verdict if answer.verdict != "reflected" else "answered" if kept else "garbage"
-    return replace(_advised(command, verdict, answer.detail, answer.cost, answer.model), reflection=kept)
+    return replace(_build_advised(command, verdict, answer.detail, answer.cost, answer.model), reflection=kept)
 
 
-async def _ask_reflector(ports: Ports, command: Advise) -> Explanation:
+async def _call_reflector(ports: Ports, command: Advise) -> Explanation:
     assert command.failure is not None, "a reflector is asked about a failure"
     failure = replace(command.failure, detail=ports.mask_text(command.failure.detail))
     history = await load_history(ports, command.told)
@@ -87,7 +87,7 @@ async def _ask_reflector(ports: Ports, command: Advise) -> Explanation:
     context = ReflectionContext(
         task=ports.public_task,
         failure=failure,
-        failed=failed_step(failure, history),
+        failed=find_failed_step(failure, history),
         attempts=history.attempts[-MOST_KEPT:],
         completed=history.completed[-MOST_KEPT:],
         similar=reminded.similar,
@@ -99,7 +99,7 @@ async def _ask_reflector(ports: Ports, command: Advise) -> Explanation:
     return await ports.reflector.reflect(context)
 
 
-def _kept(ports: Ports, found: Reflection, failure: Failure) -> Reflection | None:
+def _clean_reflection(ports: Ports, found: Reflection, failure: Failure) -> Reflection | None:
     """The reflection as stored: masked, shortened, and with the error type that the rules determined."""
     analysis, fix = found.analysis, found.fix
     if not analysis.root_cause.strip():
@@ -110,27 +110,27 @@ def _kept(ports: Ports, found: Reflection, failure: Failure) -> Reflection | Non
         analysis=Analysis(
             error_type=failure.found.error_type,
             severity=analysis.severity,
-            root_cause=_short(ports, analysis.root_cause),
-            contributing_factors=_few(ports, analysis.contributing_factors),
+            root_cause=_shorten(ports, analysis.root_cause),
+            contributing_factors=_shorten_all(ports, analysis.contributing_factors),
             preventable=analysis.preventable,
         ),
-        fix=Fix(message=_short(ports, fix.message), changes=_few(ports, fix.changes)),
+        fix=Fix(message=_shorten(ports, fix.message), changes=_shorten_all(ports, fix.changes)),
         by=found.by,
     )
 
 
-def _few(ports: Ports, texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(_short(ports, text) for text in texts if text.strip())[:MOST_FACTORS]
+def _shorten_all(ports: Ports, texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_shorten(ports, text) for text in texts if text.strip())[:MOST_FACTORS]
 
 
-def _short(ports: Ports, text: str) -> str:
-    return ports.plain(text.strip())[:LONGEST_EXCERPT]
+def _shorten(ports: Ports, text: str) -> str:
+    return ports.sanitize(text.strip())[:LONGEST_EXCERPT]
 
 
 # --- the monitor
 
 
-async def _review(ports: Ports, command: Advise, seen: Observation) -> Advised:
+async def _ask_monitor(ports: Ports, command: Advise, seen: Observation) -> Advised:
     context = MonitorContext(
         task=ports.public_task,
         observation=seen,
@@ -142,11 +142,11 @@ async def _review(ports: Ports, command: Advise, seen: Observation) -> Advised:
     )
     answer = await request_answer(ports.monitor.review, context, Finding, command.timeout)
     if isinstance(answer, NoAnswer):
-        return _unanswered(ports, command, answer)
+        return _report_no_answer(ports, command, answer)
     verdict = "answered" if answer.verdict == "reviewed" else answer.verdict
     advice = answer.advice
-    advice = replace(advice, says=ports.plain(advice.says)) if advice and advice.says.strip() else None
-    return replace(_advised(command, verdict, answer.detail, answer.cost, answer.model), advice=advice)
+    advice = replace(advice, says=ports.sanitize(advice.says)) if advice and advice.says.strip() else None
+    return replace(_build_advised(command, verdict, answer.detail, answer.cost, answer.model), advice=advice)
 
 
 async def load_path(ports: Ports, since: int) -> tuple[TakenStep, ...]:
@@ -162,7 +162,7 @@ async def load_path(ports: Ports, since: int) -> tuple[TakenStep, ...]:
         -LONGEST_PATH:
     ]
     seen = {step[0].seen: await ports.store.observation(ports.run_id, step[0].seen) for step in steps}
-    return tuple(_taken(ports, plans, step[-1], seen[step[0].seen]) for step in steps)
+    return tuple(_build_taken_step(ports, plans, step[-1], seen[step[0].seen]) for step in steps)
 
 
 async def load_proposed(ports: Ports, command: Advise) -> tuple[ProposedStep, ...]:
@@ -182,7 +182,9 @@ async def load_proposed(ports: Ports, command: Advise) -> tuple[ProposedStep, ..
     )
 
 
-def _taken(ports: Ports, plans: Mapping[int, PlanVersion], entry: LedgerEntry, seen: Observation | None) -> TakenStep:
+def _build_taken_step(
+    ports: Ports, plans: Mapping[int, PlanVersion], entry: LedgerEntry, seen: Observation | None
+) -> TakenStep:
     step, outcome = plans[entry.version].steps[entry.index], entry.outcome or NO_ANSWER
     return TakenStep(
         call=entry.call,
@@ -200,10 +202,10 @@ def _taken(ports: Ports, plans: Mapping[int, PlanVersion], entry: LedgerEntry, s
 # --- the outliner and its judge
 
 
-async def _draw(ports: Ports, command: Advise, seen: Observation) -> Advised:
+async def _ask_outliner(ports: Ports, command: Advise, seen: Observation) -> Advised:
     """Ask the outliner, and keep the coarse goals of its draft. A draft without any is garbage."""
     if ports.outliner is None:
-        return _advised(command, "gave_up", "there is no outliner")
+        return _build_advised(command, "gave_up", "there is no outliner")
     context = OutliningContext(
         task=ports.public_task,
         observation=seen,
@@ -215,15 +217,15 @@ async def _draw(ports: Ports, command: Advise, seen: Observation) -> Advised:
     )
     answer = await request_answer(ports.outliner.outline, context, OutlineDraft, command.timeout)
     if isinstance(answer, NoAnswer):
-        return _unanswered(ports, command, answer)
+        return _report_no_answer(ports, command, answer)
     goals, refused = select_goals(answer.goals)
     verdict = answer.verdict if answer.verdict != "goals" else "answered" if goals else "garbage"
     detail = "; ".join((answer.detail, *refused) if answer.detail else refused)
-    advised = _advised(command, verdict, detail, answer.cost, answer.model)
+    advised = _build_advised(command, verdict, detail, answer.cost, answer.model)
     return replace(advised, goals=goals if verdict == "answered" else ())
 
 
-async def _judge(ports: Ports, command: Advise, seen: Observation) -> Advised:
+async def _ask_judge(ports: Ports, command: Advise, seen: Observation) -> Advised:
     """Ask the judge, and keep its evidence only if it is on the screen."""
     context = ProgressContext(
         task=ports.public_task,
@@ -233,13 +235,13 @@ async def _judge(ports: Ports, command: Advise, seen: Observation) -> Advised:
     )
     answer = await request_answer(ports.progress_judge.judge, context, Judgement, command.timeout)
     if isinstance(answer, NoAnswer):
-        return _unanswered(ports, command, answer)
+        return _report_no_answer(ports, command, answer)
     there = is_seen(answer.evidence, seen)
     unseen = f"not on the screen: {answer.evidence}" if answer.evidence.strip() and not there else ""
     verdict = "answered" if answer.verdict == "judged" else answer.verdict
     detail = "; ".join(each for each in (answer.detail, unseen) if each)
     return replace(
-        _advised(command, verdict, detail, answer.cost, answer.model),
+        _build_advised(command, verdict, detail, answer.cost, answer.model),
         current=answer.current,
-        evidence=ports.plain(answer.evidence) if there else "",
+        evidence=ports.sanitize(answer.evidence) if there else "",
     )

@@ -19,7 +19,7 @@ async def amend(planning: Planning) -> Proposal | None:
         return None
     plan = await ports.store.plan(ports.run_id, amendment.version, amendment.made_by)
     assert plan is not None, f"plan version {amendment.version} was adopted and must be stored"
-    steps = _amended(plan, amendment, command.version, planning.scope)
+    steps = _amend_steps(plan, amendment, command.version, planning.scope)
     if isinstance(steps, str):
         return Proposal(draft=PlanDraft(verdict="refused", detail=steps, cost=FREE))
     return Proposal(
@@ -29,28 +29,28 @@ async def amend(planning: Planning) -> Proposal | None:
     )
 
 
-def _amended(plan: PlanVersion, amendment: Amendment, version: int, view: Scope) -> tuple[Step, ...] | str:
+def _amend_steps(plan: PlanVersion, amendment: Amendment, version: int, view: Scope) -> tuple[Step, ...] | str:
     """The remaining steps, changed; or why the change cannot be made."""
     changes = {changed.index: changed.arguments for changed in amendment.changes}
     steps: list[Step] = []
     for step in plan.steps[amendment.cursor :]:
-        changed = _changed(step, changes.get(step.index, ()), view)
+        changed = _change_step(step, changes.get(step.index, ()), view)
         if isinstance(changed, str):
             return f"{step.skill} cannot be changed like that: {changed}"
         steps.append(replace(changed, version=version, index=len(steps)))
     return tuple(steps)
 
 
-def _changed(step: Step, changes: Pairs, view: Scope) -> Step | str:
+def _change_step(step: Step, changes: Pairs, view: Scope) -> Step | str:
     skill = view.catalogue.skill(step.skill)
     if step.zone == REPLAN or not changes or skill is None:
         return step
-    given = dict(step.arguments)
+    merged = dict(step.arguments)
     for name, _ in changes:
-        before = given.get(name)
+        before = merged.get(name)
         if isinstance(before, Reference) and before.source == "secret":
             return f"'{name}' is a secret"
-    arguments: Arguments = tuple((given | dict(changes)).items())
+    arguments: Arguments = tuple((merged | dict(changes)).items())
     problem = arguments_problem(arguments, skill.parameters, view.task)
     if problem:
         return problem

@@ -32,7 +32,7 @@ class NotAsync(TypeError):
     """A method that must be `async def` is a plain function."""
 
 
-def awaitable(answer: Awaitable[A] | A, method: Callable[..., Any]) -> Awaitable[A]:
+def require_awaitable(answer: Awaitable[A] | A, method: Callable[..., Any]) -> Awaitable[A]:
     """The method's return value, checked to be awaitable. Raises `NotAsync`."""
     if not inspect.isawaitable(answer):
         raise NotAsync(f"{name_of(method)} is a plain function: write `async def {method.__name__}`")
@@ -50,7 +50,7 @@ async def request_answer(
 ) -> A | NoAnswer:
     """Ask, and return an answer that is known to be storable or why there is none. Misuse of the library is raised."""
     try:
-        answer = await asyncio.wait_for(awaitable(ask(context), ask), seconds)
+        answer = await asyncio.wait_for(require_awaitable(ask(context), ask), seconds)
         if isinstance(answer, kind):
             return decode(kind, encode(answer))
     except MidcourseError:

@@ -9,7 +9,7 @@ from midcourse.domain.command import AskPerson
 from midcourse.domain.event import ApprovalDecided, PersonAsked
 from midcourse.domain.records.answers import Asked
 from midcourse.perform.acting import load_step
-from midcourse.perform.answering import NotAsync, awaitable, name_of
+from midcourse.perform.answering import NotAsync, name_of, require_awaitable
 from midcourse.perform.ports import Ports
 from midcourse.perform.revision import find_revision, find_shown_before
 from midcourse.policy.approval.check import why_changes_invalid, why_may_not_decide, why_needs_all_values
@@ -25,32 +25,32 @@ log = logging.getLogger(__name__)
 async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | PersonAsked:
     question = await build_question(ports, command)
     if command.about == "approve":
-        await ports.store.save_asked(_asked(question))
+        await ports.store.save_asked(_list_asked(question))
     if offers(ports.store, Questions):  # other processes may answer it
         await ports.store.save_question(question)
     try:
-        decision = await awaitable(ports.approver.ask(question), ports.approver.ask)
+        decision = await require_awaitable(ports.approver.ask(question), ports.approver.ask)
         if decision is None:
             return PersonAsked(answers=command.id)
         decision = decode(Decision, encode(decision, Decision))
     except NotAsync as error:
-        return _denied(command, str(error))
+        return _deny(command, str(error))
     except Exception as error:
         asked = name_of(ports.approver.ask)
         log.error("%s raised\n%s", asked, traced(error))
-        return _denied(command, ports.plain(f"{asked} raised {explained(error)}"))
+        return _deny(command, ports.sanitize(f"{asked} raised {explained(error)}"))
     if decision.verdict not in VERDICTS[command.about]:
-        return _denied(command, f"'{decision.verdict}' does not answer the question")
+        return _deny(command, f"'{decision.verdict}' does not answer the question")
     if unfit := why_changes_invalid(decision.verdict, decision.changes, len(question.consequences)):
-        return _denied(command, unfit)
+        return _deny(command, unfit)
     if incomplete := why_needs_all_values(question, decision):
-        return _denied(command, incomplete)
+        return _deny(command, incomplete)
     if why_may_not_decide(question.not_by, decision.verdict, decision.by):
         return PersonAsked(answers=command.id)  # it stays open for another approver
     return bind_decision(question, decision)
 
 
-def _asked(question: Question) -> tuple[Asked, ...]:
+def _list_asked(question: Question) -> tuple[Asked, ...]:
     return tuple(
         Asked(
             run=question.run,
@@ -62,7 +62,7 @@ def _asked(question: Question) -> tuple[Asked, ...]:
     )
 
 
-def _denied(command: AskPerson, by: str) -> ApprovalDecided:
+def _deny(command: AskPerson, by: str) -> ApprovalDecided:
     """The denial that stands in for a missing or invalid decision."""
     verdict: Verdict = "rejected" if "rejected" in VERDICTS[command.about] else "stop"
     return ApprovalDecided(question=command.id, verdict=verdict, by=by)
@@ -88,13 +88,13 @@ async def build_question(ports: Ports, command: AskPerson) -> Question:
         changed_from=changed,
         detail=command.detail,
         not_by=ports.task.by if ports.task.agreement.four_eyes else "",
-        before=await _before(ports, command, tuple(consequences)),
+        before=await _find_compared(ports, command, tuple(consequences)),
         revision=await find_revision(ports, command) if command.about == "approve" else None,
         earlier=command.earlier,
     )
 
 
-async def _before(
+async def _find_compared(
     ports: Ports, command: AskPerson, consequences: tuple[Consequence, ...]
 ) -> tuple[Consequence | None, ...]:
     """What each consequence is compared with; for a repetition, what was sent before."""

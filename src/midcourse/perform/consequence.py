@@ -40,7 +40,7 @@ async def read_consequence(
     ports: Ports, step: Step, skill: Skill, seen: Observation, time: Allowance
 ) -> Forecast | None:
     """Read and save the consequence of a step. None: what it would send cannot be read."""
-    commit = await _commit_set(ports, step, skill, seen, time)
+    commit = await _read_commit_set(ports, step, skill, seen, time)
     if commit is None:
         return None
     consequence = Consequence(
@@ -56,16 +56,16 @@ async def read_consequence(
     forecast = Forecast(
         identity=identity_digest(step.skill, step.target, commit),
         digest=digest,
-        ruled="ask" if skill.asks else await _ruling(ports, consequence),
+        ruled="ask" if skill.asks else await _decide_ruling(ports, consequence),
     )
     if step.effect != "irreversible":
         return forecast
     likeness = likeness_of(step.skill, step.target, commit)
-    alike = await find_similar_effects(ports, likeness, forecast.identity, _asked_about(ports, step), time)
+    alike = await find_similar_effects(ports, likeness, forecast.identity, _build_inspected_call(ports, step), time)
     return replace(forecast, likeness=likeness, alike=alike)
 
 
-async def _ruling(ports: Ports, consequence: Consequence) -> Ruling:
+async def _decide_ruling(ports: Ports, consequence: Consequence) -> Ruling:
     """The ruling on a consequence: by rules, or else by earlier decisions about consequences of the same shape."""
     agreement = ports.task.agreement
     ruling = find_ruling(agreement, consequence)
@@ -75,9 +75,11 @@ async def _ruling(ports: Ports, consequence: Consequence) -> Ruling:
     return "proven" if is_proven(agreement, answered) else "unproven"
 
 
-async def _commit_set(ports: Ports, step: Step, skill: Skill, seen: Observation, time: Allowance) -> CommitSet | None:
+async def _read_commit_set(
+    ports: Ports, step: Step, skill: Skill, seen: Observation, time: Allowance
+) -> CommitSet | None:
     if skill.commits == "call":
-        return CommitSet(values=_named(ports, step.arguments))
+        return CommitSet(values=_format_arguments(ports, step.arguments))
     arguments = ports.fill_in(step.arguments)
     if isinstance(arguments, str):
         return None
@@ -95,7 +97,7 @@ async def _commit_set(ports: Ports, step: Step, skill: Skill, seen: Observation,
     )
 
 
-def _asked_about(ports: Ports, step: Step) -> Call | None:
+def _build_inspected_call(ports: Ports, step: Step) -> Call | None:
     arguments = ports.fill_in(step.arguments)
     return None if isinstance(arguments, str) else build_call(step, UNSENT, arguments)
 
@@ -122,7 +124,7 @@ def build_call(
     )
 
 
-def _named(ports: Ports, arguments: Arguments) -> Pairs:
+def _format_arguments(ports: Ports, arguments: Arguments) -> Pairs:
     """Arguments as they are shown: inputs by value, since they tell two orders apart; secrets and files by name."""
     inputs = dict(ports.task.inputs)
 

@@ -32,7 +32,7 @@ async def plan_try(ports: Ports, command: PlanTry) -> TryPlanned:
     seen = await ports.store.observation(ports.run_id, command.seen)
     if seen is None:
         return TryPlanned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
-    draft = await _ask(ports, command, seen, time)
+    draft = await _ask_detour_planner(ports, command, seen, time)
     answer = TryPlanned(
         answers=command.id,
         verdict=draft.verdict,
@@ -43,31 +43,31 @@ async def plan_try(ports: Ports, command: PlanTry) -> TryPlanned:
     )
     if draft.verdict != "try" or draft.step is None:
         return replace(answer, verdict="garbage") if draft.verdict == "try" else answer
-    step = _resolved(ports, draft.step, command.version, seen)
+    step = _resolve_draft(ports, draft.step, command.version, seen)
     if isinstance(step, str):
         return replace(answer, verdict="refused", detail=step)
-    short = await _stored(ports, step, command, f"{command.label}: {'back' if command.undo else 'a try'}")
-    return replace(answer, step=short, options=tuple(_cut(option) for option in draft.options[:MOST_OPTIONS]))
+    short = await _save_step(ports, step, command, f"{command.label}: {'back' if command.undo else 'a try'}")
+    return replace(answer, step=short, options=tuple(_shorten(option) for option in draft.options[:MOST_OPTIONS]))
 
 
-async def _ask(ports: Ports, command: PlanTry, seen: Observation, time: Allowance) -> TryDraft:
+async def _ask_detour_planner(ports: Ports, command: PlanTry, seen: Observation, time: Allowance) -> TryDraft:
     """The detour planner's draft. A late answer counts as transport, and one that is not a draft as garbage."""
     worst = worst_plan(ports.task.limits)
     if ports.detour_planner is None:
         return TryDraft(verdict="gave_up", detail="there is no detour planner")
-    context = await _context(ports, command, seen)
+    context = await _build_context(ports, command, seen)
     answer = await request_answer(ports.detour_planner.plan_try, context, TryDraft, time.left())
     if isinstance(answer, NoAnswer):
         return TryDraft(verdict=answer.verdict, detail=answer.detail, cost=answer.cost(worst))
     return answer
 
 
-async def _context(ports: Ports, command: PlanTry, seen: Observation) -> DetourContext:
-    tries = [await _past(ports, one) for one in command.tries]
+async def _build_context(ports: Ports, command: PlanTry, seen: Observation) -> DetourContext:
+    tries = [await _load_past_try(ports, one) for one in command.tries]
     undo = next((past for past, one in zip(tries, command.tries, strict=True) if one.version == command.undo), None)
     return DetourContext(
         task=ports.public_task,
-        goal=await _goal(ports, command.goal),
+        goal=await _load_goal(ports, command.goal),
         observation=seen,
         catalogue=ports.world.catalogue(),
         label=command.label,
@@ -83,7 +83,7 @@ async def _context(ports: Ports, command: PlanTry, seen: Observation) -> DetourC
     )
 
 
-async def _past(ports: Ports, tried: Tried) -> PastTry:
+async def _load_past_try(ports: Ports, tried: Tried) -> PastTry:
     return PastTry(
         label=tried.label,
         step=await load_step(ports, tried.version, 0) if tried.version else None,
@@ -97,11 +97,11 @@ async def _past(ports: Ports, tried: Tried) -> PastTry:
     )
 
 
-async def _goal(ports: Ports, step: tuple[int, int]) -> Goal:
+async def _load_goal(ports: Ports, step: tuple[int, int]) -> Goal:
     return goal_of(await load_step(ports, *step))
 
 
-def _resolved(ports: Ports, draft: Draft, version: int, seen: Observation) -> Step | str:
+def _resolve_draft(ports: Ports, draft: Draft, version: int, seen: Observation) -> Step | str:
     """Resolve the draft to a step, or say why it must not be tried."""
     view = Scope(task=ports.task, observation=seen, catalogue=ports.world.catalogue())
     resolved = resolve((draft,), True, version, view)
@@ -113,7 +113,7 @@ def _resolved(ports: Ports, draft: Draft, version: int, seen: Observation) -> St
     return step
 
 
-async def _stored(ports: Ports, step: Step, command: PlanTry | PlanRevert, why: str) -> PlannedStep:
+async def _save_step(ports: Ports, step: Step, command: PlanTry | PlanRevert, why: str) -> PlannedStep:
     """Save the step as a plan of two steps: the act and the observation after it."""
     look = Step(version=step.version, index=1, zone=REPLAN, target=step.target, says="Look at the result")
     await ports.store.save_plan(
@@ -132,7 +132,7 @@ async def _stored(ports: Ports, step: Step, command: PlanTry | PlanRevert, why: 
     return short_form(step)
 
 
-def _cut(option: Option) -> Option:
+def _shorten(option: Option) -> Option:
     return Option(name=option.name[:LONGEST_NAME], says=option.says[:LONGEST_HINT])
 
 
@@ -145,7 +145,7 @@ async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJud
     seen = await ports.store.observation(ports.run_id, command.seen)
     if seen is None:
         return ClosenessJudged(answers=command.id, verdict="transport", detail="the observation to judge is gone")
-    goal = await _goal(ports, command.goal)
+    goal = await _load_goal(ports, command.goal)
     if found := find_arrival(goal, seen):
         return ClosenessJudged(answers=command.id, closeness=THERE, found=found, detail=goal.says)
     worst = worst_plan(ports.task.limits)
@@ -178,8 +178,8 @@ async def plan_revert(ports: Ports, command: PlanRevert) -> RevertPlanned:
     if before is None or now is None:
         return RevertPlanned(answers=command.id, detail="what was seen is gone")
     for way in find_ways_back(ActContext(step=step, before=before, now=now, catalogue=ports.world.catalogue())):
-        back = _resolved(ports, way.draft, command.version, now)
+        back = _resolve_draft(ports, way.draft, command.version, now)
         if way.strategy not in command.tried and isinstance(back, Step):
-            short = await _stored(ports, back, command, f"{command.label}: back, {way.strategy}")
+            short = await _save_step(ports, back, command, f"{command.label}: back, {way.strategy}")
             return RevertPlanned(answers=command.id, strategy=way.strategy, step=short)
     return RevertPlanned(answers=command.id, detail="there is no other way back")

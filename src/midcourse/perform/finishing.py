@@ -31,7 +31,7 @@ async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:
     seconds = time.left(ports.task.limits.look_timeout_seconds)
     found = await look(ports, command.id, seconds) if must_look else None
     seen = found.seen if found else await ports.store.observation(ports.run_id, command.seen)
-    checked = await _checked(ports, command, seen, time)
+    checked = await _check_condition(ports, command, seen, time)
     spent = (found.spent if found else ()) + checked.spent
     if command.extract and checked.verdict in ("met", "undecided"):
         history = await load_history(ports, ())
@@ -42,7 +42,9 @@ async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:
     return replace(checked, seen=found.ref if found else None, cost=total(spent), spent=spent)
 
 
-async def _checked(ports: Ports, command: CheckDone, seen: Observation | Unseen | None, time: Allowance) -> DoneChecked:
+async def _check_condition(
+    ports: Ports, command: CheckDone, seen: Observation | Unseen | None, time: Allowance
+) -> DoneChecked:
     """Check `done_when` against the screen, or with its probe."""
     condition = ports.task.done_when
     if condition is None:
@@ -54,15 +56,19 @@ async def _checked(ports: Ports, command: CheckDone, seen: Observation | Unseen 
         return DoneChecked(answers=command.id, verdict="undecided", detail=detail)
     words, held = describe(condition), holds(condition, seen)
     if held is not None:
-        return _found(command, held, words, seen)
+        return _build_done_checked(command, held, words, seen)
     read = await read_words(ports, condition, seen, time, turn=command.turn)
     if read.verdict is None:
-        return _found(command, None, words, seen)
-    found = _found(command, read.verdict.holds, words, seen, f" ({read.verdict.why})" if read.verdict.why else "")
+        return _build_done_checked(command, None, words, seen)
+    found = _build_done_checked(
+        command, read.verdict.holds, words, seen, f" ({read.verdict.why})" if read.verdict.why else ""
+    )
     return replace(found, spent=read.spent, wait=read.verdict.wait)
 
 
-def _found(command: CheckDone, held: bool | None, words: str, seen: Observation, why: str = "") -> DoneChecked:
+def _build_done_checked(
+    command: CheckDone, held: bool | None, words: str, seen: Observation, why: str = ""
+) -> DoneChecked:
     match held:
         case True:
             return DoneChecked(answers=command.id, verdict="met", detail=f"seen: {words}{why}")
@@ -98,7 +104,7 @@ async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe, time: Allow
 
 async def finish(ports: Ports, command: Finish) -> Finished:
     run, _ = await ports.store.load(ports.run_id)
-    await ports.store.save_result(await _result(ports, command, run))
+    await ports.store.save_result(await _build_result(ports, command, run))
     await keep_what_worked(ports, command, run)
     await learn(ports, ended=command.reason)
     with suppress(Exception):  # the result is saved; a world that cannot be closed does not change it
@@ -106,9 +112,9 @@ async def finish(ports: Ports, command: Finish) -> Finished:
     return Finished(answers=command.id)
 
 
-async def _result(ports: Ports, command: Finish, run: Run) -> Result:
+async def _build_result(ports: Ports, command: Finish, run: Run) -> Result:
     history = await load_history(ports, command.told)
-    data, missing = _output(ports, tuple({**dict(command.data), **dict(history.data)}.items()))
+    data, missing = _select_output(ports, tuple({**dict(command.data), **dict(history.data)}.items()))
     return Result(
         run=run.id,
         goal=ports.task.goal,
@@ -135,7 +141,7 @@ async def _result(ports: Ports, command: Finish, run: Run) -> Result:
     )
 
 
-def _output(ports: Ports, data: Pairs) -> tuple[Pairs, tuple[str, ...]]:
+def _select_output(ports: Ports, data: Pairs) -> tuple[Pairs, tuple[str, ...]]:
     """The requested output fields that have a value of the right type, and the names of required ones that do not."""
     wanted = {field.name: field for field in ports.task.output}
     if not wanted:

@@ -68,7 +68,7 @@ class Past:
         partial, answers = self._fold_settled(), list(told)
         for entry in self._entries[partial.count :]:
             outcome = _final_outcome(entry, answers)
-            partial.add(self._tried_by(entry, outcome), outcome.data)
+            partial.add(self._find_tried_step(entry, outcome), outcome.data)
         return History(
             completed=tuple(partial.completed),
             attempts=tuple(partial.attempts),
@@ -82,15 +82,15 @@ class Past:
         for entry in self._entries[partial.count : -1]:
             if entry.outcome is None or entry.outcome.status == "unknown":
                 break
-            partial.add(self._tried_by(entry, entry.outcome), entry.outcome.data)
+            partial.add(self._find_tried_step(entry, entry.outcome), entry.outcome.data)
         return partial.copy()
 
-    def _tried_by(self, entry: LedgerEntry, outcome: Outcome) -> TriedStep | None:
+    def _find_tried_step(self, entry: LedgerEntry, outcome: Outcome) -> TriedStep | None:
         """The step of this entry, cached unless a person's answer decided its outcome."""
         if outcome is not (entry.outcome or NO_ANSWER):
-            return _tried(self._plans[entry.version], entry, outcome)
+            return _build_tried_step(self._plans[entry.version], entry, outcome)
         if entry.command not in self._tried:
-            self._tried[entry.command] = _tried(self._plans[entry.version], entry, outcome)
+            self._tried[entry.command] = _build_tried_step(self._plans[entry.version], entry, outcome)
         return self._tried[entry.command]
 
     def _forget(self, version: int, command: int) -> None:
@@ -113,7 +113,7 @@ async def load_history(ports: "Ports", told: tuple[Told, ...]) -> History:
     return (await load_past(ports)).history(told)
 
 
-def failed_step(failure: Failure, history: History) -> FailedStep | None:
+def find_failed_step(failure: Failure, history: History) -> FailedStep | None:
     """The latest try of the step that failed, if it was a step."""
     tries = (one for one in reversed(history.attempts) if (one.version, one.index) == (failure.version, failure.index))
     return next(tries, None)
@@ -146,16 +146,16 @@ class _PartialHistory:
                 pass
 
 
-def _tried(plan: PlanVersion, entry: LedgerEntry, outcome: Outcome) -> TriedStep | None:
+def _build_tried_step(plan: PlanVersion, entry: LedgerEntry, outcome: Outcome) -> TriedStep | None:
     """The step of a ledger entry. None for a step of a detour: its effect shows on the screen."""
     if plan.cause == "detour":
         return None
     step = plan.steps[entry.index]
     if outcome.status == "ok":
-        return _completed(step, entry, doubtful=False)
-    if outcome.status == "unknown" and _irreversible(step, entry):
-        return _completed(step, entry, doubtful=True)
-    return _failed(step, outcome)
+        return _build_completed_step(step, entry, doubtful=False)
+    if outcome.status == "unknown" and _is_irreversible(step, entry):
+        return _build_completed_step(step, entry, doubtful=True)
+    return _build_failed_step(step, outcome)
 
 
 def _final_outcome(entry: LedgerEntry, answers: list[Told]) -> Outcome:
@@ -172,12 +172,12 @@ def _final_outcome(entry: LedgerEntry, answers: list[Told]) -> Outcome:
     return Outcome(status="no_effect", reason="no_effect", detail="a person says that it did not happen")
 
 
-def _irreversible(step: Step, entry: LedgerEntry) -> bool:
+def _is_irreversible(step: Step, entry: LedgerEntry) -> bool:
     """Whether it is irreversible by its skill, or was found to be when tried: only such an act has an identity."""
     return step.effect == "irreversible" or bool(entry.identity)
 
 
-def _completed(step: Step, entry: LedgerEntry, *, doubtful: bool) -> CompletedStep:
+def _build_completed_step(step: Step, entry: LedgerEntry, *, doubtful: bool) -> CompletedStep:
     return CompletedStep(
         version=step.version,
         index=step.index,
@@ -185,12 +185,12 @@ def _completed(step: Step, entry: LedgerEntry, *, doubtful: bool) -> CompletedSt
         target=step.target.label,
         says=step.says,
         arguments=step.arguments,
-        irreversible=_irreversible(step, entry),
+        irreversible=_is_irreversible(step, entry),
         doubtful=doubtful,
     )
 
 
-def _failed(step: Step, outcome: Outcome) -> FailedStep:
+def _build_failed_step(step: Step, outcome: Outcome) -> FailedStep:
     return FailedStep(
         version=step.version,
         index=step.index,

@@ -18,7 +18,7 @@ from midcourse.domain.records.lesson import Embedding, Lesson, Recalled, Untrust
 from midcourse.domain.replace import replace
 from midcourse.perform.history import load_past
 from midcourse.perform.ports import Lessons, Ports
-from midcourse.policy.failure.lessons import judge_lessons, teaches
+from midcourse.policy.failure.lessons import can_teach, judge_lessons
 from midcourse.policy.failure.recovery import sample_fraction
 from midcourse.policy.failure.signature import lesson_key, signature_of, trigram_embedding
 from midcourse.ports.memory import Memory
@@ -38,7 +38,7 @@ SAME_TASK = 0.6
 
 def find_lesson_key(ports: Ports, step: Step, seen: Observation, outcome: Outcome) -> str:
     """The lesson key of this outcome; empty if it is not a failure that lessons are kept for."""
-    if outcome.status not in FAILURES or not teaches(outcome.reason):
+    if outcome.status not in FAILURES or not can_teach(outcome.reason):
         return ""
     place = seen.surface.origin or ports.world.name
     signature = signature_of(outcome.reason, outcome.detail)
@@ -65,24 +65,24 @@ class Reminder:
 
 async def remind(ports: Ports, error_type: str = "other") -> Reminder:
     """Recall lessons by the exact signature of the latest failure, else by similarity, else by error type in similar tasks."""
-    if ports.lessons is None or not (failed := await _failed(ports)):
+    if ports.lessons is None or not (failed := await _load_failed(ports)):
         return Reminder()
-    memory, point = ports.lessons.memory, await _point(ports.lessons, failed[-1])
+    memory, point = ports.lessons.memory, await _embed(ports.lessons, failed[-1])
     fitting = await _wait_briefly(memory.recall(_signature(failed[-1]))) or ()
     if point is not None and not fitting:
         fitting = await _wait_briefly(memory.alike(point, above=ports.lessons.above)) or ()
-    if not (advising := _with_advice(fitting)) and error_type != "other":
+    if not (advising := _select_with_advice(fitting)) and error_type != "other":
         found = await _wait_briefly(memory.of_task(error_type, _task_of(ports).text, above=SAME_TASK))
-        advising = _with_advice(found or ())
+        advising = _select_with_advice(found or ())
     return Reminder(similar=advising, point=point)
 
 
-def _with_advice(found: tuple[Recalled, ...]) -> tuple[Recalled, ...]:
+def _select_with_advice(found: tuple[Recalled, ...]) -> tuple[Recalled, ...]:
     return tuple(one for one in found if one.lesson.fix.text or one.lesson.explained)
 
 
 def _task_of(ports: Ports) -> Untrusted:
-    return Untrusted(text=ports.plain(ports.task.goal)[:LONGEST_EXCERPT])
+    return Untrusted(text=ports.sanitize(ports.task.goal)[:LONGEST_EXCERPT])
 
 
 async def learn(
@@ -99,17 +99,17 @@ async def learn(
 
     The other parameters describe the latest failure, as far as known; `cause_by` names the source of `root_cause`.
     """
-    if ports.lessons is None or not (failed := await _failed(ports)):
+    if ports.lessons is None or not (failed := await _load_failed(ports)):
         return
-    cause = Untrusted(text=ports.plain(root_cause)[:LONGEST_EXCERPT])
-    lessons = {entry.lesson: _lesson(ports, entry) for entry in failed}
+    cause = Untrusted(text=ports.sanitize(root_cause)[:LONGEST_EXCERPT])
+    lessons = {entry.lesson: _build_lesson(ports, entry) for entry in failed}
     latest = lessons[failed[-1].lesson]
     lessons[latest.key] = replace(latest, category=category, error_type=error_type, root_cause=cause, cause_by=cause_by)
-    point = point or await _point(ports.lessons, failed[-1])
+    point = point or await _embed(ports.lessons, failed[-1])
     await _wait_briefly(_save_verdicts(ports, ports.lessons.memory, lessons, (failed[-1].lesson, point), ended))
 
 
-async def _failed(ports: Ports) -> list[LedgerEntry]:
+async def _load_failed(ports: Ports) -> list[LedgerEntry]:
     return [entry for entry in (await load_past(ports)).entries if entry.lesson]
 
 
@@ -126,14 +126,14 @@ async def _save_verdicts(
         await memory.save(lessons[judged.lesson], placed[1] if judged.lesson == placed[0] else None)
         match judged.verdict:
             case "fixed":
-                await memory.credit(judged.lesson, run_id, Untrusted(text=ports.plain(judged.fix.text)))
+                await memory.credit(judged.lesson, run_id, Untrusted(text=ports.sanitize(judged.fix.text)))
             case "unhelpful":
                 await memory.debit(judged.lesson, run_id)
             case None:
                 pass
 
 
-def _lesson(ports: Ports, entry: LedgerEntry) -> Lesson:
+def _build_lesson(ports: Ports, entry: LedgerEntry) -> Lesson:
     outcome = entry.outcome or Outcome()
     return Lesson(
         key=entry.lesson,
@@ -149,7 +149,7 @@ def _signature(entry: LedgerEntry) -> str:
     return signature_of(outcome.reason, outcome.detail)
 
 
-async def _point(lessons: Lessons, entry: LedgerEntry) -> Embedding | None:
+async def _embed(lessons: Lessons, entry: LedgerEntry) -> Embedding | None:
     if entry.outcome is None:
         return None
     text = entry.outcome.detail or entry.outcome.reason

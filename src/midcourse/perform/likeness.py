@@ -24,12 +24,14 @@ async def find_similar_effects(
         if (names := differing_names(entry.likeness, likeness)) is not None
     ]
     unsure = {name for _, names in found for name in names}
-    changed = await _changed(ports, call, tuple(sorted(unsure)), time) if unsure else frozenset[str]()
+    changed = await _reread_changed_names(ports, call, tuple(sorted(unsure)), time) if unsure else frozenset[str]()
     alike = [entry for entry, names in found if changed is None or changed.issuperset(names)]
-    return tuple(_alike(entry) for entry in alike[-MOST_ALIKE:])
+    return tuple(_build_alike(entry) for entry in alike[-MOST_ALIKE:])
 
 
-async def _changed(ports: Ports, call: Call | None, names: tuple[str, ...], time: Allowance) -> frozenset[str] | None:
+async def _reread_changed_names(
+    ports: Ports, call: Call | None, names: tuple[str, ...], time: Allowance
+) -> frozenset[str] | None:
     """Which of these values the form changes by itself. None: unknown, so any of them may."""
     if call is None or not offers(ports.world, Rereads):
         return None
@@ -48,7 +50,7 @@ def _may_exist(entry: LedgerEntry) -> bool:
     return outcome is None or outcome.status != "no_effect" or not outcome.evidence
 
 
-def _alike(entry: LedgerEntry) -> Alike:
+def _build_alike(entry: LedgerEntry) -> Alike:
     assert entry.dispatched_at is not None, "it was sent"
     return Alike(
         command=entry.command,

@@ -45,19 +45,19 @@ async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, 
     """
     time = Allowance(ports.clock, seconds)
     flat = FREE if free else ports.look_cost
-    seen = await _observed(ports, time)
+    seen = await _observe_world(ports, time)
     picture = None
     if isinstance(seen, Observation) and seen.screenshot:
         picture = await store_picture(ports, seen.screenshot, time)
         seen = seen if picture else replace(seen, screenshot="")
     sighting: Sighting | None = None
     if ports.reader is not None and ports.task.limits.vision and isinstance(seen, Observation):
-        sighting = await _read(ports, ports.reader, picture, seen, time)
-        seen = _as_read(seen, sighting)
+        sighting = await _read_picture(ports, ports.reader, picture, seen, time)
+        seen = _apply_sighting(seen, sighting)
     if isinstance(seen, Observation) and not seen.zones and _has_zones(ports):
         seen = Unseen(reason="empty", detail=f"'{seen.surface.title}' showed nothing to act on")
     if isinstance(seen, Observation):
-        seen = ports.masked(replace(seen, id=f"o{command}"))
+        seen = ports.mask_observation(replace(seen, id=f"o{command}"))
         await ports.store.save_observation(ports.run_id, seen)
     cost = flat.plus(sighting.cost) if sighting else flat
     if sighting is None:
@@ -67,7 +67,7 @@ async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, 
 
 async def is_world_lost(ports: Ports, seconds: float) -> bool:
     """Whether the world's session is gone, or its host away. Nothing is saved or read by a model."""
-    seen = await _observed(ports, Allowance(ports.clock, seconds))
+    seen = await _observe_world(ports, Allowance(ports.clock, seconds))
     return isinstance(seen, Unseen) and seen.reason == "world_lost"
 
 
@@ -76,22 +76,24 @@ def _has_zones(ports: Ports) -> bool:
     return not skills or any(skill.on_zone for skill in skills)
 
 
-async def _observed(ports: Ports, time: Allowance) -> Observation | Unseen:
+async def _observe_world(ports: Ports, time: Allowance) -> Observation | Unseen:
     seconds = time.left()
     try:
         seen = cast(object, await asyncio.wait_for(ports.world.observe(), seconds))
     except TimeoutError:
         return Unseen(reason="timeout", detail=f"nothing was seen within {seconds:g} s")
     except Exception as error:
-        return Unseen(reason="failed", detail=ports.plain(explained(error)))
+        return Unseen(reason="failed", detail=ports.sanitize(explained(error)))
     if isinstance(seen, Unseen):
-        return replace(seen, detail=ports.plain(seen.detail))
+        return replace(seen, detail=ports.sanitize(seen.detail))
     if not isinstance(seen, Observation):
         return Unseen(reason="failed", detail=f"the world showed {type(seen).__name__}, not an Observation")
     return encodable(seen) or Unseen(reason="failed", detail="what the world showed cannot be written down")
 
 
-async def _read(ports: Ports, reader: Reader, picture: Blob | None, seen: Observation, time: Allowance) -> Sighting:
+async def _read_picture(
+    ports: Ports, reader: Reader, picture: Blob | None, seen: Observation, time: Allowance
+) -> Sighting:
     """Ask the reader. After an error no zones were found, and the full reservation counts as spent."""
     png = await as_png(picture)
     if not png:
@@ -106,7 +108,7 @@ async def _read(ports: Ports, reader: Reader, picture: Blob | None, seen: Observ
         return Sighting(why=describe_error(error), cost=worst)
 
 
-def _as_read(seen: Observation, sighting: Sighting) -> Observation | Unseen:
+def _apply_sighting(seen: Observation, sighting: Sighting) -> Observation | Unseen:
     """The observation with the zones found in the picture.
 
     `Unseen`, so that the last observation stays, if none were found and the world reports none on the screen either, or the

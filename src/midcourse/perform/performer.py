@@ -71,7 +71,7 @@ class Performer:
                 | ClosenessJudged()
                 | Advised()
             ):
-                return replace(event, detail=self.ports.plain(event.detail))
+                return replace(event, detail=self.ports.sanitize(event.detail))
             case _:
                 return event
 

@@ -11,7 +11,7 @@ from midcourse.domain.replace import replace
 from midcourse.perform.amendments import amend
 from midcourse.perform.answering import NoAnswer, request_answer
 from midcourse.perform.consequence import Forecast, read_consequence
-from midcourse.perform.history import failed_step, load_history
+from midcourse.perform.history import find_failed_step, load_history
 from midcourse.perform.learning import learn, remind
 from midcourse.perform.picturing import as_png, read_stored
 from midcourse.perform.ports import Allowance, Ports
@@ -26,34 +26,36 @@ from midcourse.ports.planner import PlanDraft, PlanningContext, Remembering, See
 
 
 async def make_plan(ports: Ports, command: MakePlan) -> Planned:
-    planning = await _context(ports, command)
+    planning = await _load_planning(ports, command)
     if planning is None:
         return Planned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
     proposal = await _propose(planning)
     resolved = _resolve(planning, proposal)
-    planned = await _planned(planning, proposal, resolved)
+    planned = await _build_planned(planning, proposal, resolved)
     if isinstance(resolved, Resolved):
-        await ports.store.save_plan(ports.run_id, _version(planning, proposal, resolved))
+        await ports.store.save_plan(ports.run_id, _build_version(planning, proposal, resolved))
     return planned
 
 
 # --- context
 
 
-async def _context(ports: Ports, command: MakePlan) -> Planning | None:
+async def _load_planning(ports: Ports, command: MakePlan) -> Planning | None:
     time = Allowance(ports.clock, command.timeout)
-    scope = await _scope(ports, command)
+    scope = await _load_scope(ports, command)
     if scope is None:
         return None
     history = await load_history(ports, command.told)
     planning = Planning(ports=ports, command=command, time=time, scope=scope, history=history)
-    return replace(planning, recovery=await _recovery(planning, command.failure)) if command.failure else planning
+    return (
+        replace(planning, recovery=await _explain_failure(planning, command.failure)) if command.failure else planning
+    )
 
 
-async def _recovery(planning: Planning, failure: Failure) -> ReplanningContext:
+async def _explain_failure(planning: Planning, failure: Failure) -> ReplanningContext:
     """The context of a failure: the explanation of an adviser or else of the rules, and lessons of earlier runs."""
     ports, history = planning.ports, planning.history
-    failed = failed_step(failure, history)
+    failed = find_failed_step(failure, history)
     reminded = await remind(ports, failure.found.error_type)
     reflection = planning.command.reflection or explain_failure(failure, failed, history.attempts)
     cause = reflection.analysis.root_cause
@@ -78,7 +80,7 @@ async def _recovery(planning: Planning, failure: Failure) -> ReplanningContext:
     )
 
 
-async def _scope(ports: Ports, command: MakePlan) -> Scope | None:
+async def _load_scope(ports: Ports, command: MakePlan) -> Scope | None:
     observation = await ports.store.observation(ports.run_id, command.seen)
     if observation is None:
         return None
@@ -108,7 +110,7 @@ async def _ask_planner(planning: Planning) -> Proposal:
     ports, command, history = planning.ports, planning.command, planning.history
     observation = planning.scope.observation
     worst = worst_plan(ports.task.limits)
-    earlier = await _earlier(ports, observation, history.plans)
+    earlier = await _load_earlier_screens(ports, observation, history.plans)
     context = PlanningContext(
         task=ports.public_task,
         observation=observation,
@@ -130,7 +132,7 @@ async def _ask_planner(planning: Planning) -> Proposal:
         turn=command.turn,
         wrap_up=command.wrap_up,
         beyond=command.beyond,
-        picture=await _picture(ports, observation),
+        picture=await _load_picture(ports, observation),
         detours=planning.scope.detours,
         outline=command.outline,
         advice=command.advice,
@@ -141,7 +143,7 @@ async def _ask_planner(planning: Planning) -> Proposal:
     return Proposal(draft=answer)
 
 
-async def _picture(ports: Ports, seen: Observation) -> bytes:
+async def _load_picture(ports: Ports, seen: Observation) -> bytes:
     """The screenshot that the world took, with secrets covered, if the planner wants it."""
     if not (offers(ports.planner, Seeing) and ports.planner.sees and seen.screenshot):
         return b""
@@ -152,7 +154,7 @@ SOURCES: tuple[Source, ...] = (amend, reuse, _ask_planner)
 """What proposes steps, in order: changes by a person, a plan that worked before, the planner."""
 
 
-async def _earlier(
+async def _load_earlier_screens(
     ports: Ports, now: Observation, plans: tuple[PlanVersion, ...]
 ) -> tuple[tuple[int, Observation], ...]:
     """The screens that earlier plans on this surface were made from, oldest first, each with its first plan."""
@@ -183,7 +185,7 @@ def _resolve(planning: Planning, proposal: Proposal) -> Resolved | str | None:
     return resolved
 
 
-def _version(planning: Planning, proposal: Proposal, resolved: Resolved) -> PlanVersion:
+def _build_version(planning: Planning, proposal: Proposal, resolved: Resolved) -> PlanVersion:
     command = planning.command
     return PlanVersion(
         version=command.version,
@@ -200,7 +202,7 @@ def _version(planning: Planning, proposal: Proposal, resolved: Resolved) -> Plan
     )
 
 
-async def _planned(planning: Planning, proposal: Proposal, resolved: Resolved | str | None) -> Planned:
+async def _build_planned(planning: Planning, proposal: Proposal, resolved: Resolved | str | None) -> Planned:
     command, draft = planning.command, proposal.draft
     answer = Planned(
         answers=command.id,
@@ -213,11 +215,13 @@ async def _planned(planning: Planning, proposal: Proposal, resolved: Resolved | 
         return replace(answer, verdict=draft.verdict, wait=draft.wait)
     if isinstance(resolved, str):
         return replace(answer, verdict="garbage", detail=resolved)
-    steps = await _short_forms(planning.ports, resolved.steps, planning.scope, planning.time)
+    steps = await _shorten_steps(planning.ports, resolved.steps, planning.scope, planning.time)
     return replace(answer, steps=steps, final=resolved.final, repairs=len(resolved.repairs))
 
 
-async def _short_forms(ports: Ports, steps: tuple[Step, ...], view: Scope, time: Allowance) -> tuple[PlannedStep, ...]:
+async def _shorten_steps(
+    ports: Ports, steps: tuple[Step, ...], view: Scope, time: Allowance
+) -> tuple[PlannedStep, ...]:
     """Short forms of the steps, with identity and consequence where no earlier step can change them."""
     short: list[PlannedStep] = []
     untouched = True

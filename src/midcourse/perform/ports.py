@@ -126,11 +126,11 @@ class Ports:
     def mask_all(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self.mask_text, texts))
 
-    def plain(self, text: str) -> str:
+    def sanitize(self, text: str) -> str:
         """Text from outside as it may be stored and passed on: without secrets, and at most a page."""
         return self.mask_text(readable(text))[:LONGEST_TEXT]
 
-    def masked(self, seen: Observation) -> Observation:
+    def mask_observation(self, seen: Observation) -> Observation:
         """The observation with secrets masked: a field may show the secret that was typed into it."""
         secrets, surface = self.secrets(), seen.surface
         if not secrets:

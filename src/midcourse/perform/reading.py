@@ -44,7 +44,7 @@ async def read_words(
     if condition is None or not needs_reader(condition) or ports.verifier is None or not ports.task.limits.reads_words:
         return Reading()
     worst, seconds = worst_plan(ports.task.limits), time.left(ports.task.limits.plan_timeout_seconds)
-    says, task = ports.plain(condition.says), ports.public_task
+    says, task = ports.sanitize(condition.says), ports.public_task
     claim = Claim(says=says, task=task, now=now, before=before, worst=worst, turn=turn)
     try:
         verdict = await asyncio.wait_for(ports.verifier.verify(claim), seconds)
@@ -74,7 +74,7 @@ async def extract_output(
     fields = tuple(field for field in ports.task.output if field.name not in have)
     if not fields or ports.extractor is None or not ports.task.limits.reads_words:
         return Extraction()
-    screens = await _screens(ports, history, now)
+    screens = await _load_screens(ports, history, now)
     worst = worst_plan(ports.task.limits)
     wanted = Wanted(task=ports.public_task, fields=fields, screens=screens, worst=worst, turn=turn)
     try:
@@ -84,18 +84,18 @@ async def extract_output(
         found = Extract(why="it was not read in time", cost=without_call(worst), wait=0.0)
     except Exception as error:
         found = Extract(why=describe_error(error), cost=worst)
-    data = ports.mask(_kept(found.data, fields, screens))
+    data = ports.mask(_select_valid(found.data, fields, screens))
     return Extraction(data=data, spent=bill("extractor", found.cost, 0, found.model), wait=found.wait)
 
 
-async def _screens(ports: Ports, history: History, now: Observation | None) -> tuple[Observation, ...]:
+async def _load_screens(ports: Ports, history: History, now: Observation | None) -> tuple[Observation, ...]:
     ids = dict.fromkeys(plan.observation for plan in reversed(history.plans))
     earlier = [await ports.store.observation(ports.run_id, seen) for seen in [*ids][:MOST_SCREENS]]
     different = {seen.fingerprint: seen for seen in (now, *earlier) if seen is not None}
     return tuple(different.values())[:MOST_SCREENS]
 
 
-def _kept(data: Pairs, fields: tuple[Parameter, ...], screens: tuple[Observation, ...]) -> Pairs:
+def _select_valid(data: Pairs, fields: tuple[Parameter, ...], screens: tuple[Observation, ...]) -> Pairs:
     """Values that were asked for, have the right type and appear on a screen: any other value is made up."""
     wanted = {field.name: field for field in fields}
     return tuple(

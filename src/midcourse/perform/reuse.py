@@ -60,7 +60,7 @@ async def _reuse(planning: Planning, segments: PlanCache) -> Proposal | None:
         await _drop_refused(ports, segments, command.version)
     if command.refused or command.guidance or command.stale or command.beyond:
         return None
-    past = _past(ports, history)
+    past = _build_past(ports, history)
     situation = past.situation(planning.scope.observation, command.version)
     if isinstance(situation, Unclear):
         return None
@@ -73,11 +73,11 @@ async def _reuse(planning: Planning, segments: PlanCache) -> Proposal | None:
     used = {plan.reused.segment for plan in history.plans if plan.reused}
     for segment in found:
         if segment.id not in used and is_applicable(segment, situation):
-            return await _proposal(planning, segments, segment, situation)
+            return await _build_proposal(planning, segments, segment, situation)
     return None
 
 
-async def _proposal(
+async def _build_proposal(
     planning: Planning, segments: PlanCache, segment: KeptSegment, situation: ReuseKey
 ) -> Proposal | None:
     reused = Reused(segment=segment.id, run=segment.run, version=segment.version)
@@ -121,23 +121,23 @@ async def keep_what_worked(ports: Ports, command: Finish, run: Run) -> None:
 
 
 async def _keep(ports: Ports, segments: PlanCache, command: Finish, run: Run) -> None:
-    past = _past(ports, await load_history(ports, command.told))
-    apart = past.apart
-    found = [one for plan in past.worked for one in (await _kept(ports, past, plan, apart),) if one]
+    past = _build_past(ports, await load_history(ports, command.told))
+    apart = past.unused_inputs
+    found = [one for plan in past.successful_plans for one in (await _keep_plan(ports, past, plan, apart),) if one]
     if run.segment is not None and not run.segment.final and run.seen is not None:
         seen = await ports.store.observation(ports.run_id, run.seen.id)
-        done = _kept_of(past, seen, None, apart)
+        done = _build_kept(past, seen, None, apart)
         found += [done] if done else []
     by_id = {one.id: one for one in found}
     unclear = {one.id for one in found if one.steps != by_id[one.id].steps}
     for segment_id in sorted(unclear):  # two different plans in one situation: neither is known to be right
         await segments.drop(segment_id)
-    updated = [await _updated(ports, segments, one) for one in by_id.values() if one.id not in unclear]
+    updated = [await _update_kept(ports, segments, one) for one in by_id.values() if one.id not in unclear]
     if updated:
         await segments.keep(*updated)
 
 
-async def _updated(ports: Ports, segments: PlanCache, segment: KeptSegment) -> KeptSegment:
+async def _update_kept(ports: Ports, segments: PlanCache, segment: KeptSegment) -> KeptSegment:
     """The segment with its count and time of use updated, if it is already kept."""
     known = [one for one in await segments.find(segment.task, segment.surface) if one.id == segment.id]
     same = bool(known) and known[0].steps == segment.steps
@@ -145,11 +145,11 @@ async def _updated(ports: Ports, segments: PlanCache, segment: KeptSegment) -> K
     return replace(latest, worked_at=ports.clock.now())
 
 
-async def _kept(ports: Ports, past: "_Past", plan: PlanVersion, apart: tuple[str, ...]) -> KeptSegment | None:
-    return _kept_of(past, await ports.store.observation(ports.run_id, plan.observation), plan, apart)
+async def _keep_plan(ports: Ports, past: "_Past", plan: PlanVersion, apart: tuple[str, ...]) -> KeptSegment | None:
+    return _build_kept(past, await ports.store.observation(ports.run_id, plan.observation), plan, apart)
 
 
-def _kept_of(
+def _build_kept(
     past: "_Past", seen: Observation | None, plan: PlanVersion | None, apart: tuple[str, ...]
 ) -> KeptSegment | None:
     if seen is None:
@@ -175,33 +175,33 @@ class _Past:
         return reuse_key(
             self.ports.task,
             seen,
-            passed_on=find_passed_on(self._steps(before), self.ports.task.inputs),
+            passed_on=find_passed_on(self._steps_of(before), self.ports.task.inputs),
             after=sum(step.irreversible for step in done),
         )
 
     @property
-    def worked(self) -> list[PlanVersion]:
+    def successful_plans(self) -> list[PlanVersion]:
         """Plans whose steps all had the expected outcome in the end, except those of detours."""
         last = {(entry.version, entry.index): entry for entry in self.entries}
         return [
             plan
             for plan in self.history.plans
             if plan.cause != "detour"
-            and all(_as_expected(step, last.get((step.version, step.index))) for step in plan.steps)
+            and all(_had_expected_outcome(step, last.get((step.version, step.index))) for step in plan.steps)
         ]
 
     @property
-    def apart(self) -> tuple[str, ...]:
+    def unused_inputs(self) -> tuple[str, ...]:
         """Names of inputs that no step has used."""
-        names = find_passed_on(self._steps(self.entries), self.ports.task.inputs)
+        names = find_passed_on(self._steps_of(self.entries), self.ports.task.inputs)
         return tuple(name for name, _ in self.ports.task.inputs if name not in names)
 
-    def _steps(self, entries: Iterable[LedgerEntry]) -> list[Step]:
+    def _steps_of(self, entries: Iterable[LedgerEntry]) -> list[Step]:
         plans = {plan.version: plan for plan in self.history.plans}
         return [plans[entry.version].steps[entry.index] for entry in entries]
 
 
-def _as_expected(step: Step, entry: LedgerEntry | None) -> bool:
+def _had_expected_outcome(step: Step, entry: LedgerEntry | None) -> bool:
     if step.zone == REPLAN:
         return True
     outcome = entry.outcome if entry else None
@@ -210,7 +210,7 @@ def _as_expected(step: Step, entry: LedgerEntry | None) -> bool:
     return step.expect is None or outcome.evidence in ("", "expectation")
 
 
-def _past(ports: Ports, history: History) -> _Past:
+def _build_past(ports: Ports, history: History) -> _Past:
     return _Past(ports=ports, entries=tuple(ports.past.entries), history=history)
 
 

@@ -26,15 +26,15 @@ async def find_revision(ports: Ports, command: AskPerson) -> Revision | None:
     before = await ports.store.plan(ports.run_id, plan.parent)
     if before is None:
         return None
-    found = diff(before, plan, await _carried_out(ports, before))
+    found = diff(before, plan, await _count_carried_out(ports, before))
     return Revision(
         version=plan.version,
         before=before.version,
         why=plan.why,
         kept=len(found.kept),
-        dropped=tuple(_words(step) for step in found.dropped),
-        new=tuple(_words(step) for step in found.new),
-        changed=tuple((_words(pair.before), _words(pair.after)) for pair in found.changed),
+        dropped=tuple(_describe_step(step) for step in found.dropped),
+        new=tuple(_describe_step(step) for step in found.new),
+        changed=tuple((_describe_step(pair.before), _describe_step(pair.after)) for pair in found.changed),
     )
 
 
@@ -50,7 +50,7 @@ async def find_shown_before(
     earlier = [one for one in await ports.store.asked(ports.run_id) if one.question < command.id]
     past = await load_past(ports)
     plan = past.plans.get(command.steps[0].version)
-    gone = _done(past) | ({_act_key(step) for step in plan.steps} if plan else set[ActKey]())
+    gone = _find_done_acts(past) | ({_act_key(step) for step in plan.steps} if plan else set[ActKey]())
     found: list[Consequence | None] = []
     for consequence in consequences:
         digest, shape = consequence_digest(ports.run_id, consequence), shape_digest(consequence)
@@ -67,7 +67,7 @@ def _act_key(what: Consequence | Step) -> ActKey:
     return what.skill, what.target.role, what.target.label, what.arguments
 
 
-def _done(past: Past) -> set[ActKey]:
+def _find_done_acts(past: Past) -> set[ActKey]:
     return {
         _act_key(past.plans[entry.version].steps[entry.index])
         for entry in past.entries
@@ -75,12 +75,12 @@ def _done(past: Past) -> set[ActKey]:
     }
 
 
-async def _carried_out(ports: Ports, plan: PlanVersion) -> int:
+async def _count_carried_out(ports: Ports, plan: PlanVersion) -> int:
     """The number of the plan's steps, from the first, that are done."""
     past = await load_past(ports)
     done = [e.index for e in past.entries if e.version == plan.version and e.outcome and e.outcome.status == "ok"]
     return max(done, default=-1) + 1
 
 
-def _words(step: Step) -> str:
+def _describe_step(step: Step) -> str:
     return step.says or step.skill

@@ -37,18 +37,18 @@ async def verify(ports: Ports, command: Verify) -> Verified:
         return Verified(answers=command.id, verdict="undecided", detail="it may have been sent; it does no harm twice")
     if entry.outcome is not None and entry.outcome.evidence:
         happened = entry.outcome.status == "ok"
-        decided = _decided(command, "happened" if happened else "did_not_happen", entry.outcome.evidence)
+        decided = _build_decided(command, "happened" if happened else "did_not_happen", entry.outcome.evidence)
         return replace(decided, sent_at=entry.dispatched_at or 0.0)
     if entry.outcome is not None and entry.outcome.status == "ok" and step.effect != "irreversible":
         return Verified(answers=command.id, verdict="happened", detail="it is on record as done")
-    over = _answered(entry) or (ports.world.fences and not unbarred)
+    over = _was_answered(entry) or (ports.world.fences and not unbarred)
     if over and entry.barred_at is None:
         entry = replace(entry, barred_at=ports.clock.now())
         await ports.store.write_ledger(ports.run_id, entry)
     found = await observe_after(ports, command.id, step, time)
-    verdict = await _verdict(ports, command, step, entry, found, time)
+    verdict = await _decide_by_evidence(ports, command, step, entry, found, time)
     if verdict.verdict in ("happened", "did_not_happen"):
-        await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolved(entry, verdict)))
+        await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolve_outcome(entry, verdict)))
     spent = found.spent + verdict.spent
     sent_at = entry.dispatched_at or 0.0
     return replace(verdict, sent_at=sent_at, seen=found.ref, cost=total(spent), spent=spent)
@@ -63,13 +63,13 @@ async def _bar(ports: Ports, command: Verify, time: Allowance) -> str:
     return ""
 
 
-def _answered(entry: LedgerEntry) -> bool:
+def _was_answered(entry: LedgerEntry) -> bool:
     """Whether the world reported an outcome: then the act is over, even if the world cannot bar commands."""
     outcome = entry.outcome
     return outcome is not None and not (outcome.status == "unknown" and outcome.reason in UNANSWERED)
 
 
-async def _verdict(
+async def _decide_by_evidence(
     ports: Ports, command: Verify, step: Step, entry: LedgerEntry, found: Look, time: Allowance
 ) -> Verified:
     """Decide by the screen, then by the probe. A missing effect counts only if the act is barred (`barred_at`)."""
@@ -78,19 +78,19 @@ async def _verdict(
     if before is not None:
         sight, read = await read_sight(ports, step, before, found, time)
         if sight.happened:
-            return replace(_decided(command, "happened", "expectation"), spent=read)
+            return replace(_build_decided(command, "happened", "expectation"), spent=read)
         if sight.absent and entry.barred_at is not None:
-            return replace(_decided(command, "did_not_happen", "absent_when"), spent=read)
+            return replace(_build_decided(command, "did_not_happen", "absent_when"), spent=read)
     if isinstance(found.seen, Unseen) and found.seen.reason == "world_lost":
         return Verified(answers=command.id, reason="world_lost", detail=found.seen.detail)
     if step.probe is None:
         detail = "nothing on the screen decides it, and there is no probe"
         return Verified(answers=command.id, reason="no_probe", detail=detail, spent=read)
-    probe = await _about_call(ports, step, step.probe)
+    probe = await _fill_in_probe(ports, step, step.probe)
     return replace(await _ask_probe(ports, command, probe, entry, time), spent=read)
 
 
-async def _about_call(ports: Ports, step: Step, probe: Probe) -> Probe:
+async def _fill_in_probe(ports: Ports, step: Step, probe: Probe) -> Probe:
     """The probe with the call's arguments where it refers to them, and for its other parameters of the same names."""
     ready = await fill_in_results(ports, step)
     called = dict(step.arguments if isinstance(ready, Outcome) else ready.arguments)
@@ -114,7 +114,7 @@ async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerE
     except Exception as error:
         return Verified(answers=command.id, detail=f"the probe failed: {describe_error(error)}")
     if finding == "present":
-        return _decided(command, "happened", "probe")
+        return _build_decided(command, "happened", "probe")
     if finding == "elsewhere":
         detail = f"the probe '{probe.name}' was led elsewhere, as to a sign-in"
         return Verified(answers=command.id, reason="elsewhere", detail=detail)
@@ -128,7 +128,7 @@ async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerE
     if not command.believe_absence:
         detail = f"the probe '{probe.name}' does not find it, as once before after the same was sent"
         return Verified(answers=command.id, evidence="probe", detail=detail)
-    return _decided(command, "did_not_happen", "probe")
+    return _build_decided(command, "did_not_happen", "probe")
 
 
 async def probe_world(ports: Ports, probe: Probe, arguments: Pairs, seconds: float) -> Finding:
@@ -137,7 +137,7 @@ async def probe_world(ports: Ports, probe: Probe, arguments: Pairs, seconds: flo
     return REVERSED.get(finding, finding) if probe.negated else finding
 
 
-def _decided(command: Verify, verdict: str, evidence: Evidence) -> Verified:
+def _build_decided(command: Verify, verdict: str, evidence: Evidence) -> Verified:
     happened = verdict == "happened"
     return Verified(
         answers=command.id,
@@ -147,7 +147,7 @@ def _decided(command: Verify, verdict: str, evidence: Evidence) -> Verified:
     )
 
 
-def _resolved(entry: LedgerEntry, verdict: Verified) -> Outcome:
+def _resolve_outcome(entry: LedgerEntry, verdict: Verified) -> Outcome:
     base = entry.outcome or Outcome()
     if verdict.verdict == "happened":
         return replace(base, status="ok", reason="", detail=verdict.detail, evidence=verdict.evidence)

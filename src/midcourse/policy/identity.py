@@ -77,14 +77,14 @@ def _target(target: Target) -> list[str]:
 
 
 def _commit(commit: CommitSet) -> list[object]:
-    return [commit.address, *_in_order(commit.values), *(["abridged"] if commit.abridged else [])]
+    return [commit.address, *_sort_pairs(commit.values), *(["abridged"] if commit.abridged else [])]
 
 
 def _arguments(arguments: Arguments) -> list[object]:
-    return _in_order(tuple((name, _argument(value)) for name, value in arguments))
+    return _sort_pairs(tuple((name, _argument(value)) for name, value in arguments))
 
 
-def _in_order(pairs: tuple[tuple[str, object], ...]) -> list[object]:
+def _sort_pairs(pairs: tuple[tuple[str, object], ...]) -> list[object]:
     """The pairs sorted by name, since their order makes no difference."""
     return [list(pair) for pair in sorted(pairs, key=lambda pair: pair[0])]
 

@@ -54,21 +54,21 @@ def find_inverse(act: PastAct, catalogue: Catalogue) -> Inverse | str:
         return f"the world has no skill '{done.undo}', which undoes '{done.name}'"
     if act.effect == "set_state" and skill.on_zone:
         return f"'{done.name}' only sets a state of what is on the screen"
-    effect = _about(act.step.probe or done.probe, act.step.arguments, catalogue)
+    effect = _fill_in_probe(act.step.probe or done.probe, act.step.arguments, catalogue)
     if act.happened == "perhaps" and effect is None:
         return "it may have happened, and there is no probe to find out"
-    found = dict(_arguments(act, done, skill))
+    found = dict(_inverse_arguments(act, done, skill))
     if missing := [one.name for one in skill.parameters if one.required and one.name not in found]:
         return (
             f"'{skill.name}' needs {', '.join(map(repr, missing))}, which '{done.name}' neither was given nor returned"
         )
     arguments = tuple(found.items())
     negated = replace(effect, negated=not effect.negated) if effect else None
-    undone = _about(skill.probe, arguments, catalogue) or negated
+    undone = _fill_in_probe(skill.probe, arguments, catalogue) or negated
     return Inverse(act=act, skill=skill, arguments=arguments, effect=effect, undone=undone)
 
 
-def _arguments(act: PastAct, done: Skill, inverse: Skill) -> Arguments:
+def _inverse_arguments(act: PastAct, done: Skill, inverse: Skill) -> Arguments:
     """Arguments of the inverse: as declared, else the act's argument of the same name, else its result of the same name."""
     called, returned = dict(act.step.arguments), dict(act.results)
     by_name: dict[str, Argument] = {**returned, **called}
@@ -82,16 +82,16 @@ def _arguments(act: PastAct, done: Skill, inverse: Skill) -> Arguments:
     return tuple(found.items())
 
 
-def _about(named: Probe | None, arguments: Arguments, catalogue: Catalogue) -> Probe | None:
+def _fill_in_probe(named: Probe | None, arguments: Arguments, catalogue: Catalogue) -> Probe | None:
     """The probe for the effect of a call with these arguments, if it can be asked without others."""
     spec = catalogue.probe(named.name) if named else None
     if named is None or spec is None:
         return None
     called = dict(arguments)
-    given = {one.name: called[one.name] for one in spec.parameters if one.name in called}
+    filled = {one.name: called[one.name] for one in spec.parameters if one.name in called}
     for name, value in named.arguments:
         of_call = isinstance(value, Reference) and value.source == "argument"
-        given[name] = called.get(value.name) if of_call and isinstance(value, Reference) else value
-    if any(one.required and one.name not in given for one in spec.parameters):
+        filled[name] = called.get(value.name) if of_call and isinstance(value, Reference) else value
+    if any(one.required and one.name not in filled for one in spec.parameters):
         return None
-    return replace(named, arguments=tuple(given.items()))
+    return replace(named, arguments=tuple(filled.items()))

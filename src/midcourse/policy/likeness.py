@@ -57,7 +57,7 @@ def likeness_of(skill: str, target: Target, commit: CommitSet) -> Likeness:
     """The likeness of a request, which ignores values that its form changes by itself. Without an address, every value counts."""
     if not commit.address:
         return Likeness(digest=identity_digest(skill, target, commit))
-    address, query = _split(commit.address)
+    address, query = _split_queries(commit.address)
     sources = dict(commit.sources)
     kept: list[tuple[str, Scalar]] = []
     hidden: defaultdict[str, list[Scalar]] = defaultdict(list)
@@ -70,9 +70,9 @@ def likeness_of(skill: str, target: Target, commit: CommitSet) -> Likeness:
             case _:
                 pass
     return Likeness(
-        digest=digest_of("likeness", address, _in_order(kept)),
+        digest=digest_of("likeness", address, _sort_pairs(kept)),
         hidden=tuple(
-            (name, digest_of("hidden", _in_order((name, value) for value in hidden[name]))) for name in sorted(hidden)
+            (name, digest_of("hidden", _sort_pairs((name, value) for value in hidden[name]))) for name in sorted(hidden)
         ),
     )
 
@@ -125,7 +125,7 @@ def _classify(name: str, value: Scalar, source: Source | None) -> str:
     return "counts"
 
 
-def _split(address: str) -> tuple[list[str], list[tuple[str, Scalar]]]:
+def _split_queries(address: str) -> tuple[list[str], list[tuple[str, Scalar]]]:
     """Methods and addresses without their queries, and the values of the queries."""
     bare: list[str] = []
     values: list[tuple[str, Scalar]] = []
@@ -134,15 +134,15 @@ def _split(address: str) -> tuple[list[str], list[tuple[str, Scalar]]]:
         bare.append(_SESSION_PATH.sub("", path))
         for pair in filter(None, query.split("&")):
             name, _, value = pair.partition("=")
-            values.append((QUERY + _decoded(name), _decoded(value)))
+            values.append((QUERY + _decode(name), _decode(value)))
     return bare, values
 
 
-def _decoded(text: str) -> str:
+def _decode(text: str) -> str:
     """The text with percent-encoding decoded byte by byte. Text that is not ASCII is garbled, but always in the same way."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text.replace("+", " "))
 
 
-def _in_order(pairs: Iterable[tuple[str, Scalar]]) -> list[list[Scalar]]:
+def _sort_pairs(pairs: Iterable[tuple[str, Scalar]]) -> list[list[Scalar]]:
     """The pairs sorted, since the order of fields makes no difference; the number 1 and the text '1' are different values."""
     return [list(pair) for pair in sorted(pairs, key=lambda pair: (pair[0], type(pair[1]).__name__, str(pair[1])))]

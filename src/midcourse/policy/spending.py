@@ -25,7 +25,7 @@ def remaining(run: Run) -> Cost:
     return ceiling(run.limits).minus(run.budget.committed)
 
 
-def affords(run: Run, worst: Cost) -> bool:
+def can_afford(run: Run, worst: Cost) -> bool:
     return worst.within(remaining(run))
 
 
@@ -91,23 +91,23 @@ MOST_LINES = 60
 """Lines kept, since a run has to stay small. Beyond that, the earliest plans are merged into one line per role and model."""
 
 
-def book(lines: tuple[Spent, ...], more: tuple[Spent, ...]) -> tuple[Spent, ...]:
+def add_costs(lines: tuple[Spent, ...], more: tuple[Spent, ...]) -> tuple[Spent, ...]:
     """The lines with these costs added. Their sum is always what was spent."""
     kept = lines
     for spent in more:
         if spent.cost != FREE:
-            kept = _with(kept, spent)
-    while len(kept) > MOST_LINES and (early := _earliest(kept)) is not None:
-        kept = _with(tuple(line for line in kept if line is not early), replace(early, version=0))
+            kept = _add_line(kept, spent)
+    while len(kept) > MOST_LINES and (early := _find_earliest(kept)) is not None:
+        kept = _add_line(tuple(line for line in kept if line is not early), replace(early, version=0))
     return kept
 
 
-def _with(lines: tuple[Spent, ...], spent: Spent) -> tuple[Spent, ...]:
+def _add_line(lines: tuple[Spent, ...], spent: Spent) -> tuple[Spent, ...]:
     for place, line in enumerate(lines):
         if (line.role, line.version, line.model) == (spent.role, spent.version, spent.model):
             return (*lines[:place], replace(line, cost=line.cost.plus(spent.cost)), *lines[place + 1 :])
     return (*lines, spent)
 
 
-def _earliest(lines: tuple[Spent, ...]) -> Spent | None:
+def _find_earliest(lines: tuple[Spent, ...]) -> Spent | None:
     return min((line for line in lines if line.version), key=lambda line: line.version, default=None)

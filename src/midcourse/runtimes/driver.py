@@ -186,7 +186,7 @@ class Driver:
         timers = [issued for issued in run.pending if isinstance(issued.command, Wait)]
         if any(issued not in timers and issued.command.id not in unstarted for issued in run.pending):
             return False
-        wake_at = min((_due(issued) for issued in timers), default=None)
+        wake_at = min((_due_at(issued) for issued in timers), default=None)
         waits = len(timers) == len(run.pending) and (
             wake_at is None or wake_at > self._ports.clock.now() + REST_SECONDS
         )
@@ -260,7 +260,7 @@ class Driver:
         command = issued.command
         try:
             if isinstance(command, Wait):
-                await self._ports.clock.sleep(max(0.0, _due(issued) - self._ports.clock.now()))
+                await self._ports.clock.sleep(max(0.0, _due_at(issued) - self._ports.clock.now()))
                 self._box.put(TimerFired(answers=command.id))
             elif await self._attach(command):
                 self._box.put(await self._perform_or_recover(issued))
@@ -377,7 +377,7 @@ class Driver:
         )
 
 
-def _due(issued: Issued) -> float:
+def _due_at(issued: Issued) -> float:
     return issued.at + cast(Wait, issued.command).seconds
 
 

@@ -17,7 +17,7 @@ from midcourse.app.wiring import Job, job_in, load_job, packaged_tasks, with_inp
 from midcourse.domain.argument import Scalar
 from midcourse.errors import FleetUnavailable, MidcourseError, StoreUnusable, TaskInvalid
 from midcourse.files import private_file, private_folder
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 from midcourse.server.access.identity import Caller
 from midcourse.server.models.runs import RunStarted, StartRun, TaskRow
 from midcourse.server.problems import Refusal
@@ -133,7 +133,9 @@ def job_for(body: StartRun, caller: Caller, settings: Settings, folder: Path | N
     else:
         names = task_names(folder)
         if body.task not in names:
-            raise TaskInvalid(f"{unknown('task', body.task, names)}; a file on the server is not named by its path")
+            raise TaskInvalid(
+                f"{describe_unknown('task', body.task, names)}; a file on the server is not named by its path"
+            )
         path = names[body.task]
         job = load_job(str(path) if path else body.task, overrides)
     return replace(_with_inputs(job, body.inputs), by=caller.name)
@@ -152,7 +154,7 @@ def _with_inputs(job: Job, given: Mapping[str, Scalar]) -> Job:
     own = dict(job.file.task.inputs)
     for name, value in given.items():
         if name not in own:
-            raise TaskInvalid(f"inputs: {unknown('input', name, own)}")
+            raise TaskInvalid(f"inputs: {describe_unknown('input', name, own)}")
         like = own[name]
         number = isinstance(like, float) and isinstance(value, int) and not isinstance(value, bool)
         if not number and like is not None and type(value) is not type(like):

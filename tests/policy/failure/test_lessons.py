@@ -8,7 +8,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REPLAN, PlanVersion, Step, Target
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.lesson import LessonVerdict
-from midcourse.policy.failure.lessons import LONGEST_FIX, judge_lessons, teaches
+from midcourse.policy.failure.lessons import LONGEST_FIX, can_teach, judge_lessons
 
 
 def a_plan(version: int, *skills: str, cause: Any = "error") -> PlanVersion:
@@ -110,5 +110,5 @@ def test_the_words_are_short() -> None:
 
 @pytest.mark.parametrize("reason", ["held", "bad_arguments", "world_lost"])
 def test_our_own_reasons_teach_nothing_about_the_world(reason: str) -> None:
-    assert not teaches(reason)
-    assert teaches("permission")
+    assert not can_teach(reason)
+    assert can_teach("permission")

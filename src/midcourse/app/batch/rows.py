@@ -13,7 +13,7 @@ from pathlib import Path
 from midcourse.app.toml_table import read_text
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.errors import TaskInvalid
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 
 SEPARATORS = (",", ";", "\t")
 WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -63,7 +63,7 @@ def _columns(header: Sequence[str], inputs: dict[str, Scalar], file: str) -> lis
     columns = [name.strip() for name in header]
     for name in columns:
         if name not in inputs:
-            raise TaskInvalid(f"{file}: column '{name}': {unknown('input', name, inputs)}")
+            raise TaskInvalid(f"{file}: column '{name}': {describe_unknown('input', name, inputs)}")
         if columns.count(name) > 1:
             raise TaskInvalid(f"{file}: there are {columns.count(name)} columns '{name}'")
     return columns

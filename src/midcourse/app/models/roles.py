@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 from midcourse.errors import TaskInvalid
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.embedder import Embedder
@@ -170,7 +170,7 @@ def _models_by_role(model: str, by_role: str) -> dict[str, str]:
         if not equals or not name:
             raise TaskInvalid(f"role_models: '{pair}' is written role=provider:name")
         if role not in models:
-            raise TaskInvalid(f"role_models: {unknown('role', role, ROLE_NAMES)}")
+            raise TaskInvalid(f"role_models: {describe_unknown('role', role, ROLE_NAMES)}")
         models[role] = "" if name == RULES and role in WITH_RULES else name
     return models
 

@@ -21,7 +21,7 @@ from midcourse.app.toml_table import Table, read_text
 from midcourse.domain.agreement import Agreement, Rule
 from midcourse.domain.skill import Effect
 from midcourse.errors import TaskInvalid
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 
 PATTERNS = ("skill", "origin", "label", "address")
 ANSWERS = ("always", "never")
@@ -57,7 +57,7 @@ def _rule(table: Table) -> Rule:
     table.allow("ask", "effect", *PATTERNS)
     answer = table.text("ask")
     if answer not in ANSWERS:
-        raise table.wrong("ask", unknown("answer", answer, ANSWERS))
+        raise table.wrong("ask", describe_unknown("answer", answer, ANSWERS))
     given = {name: table.text(name) for name in PATTERNS if name in table}
     effects = _effects(table)
     if not given and not effects:
@@ -71,5 +71,5 @@ def _effects(table: Table) -> tuple[Effect, ...]:
     named = table.texts("effect", one_will_do=True)
     for name in named:
         if name not in get_args(Effect):
-            raise table.wrong("effect", unknown("effect class", name, get_args(Effect)))
+            raise table.wrong("effect", describe_unknown("effect class", name, get_args(Effect)))
     return cast(tuple[Effect, ...], named)

@@ -12,7 +12,7 @@ from midcourse.app.settings.audience import EVERYDAY
 from midcourse.app.settings.model import ModelSettings
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import FailureRule
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 
 PREFIX = "MIDCOURSE_"
 
@@ -142,7 +142,7 @@ def _check(rule: Mapping[str, object]) -> None:
     known = [field.name for field in fields(FailureRule)]
     for name in rule:
         if name not in known:
-            raise ValueError(unknown("key", name, known))
+            raise ValueError(describe_unknown("key", name, known))
     if not rule.get("reason") and not rule.get("message"):
         raise ValueError("a rule has to say which 'reason' or 'message' it is about")
     if not rule.keys() - {"reason", "message"}:

@@ -31,7 +31,7 @@ from midcourse.domain.monitor import Monitors
 from midcourse.domain.outline import Outlines
 from midcourse.errors import TaskInvalid
 from midcourse.policy.failure.ineffective_settings import find_ineffective_setting
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 from midcourse.ports.memory import ALIKE
 
 SOURCES = SettingsConfigDict(
@@ -363,7 +363,7 @@ def said(settings: BaseSettings) -> dict[str, object]:
 def check_names(values: Mapping[str, object], kind: type[BaseSettings] = Settings) -> None:
     for name in values:
         if name not in kind.model_fields:
-            raise TaskInvalid(unknown("setting", name, kind.model_fields))
+            raise TaskInvalid(describe_unknown("setting", name, kind.model_fields))
 
 
 def built(kind: type[S], values: dict[str, object], source: str) -> S:

@@ -5,7 +5,7 @@ from midcourse.domain.expectation import Probe
 from midcourse.domain.plan import REPLAN, Draft
 from midcourse.domain.skill import Catalogue
 from midcourse.errors import TaskInvalid
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 
 
 def check_against(file: TaskFile, catalogue: Catalogue) -> None:
@@ -34,4 +34,4 @@ def _check_probe(probe: Probe, catalogue: Catalogue, file: TaskFile, where: str)
 
 def _check(what: str, name: str, known: list[str], file: TaskFile, where: str) -> None:
     if name not in known:
-        raise TaskInvalid(f"{where}: {unknown(what, name, known)} (in the world '{file.world.name}')")
+        raise TaskInvalid(f"{where}: {describe_unknown(what, name, known)} (in the world '{file.world.name}')")

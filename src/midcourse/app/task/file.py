@@ -20,7 +20,7 @@ from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.planners import Rule
 from midcourse.policy.plan.horizon import fits_type
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 
 PLANNERS = ("model", "playbook", "same_plan")
 
@@ -103,7 +103,7 @@ def _inputs(table: Table, instead: Pairs) -> Pairs:
     written = {name: table.scalar(name) for name in table}
     for name, _ in instead:
         if name not in written:
-            raise table.wrong("", unknown("input", name, written))
+            raise table.wrong("", describe_unknown("input", name, written))
     return tuple((written | dict(instead)).items())
 
 
@@ -135,7 +135,7 @@ def _field(table: Table, name: str) -> Parameter:
 def _type(table: Table, key: str) -> ValueType:
     name = table.text(key)
     if name not in get_args(ValueType):
-        raise table.wrong(key, unknown("type", name, get_args(ValueType)))
+        raise table.wrong(key, describe_unknown("type", name, get_args(ValueType)))
     return cast(ValueType, name)
 
 
@@ -167,7 +167,9 @@ def _planner(table: Table, notation: Notation) -> PlannerSpec:
             raise table.wrong("steps", "a plan needs at least one step")
         return PlannerSpec(name=name, steps=steps, final=table.flag("final"))
     if ":" not in name:
-        raise table.wrong("name", f"{unknown('planner', name, PLANNERS)}; one of your own is 'package.module:factory'")
+        raise table.wrong(
+            "name", f"{describe_unknown('planner', name, PLANNERS)}; one of your own is 'package.module:factory'"
+        )
     table.allow("name", "options")
     return PlannerSpec(name=name, options=notation.options(table.table("options")))
 

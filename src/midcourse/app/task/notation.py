@@ -28,7 +28,7 @@ from midcourse.domain.expectation import (
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.errors import TaskInvalid
 from midcourse.planners import Once, Rule, ZonePattern
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 
 EXPECTATION = (
     "zone_appears",
@@ -81,7 +81,7 @@ class Notation:
         source, name = cast(Source, alone[1]), alone[2]
         known = {"input": tuple(dict(self.inputs)), "secret": self.secrets, "file": self.files}
         if source in known and name not in known[source]:
-            raise table.wrong(key, unknown(source, name, known[source]))
+            raise table.wrong(key, describe_unknown(source, name, known[source]))
         return Reference(source=source, name=name)
 
     def arguments(self, table: Table) -> Arguments:
@@ -113,7 +113,7 @@ class Notation:
             if source != "input" or not name:
                 raise table.wrong(key, f"{found[0]} means nothing; for a plain dollar sign write $$")
             if name not in inputs:
-                raise table.wrong(key, unknown("input", name, inputs))
+                raise table.wrong(key, describe_unknown("input", name, inputs))
             written = str(inputs[name]).lower() if isinstance(inputs[name], bool) else str(inputs[name])
             return escape(written).replace("@", "[@]") if in_pattern else written
 

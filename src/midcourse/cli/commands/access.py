@@ -9,7 +9,7 @@ import typer
 from midcourse.cli.options import Json, teach
 from midcourse.cli.view.terminal import print_object
 from midcourse.errors import TaskInvalid
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 
 commands = typer.Typer(no_args_is_help=True)
 
@@ -51,7 +51,7 @@ def add(
     from midcourse.server.access.keys import add_key
 
     if role not in RIGHTS:
-        raise TaskInvalid(f"--role: {unknown('role', role, RIGHTS)}")
+        raise TaskInvalid(f"--role: {describe_unknown('role', role, RIGHTS)}")
     secret = add_key(Path(keys), Caller(name=name, tenant=tenant, role=role))
     if json:
         print_object({"name": name, "tenant": tenant, "role": role, "key": secret})

@@ -48,15 +48,15 @@ def next_version(run: Run) -> int:
 
 def record_review(run: Run, advice: Advice | None) -> Watch:
     """The watch after a review for the next plan. Steps before the advice are not reviewed again: it takes time to work."""
-    return _with_advice(run, replace(run.watch, version=next_version(run)), advice, run.counts.segments)
+    return _add_advice(run, replace(run.watch, version=next_version(run)), advice, run.counts.segments)
 
 
 def record_objection(run: Run, advice: Advice | None) -> Watch:
     """The watch after a review of the current plan. The advice counts as given before that plan, which is made again."""
-    return _with_advice(run, run.watch, advice, _segments_before(run))
+    return _add_advice(run, run.watch, advice, _segments_before(run))
 
 
-def _with_advice(run: Run, watch: Watch, advice: Advice | None, said_at: int) -> Watch:
+def _add_advice(run: Run, watch: Watch, advice: Advice | None, said_at: int) -> Watch:
     if advice is None or not advice.says.strip():
         return watch
     short = replace(advice, says=advice.says.strip()[:LONGEST_ADVICE])
@@ -78,7 +78,7 @@ def current_advice(run: Run) -> Advice | None:
 def find_problem(path: Sequence[TakenStep], here: str) -> Advice | None:
     """The advice of the first rule that applies to the path that led to this screen."""
     path = drop_before_progress(path)
-    return _loop(path, here) or _probe(path) or _idle(path)
+    return _find_loop_advice(path, here) or _find_repeated_look(path) or _find_idle_steps(path)
 
 
 def find_objection(proposed: Sequence[ProposedStep], path: Sequence[TakenStep], here: str) -> Advice | None:
@@ -86,16 +86,16 @@ def find_objection(proposed: Sequence[ProposedStep], path: Sequence[TakenStep], 
     path = drop_before_progress(path)
     known = [
         TakenStep(call=one.call, before=here, skill=one.skill, target=one.target, says=one.says, effect=one.effect)
-        for one in proposed[: _known(proposed)]
+        for one in proposed[: _count_steps_on_screen(proposed)]
     ]
     for place, one in enumerate(known):
         ahead = [*path, *known[: place + 1]]
-        if found := _failed_here(path, one) or _closes_loop(ahead) or _probe(ahead):
+        if found := _find_failure_here(path, one) or _find_closing_loop(ahead) or _find_repeated_look(ahead):
             return found
     return None
 
 
-def _known(proposed: Sequence[ProposedStep]) -> int:
+def _count_steps_on_screen(proposed: Sequence[ProposedStep]) -> int:
     """The number of steps that act on the current screen: reads, and the first step after them."""
     return next((n for n, one in enumerate(proposed, 1) if one.effect != "read"), len(proposed))
 
@@ -108,10 +108,10 @@ def drop_before_progress(path: Sequence[TakenStep]) -> Sequence[TakenStep]:
 
 def find_loop(path: Sequence[TakenStep], here: str) -> int:
     """The number of steps in a repeated round that led back here; 0 if there is none. Waiting is not a loop."""
-    return next((period for period in _rounds(path) if path[-period].before == here), 0)
+    return next((period for period in _find_repeated_rounds(path) if path[-period].before == here), 0)
 
 
-def _rounds(path: Sequence[TakenStep]) -> Iterator[int]:
+def _find_repeated_rounds(path: Sequence[TakenStep]) -> Iterator[int]:
     """The lengths of the repeated rounds that this path ends with."""
     for period in range(1, LONGEST_LOOP + 1):
         latest = [_step_key(one) for one in path[-period * ROUNDS :]]
@@ -121,42 +121,47 @@ def _rounds(path: Sequence[TakenStep]) -> Iterator[int]:
             yield period
 
 
-def _loop(path: Sequence[TakenStep], here: str) -> Advice | None:
+def _find_loop_advice(path: Sequence[TakenStep], here: str) -> Advice | None:
     period = find_loop(path, here)
     if not period:
         return None
     steps = ", then ".join(one.words for one in path[-period:])
     again = "changed nothing that can be seen" if period == 1 else "led back to the same screen"
-    return Advice(problem="repetition", says=_short(f"Twice in a row this {again}: {steps}. Try something else."))
+    return Advice(problem="repetition", says=_shorten(f"Twice in a row this {again}: {steps}. Try something else."))
 
 
-def _closes_loop(ahead: Sequence[TakenStep]) -> Advice | None:
+def _find_closing_loop(ahead: Sequence[TakenStep]) -> Advice | None:
     """The advice against a step that would repeat a round. Where it leads is known only if all of the previous round worked."""
     period = next(
-        (period for period in _rounds(ahead) if all(one.status == "ok" for one in ahead[-ROUNDS * period :])), 0
+        (
+            period
+            for period in _find_repeated_rounds(ahead)
+            if all(one.status == "ok" for one in ahead[-ROUNDS * period :])
+        ),
+        0,
     )
     if not period:
         return None
     steps = ", then ".join(one.words for one in ahead[-period:])
-    return Advice(problem="repetition", says=_short(f"This is the same round as the one before: {steps}."))
+    return Advice(problem="repetition", says=_shorten(f"This is the same round as the one before: {steps}."))
 
 
-def _failed_here(path: Sequence[TakenStep], one: TakenStep) -> Advice | None:
+def _find_failure_here(path: Sequence[TakenStep], one: TakenStep) -> Advice | None:
     """The advice against a step that failed on this screen since anything worked. A first transient failure is excused."""
     worked = max((n for n, taken in enumerate(path) if taken.status == "ok" and taken.effect != "read"), default=-1)
     failed = [taken for taken in path[worked + 1 :] if taken.status != "ok" and _step_key(taken) == _step_key(one)]
-    if not failed or (len(failed) == 1 and _excused(failed[0])):
+    if not failed or (len(failed) == 1 and _is_excused(failed[0])):
         return None
     why = f" ({failed[-1].reason})" if failed[-1].reason else ""
     says = f"This failed on the same screen{why}, and nothing has worked since: {one.words}."
-    return Advice(problem="repetition", says=_short(says))
+    return Advice(problem="repetition", says=_shorten(says))
 
 
-def _excused(failed: TakenStep) -> bool:
+def _is_excused(failed: TakenStep) -> bool:
     return failed.reason in OUT_OF_SIGHT or may_pass(failed.reason, classify(failed.reason))
 
 
-def _probe(path: Sequence[TakenStep]) -> Advice | None:
+def _find_repeated_look(path: Sequence[TakenStep]) -> Advice | None:
     if not path or path[-1].effect != "read":
         return None
     last = path[-1]
@@ -166,10 +171,10 @@ def _probe(path: Sequence[TakenStep]) -> Advice | None:
     says = (
         f"Looked {times} times at the same, on the same screen: {last.words}. It says no more than it did. Act on it."
     )
-    return Advice(problem="repetition", says=_short(says))
+    return Advice(problem="repetition", says=_shorten(says))
 
 
-def _idle(path: Sequence[TakenStep]) -> Advice | None:
+def _find_idle_steps(path: Sequence[TakenStep]) -> Advice | None:
     """The advice after steps none of which both worked and was new on its screen."""
     if len(path) < IDLE_STEPS or any(_is_new(path, place) for place in range(len(path) - IDLE_STEPS, len(path))):
         return None
@@ -190,5 +195,5 @@ def _step_key(one: TakenStep) -> tuple[str, str]:
     return one.call, one.before
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= LONGEST_ADVICE else f"{text[: LONGEST_ADVICE - 1]}…"

@@ -118,10 +118,10 @@ def active_outline(run: Run) -> Outline | None:
 def format_outline(outline: Outline) -> str:
     """The outline as text for the planner: numbered, with what is finished and what is next."""
     marks = [f"{n}. {goal.says}{' [finished]' if goal.finished else ''}" for n, goal in enumerate(outline.goals, 1)]
-    return "\n".join((*marks, _standing(outline)))
+    return "\n".join((*marks, _describe_progress(outline)))
 
 
-def _standing(outline: Outline) -> str:
+def _describe_progress(outline: Outline) -> str:
     count, current = len(outline.goals), outline.current
     if current > count:
         return f"All {count} goals are finished."

@@ -25,16 +25,16 @@ def apply_judgement(outline: Outline, current: int, evidence: str, seen: str) ->
     if not evidence:
         return outline
     if current > outline.current:
-        return replace(_up_to(outline, current, evidence), setbacks=(), idle=0)
+        return replace(_finish_goals_before(outline, current, evidence), setbacks=(), idle=0)
     if current == outline.current:
         return replace(outline, setbacks=())
     setbacks = (*outline.setbacks, current)
     if len(setbacks) < SETBACKS:
         return replace(outline, setbacks=setbacks)
-    return _back(outline, max(setbacks), evidence, seen)
+    return _go_back_to(outline, max(setbacks), evidence, seen)
 
 
-def _up_to(outline: Outline, current: int, evidence: str) -> Outline:
+def _finish_goals_before(outline: Outline, current: int, evidence: str) -> Outline:
     return replace(
         outline,
         goals=tuple(
@@ -44,7 +44,7 @@ def _up_to(outline: Outline, current: int, evidence: str) -> Outline:
     )
 
 
-def _back(outline: Outline, current: int, evidence: str, seen: str) -> Outline:
+def _go_back_to(outline: Outline, current: int, evidence: str, seen: str) -> Outline:
     """The outline with a regression to goal number `current`."""
     noted = Regression(before=outline.current, after=current, evidence=evidence, seen=seen)
     goals = tuple(
@@ -62,13 +62,13 @@ def _back(outline: Outline, current: int, evidence: str, seen: str) -> Outline:
 
 def is_seen(text: str, seen: Observation) -> bool:
     """Whether this text is on the screen."""
-    wanted = _plain(text)
+    wanted = _normalise(text)
     values = (str(value) for zone in seen.zones for _, value in zone.state if isinstance(value, str))
     shown = (seen.surface.title, seen.surface.address, *(zone.label for zone in seen.zones), *values)
-    return bool(wanted) and any(wanted in _plain(one) for one in shown)
+    return bool(wanted) and any(wanted in _normalise(one) for one in shown)
 
 
-def _plain(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(text.lower().split())
 
 

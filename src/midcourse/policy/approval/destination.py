@@ -20,21 +20,21 @@ def find_unvouched(arguments: Arguments, parameters: tuple[Parameter, ...], task
     given = dict(arguments)
     destinations = [parameter for parameter in parameters if parameter.destination and parameter.name in given]
     named = ((parameter, given[parameter.name]) for parameter in destinations)
-    return tuple(_shown(value) for parameter, value in named if not _is_vouched(value, parameter, task))
+    return tuple(_format_value(value) for parameter, value in named if not _is_vouched(value, parameter, task))
 
 
 def _is_vouched(value: Argument, parameter: Parameter, task: Task) -> bool:
     """Whether an argument is vouched for. A result is not, even by reference: it came from the world."""
     if isinstance(value, Reference):
         return value.source != "result"
-    return value is None or _vouched(str(value), parameter, task)
+    return value is None or _is_vouched_text(str(value), parameter, task)
 
 
-def _shown(value: Argument) -> str:
+def _format_value(value: Argument) -> str:
     return f"${value.source}.{value.name}" if isinstance(value, Reference) else str(value)
 
 
-def _vouched(value: str, parameter: Parameter, task: Task) -> bool:
+def _is_vouched_text(value: str, parameter: Parameter, task: Task) -> bool:
     named = {str(text) for _, text in task.inputs} | set(task.files) | _words(task.goal)
     return value in named or any(fnmatchcase(value, pattern) for pattern in parameter.vouched)
 

@@ -61,10 +61,10 @@ def list_rows(consequence: Consequence) -> tuple[QuestionRow, ...]:
     ]
     if commit.address:
         facts.append(QuestionRow(kind="address", value=commit.address))
-    return (*facts, *_numbered("argument", consequence.arguments), *_numbered("value", commit.values))
+    return (*facts, *_number_rows("argument", consequence.arguments), *_number_rows("value", commit.values))
 
 
-def _numbered(kind: RowKind, pairs: Sequence[tuple[str, Argument]]) -> list[QuestionRow]:
+def _number_rows(kind: RowKind, pairs: Sequence[tuple[str, Argument]]) -> list[QuestionRow]:
     of, so_far = Counter(name for name, _ in pairs), Counter[str]()
     rows: list[QuestionRow] = []
     for name, value in pairs:
@@ -102,7 +102,7 @@ def describe_change(difference: Difference) -> str:
     row = difference.row
     name = f" {row.name!r}" if row.kind in ("argument", "value") else ""
     number = f" ({row.number} of {row.of})" if row.of > 1 else ""
-    return f"{row.kind}{name}{number}: {_value(difference.was)} -> {_value(difference.now)}"
+    return f"{row.kind}{name}{number}: {_format_row_value(difference.was)} -> {_format_row_value(difference.now)}"
 
 
 def say_changes(shown: Question, now: Question | None) -> str:
@@ -113,7 +113,7 @@ def say_changes(shown: Question, now: Question | None) -> str:
     return f"; changed since: {'; '.join(map(describe_change, changes))}" if changes else ""
 
 
-def _value(row: QuestionRow | None) -> str:
+def _format_row_value(row: QuestionRow | None) -> str:
     if row is None:
         return "(not there)"
     value = row.value

@@ -61,10 +61,10 @@ def weighs_experience(limits: Limits, what: Consequence) -> bool:
 
 def is_proven(agreement: Agreement, answered: tuple[Answered, ...]) -> bool:
     """Whether people approved this shape often enough since the last denial. `answered`: the latest first."""
-    return _in_a_row(answered) >= agreement.trust_after
+    return _count_approvals_in_a_row(answered) >= agreement.trust_after
 
 
-def _in_a_row(answered: tuple[Answered, ...]) -> int:
+def _count_approvals_in_a_row(answered: tuple[Answered, ...]) -> int:
     """The approvals since the last denial. A question counts once, by its first valid answer: later ones decided nothing."""
     decisive: dict[tuple[str, int], bool] = {}
     for answer in reversed(answered):

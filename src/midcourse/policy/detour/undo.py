@@ -72,21 +72,23 @@ def _restore(scene: ActContext) -> Iterator[WayBack]:
         old, new = was.get(name), is_now.get(name)
         argument = next((n for n, value in scene.step.arguments if isinstance(value, str)), None)
         if isinstance(old, str) and old != new and argument is not None:
-            yield WayBack(strategy="restore", draft=_repeat(scene, _with(scene.step.arguments, argument, old)))
+            yield WayBack(
+                strategy="restore", draft=_repeat_step(scene, _with_argument(scene.step.arguments, argument, old))
+            )
             return
 
 
 def _toggle(scene: ActContext) -> Iterator[WayBack]:
     """Repeat the act on the same switch; a skill with a boolean argument gets the previous value."""
     was, is_now = scene.before.zone(scene.step.zone), scene.now.zone(scene.step.zone)
-    if was is None or is_now is None or not _switched(was, is_now):
+    if was is None or is_now is None or not _has_switched(was, is_now):
         return
     arguments = scene.step.arguments
     flag = next((name for name, value in arguments if isinstance(value, bool)), None)
     old = next((was.get(name) for name in SWITCHES if was.get(name) is not None), None)
     if flag is not None and isinstance(old, bool):
-        arguments = _with(arguments, flag, old)
-    yield WayBack(strategy="toggle", draft=_repeat(scene, arguments))
+        arguments = _with_argument(arguments, flag, old)
+    yield WayBack(strategy="toggle", draft=_repeat_step(scene, arguments))
 
 
 def _own_undo(scene: ActContext) -> Iterator[WayBack]:
@@ -134,7 +136,7 @@ def find_key_skill(catalogue: Catalogue) -> tuple[Skill, str] | None:
     return None
 
 
-def _switched(was: Zone, is_now: Zone) -> bool:
+def _has_switched(was: Zone, is_now: Zone) -> bool:
     return any(was.get(name) is not None and was.get(name) != is_now.get(name) for name in SWITCHES)
 
 
@@ -142,7 +144,7 @@ def _normalised_label(zone: Zone) -> str:
     return zone.label.strip().lower()
 
 
-def _repeat(scene: ActContext, arguments: Arguments) -> Draft:
+def _repeat_step(scene: ActContext, arguments: Arguments) -> Draft:
     return Draft(zone=scene.step.zone, skill=scene.step.skill, arguments=arguments)
 
 
@@ -150,5 +152,5 @@ def _draft(skill: Skill, zone: str) -> Draft:
     return Draft(zone=zone if skill.on_zone else GLOBAL, skill=skill.name)
 
 
-def _with(arguments: Arguments, name: str, value: Scalar) -> Arguments:
+def _with_argument(arguments: Arguments, name: str, value: Scalar) -> Arguments:
     return tuple((key, value if key == name else old) for key, old in arguments)

@@ -18,8 +18,8 @@ def is_shown(value: Scalar, screens: Iterable[Observation]) -> bool:
         return True
     texts = [text for screen in screens for text in screen_texts(screen)]
     if isinstance(value, str):
-        wanted = _plain(value)
-        return bool(wanted) and any(wanted in _plain(text) for text in texts)
+        wanted = _normalise(value)
+        return bool(wanted) and any(wanted in _normalise(text) for text in texts)
     return any(value in _numbers(text) for text in texts)
 
 
@@ -32,7 +32,7 @@ def screen_texts(screen: Observation) -> Iterable[str]:
         yield from (str(value) for _, value in zone.state if value is not None and not isinstance(value, bool))
 
 
-def _plain(text: str) -> str:
+def _normalise(text: str) -> str:
     return _SPACES.sub(" ", text).strip().casefold()
 
 

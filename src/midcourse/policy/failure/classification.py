@@ -12,37 +12,37 @@ from midcourse.domain.replace import replace
 UNCLASSIFIED = Classification()
 
 
-def _kind(severity: Severity, category: Category, error_type: ErrorType, nature: Nature) -> Classification:
+def _classification(severity: Severity, category: Category, error_type: ErrorType, nature: Nature) -> Classification:
     return Classification(severity=severity, category=category, error_type=error_type, nature=nature)
 
 
 # The same step may work when retried.
-SLIP = _kind("MEDIUM", "ENVIRONMENT", "other", "transient")
-BUSY = _kind("MEDIUM", "RESOURCE", "other", "transient")
-TIMEOUT = _kind("MEDIUM", "TIMEOUT", "timeout", "transient")
-DISCONNECTED = _kind("MEDIUM", "ENVIRONMENT", "network", "transport")
-UNSEEN = _kind("MEDIUM", "ENVIRONMENT", "not_found", "recoverable")
+SLIP = _classification("MEDIUM", "ENVIRONMENT", "other", "transient")
+BUSY = _classification("MEDIUM", "RESOURCE", "other", "transient")
+TIMEOUT = _classification("MEDIUM", "TIMEOUT", "timeout", "transient")
+DISCONNECTED = _classification("MEDIUM", "ENVIRONMENT", "network", "transport")
+UNSEEN = _classification("MEDIUM", "ENVIRONMENT", "not_found", "recoverable")
 # Another step may work.
-WRONG_STEP = _kind("HIGH", "LOGIC", "other", "recoverable")
-BLOCKED = _kind("HIGH", "ENVIRONMENT", "other", "recoverable")
-MISSING = _kind("HIGH", "DEPENDENCY", "not_found", "recoverable")
-REFUSED = _kind("HIGH", "ENVIRONMENT", "permission", "permission")
-EXHAUSTED = _kind("HIGH", "RESOURCE", "other", "recoverable")
-INVALID_INPUT = _kind("HIGH", "VALIDATION", "invalid_input", "under_specified")
-TYPE_ERROR = _kind("HIGH", "VALIDATION", "type_error", "under_specified")
-VALUE_ERROR = _kind("HIGH", "VALIDATION", "value_error", "under_specified")
-SYNTAX_ERROR = _kind("HIGH", "VALIDATION", "syntax", "under_specified")
-ATTRIBUTE_ERROR = _kind("HIGH", "LOGIC", "attribute_error", "recoverable")
-KEY_ERROR = _kind("HIGH", "LOGIC", "key_error", "recoverable")
-INDEX_ERROR = _kind("HIGH", "LOGIC", "index_error", "recoverable")
+WRONG_STEP = _classification("HIGH", "LOGIC", "other", "recoverable")
+BLOCKED = _classification("HIGH", "ENVIRONMENT", "other", "recoverable")
+MISSING = _classification("HIGH", "DEPENDENCY", "not_found", "recoverable")
+REFUSED = _classification("HIGH", "ENVIRONMENT", "permission", "permission")
+EXHAUSTED = _classification("HIGH", "RESOURCE", "other", "recoverable")
+INVALID_INPUT = _classification("HIGH", "VALIDATION", "invalid_input", "under_specified")
+TYPE_ERROR = _classification("HIGH", "VALIDATION", "type_error", "under_specified")
+VALUE_ERROR = _classification("HIGH", "VALIDATION", "value_error", "under_specified")
+SYNTAX_ERROR = _classification("HIGH", "VALIDATION", "syntax", "under_specified")
+ATTRIBUTE_ERROR = _classification("HIGH", "LOGIC", "attribute_error", "recoverable")
+KEY_ERROR = _classification("HIGH", "LOGIC", "key_error", "recoverable")
+INDEX_ERROR = _classification("HIGH", "LOGIC", "index_error", "recoverable")
 # The plan itself cannot continue.
-NO_PLAN = _kind("CRITICAL", "LOGIC", "other", "recoverable")
-MISSING_DEPENDENCY = _kind("CRITICAL", "DEPENDENCY", "not_found", "under_specified")
+NO_PLAN = _classification("CRITICAL", "LOGIC", "other", "recoverable")
+MISSING_DEPENDENCY = _classification("CRITICAL", "DEPENDENCY", "not_found", "under_specified")
 # No step of this kind can ever work from here.
-OUT_OF_REACH = _kind("CRITICAL", "ENVIRONMENT", "other", "structural")
-FORBIDDEN = _kind("CRITICAL", "ENVIRONMENT", "permission", "structural")
+OUT_OF_REACH = _classification("CRITICAL", "ENVIRONMENT", "other", "structural")
+FORBIDDEN = _classification("CRITICAL", "ENVIRONMENT", "permission", "structural")
 # The step was not needed.
-UNNEEDED = _kind("LOW", "LOGIC", "other", "recoverable")
+UNNEEDED = _classification("LOW", "LOGIC", "other", "recoverable")
 
 REASONS: dict[str, Classification] = {
     "busy": BUSY,

@@ -22,27 +22,29 @@ def find_ineffective_setting(limits: Limits, given: Collection[str]) -> str:
         idle = next((name for name in REPLANNING_SETTINGS if name in given), "")
         return f"{idle} can never take effect: auto_replan is off" if idle else ""
     if "max_error_replans" in given and limits.max_error_replans > limits.max_replans:
-        return _never("max_error_replans", limits.max_error_replans, f"max_replans = {limits.max_replans} comes first")
+        return _explain_unreachable(
+            "max_error_replans", limits.max_error_replans, f"max_replans = {limits.max_replans} comes first"
+        )
     if "human_after" in given and limits.human_after is not None:
         return _why_never_asked(limits, limits.human_after)
     if "replan_interval_seconds" in given and min(limits.max_error_replans, limits.max_replans) < 2:
         return "replan_interval_seconds can never take effect: there is never a second replan"
     if "replan_timeout_seconds" in given and limits.replan_timeout_seconds >= (most := _longest_replan(limits)):
         at_most = f"plan_timeout_seconds and max_step_retries end a replan after {most:g} s"
-        return _never("replan_timeout_seconds", limits.replan_timeout_seconds, at_most)
+        return _explain_unreachable("replan_timeout_seconds", limits.replan_timeout_seconds, at_most)
     return ""
 
 
 def _why_never_asked(limits: Limits, after: int) -> str:
     if after > limits.max_error_replans:
-        return _never("human_after", after, f"max_error_replans = {limits.max_error_replans} comes first")
+        return _explain_unreachable("human_after", after, f"max_error_replans = {limits.max_error_replans} comes first")
     if after >= limits.max_replans:
         left = f"max_replans = {limits.max_replans} would leave no plan to continue with"
         return f"human_after = {after} makes no sense: {left}"
     return ""
 
 
-def _never(name: str, value: float, why: str) -> str:
+def _explain_unreachable(name: str, value: float, why: str) -> str:
     return f"{name} = {value:g} can never be reached: {why}"
 
 

@@ -20,7 +20,7 @@ RUNTIME_REASONS = ("held", "lost", "not_dispatched", "stale_target", "unknown_sk
 """Reasons that concern the runtime, the planner or the connection, so no lessons are kept for them."""
 
 
-def teaches(reason: str) -> bool:
+def can_teach(reason: str) -> bool:
     return reason not in RUNTIME_REASONS
 
 
@@ -43,7 +43,7 @@ def _judge_lesson(
         return LessonVerdict(lesson=key, verdict="unhelpful" if gave_up else None)
     first, latest = because[0], because[-1]
     recurred = any(entry.lesson == key and entry.version >= latest for entry in entries)
-    if not recurred and any(_carried_out(plan, entries) for plan in plans if plan.version >= latest):
+    if not recurred and any(_was_carried_out(plan, entries) for plan in plans if plan.version >= latest):
         made = next(plan for plan in plans if plan.version == latest)
         return LessonVerdict(lesson=key, verdict="fixed", fix=Untrusted(text=_describe_steps(made.steps)))
     recurred_at_all = any(entry.lesson == key and entry.version >= first for entry in entries)
@@ -56,7 +56,7 @@ def _last_lesson(entries: Sequence[LedgerEntry], version: int) -> str:
     return tries[-1].lesson if tries else ""
 
 
-def _carried_out(plan: PlanVersion, entries: Sequence[LedgerEntry]) -> bool:
+def _was_carried_out(plan: PlanVersion, entries: Sequence[LedgerEntry]) -> bool:
     last = max((step.index for step in plan.steps if step.zone != REPLAN), default=-1)
     return any(
         (entry.version, entry.index) == (plan.version, last)

@@ -46,7 +46,7 @@ def _choose_without_track(run: Run, failure: Failure, step: PlannedStep | None) 
         if found.severity == "LOW" and step.effect != "irreversible":
             return Recovery(answer="continue")
         if found.severity == "MEDIUM" and limits.replan_on_medium:
-            return after_error(run, "MEDIUM")
+            return choose_after_error(run, "MEDIUM")
         if (
             may_pass(failure.reason, found)
             and failure.tries < limits.max_step_retries
@@ -61,7 +61,7 @@ def _choose_without_track(run: Run, failure: Failure, step: PlannedStep | None) 
             return Recovery(answer="look_and_retry")
         if may_detour(run, step, failure.reason):
             return Recovery(answer="detour")
-    return after_error(run, effective_severity(found.severity))
+    return choose_after_error(run, effective_severity(found.severity))
 
 
 def has_waited_for(run: Run, failure: Failure, step: PlannedStep) -> bool:
@@ -82,12 +82,12 @@ def effective_severity(severity: Severity) -> Severity:
     return "CRITICAL" if severity == "CRITICAL" else "HIGH"
 
 
-def after_error(run: Run, severity: Severity) -> Recovery:
+def choose_after_error(run: Run, severity: Severity) -> Recovery:
     """Whether the run may plan again after a failure of this severity, and whether a person is asked first."""
     limits, counts = run.limits, run.counts
     if not limits.auto_replan:
         return Recovery(answer="stop", because="auto_replan is off")
-    if not _triggers(limits, severity):
+    if not _triggers_replan(limits, severity):
         return Recovery(answer="stop", because=f"replan_on_{severity.lower()} is off")
     failed = counts.error_replans - counts.helped
     if limits.human_after is not None and failed >= limits.human_after and may_replan(run):
@@ -101,7 +101,7 @@ def may_replan(run: Run) -> bool:
     return run.counts.replans + extensions < run.limits.max_replans
 
 
-def _triggers(limits: Limits, severity: Severity) -> bool:
+def _triggers_replan(limits: Limits, severity: Severity) -> bool:
     match severity:
         case "CRITICAL":
             return limits.replan_on_critical

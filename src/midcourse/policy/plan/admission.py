@@ -60,7 +60,7 @@ def goes_in_a_circle(run: Run, steps: tuple[PlannedStep, ...]) -> bool:
     if not run.limits.replan_admission or all(step.effect == "read" for step in steps):
         return False
     screen = f"{run.seen.fingerprint}{run.seen.view}" if run.seen else ""
-    return _walked(run, plan_digest(screen, steps)).times >= MOST_ROUNDS
+    return _find_walked(run, plan_digest(screen, steps)).times >= MOST_ROUNDS
 
 
 def with_adopted(run: Run, segment: Segment) -> tuple[Walked, ...]:
@@ -81,12 +81,12 @@ def with_progress(run: Run) -> tuple[Walked, ...]:
 
 def with_walked(run: Run, segment: Segment) -> tuple[Walked, ...]:
     """The remembered plans after this plan is completed."""
-    before = _walked(run, plan_digest(f"{segment.made_under}{segment.view}", segment.steps))
+    before = _find_walked(run, plan_digest(f"{segment.made_under}{segment.view}", segment.steps))
     others = tuple(walked for walked in run.walked if walked is not before)
     return (*others, replace(before, times=before.times + 1))[-MOST_WALKED:]
 
 
-def _walked(run: Run, plan: str) -> Walked:
+def _find_walked(run: Run, plan: str) -> Walked:
     return next((walked for walked in run.walked if walked.plan == plan), Walked(plan=plan))
 
 
@@ -101,21 +101,21 @@ def repeats_failure(run: Run, step: PlannedStep, *, retry: bool = False, after: 
     For a retry, recovery has already counted and waited, but the screen may have become one on which it failed permanently.
     `after` is the number of steps before it in the plan: a step that lacked a result may get it from them.
     """
-    tried = [attempt for attempt in _tried(run, step) if not _is_supplied(run, attempt, after)]
+    tried = [attempt for attempt in _find_failed_tries(run, step) if not _may_have_result_now(run, attempt, after)]
     if retry:
-        return any(not _passing(attempt) and attempt.reason not in OUT_OF_SIGHT for attempt in tried)
+        return any(not _is_passing(attempt) and attempt.reason not in OUT_OF_SIGHT for attempt in tried)
     return bool(tried) and not (_may_be_tried_again(run, tried) and _cooled_down_at(run, tried) <= run.now)
 
 
 def seconds_to_wait(run: Run, step: PlannedStep) -> float:
     """Seconds of waiting that would excuse this step; 0 if none would, or none are needed."""
-    tried = _tried(run, step)
+    tried = _find_failed_tries(run, step)
     if not tried or not _may_be_tried_again(run, tried):
         return 0.0
     return max(0.0, _cooled_down_at(run, tried) - run.now)
 
 
-def _tried(run: Run, step: PlannedStep) -> list[Attempt]:
+def _find_failed_tries(run: Run, step: PlannedStep) -> list[Attempt]:
     """Failed tries of this call on the current screen."""
     if not run.limits.replan_admission or run.seen is None:
         return []
@@ -124,7 +124,7 @@ def _tried(run: Run, step: PlannedStep) -> list[Attempt]:
     return [a for a in same if seen.stale or a.reason not in OUT_OF_SIGHT]
 
 
-def _is_supplied(run: Run, attempt: Attempt, after: int) -> bool:
+def _may_have_result_now(run: Run, attempt: Attempt, after: int) -> bool:
     """Whether a missing result may be available now, and the step has retries left."""
     if attempt.completed is None or attempt.count > run.limits.max_step_retries:
         return False
@@ -134,15 +134,15 @@ def _is_supplied(run: Run, attempt: Attempt, after: int) -> bool:
 def _may_be_tried_again(run: Run, tried: list[Attempt]) -> bool:
     """Whether all tries were transient or interrupted, and the step has retries left."""
     times = sum(attempt.count for attempt in tried)
-    excused = all(_passing(attempt) or _interrupted(run, attempt) for attempt in tried)
+    excused = all(_is_passing(attempt) or _is_interruption_gone(run, attempt) for attempt in tried)
     return times <= run.limits.max_step_retries and excused
 
 
-def _passing(attempt: Attempt) -> bool:
+def _is_passing(attempt: Attempt) -> bool:
     return may_pass(attempt.reason, classify(attempt.reason)) if attempt.passing is None else attempt.passing
 
 
-def _interrupted(run: Run, attempt: Attempt) -> bool:
+def _is_interruption_gone(run: Run, attempt: Attempt) -> bool:
     """Whether the interruption is gone, so that the same step may work now."""
     present = run.seen.fingerprint if run.seen else ""
     return attempt.reason in INTERRUPTED and present == attempt.before != attempt.after
@@ -150,7 +150,7 @@ def _interrupted(run: Run, attempt: Attempt) -> bool:
 
 def _cooled_down_at(run: Run, tried: list[Attempt]) -> float:
     last = max(tried, key=lambda attempt: attempt.at)
-    if _interrupted(run, last):
+    if _is_interruption_gone(run, last):
         return last.at
     times = sum(attempt.count for attempt in tried)
     return last.at + cool_down(run.limits, last.reason, times - 1)

@@ -32,10 +32,10 @@ def diff(before: PlanVersion, after: PlanVersion, carried_out: int = 0) -> PlanD
     """Compare two plans. `carried_out` is the number of steps of the earlier plan that were carried out."""
     earlier, later = _steps(before), _steps(after)
     again = Counter(step.call for step in earlier) & Counter(step.call for step in later)
-    kept, new = _shared(later, again)
-    _, gone = _shared(earlier, again)
+    kept, new = _split_shared(later, again)
+    _, gone = _split_shared(earlier, again)
     dropped = tuple(step for step in gone if step.index >= carried_out)
-    changed = _paired(dropped, new)
+    changed = _pair_changed(dropped, new)
     return PlanDiff(
         kept=kept,
         done=tuple(step for step in gone if step.index < carried_out),
@@ -45,7 +45,7 @@ def diff(before: PlanVersion, after: PlanVersion, carried_out: int = 0) -> PlanD
     )
 
 
-def _paired(dropped: tuple[Step, ...], new: tuple[Step, ...]) -> tuple[StepChange, ...]:
+def _pair_changed(dropped: tuple[Step, ...], new: tuple[Step, ...]) -> tuple[StepChange, ...]:
     """Each new step with the first unpaired dropped step on the same target, in the order of the later plan."""
     free = list(dropped)
     pairs: list[StepChange] = []
@@ -65,7 +65,7 @@ def _steps(plan: PlanVersion) -> tuple[Step, ...]:
     return tuple(step for step in plan.steps if step.zone != REPLAN)
 
 
-def _shared(steps: tuple[Step, ...], shared: Counter[str]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+def _split_shared(steps: tuple[Step, ...], shared: Counter[str]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """The steps that are in both plans, as often as they are in both, and the others, in the plan's order."""
     left = shared.copy()
     both: list[Step] = []

@@ -19,7 +19,7 @@ from midcourse.policy.approval.destination import find_unvouched
 from midcourse.policy.approval.rules import planned_consequence, provisional_ruling
 from midcourse.policy.evidence.verification import describe, needs_reader
 from midcourse.policy.identity import call_digest
-from midcourse.policy.spelling import nearest, unknown
+from midcourse.policy.spelling import describe_unknown, suggest_nearest
 
 PLACES: dict[str, Place] = {REPLAN: "replan", GLOBAL: "global", REACH: "reach"}
 AIM = Skill(name="reach", effect="read", transition=True, on_zone=False)
@@ -54,7 +54,7 @@ def may_plan_beyond(limits: Limits, plans_made: int) -> bool:
 
 def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, scope: Scope) -> Resolved:
     """Resolve the steps of this draft that can be carried out on this screen, up to the next transition."""
-    candidates = [_candidate(number, draft, scope) for number, draft in enumerate(drafts, start=1)]
+    candidates = [_build_candidate(number, draft, scope) for number, draft in enumerate(drafts, start=1)]
     # The earliest cut wins. Where two fall together, a transition comes first: it is about the step before the cut.
     cuts = (
         _cut_after_transition(candidates, final, scope),
@@ -67,7 +67,7 @@ def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, scope: 
     doable = [(one.draft, one.skill) for one in reached if one.skill and not one.problem]
     dropped = [one for one in reached if one.problem]
     repairs = [f"step {one.number} ({one.draft.skill or 'no skill'}) dropped: {one.problem}" for one in dropped]
-    steps = [_step(draft, skill, version, index, scope) for index, (draft, skill) in enumerate(doable)]
+    steps = [_build_step(draft, skill, version, index, scope) for index, (draft, skill) in enumerate(doable)]
     if cut:
         repairs += cut.repairs
     elif steps and (dropped or final is False):
@@ -76,7 +76,7 @@ def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, scope: 
     else:
         return Resolved(steps=tuple(steps), final=True, repairs=tuple(repairs))
     if steps:
-        steps.append(_sentinel(version, len(steps), scope))
+        steps.append(_build_replan_step(version, len(steps), scope))
     return Resolved(steps=tuple(steps), final=False, repairs=tuple(repairs))
 
 
@@ -102,7 +102,7 @@ class _Cut:
     repairs: tuple[str, ...]
 
 
-def _candidate(number: int, draft: Draft, scope: Scope) -> _Candidate:
+def _build_candidate(number: int, draft: Draft, scope: Scope) -> _Candidate:
     if draft.zone == REPLAN:
         return _Candidate(number=number, draft=draft, skill=None, problem="")
     skill = AIM if draft.zone == REACH else scope.catalogue.skill(draft.skill)
@@ -115,7 +115,7 @@ def _cut_after_transition(candidates: list[_Candidate], final: bool | None, scop
     if scope.beyond:
         return None
     for one, after in zip_longest(candidates, candidates[1:]):
-        if one.skill is None or one.problem or not _transition(one.draft, one.skill) or (after is None and final):
+        if one.skill is None or one.problem or not _is_transition(one.draft, one.skill) or (after is None and final):
             continue
         if after and after.is_replan:
             return _Cut(keep=one.number, repairs=())
@@ -156,22 +156,24 @@ def step_problem(draft: Draft | Step, skill: Skill, scope: Scope) -> str:
     if draft.zone == REACH:
         return _aim_problem(draft, scope)
     if skill.on_zone and not scope.beyond and scope.observation.zone(draft.zone) is None:
-        return f"zone '{draft.zone}' is not visible{_meant(draft.zone, scope.observation)}"
+        return f"zone '{draft.zone}' is not visible{_suggest_zone(draft.zone, scope.observation)}"
     if not skill.on_zone and draft.zone != GLOBAL:
         return f"'{skill.name}' does not act on a zone; its target is {GLOBAL}"
     if draft.probe and scope.catalogue.probe(draft.probe.name) is None:
-        return unknown("probe", draft.probe.name, (one.name for one in scope.catalogue.probes))
+        return describe_unknown("probe", draft.probe.name, (one.name for one in scope.catalogue.probes))
     return arguments_problem(draft.arguments, skill.parameters, scope.task)
 
 
 def _unknown_skill(draft: Draft, scope: Scope) -> str:
-    return unknown("skill", draft.skill, (skill.name for skill in scope.catalogue.skills))
+    return describe_unknown("skill", draft.skill, (skill.name for skill in scope.catalogue.skills))
 
 
-def _meant(zone: str, seen: Observation) -> str:
+def _suggest_zone(zone: str, seen: Observation) -> str:
     """A suggestion: the id of a zone with that label, or a similar id. Short ids are all similar, so they are not compared."""
     labelled = [f"'{other.id}'" for other in seen.zones if zone in (other.label, f"{other.role}:{other.label}")]
-    near = " or ".join(labelled[:3]) or (len(zone) > SHORT_ID and nearest(zone, (other.id for other in seen.zones)))
+    near = " or ".join(labelled[:3]) or (
+        len(zone) > SHORT_ID and suggest_nearest(zone, (other.id for other in seen.zones))
+    )
     return f"; did you mean {near}?" if near else ""
 
 
@@ -191,7 +193,7 @@ def arguments_problem(arguments: Arguments, parameters: tuple[Parameter, ...], t
     known = {parameter.name: parameter for parameter in parameters}
     for name, value in arguments:
         if name not in known:
-            return unknown("argument", name, known)
+            return describe_unknown("argument", name, known)
         problem = _value_problem(value, known[name], task)
         if problem:
             return problem
@@ -235,7 +237,7 @@ def fits_type(value: object, wanted: ValueType) -> bool:
             return is_json(value)
 
 
-def _step(draft: Draft, skill: Skill, version: int, index: int, scope: Scope) -> Step:
+def _build_step(draft: Draft, skill: Skill, version: int, index: int, scope: Scope) -> Step:
     zone = scope.observation.zone(draft.zone)
     surface = scope.observation.surface.title
     target = Target(surface=surface, role=zone.role if zone else "", label=zone.label if zone else "")
@@ -249,11 +251,11 @@ def _step(draft: Draft, skill: Skill, version: int, index: int, scope: Scope) ->
         arguments=draft.arguments,
         target=target,
         effect=skill.effect,
-        transition=_transition(draft, skill),
+        transition=_is_transition(draft, skill),
         expect=draft.expect,
         absent_when=draft.absent_when or skill.absent_when,
         probe=draft.probe or skill.probe,
-        needs=_needed(draft),
+        needs=_needed_results(draft),
         gives=draft.gives,
         says=draft.says or f"{skill.name} {target.label}".strip(),
         call=call_digest(skill.name, target, draft.arguments),
@@ -263,17 +265,17 @@ def _step(draft: Draft, skill: Skill, version: int, index: int, scope: Scope) ->
     return replace(step, ruled=provisional_ruling(scope.task, planned, skill))
 
 
-def _transition(draft: Draft, skill: Skill) -> bool:
+def _is_transition(draft: Draft, skill: Skill) -> bool:
     return skill.transition if draft.transition is None else draft.transition
 
 
-def _needed(draft: Draft) -> tuple[str, ...]:
+def _needed_results(draft: Draft) -> tuple[str, ...]:
     """Names of the results that the draft declares to need, and those that its arguments refer to."""
     referred = (value.name for _, value in draft.arguments if isinstance(value, Reference) and value.source == "result")
     return tuple(dict.fromkeys((*draft.needs, *referred)))
 
 
-def _sentinel(version: int, index: int, scope: Scope) -> Step:
+def _build_replan_step(version: int, index: int, scope: Scope) -> Step:
     target = Target(surface=scope.observation.surface.title, role="", label="")
     return Step(version=version, index=index, zone=REPLAN, target=target, says="Look again and plan the rest")
 

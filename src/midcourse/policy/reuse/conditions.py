@@ -37,28 +37,28 @@ def insert_placeholders(condition: C, blanks: Placeholders) -> C:
     def pattern(text: str) -> str:
         return blanks.insert(text, in_pattern=True)
 
-    return _rewritten(condition, Rewriter(text=blanks.insert, pattern=pattern, value=blanks.insert_in_value))
+    return _rewrite(condition, Rewriter(text=blanks.insert, pattern=pattern, value=blanks.insert_in_value))
 
 
 def insert_placeholders_safely(condition: C, blanks: Placeholders) -> C:
     """As `insert_placeholders`, but also raises `Unclear` where a value may occur by chance or in another spelling."""
 
-    def sure(text: str, *, in_pattern: bool = False) -> str:
+    def require_sure(text: str, *, in_pattern: bool = False) -> str:
         if not blanks.is_sure(text, in_pattern=in_pattern):
             raise Unclear(f"an input may be meant in {text!r}")
         return text
 
     def text(text: str) -> str:
-        return blanks.insert(sure(text))
+        return blanks.insert(require_sure(text))
 
     def pattern(text: str) -> str:
-        return blanks.insert(sure(text, in_pattern=True), in_pattern=True)
+        return blanks.insert(require_sure(text, in_pattern=True), in_pattern=True)
 
     def value(value: Scalar) -> Scalar:
-        sure("" if value is None or isinstance(value, bool) else str(value))
+        require_sure("" if value is None or isinstance(value, bool) else str(value))
         return blanks.insert_in_value(value)
 
-    return _rewritten(condition, Rewriter(text=text, pattern=pattern, value=value))
+    return _rewrite(condition, Rewriter(text=text, pattern=pattern, value=value))
 
 
 def fill_placeholders(condition: C, blanks: Placeholders) -> C:
@@ -67,7 +67,7 @@ def fill_placeholders(condition: C, blanks: Placeholders) -> C:
     def pattern(text: str) -> str:
         return blanks.fill(text, in_pattern=True)
 
-    return _rewritten(condition, Rewriter(text=blanks.fill, pattern=pattern, value=blanks.fill_in_value))
+    return _rewrite(condition, Rewriter(text=blanks.fill, pattern=pattern, value=blanks.fill_in_value))
 
 
 def condition_texts(condition: Expectation | Probe) -> tuple[str, ...]:
@@ -81,11 +81,11 @@ def condition_texts(condition: Expectation | Probe) -> tuple[str, ...]:
     def value(value: Scalar) -> Scalar:
         return value if value is None or isinstance(value, bool) else text(str(value))
 
-    _rewritten(condition, Rewriter(text=text, pattern=text, value=value))
+    _rewrite(condition, Rewriter(text=text, pattern=text, value=value))
     return tuple(texts)
 
 
-def _rewritten(condition: C, by: Rewriter) -> C:
+def _rewrite(condition: C, by: Rewriter) -> C:
     if isinstance(condition, Probe):
         return replace(condition, arguments=_arguments(condition.arguments, by))
     checks = tuple(_check(check, by) for check in condition.checks)

@@ -57,7 +57,7 @@ def surface_digest(seen: Observation, passed_on: Pairs) -> str:
     blanks = Placeholders(passed_on)
     surface = seen.surface
     zones = sorted(_zone(zone, blanks) for zone in seen.zones)
-    return _digest("surface", _text(surface.title, blanks), _text(_decoded(surface.address), blanks), zones)
+    return _digest("surface", _text(surface.title, blanks), _text(_decode_address(surface.address), blanks), zones)
 
 
 def values_digest(inputs: Pairs, names: Iterable[str]) -> str:
@@ -83,7 +83,7 @@ def _text(text: str, blanks: Placeholders) -> str:
     return _TIMES.sub("#", blanks.insert(text))
 
 
-def _decoded(address: str) -> str:
+def _decode_address(address: str) -> str:
     raw = _PERCENT.sub(lambda found: bytes.fromhex(found[1].decode()), address.replace("+", " ").encode())
     return raw.decode(errors="replace")
 

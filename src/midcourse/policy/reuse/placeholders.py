@@ -24,7 +24,7 @@ class Placeholders:
         self._inputs = dict(inputs)
         self._plain = _by_value(inputs, in_pattern=False)
         self._patterns = _by_value(inputs, in_pattern=True)
-        self._squeezed = tuple(s for text in self._plain if len(s := _squeezed(text)) >= SHORTEST_SURE)
+        self._squeezed = tuple(s for text in self._plain if len(s := _squeeze(text)) >= SHORTEST_SURE)
 
     # --- values become names
 
@@ -64,7 +64,7 @@ class Placeholders:
         names = self._patterns if in_pattern else self._plain
         if any(is_short(value) and occurs(value, text) for value in names):
             return False
-        rest = _squeezed(_cut(names, text))
+        rest = _squeeze(_cut_out(names, text))
         return not any(value in rest for value in self._squeezed)
 
     # --- names become values
@@ -99,7 +99,7 @@ def is_short(value: Scalar) -> bool:
 
 def occurs(value: str, text: str) -> bool:
     """Whether the value is in the text as a whole, not within a longer word."""
-    return re.search(_whole(value), text) is not None
+    return re.search(_whole_word_pattern(value), text) is not None
 
 
 def names_in(template: str) -> tuple[str, ...]:
@@ -126,22 +126,22 @@ def _occurrences(names: dict[str, str | None], text: str) -> list[re.Match[str]]
     """Occurrences of the values in the text. Longer values take precedence: one may be a part of another."""
     meant = (value for value in names if value in text and (not is_short(value) or value == text))
     values = sorted(meant, key=len, reverse=True)
-    return list(re.finditer("|".join(map(_whole, values)), text)) if values else []
+    return list(re.finditer("|".join(map(_whole_word_pattern, values)), text)) if values else []
 
 
-def _whole(value: str) -> str:
+def _whole_word_pattern(value: str) -> str:
     before = r"(?<!\w)" if re.match(r"\w", value) else ""
     after = r"(?!\w)" if re.search(r"\w\Z", value) else ""
     return before + re.escape(value) + after
 
 
-def _cut(names: dict[str, str | None], text: str) -> str:
+def _cut_out(names: dict[str, str | None], text: str) -> str:
     for found in reversed(_occurrences(names, text)):
         text = f"{text[: found.start()]}\0{text[found.end() :]}"
     return text
 
 
-def _squeezed(text: str) -> str:
+def _squeeze(text: str) -> str:
     """The letters and digits of a text such as `1,290.50` or `PO 7731`; a cut in between is kept."""
     return "".join(letter for letter in text.casefold() if letter.isalnum() or letter == "\0")
 

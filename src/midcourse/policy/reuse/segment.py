@@ -65,7 +65,7 @@ def build_segment(situation: ReuseKey, plan: PlanVersion | None, apart: Iterable
             apart_digest=values_digest(task.inputs, own),
             goal=blanks.insert(task.goal),
             title=_insert_or_empty(situation.seen.surface.title, blanks),
-            steps=tuple(_kept_step(step, task, situation.seen, blanks) for step in steps),
+            steps=tuple(_build_kept_step(step, task, situation.seen, blanks) for step in steps),
             final=plan.final if plan else True,
             version=plan.version if plan else 0,
         )
@@ -73,14 +73,14 @@ def build_segment(situation: ReuseKey, plan: PlanVersion | None, apart: Iterable
         return why
 
 
-def _kept_step(step: Step, task: Task, seen: Observation, blanks: Placeholders) -> KeptStep:
+def _build_kept_step(step: Step, task: Task, seen: Observation, blanks: Placeholders) -> KeptStep:
     target = step.target
-    if step.zone != GLOBAL and len(_alike(seen, target.role, target.label)) != 1:
+    if step.zone != GLOBAL and len(_find_zones(seen, target.role, target.label)) != 1:
         raise Unclear(f"{target.role} '{target.label}' is on the screen more than once, or not at all")
     draft = Draft(
         zone=GLOBAL if step.zone == GLOBAL else "",
         skill=step.skill,
-        arguments=tuple((name, _kept_argument(value, task, blanks)) for name, value in step.arguments),
+        arguments=tuple((name, _build_kept_argument(value, task, blanks)) for name, value in step.arguments),
         expect=step.expect and insert_placeholders_safely(step.expect, blanks),
         absent_when=step.absent_when and insert_placeholders_safely(step.absent_when, blanks),
         probe=step.probe and insert_placeholders_safely(step.probe, blanks),
@@ -92,7 +92,7 @@ def _kept_step(step: Step, task: Task, seen: Observation, blanks: Placeholders) 
     return KeptStep(role=target.role, label=blanks.insert(target.label), draft=draft)
 
 
-def _kept_argument(value: Argument, task: Task, blanks: Placeholders) -> Argument:
+def _build_kept_argument(value: Argument, task: Task, blanks: Placeholders) -> Argument:
     if isinstance(value, Reference):
         return value
     named = blanks.names_of(value)
@@ -171,7 +171,7 @@ def _draft(step: KeptStep, seen: Observation, blanks: Placeholders) -> Draft:
     draft = step.draft
     if draft.zone != GLOBAL:
         label = blanks.fill(step.label)
-        alike = _alike(seen, step.role, label)
+        alike = _find_zones(seen, step.role, label)
         if len(alike) != 1:
             raise Unclear(f"{step.role} '{label}' is on the screen {len(alike)} times")
         draft = replace(draft, zone=alike[0].id)
@@ -184,5 +184,5 @@ def _draft(step: KeptStep, seen: Observation, blanks: Placeholders) -> Draft:
     )
 
 
-def _alike(seen: Observation, role: str, label: str) -> list[Zone]:
+def _find_zones(seen: Observation, role: str, label: str) -> list[Zone]:
     return [zone for zone in seen.zones if (zone.role, zone.label) == (role, label)]

@@ -182,12 +182,12 @@ class FleetClient:
     async def runs(self, *, status: str = "", world: str = "", final_reason: str = "") -> AsyncIterator[Listed]:
         """This tenant's runs that the engine still knows, newest first; the store knows all."""
         wanted = ((TENANT, self.tenant), (STATUS, status), (WORLD, world), (FINAL_REASON, final_reason))
-        query = " AND ".join(f"{key.name} = '{_quoted(value)}'" for key, value in wanted if value)
+        query = " AND ".join(f"{key.name} = '{_quote(value)}'" for key, value in wanted if value)
         seen: set[str] = set()
         async for execution in self._client.list_workflows(query):
             if execution.id not in seen and execution.status != WorkflowExecutionStatus.CONTINUED_AS_NEW:
                 seen.add(execution.id)  # earlier executions of the same run broke
-                yield _listed(execution)
+                yield _build_listed(execution)
 
 
 class RunHandle(PostedControls):
@@ -231,7 +231,7 @@ class RunHandle(PostedControls):
             if error.status != RPCStatusCode.NOT_FOUND:
                 raise
             raise RunUnknown(f"run {self.run_id} is not driven here") from None
-        return replace(_listed(found), waits_for_worker=_waits_for_worker(found))
+        return replace(_build_listed(found), waits_for_worker=_waits_for_worker(found))
 
     async def result(self) -> Result:
         """Wait for the end of the run, and return its result."""
@@ -252,7 +252,7 @@ def _waits_for_worker(found: WorkflowExecutionDescription) -> bool:
     return turn or any(activity.state == handed_out for activity in raw.pending_activities)
 
 
-def _listed(execution: WorkflowExecution) -> Listed:
+def _build_listed(execution: WorkflowExecution) -> Listed:
     attributes = execution.typed_search_attributes
     alive = execution.status in (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED)
 
@@ -267,5 +267,5 @@ def _listed(execution: WorkflowExecution) -> Listed:
     )
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     return value.replace("\\", "\\\\").replace("'", "\\'")

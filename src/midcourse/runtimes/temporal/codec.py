@@ -117,18 +117,18 @@ class Sealing(PayloadCodec, WithSerializationContext):
 
     def _open(self, payload: Payload) -> Payload:
         if payload.metadata.get("encoding") != SEALED:
-            return _refused("a payload is not sealed, although there are keys")
+            return _build_refusal("a payload is not sealed, although there are keys")
         key = payload.metadata["key"].decode(errors="replace")
         try:
             return Payload.FromString(self._seals.open(key, payload.data, self._associated_data(payload.metadata)))
         except SealBroken as broken:
-            return _refused(f"a payload cannot be opened: {broken}")
+            return _build_refusal(f"a payload cannot be opened: {broken}")
 
     def _associated_data(self, metadata: Mapping[str, bytes]) -> bytes:
         """The associated data of a seal. An earlier version did not bind it to a run."""
         return metadata["key"] + (b"\0" + self._workflow.encode() if BOUND in metadata else b"")
 
 
-def _refused(why: str) -> Payload:
+def _build_refusal(why: str) -> Payload:
     """A payload that raises when it is read: raised here, the error would affect all payloads of the message."""
     return Payload(metadata={"encoding": REFUSED}, data=why.encode())

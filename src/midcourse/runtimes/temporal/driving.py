@@ -80,14 +80,14 @@ class Drivers:
         self._live[run_id] = driver
         driving = asyncio.create_task(driver.drive(placed=placed), name=f"drive {run_id}")
         try:
-            rested = await self._until_rest(driver, driving)
+            rested = await self._wait_until_rest(driver, driving)
         finally:
             if self._live.get(run_id) is driver:
                 del self._live[run_id]
-        await self._hold(driver.ports, rested)
-        return _left(rested)
+        await self._hold_world(driver.ports, rested)
+        return _build_left(rested)
 
-    async def _until_rest(self, driver: Driver, driving: "asyncio.Task[Rested]") -> Rested:
+    async def _wait_until_rest(self, driver: Driver, driving: "asyncio.Task[Rested]") -> Rested:
         """Wait for the driver. If the execution is cancelled the run is, in its own time."""
         while True:
             try:
@@ -100,7 +100,7 @@ class Drivers:
                     raise
                 driver.tell(CancelAsked())
 
-    async def _hold(self, ports: Ports, rested: Rested) -> None:
+    async def _hold_world(self, ports: Ports, rested: Rested) -> None:
         """Keep a world that no other process can attach to."""
         if rested.why == "ended" or await self._store.session(ports.run_id):
             return
@@ -137,7 +137,7 @@ class Drivers:
                 await client.get_workflow_handle(workflow_id(tenant, run_id)).signal(WAKE, number)
 
 
-def _left(rested: Rested) -> Left:
+def _build_left(rested: Rested) -> Left:
     phase = rested.run.phase
     swept = rested.wake_at is not None and rested.wake_at - time.time() >= SWEPT_FROM
     return Left(

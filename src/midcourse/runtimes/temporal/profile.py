@@ -55,9 +55,9 @@ def read_profile(name: str) -> Profile:
     try:
         found = ClientConfigProfile.load(None if name == DEFAULT else name, override_env_vars=variables)
     except RuntimeError as trouble:
-        raise TaskInvalid(_complaint(name, str(trouble))) from None
+        raise TaskInvalid(_describe_problem(name, str(trouble))) from None
     if found == ClientConfigProfile():  # a misspelt file is no error to the library, and would mean no TLS
-        raise TaskInvalid(_complaint(name, "not found"))
+        raise TaskInvalid(_describe_problem(name, "not found"))
     if found.api_key and found.tls and found.tls.disabled:
         raise TaskInvalid(f"temporal_profile '{name}': an API key is sent over TLS only, which the profile disables")
     return Profile(
@@ -78,7 +78,7 @@ def describe_security(profile: Profile | None) -> str:
     return ", ".join(("TLS", *(part for part, given in parts if given)))
 
 
-def _complaint(name: str, trouble: str) -> str:
+def _describe_problem(name: str, trouble: str) -> str:
     """What Temporal's reader complained about. It quotes the line, which may have the key."""
     file = os.environ.get("TEMPORAL_CONFIG_FILE", "Temporal's configuration file (TEMPORAL_CONFIG_FILE)")
     if "not found" in trouble:
@@ -90,9 +90,9 @@ def _complaint(name: str, trouble: str) -> str:
 def _tls(name: str, asked: ClientConfigTLS) -> TLSConfig | None:
     if asked.disabled:
         return None
-    authority = _content(name, "server_ca_cert", asked.server_root_ca_cert)
-    certificate = _content(name, "client_cert", asked.client_cert)
-    key = _content(name, "client_key", asked.client_private_key)
+    authority = _read_content(name, "server_ca_cert", asked.server_root_ca_cert)
+    certificate = _read_content(name, "client_cert", asked.client_cert)
+    key = _read_content(name, "client_key", asked.client_private_key)
     if bool(certificate) != bool(key):
         lacks = "client_key" if certificate else "client_cert"
         raise TaskInvalid(f"temporal_profile '{name}': {_say_option(lacks)} is missing; the other half is there")
@@ -104,7 +104,7 @@ def _tls(name: str, asked: ClientConfigTLS) -> TLSConfig | None:
     )
 
 
-def _content(name: str, option: str, source: Path | str | bytes | None) -> bytes | None:
+def _read_content(name: str, option: str, source: Path | str | bytes | None) -> bytes | None:
     """Checked here for what is plainly not PEM, for the library says only that no certificate fits."""
     try:
         content = source.read_bytes() if isinstance(source, Path) else source

@@ -12,7 +12,7 @@ from midcourse.cli.options import Fleet, Input, Json, Set, teach
 from midcourse.cli.overrides import load_fleet_settings, split_fleet
 from midcourse.cli.view.terminal import print_object
 from midcourse.errors import TaskInvalid
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 
 if TYPE_CHECKING:
     from midcourse.app.fleet.schedules import ListedSchedule, Overlap
@@ -72,7 +72,7 @@ def add(
     from midcourse.app.fleet.timetable import Timetable
 
     if overlap not in OVERLAPS:
-        raise TaskInvalid(f"--overlap: {unknown('policy', overlap, OVERLAPS)}")
+        raise TaskInvalid(f"--overlap: {describe_unknown('policy', overlap, OVERLAPS)}")
     of_runs, of_fleet = split_fleet(set_)
     job = job_with_inputs(task, of_runs, input_)
     settings = FleetSettings.load(job.settings.home, of_fleet)

@@ -18,7 +18,7 @@ from midcourse.cli.options import Json, teach
 from midcourse.cli.overrides import load_home
 from midcourse.cli.view.terminal import print_object
 from midcourse.errors import MidcourseError, TaskInvalid
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 
 VARIABLE = "_MIDCOURSE_COMPLETE"
 """Set by the script when a shell asks for completions."""
@@ -54,7 +54,7 @@ def completion(
 ) -> None:
     """Print the script with which a shell completes commands, options, runs, tasks and settings."""
     if shell not in WHERE:
-        raise TaskInvalid(unknown("shell", shell, WHERE))
+        raise TaskInvalid(describe_unknown("shell", shell, WHERE))
     script = get_completion_script(prog_name="midcourse", complete_var=VARIABLE, shell=shell)
     if json:
         print_object({"shell": shell, "script": script, "install": WHERE[shell]})

@@ -10,7 +10,7 @@ from midcourse.app.wiring import load_job, packaged_tasks
 from midcourse.cli.options import Json, teach
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.errors import TaskInvalid
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 
 commands = typer.Typer()
 
@@ -30,7 +30,7 @@ def examples(
     """List the tasks that ship with Midcourse, or print the file of one."""
     names = packaged_tasks()
     if name and name not in names:
-        raise TaskInvalid(unknown("example", name, names))
+        raise TaskInvalid(describe_unknown("example", name, names))
     jobs = [load_job(each, {}) for each in ([name] if name else names)]
     if json:
         described = [(job, first_sentence(job.source) or job.task.goal) for job in jobs]

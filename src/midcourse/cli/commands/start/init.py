@@ -16,7 +16,7 @@ from midcourse.cli.options import Home, Json, next_runs, teach
 from midcourse.cli.overrides import load_settings
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.errors import TaskInvalid
-from midcourse.policy.spelling import unknown
+from midcourse.policy.spelling import describe_unknown
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -80,7 +80,7 @@ def init(
     Nothing is overwritten.
     """
     if what not in KINDS:
-        raise TaskInvalid(unknown("template", what, KINDS))
+        raise TaskInvalid(describe_unknown("template", what, KINDS))
     if run and what != "task":
         raise TaskInvalid("--from makes a task file of a run: midcourse init task NAME --from RUN")
     kind = KINDS[what]
