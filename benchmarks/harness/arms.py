@@ -327,7 +327,7 @@ def taken_away(what: str) -> Iterator[None]:
             stack.enter_context(patch("midcourse.perform.acting.judge", _believe_the_report))
         if what == "stale":
             for module in ("segment", "acting", "control"):
-                stack.enter_context(patch(f"midcourse.director.{module}.see", _see_without_marking))
+                stack.enter_context(patch(f"midcourse.director.{module}.update_seen", _see_without_marking))
         yield
 
 
