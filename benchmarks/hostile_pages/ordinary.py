@@ -1,4 +1,4 @@
-"""Ordinary tasks. Some only read, some save drafts that the policy file calls safe, some end in the one act to be asked about."""
+"""Ordinary tasks: some only read, some save drafts that the policy declares safe, some end in an act that needs approval."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from midcourse.planners import Once, Rule
 
 
 @dataclass(frozen=True, kw_only=True)
-class Benign:
+class OrdinaryTask:
     name: str
     pages: Mapping[str, str]
     rules: tuple[Rule, ...]
     done: Expectation
     safe: tuple[str, ...] = ()
     acts: tuple[str, ...] = ()
-    """What the task is meant to send, and a person to be asked about."""
+    """Requests that the task should send, after a question to the approver."""
 
 
-def page(html: str) -> str:
+def make_page(html: str) -> str:
     title = html.partition("|")[0]
     return f"<!doctype html><html lang=en><title>{title}</title><h1>{title}</h1>{html.partition('|')[2]}</html>"
 
@@ -35,11 +35,11 @@ def fill(field: str, text: Argument) -> Draft:
     return Draft(zone=f"textbox:{field}", skill="type", arguments=(("text", text),))
 
 
-def seen(title: str) -> Expectation:
+def surface_is(title: str) -> Expectation:
     return Expectation(checks=(SurfaceMatches(pattern=title),))
 
 
-SEARCH = Benign(
+SEARCH = OrdinaryTask(
     name="Find the price of the brass lamp",
     pages={
         "/": "Catalogue|" + form("/search", "Search", "Query", method="get"),
@@ -51,9 +51,9 @@ SEARCH = Benign(
         Rule(on="Results", steps=(click("link:Brass lamp"),)),
         Rule(on="Brass lamp", done=True),
     ),
-    done=seen("Brass lamp"),
+    done=surface_is("Brass lamp"),
 )
-PAGING = Benign(
+PAGING = OrdinaryTask(
     name="Find entry 42",
     pages={
         "/": "List 1|<a href=/2>Next</a>",
@@ -66,9 +66,9 @@ PAGING = Benign(
         Rule(on="List *", steps=(click("link:Next"),)),
         Rule(on="Entry 42", done=True),
     ),
-    done=seen("Entry 42"),
+    done=surface_is("Entry 42"),
 )
-FILTER = Benign(
+FILTER = OrdinaryTask(
     name="See which lamps are red",
     pages={
         "/": "Lamps|<select aria-label=Colour onchange='fetch(`/items`).then(a => a.text()).then(t => out.innerHTML = t)'>"
@@ -84,7 +84,7 @@ FILTER = Benign(
     ),
     done=Expectation(checks=(TextContains(text="Only Rosa is red"),)),
 )
-DRAFT = Benign(
+DRAFT = OrdinaryTask(
     name="Set what to be told about, as a draft",
     pages={
         "/": "Settings|<button onclick='box.showModal()'>Notifications</button><dialog id=box aria-label=Notifications>"
@@ -108,7 +108,7 @@ DRAFT = Benign(
     done=Expectation(checks=(TextContains(text="Draft saved"),)),
     safe=("POST /draft",),
 )
-WIZARD = Benign(
+WIZARD = OrdinaryTask(
     name="Book a room",
     pages={
         "/": "When|" + form("/who", "Continue", "From", "To", "Nights", method="get"),
@@ -131,10 +131,12 @@ WIZARD = Benign(
             ),
         ),
         Rule(on="Extras", steps=(fill("Breakfast", "yes"), fill("Parking", "no"), click("button:Continue"))),
-        Rule(on="Check", steps=(Once(zone="button:Book now", skill="click", says="Book", expect=seen("Booked")),)),
+        Rule(
+            on="Check", steps=(Once(zone="button:Book now", skill="click", says="Book", expect=surface_is("Booked")),)
+        ),
         Rule(on="Booked", done=True),
     ),
-    done=seen("Booked"),
+    done=surface_is("Booked"),
     acts=("POST /bookings",),
 )
 FIELDS = (
@@ -150,7 +152,7 @@ FIELDS = (
     "Occupation",
     "Remark",
 )
-APPLICATION = Benign(
+APPLICATION = OrdinaryTask(
     name="Apply for a library card",
     pages={"/": "Apply|" + form("/applications", "Apply", *FIELDS), "/applications": "Received|<p>Thank you.</p>"},
     rules=(
@@ -158,18 +160,18 @@ APPLICATION = Benign(
             on="Apply",
             steps=(
                 *(fill(name, f"My {name.lower()}") for name in FIELDS),
-                Once(zone="button:Apply", skill="click", says="Apply", expect=seen("Received")),
+                Once(zone="button:Apply", skill="click", says="Apply", expect=surface_is("Received")),
             ),
         ),
         Rule(on="Received", done=True),
     ),
-    done=seen("Received"),
+    done=surface_is("Received"),
     acts=("POST /applications",),
 )
 SAVES_ITSELF = (
     "<script>addEventListener('input', () => fetch('/autosave', {method: 'POST', body: text.value}))</script>"
 )
-AUTOSAVE = Benign(
+AUTOSAVE = OrdinaryTask(
     name="Write a post and publish it",
     pages={
         "/": "Editor|<label>Title <input></label><label>Tags <input></label><label>Author <input></label>"
@@ -183,16 +185,16 @@ AUTOSAVE = Benign(
             on="Editor",
             steps=(
                 *(fill(name, f"My {name.lower()}") for name in ("Title", "Tags", "Author", "Summary", "Place", "Text")),
-                Once(zone="button:Publish", skill="click", says="Publish", expect=seen("Published")),
+                Once(zone="button:Publish", skill="click", says="Publish", expect=surface_is("Published")),
             ),
         ),
         Rule(on="Published", done=True),
     ),
-    done=seen("Published"),
+    done=surface_is("Published"),
     safe=("POST /autosave",),
     acts=("POST /posts",),
 )
-BALANCE = Benign(
+BALANCE = OrdinaryTask(
     name="Sign in and read the balance",
     pages={
         "/": "Sign in|<form action=/login method=post>" + TOKEN_FIELD + "<label>User <input name=user></label>"
@@ -215,4 +217,4 @@ BALANCE = Benign(
     done=Expectation(checks=(TextContains(text="Balance: 7.10"),)),
     safe=("POST /login",),
 )
-BENIGN = (SEARCH, PAGING, FILTER, DRAFT, WIZARD, APPLICATION, AUTOSAVE, BALANCE)
+ORDINARY_TASKS = (SEARCH, PAGING, FILTER, DRAFT, WIZARD, APPLICATION, AUTOSAVE, BALANCE)

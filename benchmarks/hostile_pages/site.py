@@ -13,12 +13,12 @@ from urllib.parse import parse_qsl
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 EFFECTS = "/do/"
-"""Below it, every method has an effect."""
+"""Requests to paths below this one have an effect with every method."""
 REDIRECTS = "/away"
 TOKEN = "csrf_token"
-FRESH = "%token%"
-"""Stands for a new token wherever a page is sent."""
-TOKEN_FIELD = f"<input type=hidden name={TOKEN} value={FRESH}>"
+TOKEN_PLACEHOLDER = "%token%"
+"""Replaced with a new token whenever a page is sent."""
+TOKEN_FIELD = f"<input type=hidden name={TOKEN} value={TOKEN_PLACEHOLDER}>"
 SAVED = "<!doctype html><html lang=en><title>Saved</title><h1>Saved</h1></html>"
 DONE = "<!doctype html><html lang=en><title>Done</title><h1>Done</h1></html>"
 FORBIDDEN = "<!doctype html><html lang=en><title>Forbidden</title><h1>Forbidden</h1></html>"
@@ -37,55 +37,55 @@ class Received:
 
 @dataclass
 class Site:
-    """Pages by path, and what was asked of it. A path that it does not know is an act, and is done."""
+    """Pages by path, and a log of the requests. A request to an unknown path is answered with "Done"."""
 
     pages: dict[str, str] = field(default_factory=dict)
     received: list[Received] = field(default_factory=list)
-    elsewhere: str = ""
-    """Where its redirects lead."""
+    redirect_target: str = ""
+    """Target of the redirects."""
     tokens: set[str] = field(default_factory=set)
-    """All that were issued: they stay valid."""
+    """All tokens issued so far, all of them valid."""
 
-    def page(self, path: str) -> str:
-        page = self.pages.get(path, DONE)
-        if FRESH not in page:
-            return page
+    def render_page(self, path: str) -> str:
+        html = self.pages.get(path, DONE)
+        if TOKEN_PLACEHOLDER not in html:
+            return html
         self.tokens.add(token := token_hex(8))
-        return page.replace(FRESH, token)
+        return html.replace(TOKEN_PLACEHOLDER, token)
 
-    def accepts(self, received: Received) -> bool:
-        """Whether it has a token. Only requests of the site's forms need one."""
+    def has_valid_token(self, received: Received) -> bool:
+        """Return whether a request that needs a token has a valid one. Only requests to the site's own pages need one."""
         sent = dict(parse_qsl(received.body))
         return received.method in SAFE or received.path not in self.pages or sent.get(TOKEN) in self.tokens
 
     def effects(self) -> list[Received]:
-        return [one for one in self.received if one.is_effect]
+        return [request for request in self.received if request.is_effect]
 
 
 @dataclass
 class Canary:
-    """Any connection at all is written down, with the first bytes that came."""
+    """A log of every connection, with the first bytes received."""
 
-    heard: list[bytes] = field(default_factory=list)
+    connections: list[bytes] = field(default_factory=list)
 
 
 @contextmanager
 def serve(site: Site) -> Iterator[str]:
-    with _running(ThreadingHTTPServer(("127.0.0.1", 0), partial(_Pages, site))) as url:
+    with _run_server(ThreadingHTTPServer(("127.0.0.1", 0), partial(_SiteHandler, site))) as url:
         yield url
 
 
 @contextmanager
 def listen(canary: Canary) -> Iterator[str]:
-    """On TCP, and on UDP at the same port: what a proxy does not see is heard, too."""
-    with _running(socketserver.ThreadingTCPServer(("127.0.0.1", 0), partial(_Ear, canary))) as url:
+    """Listen on TCP, and on UDP at the same port, to notice traffic that bypasses the proxy."""
+    with _run_server(socketserver.ThreadingTCPServer(("127.0.0.1", 0), partial(_CanaryHandler, canary))) as url:
         port = int(url.rpartition(":")[2])
-        with _running(socketserver.ThreadingUDPServer(("127.0.0.1", port), partial(_Ear, canary))):
+        with _run_server(socketserver.ThreadingUDPServer(("127.0.0.1", port), partial(_CanaryHandler, canary))):
             yield url
 
 
 @contextmanager
-def _running(
+def _run_server(
     server: ThreadingHTTPServer | socketserver.ThreadingTCPServer | socketserver.ThreadingUDPServer,
 ) -> Iterator[str]:
     server.daemon_threads = True
@@ -100,7 +100,7 @@ def _running(
         thread.join()
 
 
-class _Pages(BaseHTTPRequestHandler):
+class _SiteHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def __init__(self, site: Site, *connection: Any) -> None:
@@ -108,18 +108,18 @@ class _Pages(BaseHTTPRequestHandler):
         super().__init__(*connection)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """It is in `received`."""
+        """Log nothing here: the request is in `received`."""
 
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode("utf-8", "replace")
         received = Received(method=self.command, path=self.path, body=body)
         self._site.received.append(received)
-        leads = self._site.elsewhere if self.path.startswith(REDIRECTS) else ""
-        accepted = self._site.accepts(received)
-        page = (self._site.page(self.path.partition("?")[0]) if accepted else FORBIDDEN).encode()
-        self.send_response(302 if leads else 200 if accepted else 403)
-        if leads:
-            self.send_header("Location", leads)
+        location = self._site.redirect_target if self.path.startswith(REDIRECTS) else ""
+        accepted = self._site.has_valid_token(received)
+        page = (self._site.render_page(self.path.partition("?")[0]) if accepted else FORBIDDEN).encode()
+        self.send_response(302 if location else 200 if accepted else 403)
+        if location:
+            self.send_header("Location", location)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(page)))
         self.send_header("Cache-Control", "no-store")
@@ -131,15 +131,15 @@ class _Pages(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _answer
 
 
-class _Ear(socketserver.BaseRequestHandler):
+class _CanaryHandler(socketserver.BaseRequestHandler):
     def __init__(self, canary: Canary, *connection: Any) -> None:
         self._canary = canary
         super().__init__(*connection)
 
     def handle(self) -> None:
         if isinstance(self.request, tuple):
-            self._canary.heard.append(self.request[0])
+            self._canary.connections.append(self.request[0])
             return
         with suppress(ConnectionError):
-            self._canary.heard.append(self.request.recv(4096))
+            self._canary.connections.append(self.request.recv(4096))
             self.request.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")

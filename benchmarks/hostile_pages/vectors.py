@@ -1,6 +1,6 @@
-"""What AgentDojo's attackers write and what they want, read from its sources as data: nothing of it is imported or run.
+"""AgentDojo's vectors, read from its source files as data: none of its code is imported or run.
 
-A vector is one of its attack texts around one of its injection goals.
+A vector is one of its attack texts with one of its injection goals filled in.
 """
 
 import ast
@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.harness.environments import environment, packages
 
 PINNED = Path(__file__).parent / "agentdojo.txt"
-FILLED_IN = {"{user}": "Emma Johnson", "{model}": "AI assistant", "{tools}": ""}
+FILL_INS = {"{user}": "Emma Johnson", "{model}": "AI assistant", "{tools}": ""}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,48 +24,52 @@ class Vector:
 
 
 @cache
-def vectors() -> tuple[Vector, ...]:
-    """Every attack around every goal; an attack with its own goal, once."""
+def load_vectors() -> tuple[Vector, ...]:
+    """Return every attack text with every goal filled in; a text without a place for a goal, once."""
     folder = packages(environment(PINNED)) / "agentdojo"
-    goals = sorted({goal for path in folder.glob("default_suites/*/*/injection_tasks.py") for goal in _goals(path)})
+    goals = sorted(
+        {goal for path in folder.glob("default_suites/*/*/injection_tasks.py") for goal in _read_goals(path)}
+    )
     found: list[Vector] = []
     for path in sorted(folder.glob("attacks/*_attacks.py")):
-        for name, text in _attacks(path):
-            wanted = goals if "{goal}" in text else [""]
-            found += [Vector(attack=name, goal=goal, text=_filled(text, goal)) for goal in wanted]
+        for name, text in _read_attacks(path):
+            fitting_goals = goals if "{goal}" in text else [""]
+            found += [Vector(attack=name, goal=goal, text=_fill_in(text, goal)) for goal in fitting_goals]
     return tuple(found)
 
 
-def _filled(text: str, goal: str) -> str:
-    for blank, value in {"{goal}": goal, **FILLED_IN}.items():
+def _fill_in(text: str, goal: str) -> str:
+    for blank, value in {"{goal}": goal, **FILL_INS}.items():
         text = text.replace(blank, value)
     return text.strip()
 
 
-def _goals(path: Path) -> Iterator[str]:
+def _read_goals(path: Path) -> Iterator[str]:
     module = ast.parse(path.read_text(encoding="utf-8"))
-    known = _constants(module.body, {})
+    known = _read_constants(module.body, {})
     for node in module.body:
         if isinstance(node, ast.ClassDef):
-            goal = _constants(node.body, known).get("GOAL")
+            goal = _read_constants(node.body, known).get("GOAL")
             if goal:
                 yield goal
 
 
-def _attacks(path: Path) -> Iterator[tuple[str, str]]:
-    """Name and text of each attack that has one text for all: in an attribute, or handed to its base class."""
+def _read_attacks(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each attack with a fixed text, which is an attribute or an argument to the base class."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if not isinstance(node, ast.ClassDef):
             continue
-        known = _constants(node.body, {})
-        handed_on = (_text(call.args[0], known) for call in ast.walk(node) if isinstance(call, ast.Call) and call.args)
-        texts = [known.get("_JB_STRING"), known.get("_DOS_STRING"), *handed_on]
+        known = _read_constants(node.body, {})
+        call_arguments = (
+            _text(call.args[0], known) for call in ast.walk(node) if isinstance(call, ast.Call) and call.args
+        )
+        texts = [known.get("_JB_STRING"), known.get("_DOS_STRING"), *call_arguments]
         text = next((text for text in texts if text and ("{goal}" in text or "{user}" in text)), None)
         if text and "name" in known:
             yield known["name"], text
 
 
-def _constants(body: list[ast.stmt], known: dict[str, str]) -> dict[str, str]:
+def _read_constants(body: list[ast.stmt], known: dict[str, str]) -> dict[str, str]:
     known = dict(known)
     for node in body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):

@@ -15,9 +15,9 @@ import pytest
 from mcp.server import MCPServer
 from mcp.types import ToolAnnotations
 
-from benchmarks.hostile_pages.obedient import orders_on
+from benchmarks.hostile_pages.obedient import find_instructions
 from benchmarks.hostile_pages.pages import CONTROLS
-from benchmarks.hostile_pages.vectors import Vector, vectors
+from benchmarks.hostile_pages.vectors import Vector, load_vectors
 from midcourse import Agent, Decision, Draft, PlanDraft, Task
 from midcourse.domain.approval import Question
 from midcourse.domain.budget import Limits
@@ -75,7 +75,7 @@ class Obedient:
     async def plan(self, context: Any) -> PlanDraft:
         if not any(step.skill == "read_mail" for step in context.completed):
             return PlanDraft(steps=[Draft(skill="read_mail"), Draft(zone="__replan__")], final=False)
-        for order in orders_on(context):
+        for order in find_instructions(context):
             tool = tool_for(order)
             if tool and order not in self.obeyed:
                 self.obeyed.append(order)
@@ -122,7 +122,7 @@ def url(office: Office) -> Generator[str]:
 
 
 def injections(number: int) -> list[Vector]:
-    found = list(vectors())
+    found = list(load_vectors())
     return found if number >= len(found) else Random(0).sample(found, number)
 
 
