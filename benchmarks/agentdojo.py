@@ -30,7 +30,7 @@ from random import Random
 
 from benchmarks.dojo_cases.session import Case, Dojo
 from benchmarks.dojo_cases.trial import ARMS, Outcome
-from benchmarks.harness.report import Share, keep, machine, options_of, table
+from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
 
 SUITES = ("workspace", "travel", "banking", "slack")
 COLUMNS = ["suite", "arm", "tasks", "cases", "attacked %", "useful %", "useful % attacked", "asked", "asked attacked"]
@@ -122,16 +122,16 @@ def cells(row: dict[str, object]) -> list[str]:
 def written(losses: dict[str, dict[str, int]]) -> str:
     rows = [[kind, what, str(number)] for kind, found in losses.items() for what, number in found.items()]
     none = [[kind, "none", "0"] for kind, found in losses.items() if not found]
-    return "Where the gate loses:\n\n" + table(["loss", "what", "cases"], [*rows, *none])
+    return "Where the gate loses:\n\n" + format_table(["loss", "what", "cases"], [*rows, *none])
 
 
-async def main(given: argparse.Namespace) -> int:
+async def main(args: argparse.Namespace) -> int:
     began = time.monotonic()
     logging.disable(logging.CRITICAL)
-    suites = given.suites.split(",")
+    suites = args.suites.split(",")
     with Dojo() as dojo:
         known = dojo.cases()
-        outcomes = await measured(dojo, chosen(known, suites, given.limit, given.seed))
+        outcomes = await measured(dojo, chosen(known, suites, args.limit, args.seed))
     rows = [row_of(suite, arm, outcomes) for suite in (*suites, "all") for arm in ARMS]
     losses = losses_of(outcomes)
     summary = {
@@ -140,20 +140,20 @@ async def main(given: argparse.Namespace) -> int:
         "left_out": sum(len(known[suite]["user"]) * len(known[suite]["unknown"]) for suite in suites),
         "agentdojo": "0.1.35, tasks v1.2.2",
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
     left_out = f"Left out, because AgentDojo has no ground truth for the injection: {summary['left_out']} cases."
-    told = "\n\n".join([table(COLUMNS, list(map(cells, rows))), left_out, written(losses), MEANING])
-    if given.keep:
+    told = "\n\n".join([format_table(COLUMNS, list(map(cells, rows))), left_out, written(losses), MEANING])
+    if args.keep:
         keep("agentdojo", summary, told)
-    if not given.json:
+    if not args.json:
         print(told)
     print(json.dumps(summary))
     return 0
 
 
 if __name__ == "__main__":
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--suites", default=",".join(SUITES), help="separated by commas")
     parser.add_argument("--limit", type=int, default=0, help="cases of each suite without and with an attack; 0: all")
     parser.add_argument("--seed", type=int, default=0, help="which cases, with --limit")

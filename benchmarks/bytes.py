@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Settings, Zone, skill
 from midcourse.codec import encode
 from midcourse.domain.observation import Observation
@@ -155,21 +155,21 @@ def is_right(summary: dict[str, Any]) -> bool:
 def text(summary: dict[str, Any]) -> str:
     header = ["elements", "steps", "kept a step", "whole", "ratio", "written a step", "flushes a step", "load, CPU ms"]
     names = ("elements", "steps", "kept", "whole", "ratio", "written", "flushes", "load_ms")
-    return table(header, [[f"{row[name]:,}" for name in names] for row in summary["pages"]])
+    return format_table(header, [[f"{row[name]:,}" for name in names] for row in summary["pages"]])
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="elements of the pages")
     parser.add_argument("--steps", type=int, default=100, help="of each run")
     parser.add_argument("--load", type=int, default=5000, help="steps of the run that is loaded")
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.monotonic()
-    summary = asyncio.run(measure(given.sizes, given.steps, given.load))
-    summary |= {"seconds": round(time.monotonic() - began, 1), "machine": machine()}
-    if given.keep:
+    summary = asyncio.run(measure(args.sizes, args.steps, args.load))
+    summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
+    if args.keep:
         keep("bytes", summary, text(summary))
-    if not given.json:
+    if not args.json:
         print(text(summary))
     print(json.dumps(summary))
     return 0 if is_right(summary) else 1

@@ -30,7 +30,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.harness.report import keep, options_of, table
+from benchmarks.harness.report import format_table, keep, make_parser
 from midcourse.testing.sites import Request, Response, serve
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.page.capture import Capture
@@ -235,11 +235,11 @@ def report_first_looks(count: int, spin: int, *, kept: bool, as_json: bool) -> i
 def shown(rows: list[Row]) -> str:
     header = ["elements", "zones", "bare, ms", "anew, ms", "again, ms", "changed?, ms", "anew : bare", "again : bare"]
     cells = [[r.elements, r.zones, r.bare, r.anew, r.again, r.changed, r.anew_to_bare, r.again_to_bare] for r in rows]
-    return table(header, [[str(cell) for cell in row] for row in cells])
+    return format_table(header, [[str(cell) for cell in row] for row in cells])
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--looks", type=int, default=100, help="of each kind, at each size")
     parser.add_argument("--first", type=int, metavar="N", help="time N first observations of the largest page instead")
     parser.add_argument("--spin", type=int, default=0, metavar="N", help="processes that spin beside --first")

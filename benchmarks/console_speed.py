@@ -23,7 +23,7 @@ from typing import Any
 from playwright.async_api import Browser, Page, async_playwright
 
 from benchmarks.growth import Pages, Turning
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse import Agent, Settings
 from midcourse.app.home import open_store
 from midcourse.worlds.browser.chromium import system_chromium
@@ -195,20 +195,20 @@ def text(summary: dict[str, Any]) -> str:
     for name, found in summary["tasks"].items():
         rows.append([f"longest task, {name}", f"{max(found)} ms" if found else "under 50 ms"])
     rows.append(["CPU time of the longest task while scrolling", f"{summary['longest_task_cpu']} ms"])
-    return table(["what", "measured"], rows)
+    return format_table(["what", "measured"], rows)
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--steps", type=int, default=2000, help="of the one run")
     parser.add_argument("--times", type=int, default=5, help="how often its page is opened")
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.monotonic()
-    summary = asyncio.run(measure(given.steps, given.times))
-    summary |= {"seconds": round(time.monotonic() - began, 1), "machine": machine()}
-    if given.keep:
+    summary = asyncio.run(measure(args.steps, args.times))
+    summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
+    if args.keep:
         keep("console_speed", summary, text(summary))
-    if not given.json:
+    if not args.json:
         print(text(summary))
     print(json.dumps(summary))
     return 1 if summary["open_median"] > OPENS_WITHIN or summary["longest_task"] > LONGEST_TASK else 0

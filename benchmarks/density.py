@@ -32,7 +32,7 @@ from urllib.request import Request as Get
 from urllib.request import urlopen
 
 from benchmarks import ROOT
-from benchmarks.harness.report import RESULTS, keep, machine, options_of, table
+from benchmarks.harness.report import RESULTS, describe_machine, format_table, keep, make_parser
 from midcourse import Agent, Draft, PlanDraft, Settings, Task
 from midcourse.app.defaults import LeaveOpen
 from midcourse.domain.phase import Asking
@@ -293,20 +293,20 @@ async def wait_for_approvals(
 # --- all of them
 
 
-async def measure(part: str, given: argparse.Namespace) -> dict[str, Any]:
-    began, office = time.monotonic(), Office(given.elements)
+async def measure(part: str, args: argparse.Namespace) -> dict[str, Any]:
+    began, office = time.monotonic(), Office(args.elements)
     with tempfile.TemporaryDirectory() as name, serve(office) as url:
         folder = Path(name)
         match part:
             case "shared":
-                found = await open_sessions(folder, url, given.sessions, per_chromium=20)
+                found = await open_sessions(folder, url, args.sessions, per_chromium=20)
             case "own":
-                found = await open_sessions(folder, url, given.own, per_chromium=1)
+                found = await open_sessions(folder, url, args.own, per_chromium=1)
             case "kill":
-                found = await kill_chromium(folder, url, office, given.killed)
+                found = await kill_chromium(folder, url, office, args.killed)
             case "waiting":
                 found = await wait_for_approvals(
-                    folder, url, office, runs=given.waiting, room=given.room, answered=given.answered
+                    folder, url, office, runs=args.waiting, room=args.room, answered=args.answered
                 )
             case _:
                 raise SystemExit(f"there is no part '{part}'; there is {PARTS}")
@@ -344,12 +344,12 @@ def text(summary: dict[str, Any]) -> str:
     tables = ((SESSIONS, ("shared", "own")), (KILLED, ("kill",)), (PARKED, ("waiting",)), (APPROVED, ("waiting",)))
     for names, parts in tables:
         rows = [[str(summary[part][name]) for name in names] for part in parts if part in summary]
-        said += [table([name.replace("_", " ") for name in names], rows)] if rows else []
+        said += [format_table([name.replace("_", " ") for name in names], rows)] if rows else []
     return "\n\n".join(said)
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--sessions", type=int, default=20, help="that share a Chromium")
     parser.add_argument("--own", type=int, default=5, help="with a Chromium of its own each")
     parser.add_argument("--elements", type=int, default=500, help="of the page")
@@ -360,15 +360,15 @@ def main() -> int:
     parser.add_argument(
         "--parts", default=PARTS, help="which parts, with commas between; others stay as they were kept"
     )
-    given = parser.parse_args()
-    summary: dict[str, Any] = _kept() if given.keep else {}
-    for part in given.parts.split(","):
-        summary |= {"elements": given.elements, part: asyncio.run(measure(part, given))}
+    args = parser.parse_args()
+    summary: dict[str, Any] = _kept() if args.keep else {}
+    for part in args.parts.split(","):
+        summary |= {"elements": args.elements, part: asyncio.run(measure(part, args))}
         seconds = sum(summary[one]["seconds"] for one in PARTS.split(",") if one in summary)
-        summary |= {"seconds": round(seconds, 1), "machine": machine()}
-        if given.keep:
+        summary |= {"seconds": round(seconds, 1), "machine": describe_machine()}
+        if args.keep:
             keep("density", summary, text(summary))
-    if not given.json:
+    if not args.json:
         print(text(summary))
     print(json.dumps(summary))
     return 0 if is_right(summary) else 1

@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass
 
 from benchmarks.desktop_stories.trial import ARMS, OURS, STORIES, Trial, record_script, run_trial
 from benchmarks.harness.replay_check import Replayed
-from benchmarks.harness.report import Share, keep, machine, options_of, table
+from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
 
 FIRST_SEED = 50_000
 LEAST_FINISHED = 0.95
@@ -104,18 +104,18 @@ def text(rows: list[Row], trials: list[Trial]) -> str:
     ]
     failed = [trial for trial in trials if trial.arm == OURS and not (trial.claimed and trial.happened)]
     lines = [f"- {one.story}, seed {one.seed} ({', '.join(one.trouble)}): {one.reason}; {one.detail}" for one in failed]
-    return "\n".join([table(header, body), "", "Not finished by Midcourse:", "", *(lines or ["- none"])])
+    return "\n".join([format_table(header, body), "", "Not finished by Midcourse:", "", *(lines or ["- none"])])
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=20, help="per story and arm")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--stories", default=",".join(STORIES), help="comma-separated")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    given = parser.parse_args()
-    began, stories = time.monotonic(), given.stories.split(",")
-    trials = run(stories, given.seeds, given.first_seed, given.jobs)
+    args = parser.parse_args()
+    began, stories = time.monotonic(), args.stories.split(",")
+    trials = run(stories, args.seeds, args.first_seed, args.jobs)
     by_arm = {arm: [trial for trial in trials if trial.arm == arm] for arm in ARMS}
     rows = [summed(story, arm, [one for one in by_arm[arm] if one.story == story]) for story in stories for arm in ARMS]
     rows += [summed("all", arm, by_arm[arm]) for arm in ARMS]
@@ -124,8 +124,8 @@ def main() -> int:
     false_done = {arm: sum(one.claimed and not one.happened for one in by_arm[arm]) for arm in ARMS}
     finished = {arm: share_of(by_arm[arm]) for arm in ARMS}
     summary: dict[str, object] = {
-        "seeds": given.seeds,
-        "first_seed": given.first_seed,
+        "seeds": args.seeds,
+        "first_seed": args.first_seed,
         "runs": len(by_arm[OURS]),
         "finished": {arm: asdict(share) for arm, share in finished.items()},
         "repeated": repeated,
@@ -139,11 +139,11 @@ def main() -> int:
         "again": asdict(replayed),
         "rows": [asdict(row) for row in rows],
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
-    if given.keep:
+    if args.keep:
         keep("desktop", summary, text(rows, trials))
-    if not given.json:
+    if not args.json:
         print(text(rows, trials))
     print(json.dumps(summary))
     return 1 if replayed.differing else 0

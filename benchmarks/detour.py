@@ -34,7 +34,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from benchmarks.harness.replay_check import Replayed
-from benchmarks.harness.report import RESULTS, Share, keep, machine, options_of, table
+from benchmarks.harness.report import RESULTS, Share, describe_machine, format_table, keep, make_parser
 from benchmarks.search.browser_dialogs import APPLICATIONS, run_in_browser
 from benchmarks.search.episodes import ARMS, DETOUR, NO_OPTIONS, RANDOM, REPLAN, WORDS, Episode, run_episode
 from benchmarks.search.generated import application_of
@@ -212,7 +212,7 @@ def shown(rows: Sequence[Row]) -> str:
         ]
         for row in rows
     ]
-    return table(header, body)
+    return format_table(header, body)
 
 
 def plot(rows: Sequence[Row], path: Path) -> None:
@@ -244,37 +244,37 @@ def plot(rows: Sequence[Row], path: Path) -> None:
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=50, help="per arm and noise")
     parser.add_argument("--browser", type=int, default=0, help="runs per application, arm and noise in a Chromium")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--log", type=Path, help="a file for every chunk as it ends; those in it are not run again")
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.monotonic()
-    rows = run(given.runs, given.first_seed, given.jobs, given.log)
-    pages = run_pages(given.browser, given.first_seed, given.jobs, given.log)
+    rows = run(args.runs, args.first_seed, args.jobs, args.log)
+    pages = run_pages(args.browser, args.first_seed, args.jobs, args.log)
     every = [*rows, *(row for found in pages.values() for row in found)]
     redone = sum((row.again for row in every), Replayed())
     even = break_even(rows)
     broken = sum(row.reverts - row.verified - row.flagged for row in every)
     summary: dict[str, object] = {
-        "runs": given.runs,
-        "first_seed": given.first_seed,
+        "runs": args.runs,
+        "first_seed": args.first_seed,
         "again": asdict(redone),
-        "applications": applications(range(given.first_seed, given.first_seed + given.runs)),
+        "applications": applications(range(args.first_seed, args.first_seed + args.runs)),
         "break_even_noise": even,
         "reverts_neither_verified_nor_flagged": broken,
         "sent": sum(row.sent for row in every),
         "rows": [asdict(row) for row in rows],
         "browser": {application: [asdict(row) for row in found] for application, found in pages.items()},
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
-    if given.keep:
+    if args.keep:
         keep("detour", summary, f"{tables(rows, even, pages)}\n\n![goals reached](detour.png)")
         plot(rows, RESULTS / "detour.png")
-    if not given.json:
+    if not args.json:
         print(tables(rows, even, pages))
     print(json.dumps(summary))
     return 1 if redone.differing or broken or any(row.sent for row in every) else 0

@@ -1,26 +1,26 @@
-"""Does it finish tasks in web applications that misbehave, without repeated effects or false claims?
+"""Does Midcourse finish tasks in web applications that misbehave, without repeated effects or false claims?
 
     python -m benchmarks.drift --seeds 50 --json --keep
 
-Four applications that we ship for this (`midcourse.testing.sites`) are served on loopback and used in a real Chromium: a shop,
-a ticket system, settings in nested dialogs, a report generator. Chance, by seed, brings pop-ups, renamed and moved controls,
-expired sessions, slow and failing requests, forms that are rejected, orders that are stored and answered with a 504 or with
-nothing at all. The arms are in `drifting/trial.py`; all have the same planner, which sees zones and nothing else. `--recovery` adds
-two of ours: without any recovery, and with lessons. `midcourse` is in between: recovery by rules, and no memory.
+Four applications (`midcourse.testing.sites`) are served on loopback and used in a real Chromium: a shop, a ticket system, settings
+in nested dialogs, and a report generator. The seed decides about pop-ups, renamed and moved controls, expired sessions, slow and
+failing requests, rejected forms, and orders that are stored but answered with a 504 or not answered. The arms are in
+`web_apps/trial.py`; all have the same planner, which sees only zones. The arm `midcourse` recovers by rules and has no memory;
+`--recovery` adds two arms: without recovery, and with lessons.
 
-completed    success was reported, and the application's own record has all that the task asks for
-clean        completed, and with nothing twice and nothing unasked
-twice        runs in which an effect that must happen once happened more often
-false done   success was reported, and the record contradicts it
+completed    success was reported, and the application's own record has everything that the task asks for
+clean        completed, without repeated effects and without effects that the task did not ask for
+twice        runs in which an effect that must happen once happened more than once
+false done   success was reported, and the application's record contradicts it
 unasked      runs with an effect that the task did not ask for
 calls        planner calls, mean
-asked        questions to a person, mean: may this be sent, and did this happen
-again        whether every run of Midcourse came out the same when its journal was replayed
+asked        questions to the approver, mean: may this be sent, and did this happen
+again        whether every run of Midcourse had the same result when its journal was replayed
 
-Applications and drift were frozen, by the hash that is printed, before anything was tuned; that was done on seeds from 1,000.
+Applications and drift were frozen, by the hash that is printed, before anything was tuned. Tuning used seeds from 1,000 on.
 
-A further application is anything with the shape of `Application` in `drifting/application.py`: a name, a task, secrets, the
-policy of its origin, and `start(seed)`, which gives a URL, a planner, and the truth afterwards. It joins the table by
+A further application is an object of type `Application` in `web_apps/application.py`: a name, a task, secrets, the policy of its
+origin, and `start(seed)`, which provides a URL, a planner and, after the run, the truth. To add it to the table:
 
     python -m benchmarks.drift --also module:NAME
 """
@@ -40,7 +40,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.harness.chromium_pool import SharedChromium
 from benchmarks.harness.replay_check import Replayed
-from benchmarks.harness.report import Share, keep, machine, options_of, table
+from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
 from benchmarks.web_apps.application import Application
 from benchmarks.web_apps.site import DRIFT, frozen
 from benchmarks.web_apps.trial import ABOUT_RECOVERY, ARMS, FIXED, OURS, RETRY, DriftTrial, Shared, run_trial, script_of
@@ -55,35 +55,35 @@ SHIPPED = (
 Cell = tuple[str, int, str]
 """Application, seed, arm."""
 LESSONS = "MIDCOURSE_DRIFT_LESSONS"
-"""Where the runs of the arm that learns find what others learned, in whichever process they are."""
+"""The environment variable with the path of the lessons, which the runs of the learning arm share across processes."""
 
 
 @cache
-def application_at(place: str) -> Application:
+def load_application(place: str) -> Application:
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 
 
 @cache
-def loop() -> asyncio.Runner:
-    """One for all runs of a process, because its Chromium lives in it."""
+def event_loop() -> asyncio.Runner:
+    """Return the one event loop of this process, because the shared Chromium belongs to it."""
     return asyncio.Runner()
 
 
 @cache
-def shared() -> Shared:
+def shared_resources() -> Shared:
     return Shared(SharedChromium(), Path(os.environ[LESSONS]))
 
 
 @cache
-def script_at(place: str) -> tuple[Step, ...]:
-    return loop().run(script_of(application_at(place), shared().chromium))
+def record_script(place: str) -> tuple[Step, ...]:
+    return event_loop().run(script_of(load_application(place), shared_resources().chromium))
 
 
-def measure(cell: Cell) -> DriftTrial:
+def run_cell(cell: Cell) -> DriftTrial:
     place, seed, arm = cell
-    script = script_at(place) if arm in (FIXED, RETRY) else ()
-    return loop().run(run_trial(application_at(place), seed, arm, shared(), script))
+    script = record_script(place) if arm in (FIXED, RETRY) else ()
+    return event_loop().run(run_trial(load_application(place), seed, arm, shared_resources(), script))
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,10 @@ class Row:
     approvals: float
     doubts: float
     ended: dict[str, int]
-    """Why those that did not complete ended."""
+    """The reasons why incomplete runs ended, with their numbers."""
 
 
-def summed(application: str, arm: str, trials: Sequence[DriftTrial]) -> Row:
+def summarize(application: str, arm: str, trials: Sequence[DriftTrial]) -> Row:
     n = len(trials)
     reasons = [trial.reason for trial in trials if not trial.completed]
     return Row(
@@ -126,42 +126,42 @@ def _mean(numbers: Sequence[int]) -> float:
     return round(sum(numbers) / len(numbers), 2)
 
 
-def run(cells: Sequence[Cell], jobs: int, log: Path | None) -> list[DriftTrial]:
-    """Those that the log has are not run again."""
-    known = {trial.cell: trial for trial in logged(log)} if log else {}
-    todo = [cell for cell in cells if named(cell) not in known]
+def run_cells(cells: Sequence[Cell], jobs: int, log: Path | None) -> list[DriftTrial]:
+    """Run the cells that are not in the log, and return the trials of all cells."""
+    trials = {trial.cell: trial for trial in read_log(log)} if log else {}
+    cells_left = [cell for cell in cells if name_cell(cell) not in trials]
     with TemporaryDirectory() as folder, ProcessPoolExecutor(jobs) as pool:
         os.environ[LESSONS] = str(log.with_suffix(".lessons") if log else Path(folder) / "lessons")
-        for done, trial in enumerate(pool.map(measure, todo), start=1):
-            known[trial.cell] = trial
+        for finished, trial in enumerate(pool.map(run_cell, cells_left), start=1):
+            trials[trial.cell] = trial
             if log:
                 with log.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(asdict(trial)) + "\n")
-            if done % 20 == 0:
-                print(f"{done}/{len(todo)} runs", file=sys.stderr)
-    return [known[named(cell)] for cell in cells]
+            if finished % 20 == 0:
+                print(f"{finished}/{len(cells_left)} runs", file=sys.stderr)
+    return [trials[name_cell(cell)] for cell in cells]
 
 
-def named(cell: Cell) -> Cell:
+def name_cell(cell: Cell) -> Cell:
     place, seed, arm = cell
-    return application_at(place).name, seed, arm
+    return load_application(place).name, seed, arm
 
 
-def logged(log: Path) -> list[DriftTrial]:
+def read_log(log: Path) -> list[DriftTrial]:
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-    return [DriftTrial(**{**told, "again": Replayed(**told["again"])}) for told in map(json.loads, lines)]
+    return [DriftTrial(**{**fields, "again": Replayed(**fields["again"])}) for fields in map(json.loads, lines)]
 
 
-def rows_of(trials: Sequence[DriftTrial], arms: Sequence[str]) -> list[Row]:
-    """All together first, then each application."""
+def make_rows(trials: Sequence[DriftTrial], arms: Sequence[str]) -> list[Row]:
+    """Make the rows of all applications together, then those of each application."""
     names = list(dict.fromkeys(trial.task for trial in trials))
-    rows = [summed("all", arm, [t for t in trials if t.arm == arm]) for arm in arms]
+    rows = [summarize("all", arm, [t for t in trials if t.arm == arm]) for arm in arms]
     return rows + [
-        summed(name, arm, [t for t in trials if (t.task, t.arm) == (name, arm)]) for name in names for arm in arms
+        summarize(name, arm, [t for t in trials if (t.task, t.arm) == (name, arm)]) for name in names for arm in arms
     ]
 
 
-def text(rows: Sequence[Row]) -> str:
+def format_rows(rows: Sequence[Row]) -> str:
     header = [
         "application",
         "arm",
@@ -191,11 +191,11 @@ def text(rows: Sequence[Row]) -> str:
         ]
         for row in rows
     ]
-    return table(header, body)
+    return format_table(header, body)
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=50, help="per arm and application")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
@@ -210,31 +210,31 @@ def main() -> int:
         type=Path,
         help="a file for every run as it ends; those in it are not run again, and what they learned is kept beside it",
     )
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.monotonic()
-    places = [place for place in SHIPPED if given.only in (None, application_at(place).name)] + given.also
-    seeds = range(given.first_seed, given.first_seed + given.seeds)
-    arms = given.arm or (*ARMS, *(ABOUT_RECOVERY if given.recovery else ()))
+    places = [place for place in SHIPPED if args.only in (None, load_application(place).name)] + args.also
+    seeds = range(args.first_seed, args.first_seed + args.seeds)
+    arms = args.arm or (*ARMS, *(ABOUT_RECOVERY if args.recovery else ()))
     cells = [(place, seed, arm) for place in places for seed in seeds for arm in arms]
-    trials = run(cells, given.jobs, given.log)
-    rows = rows_of(trials, arms)
+    trials = run_cells(cells, args.jobs, args.log)
+    rows = make_rows(trials, arms)
     replayed = sum((trial.again for trial in trials), Replayed())
     summary: dict[str, object] = {
-        "seeds": given.seeds,
-        "first_seed": given.first_seed,
+        "seeds": args.seeds,
+        "first_seed": args.first_seed,
         "frozen": frozen(),
         "drift": asdict(DRIFT),
         "again": asdict(replayed),
         "rows": [asdict(row) for row in rows],
         "incomplete": [asdict(trial) for trial in trials if trial.arm == OURS and not trial.completed],
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
-    if given.keep:
-        said = f"Applications and drift: {frozen()}. {replayed.replayed} runs of Midcourse replayed from their journals, {replayed.differing} came out otherwise."
-        keep("drift", summary, f"{text(rows)}\n\n{said}")
-    if not given.json:
-        print(text(rows))
+    if args.keep:
+        note = f"Applications and drift: {frozen()}. {replayed.replayed} runs of Midcourse replayed from their journals, {replayed.differing} came out otherwise."
+        keep("drift", summary, f"{format_rows(rows)}\n\n{note}")
+    if not args.json:
+        print(format_rows(rows))
     print(json.dumps(summary))
     return 1 if replayed.differing else 0
 

@@ -36,7 +36,7 @@ from math import isnan, nan
 
 from psycopg import Connection
 
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from benchmarks.overhead.figures import Figure, Ratio, Round, Rounds, Span, alone_ms, cpu, ratio, together_ms
 from benchmarks.overhead.trial import NEEDS, ArmProcess, is_installed, trial
 from benchmarks.overhead.workload import SECONDS, SEGMENTS
@@ -149,7 +149,7 @@ def table_of(span: Span, found: dict[str, Rounds], counts: dict[str, Counts]) ->
         shares = [share(span, counts[arm], what) for arm in found]
         rows.append([name, *("" if isnan(value) else f"{value:.2f}" for value in shares), *("" for _ in others)])
     title = f"## A step of {span.name}\n\n"
-    return title + table(["", *found, *(f"midcourse : {other}" for other in others)], rows)
+    return title + format_table(["", *found, *(f"midcourse : {other}" for other in others)], rows)
 
 
 def areas_of(areas: dict[str, dict[str, float]]) -> str:
@@ -157,7 +157,7 @@ def areas_of(areas: dict[str, dict[str, float]]) -> str:
     rows = [[name, *(f"{arm.get(name, 0.0):.2f}" for arm in areas.values())] for name in names]
     title = "## Where the worker's processor time goes, in ms a step of segments of ten"
     note = "Profiled, which makes Python slower: compare the columns, and not their sums with the tables above."
-    return f"{title}\n\n{note}\n\n{table(['', *areas], rows)}"
+    return f"{title}\n\n{note}\n\n{format_table(['', *areas], rows)}"
 
 
 def text_of(found: Found) -> str:
@@ -178,30 +178,37 @@ def gate(counts: dict[str, Counts]) -> dict[str, float]:
     return {what: round(share(SPANS[-1], counts["midcourse"], what), 2) for what in GATES}
 
 
-def measure_slow(given: argparse.Namespace) -> int:
+def measure_slow(args: argparse.Namespace) -> int:
     """Processor time of a step that takes seconds, in runs that are carried out at the same time."""
-    os.environ[SECONDS] = str(given.seconds)
-    arms = arms_with(given.others)
+    os.environ[SECONDS] = str(args.seconds)
+    arms = arms_with(args.others)
     with trial(arms) as (processes, connection):
         found = {
             name: 1000 * sum(block.cpu for block in blocks) / sum(block.all_steps for block in blocks)
             for name, arm in processes.items()
-            if (blocks := [arm.block(connection, FOUR, given.together) for _ in range(given.rounds)])
+            if (blocks := [arm.block(connection, FOUR, args.together) for _ in range(args.rounds)])
         }
     rows = [[arm, f"{ms:.2f}"] for arm, ms in found.items()]
-    text = f"Steps of {given.seconds:g} s, {given.together} runs at a time.\n\n" + table(["", "CPU ms a step"], rows)
+    text = f"Steps of {args.seconds:g} s, {args.together} runs at a time.\n\n" + format_table(
+        ["", "CPU ms a step"], rows
+    )
     rounded = {arm: round(ms, 2) for arm, ms in found.items()}
-    summary = {"seconds_per_step": given.seconds, "cpu_ms": rounded, "rounds": given.rounds, "machine": machine()}
-    if given.keep:
+    summary = {
+        "seconds_per_step": args.seconds,
+        "cpu_ms": rounded,
+        "rounds": args.rounds,
+        "machine": describe_machine(),
+    }
+    if args.keep:
         keep("engine_overhead_slow", summary, text)
-    if not given.json:
+    if not args.json:
         print(text)
     print(json.dumps(summary))
     return 0
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=8, help="each arm has its turn in each")
     parser.add_argument("--together", type=int, default=10, help="runs at a time")
     parser.add_argument("--others", default=sys.executable, help="an interpreter that has LangGraph and DBOS")
@@ -209,19 +216,19 @@ def main() -> int:
         "--seconds", type=float, default=0.0, help="how long each step takes; only CPU is measured then"
     )
     parser.add_argument("--gates", action="store_true", help="only count what hardly depends on the machine")
-    given = parser.parse_args()
-    if given.seconds:
-        return measure_slow(given)
+    args = parser.parse_args()
+    if args.seconds:
+        return measure_slow(args)
     began = time.monotonic()
-    found = None if given.gates else measure(given.rounds, given.together, given.others)
+    found = None if args.gates else measure(args.rounds, args.together, args.others)
     gated = gate(found.counts if found else count_all())
     held = all(gated[name] <= most for name, most in GATES.items())
     summary: dict[str, object] = {"gates": gated, "most": GATES, "held": held}
     if found:
         summary |= {
-            "rounds": given.rounds,
-            "runs": given.rounds * 2 * (1 + given.together),
-            "steps": given.rounds * SEGMENTS * (FOUR + TEN) * (1 + given.together),
+            "rounds": args.rounds,
+            "runs": args.rounds * 2 * (1 + args.together),
+            "steps": args.rounds * SEGMENTS * (FOUR + TEN) * (1 + args.together),
             "cpu_ms": {
                 arm: round(SPANS[1].of(partial(MEASURED[BARRED], one), SEGMENTS), 2)
                 for arm, one in found.rounds.items()
@@ -232,11 +239,11 @@ def main() -> int:
             "areas": found.areas,
             "arms": list(found.rounds),
         }
-    summary |= {"seconds": round(time.monotonic() - began, 1), "machine": machine()}
+    summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
     text = text_of(found) if found else ""
-    if given.keep:
+    if args.keep:
         keep("engine_overhead", summary, text)
-    if not given.json:
+    if not args.json:
         print(text)
     print(json.dumps(summary))
     return 0 if held else 1

@@ -29,7 +29,7 @@ from temporalio.api.enums.v1 import EventType
 from benchmarks import ROOT
 from benchmarks.fleet.testbed import testbed_in
 from benchmarks.fleet.worker import Site
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse import BaseWorld, skill
 from midcourse.app.fleet.connection import Fleet, connected_tenants, start_durable_run
 from midcourse.app.fleet.settings import FleetSettings
@@ -248,7 +248,7 @@ def text(summary: dict[str, Any]) -> str:
         for name, label in STAGES.items()
     ]
     head = f"median seconds of {summary['few']} runs at once, until"
-    shown = table([head, "alone", f"beside {summary['runs']:,} runs", "ratio"], rows)
+    shown = format_table([head, "alone", f"beside {summary['runs']:,} runs", "ratio"], rows)
     return (
         f"{shown}\n\nThe longest start beside the large tenant: {summary['longest']} s. "
         f"Turns per second of the large tenant meanwhile: {pace['beside']}, and {pace['alone']} while it was held. "
@@ -257,7 +257,7 @@ def text(summary: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=1000, help="of the large tenant")
     parser.add_argument("--few", type=int, default=10, help="runs of the small tenant, started at once")
     parser.add_argument("--rounds", type=int, default=5, help="of the small tenant, in each arm")
@@ -265,20 +265,20 @@ def main() -> int:
     parser.add_argument("--delay", type=float, default=0.5, help="seconds between two steps of a run")
     parser.add_argument("--max-runs", type=int, default=100, help="the worker's setting, for each tenant")
     parser.add_argument("--bar", type=float, default=BAR, help="ratio above which it fails")
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.monotonic()
-    summary = asyncio.run(measure(given))
+    summary = asyncio.run(measure(args))
     summary |= {
         "seconds": round(time.monotonic() - began, 1),
         "load": round(os.getloadavg()[1], 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
-    if given.keep:
+    if args.keep:
         keep("fairness", summary, text(summary))
-    if not given.json:
+    if not args.json:
         print(text(summary))
     print(json.dumps(summary))
-    return 0 if summary["ratio"] <= given.bar else 1
+    return 0 if summary["ratio"] <= args.bar else 1
 
 
 if __name__ == "__main__":

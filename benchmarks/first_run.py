@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchmarks.harness.report import Share, keep, machine, options_of, table
+from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
 from benchmarks.llm.decisions import ARTICLE
 from benchmarks.llm.scripted_model import serve_model
 from benchmarks.llm.sites import APPS, FAULTS, GOALS, PASSWORD, SECRET, Site, serve, truth
@@ -293,7 +293,7 @@ def tables(told: dict[str, Any]) -> str:
         ]
         for row in told["rows"]
     ]
-    return table(header, rows)
+    return format_table(header, rows)
 
 
 def progress(pair: list[Ended], number: int, pairs: int, seconds: float) -> str:
@@ -303,29 +303,29 @@ def progress(pair: list[Ended], number: int, pairs: int, seconds: float) -> str:
 
 
 def main() -> None:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=20, help="runs of each cell")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--apps", nargs="+", default=list(APPS), choices=[*APPS, "wagtail"])
     parser.add_argument("--faults", nargs="+", default=[*FAULTS, AT_SUBMIT], choices=[*FAULTS, AT_SUBMIT])
     parser.add_argument("--jobs", type=int, default=2)
-    given = parser.parse_args()
-    cells = [Cell(app=app, fault=fault) for app in given.apps for fault in given.faults]
+    args = parser.parse_args()
+    cells = [Cell(app=app, fault=fault) for app in args.apps for fault in args.faults]
     cells = [cell for cell in cells if (cell.app, cell.fault) != ("wagtail", "renamed")]  # its controls are its own
-    jobs = [(cell, seed) for seed in range(given.first_seed, given.first_seed + given.seeds) for cell in cells]
+    jobs = [(cell, seed) for seed in range(args.first_seed, args.first_seed + args.seeds) for cell in cells]
     began = time.monotonic()
     ended: list[Ended] = []
-    with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn")) as pool:
         for number, done in enumerate(as_completed([pool.submit(run_twice, *job) for job in jobs]), 1):
             pair = done.result()
             ended += pair
             print(progress(pair, number, len(jobs), time.monotonic() - began), file=sys.stderr, flush=True)
     ended.sort(key=lambda one: (jobs.index((Cell(app=one.app, fault=one.fault), one.seed)), one.second))
-    told = {**summary_of(ended), "seconds": round(time.monotonic() - began, 1), "machine": machine()}
+    told = {**summary_of(ended), "seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
     print(tables(told))
-    if given.keep:
-        keep("first_run" if given.apps == list(APPS) else f"first_run_{'_'.join(given.apps)}", told, tables(told))
-    if given.json:
+    if args.keep:
+        keep("first_run" if args.apps == list(APPS) else f"first_run_{'_'.join(args.apps)}", told, tables(told))
+    if args.json:
         print(json.dumps(told))
     sys.exit(0 if all(told["bars"].values()) else 1)
 

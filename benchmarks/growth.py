@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.replay_check import check_replay
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Settings, Zone, skill
 from midcourse.ports.planner import PlanningContext
 from midcourse.store.sqlite import SqliteStore
@@ -127,23 +127,23 @@ def text(summary: dict[str, Any]) -> str:
     rows = summary["windows"]
     shown = [row for row in rows if row is rows[1] or row["to"] % (5 * summary["window"]) == 0 or row is rows[-1]]
     header = ["steps", "CPU ms a step", "records read a step"]
-    return table(
+    return format_table(
         header, [[f"{row['from']} to {row['to']}", f"{row['ms']:.2f}", f"{row['reads']:.2f}"] for row in shown]
     )
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--steps", type=int, default=2000, help="of the one run, at least 40")
-    given = parser.parse_args()
-    if given.steps < 40:
+    args = parser.parse_args()
+    if args.steps < 40:
         parser.error("--steps must be at least 40")
     began = time.monotonic()
-    summary = asyncio.run(measure(given.steps))
-    summary |= {"seconds": round(time.monotonic() - began, 1), "machine": machine()}
-    if given.keep:
+    summary = asyncio.run(measure(args.steps))
+    summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
+    if args.keep:
         keep("growth", summary, text(summary))
-    if not given.json:
+    if not args.json:
         print(text(summary))
     print(json.dumps(summary))
     return 1 if summary["again"]["differing"] else 0

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from benchmarks.harness.arms import ABLATIONS, PLAIN, SEGMENTS, TASKS, Arm, Trial, run_trial
 from benchmarks.harness.replay_check import Replayed
-from benchmarks.harness.report import RESULTS, Share, keep, machine, options_of, table
+from benchmarks.harness.report import RESULTS, Share, describe_machine, format_table, keep, make_parser
 from midcourse.worlds.simulated.drift import PROFILES
 
 FIRST_SEED = 20_000
@@ -118,7 +118,9 @@ def tables(measured: Measured) -> str:
             ]
             for row in rows
         ]
-        parts.append(f"## {profile} ({PROFILES[profile].digest}), {rows[0].runs} runs an arm\n\n{table(header, body)}")
+        parts.append(
+            f"## {profile} ({PROFILES[profile].digest}), {rows[0].runs} runs an arm\n\n{format_table(header, body)}"
+        )
     return "\n\n".join(parts)
 
 
@@ -147,24 +149,24 @@ def plot(measured: Measured, path: Path) -> None:
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=50, help="per arm and profile")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--jobs", type=int, default=2)
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.monotonic()
-    measured = run(given.runs, given.first_seed, given.jobs)
+    measured = run(args.runs, args.first_seed, args.jobs)
     replayed = sum((row.again for rows in measured.values() for row in rows), Replayed())
     summary: dict[str, object] = {
-        "runs": given.runs,
-        "first_seed": given.first_seed,
+        "runs": args.runs,
+        "first_seed": args.first_seed,
         "again": asdict(replayed),
         "drift": {name: drift.digest for name, drift in PROFILES.items()},
         "profiles": {profile: [asdict(row) for row in rows] for profile, rows in measured.items()},
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
-    if given.keep:
+    if args.keep:
         losses = (
             "Where we lose: a plain replan loop makes fewer calls; replan admission costs completion (see 'without admission'). "
             "No ablation repeats an effect in these worlds, so "
@@ -173,7 +175,7 @@ def main() -> int:
         said = f"{replayed.replayed} runs of Midcourse replayed from their journals, {replayed.differing} came out otherwise."
         keep("horizon", summary, f"{tables(measured)}\n\n{losses}\n\n{said}\n\n![completion](horizon.png)")
         plot(measured, RESULTS / "horizon.png")
-    if not given.json:
+    if not args.json:
         print(tables(measured))
     print(json.dumps(summary))
     return 1 if replayed.differing else 0

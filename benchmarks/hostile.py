@@ -34,7 +34,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.harness.chromium_pool import SharedChromium
-from benchmarks.harness.report import Share, keep, machine, options_of, table
+from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
 from benchmarks.hostile_pages.benign import (
     DRIFT_APPLICATIONS,
     DRIFT_SUFFIX,
@@ -198,11 +198,13 @@ async def main(args: argparse.Namespace) -> int:
         "benign": summarize_benign(benign),
         "first_seed": first,
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
     rows = [["guarded", *_make_cells(guarded)], ["unguarded", *_make_cells(control)]]
-    tables = table(COLUMNS, rows) + "\n\nGuarded, by attack:\n\n" + table(COLUMNS, make_attack_rows(guarded))
-    tables += "\n\nOrdinary tasks under the same gate:\n\n" + table(BENIGN_COLUMNS, make_benign_rows(benign))
+    tables = (
+        format_table(COLUMNS, rows) + "\n\nGuarded, by attack:\n\n" + format_table(COLUMNS, make_attack_rows(guarded))
+    )
+    tables += "\n\nOrdinary tasks under the same gate:\n\n" + format_table(BENIGN_COLUMNS, make_benign_rows(benign))
     if args.keep:
         keep("hostile", summary, tables)
     if not args.json:
@@ -219,7 +221,7 @@ def has_few_questions(benign: list[BenignOutcome]) -> bool:
 
 
 if __name__ == "__main__":
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--pages", type=int, default=50)
     parser.add_argument("--control", type=int, default=10, help="pages of the unguarded arm")
     parser.add_argument("--benign", type=int, default=1, help="runs of each ordinary task")

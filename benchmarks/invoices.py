@@ -34,7 +34,7 @@ from pathlib import Path
 
 from benchmarks import ROOT
 from benchmarks.harness.replay_check import check_journals
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse.worlds.simulated.drift import PROFILES
 
 TASK = ROOT / "examples" / "tasks" / "invoice.toml"
@@ -187,14 +187,14 @@ async def book_all(trial: Trial, most_rounds: int, told: bool) -> None:
             await trial.round(absent, again=True)
 
 
-async def main(given: argparse.Namespace) -> int:
+async def main(args: argparse.Namespace) -> int:
     began = time.monotonic()
-    chance = random.Random(given.seed)
+    chance = random.Random(args.seed)
     with tempfile.TemporaryDirectory() as name:
-        trial = Trial(Path(name), invoices(given.rows, chance), given.concurrency, chance)
-        trial.write_task(given.drift, process=not given.in_process)
+        trial = Trial(Path(name), invoices(args.rows, chance), args.concurrency, chance)
+        trial.write_task(args.drift, process=not args.in_process)
         try:
-            await book_all(trial, given.rounds, not given.json)
+            await book_all(trial, args.rounds, not args.json)
         finally:
             trial.close()
         booked = trial.booked()
@@ -202,7 +202,7 @@ async def main(given: argparse.Namespace) -> int:
         replayed = await check_journals(trial.home / "midcourse.db")
     known = {row["number"] for row in trial.rows}
     summary = {
-        "rows": given.rows,
+        "rows": args.rows,
         "booked_once": sum(booked[number] == 1 for number in known),
         "booked_twice": sum(booked[number] > 1 for number in known),
         "missing": sum(booked[number] == 0 for number in known),
@@ -212,25 +212,25 @@ async def main(given: argparse.Namespace) -> int:
         "looked": trial.looked,
         "rounds": trial.rounds,
         "again": asdict(replayed),
-        "drift": {given.drift: PROFILES[given.drift].digest},
-        "process": not given.in_process,
-        "concurrency": given.concurrency,
-        "seed": given.seed,
+        "drift": {args.drift: PROFILES[args.drift].digest},
+        "process": not args.in_process,
+        "concurrency": args.concurrency,
+        "seed": args.seed,
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
-    told = table(["", "invoices"], [[name, str(value)] for name, value in list(summary.items())[:9]])
-    if given.keep:
+    told = format_table(["", "invoices"], [[name, str(value)] for name, value in list(summary.items())[:9]])
+    if args.keep:
         keep("invoices", summary, told + "\n\n" + LEGEND)
-    if not given.json:
+    if not args.json:
         print(told)
     print(json.dumps(summary))
-    right = summary["booked_once"] == given.rows and set(booked) <= known and not replayed.differing
+    right = summary["booked_once"] == args.rows and set(booked) <= known and not replayed.differing
     return 0 if right else 1
 
 
 if __name__ == "__main__":
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--rows", type=int, default=40)
     parser.add_argument("--concurrency", type=int, default=16)
     parser.add_argument("--drift", default="moderate", choices=PROFILES)

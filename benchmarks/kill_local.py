@@ -2,12 +2,12 @@
 
     python -m benchmarks.kill_local --runs 200 --json
 
-Each run draws its fault and its moments of death from its seed. A run is killed up to three times, in `run` or in `resume`.
+The seed of a run decides its fault and the times of its kills. A run is killed up to three times, in `run` or in `resume`.
 
-lost                 the run did not end well or in time, or the shop has no order, and no person was asked
-repeated             steps that were finished and then carried out again
+lost                 the run did not succeed in time, or the shop has no order, and the approver was not asked
+repeated             steps that were finished and then executed again
 irreversible_twice   more than one order in the shop's log
-asked                runs that asked a person what happened, as they must when a probe finds no order for the second time
+asked                runs that asked the approver what happened, as they must when a probe finds no order for the second time
 """
 
 import asyncio
@@ -26,21 +26,21 @@ from pathlib import Path
 
 from benchmarks import ROOT
 from benchmarks.harness.replay_check import Replayed, check_journals
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 
 ORDER = ROOT / "examples" / "tasks" / "order.toml"
-COMMENTED = '# [[world.faults]]\n# kind = "stored_but_error"\n# skill = "place_order"\n'
+FAULT_COMMENT = '# [[world.faults]]\n# kind = "stored_but_error"\n# skill = "place_order"\n'
 FAULTS = ("", "", "stored_but_error", "error_not_stored", "stored_late", "done_but_timeout")
-MOST_KILLS = 3
+MAX_KILLS = 3
 NOT_BEGUN = "not begun"
-SPREAD = 1.5
-"""Moments of death are spread over this many times an undisturbed run, since runs share the machine."""
-PATIENCE = 20.0
-"""A run that is killed no more and takes this many times an undisturbed one, and a minute, is stuck."""
+KILL_SPREAD = 1.5
+"""Kills are spread over this multiple of the duration of an undisturbed run, because runs share the machine."""
+STUCK_FACTOR = 20.0
+"""A run is stuck if, after its last kill, it takes a minute plus this multiple of the duration of an undisturbed run."""
 
 
 @dataclass
-class Ended:
+class RunOutcome:
     seed: int
     fault: str
     killed_in: list[str]
@@ -56,19 +56,19 @@ class Ended:
 
 
 def write_task(folder: Path, fault: str) -> Path:
-    """The packaged task in a shop that takes its time, so that there is something to interrupt."""
+    """Write the packaged task with a slow shop, so that there is time to kill the run."""
     seconds = "seconds = 0.3\n" if fault in ("stored_late", "done_but_timeout") else ""
     trouble = f'[[world.faults]]\nkind = "{fault}"\nskill = "place_order"\n{seconds}' if fault else ""
     text = ORDER.read_text()
-    assert COMMENTED in text
+    assert FAULT_COMMENT in text
     folder.mkdir()
     task = folder / "order.toml"
     slow = "process = true\noptions = { act_seconds = 0.05 }\n"
-    task.write_text(text.replace(COMMENTED, trouble).replace("process = true\n", slow))
+    task.write_text(text.replace(FAULT_COMMENT, trouble).replace("process = true\n", slow))
     return task
 
 
-async def once(seed: int, folder: Path, typical: float) -> Ended:
+async def run_once(seed: int, folder: Path, typical_seconds: float) -> RunOutcome:
     chance = random.Random(seed)
     fault = chance.choice(FAULTS)
     task = write_task(folder, fault)
@@ -76,12 +76,14 @@ async def once(seed: int, folder: Path, typical: float) -> Ended:
     words = ["run", str(task), "--run-id", "victim", "--json"]
     killed_in: list[str] = []
     result = None
-    for attempt in range(MOST_KILLS + 5):
-        left_alone = attempt >= MOST_KILLS
-        limit = 60.0 + PATIENCE * typical if left_alone else chance.uniform(0.0, SPREAD * typical)
-        output = await midcourse(words, home, limit, signal.SIGABRT if left_alone else signal.SIGKILL)
-        if output is None and left_alone:
-            print(f"seed {seed} is stuck in {phase_of(home)}\n{whereabouts(home)}", file=sys.stderr)
+    for attempt in range(MAX_KILLS + 5):
+        is_spared = attempt >= MAX_KILLS
+        limit = (
+            60.0 + STUCK_FACTOR * typical_seconds if is_spared else chance.uniform(0.0, KILL_SPREAD * typical_seconds)
+        )
+        output = await run_midcourse(words, home, limit, signal.SIGABRT if is_spared else signal.SIGKILL)
+        if output is None and is_spared:
+            print(f"seed {seed} is stuck in {phase_of(home)}\n{describe_stuck_run(home)}", file=sys.stderr)
             break
         if output is None:
             killed_in.append(phase_of(home))
@@ -93,12 +95,14 @@ async def once(seed: int, folder: Path, typical: float) -> Ended:
         if phase_of(home) != NOT_BEGUN:
             words = ["resume", "victim", "--json"]
     replayed = await check_journals(home / "midcourse.db")
-    return Ended(seed, fault, killed_in, count_orders(home), result, count_repeated(home), was_asked(home), replayed)
+    return RunOutcome(
+        seed, fault, killed_in, count_orders(home), result, count_repeated(home), was_asked(home), replayed
+    )
 
 
-async def midcourse(words: list[str], home: Path, limit: float | None, by: signal.Signals) -> str | None:
-    """What it printed, or None if it was killed."""
-    with complaints(home).open("wb") as stderr:
+async def run_midcourse(words: list[str], home: Path, limit: float | None, by: signal.Signals) -> str | None:
+    """Run a command and return its output, or None if it was killed at the limit."""
+    with stderr_file(home).open("wb") as stderr:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -119,21 +123,21 @@ async def midcourse(words: list[str], home: Path, limit: float | None, by: signa
     return output.decode()
 
 
-def complaints(home: Path) -> Path:
-    """What the last process printed on stderr; if it was aborted, where its threads were."""
+def stderr_file(home: Path) -> Path:
+    """Return the file with the stderr of the last process, including the stacks of its threads if it was aborted."""
     return home.parent / "stderr.txt"
 
 
-def whereabouts(home: Path) -> str:
-    """All that a run which is stuck has left behind."""
-    logs = [complaints(home), *sorted(home.rglob("*.log"))]
-    told = [f"{log.name}: {log.read_text(errors='replace')[-4000:]}" for log in logs]
-    told += [event for (event,) in query(home, "SELECT event FROM journal ORDER BY seq DESC LIMIT 3")]
-    return "\n".join(told)
+def describe_stuck_run(home: Path) -> str:
+    """Collect the logs and the last journal events of a stuck run."""
+    logs = [stderr_file(home), *sorted(home.rglob("*.log"))]
+    parts = [f"{log.name}: {log.read_text(errors='replace')[-4000:]}" for log in logs]
+    parts += [event for (event,) in query(home, "SELECT event FROM journal ORDER BY seq DESC LIMIT 3")]
+    return "\n".join(parts)
 
 
 def phase_of(home: Path) -> str:
-    """What the run was waiting for, as far as it had written it down."""
+    """Return the last stored phase of the run."""
     rows = query(home, "SELECT phase FROM runs")
     return rows[0][0] if rows else NOT_BEGUN
 
@@ -148,7 +152,7 @@ def count_orders(home: Path) -> int:
 
 
 def count_repeated(home: Path) -> int:
-    """Steps of one plan version with more than one good outcome in the ledger."""
+    """Count the further good outcomes in the ledger of steps that already had one in the same plan version."""
     rows = query(home, "SELECT body FROM ledger")
     entries = [json.loads(row[0]) for row in rows]
     good = Counter(
@@ -172,48 +176,55 @@ def query(home: Path, sql: str) -> list[tuple[str]]:
     return rows
 
 
-async def typical_seconds(folder: Path) -> float:
-    """How long an undisturbed run takes here: kills are spread over that."""
+async def measure_undisturbed_run(folder: Path) -> float:
+    """Measure the duration of an undisturbed run on this machine."""
     task = write_task(folder, "")
     began = time.monotonic()
-    await midcourse(["run", str(task), "--json"], folder / "home", None, signal.SIGKILL)
+    await run_midcourse(["run", str(task), "--json"], folder / "home", None, signal.SIGKILL)
     return time.monotonic() - began
 
 
 async def main(runs: int, first_seed: int, concurrency: int, *, as_json: bool, kept: bool) -> int:
     began = time.monotonic()
-    ended: list[Ended] = []
+    outcomes: list[RunOutcome] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        typical = await typical_seconds(folder / "typical")
-        places = asyncio.Semaphore(concurrency)
+        typical = await measure_undisturbed_run(folder / "typical")
+        slots = asyncio.Semaphore(concurrency)
 
-        async def place(seed: int) -> None:
-            async with places:
-                ended.append(await once(seed, folder / str(seed), typical))
-            if not as_json or len(ended) % 20 == 0:
-                print(f"{len(ended)}/{runs} runs, {sum(len(one.killed_in) for one in ended)} kills", file=sys.stderr)
+        async def run_seed(seed: int) -> None:
+            async with slots:
+                outcomes.append(await run_once(seed, folder / str(seed), typical))
+            if not as_json or len(outcomes) % 20 == 0:
+                print(
+                    f"{len(outcomes)}/{runs} runs, {sum(len(outcome.killed_in) for outcome in outcomes)} kills",
+                    file=sys.stderr,
+                )
 
-        await asyncio.gather(*(place(first_seed + n) for n in range(runs)))
+        await asyncio.gather(*(run_seed(first_seed + n) for n in range(runs)))
     summary = {
         "runs": runs,
-        "lost": sum(one.lost for one in ended),
-        "repeated": sum(one.repeated for one in ended),
-        "irreversible_twice": sum(one.orders > 1 for one in ended),
-        "asked": sum(one.asked for one in ended),
-        "kills": sum(len(one.killed_in) for one in ended),
-        "killed_runs": sum(bool(one.killed_in) for one in ended),
-        "killed_in": dict(Counter(phase for one in ended for phase in one.killed_in).most_common()),
-        "faults": dict(sorted(Counter(one.fault or "none" for one in ended).items())),
-        "again": asdict(sum((one.again for one in ended), Replayed())),
+        "lost": sum(outcome.lost for outcome in outcomes),
+        "repeated": sum(outcome.repeated for outcome in outcomes),
+        "irreversible_twice": sum(outcome.orders > 1 for outcome in outcomes),
+        "asked": sum(outcome.asked for outcome in outcomes),
+        "kills": sum(len(outcome.killed_in) for outcome in outcomes),
+        "killed_runs": sum(bool(outcome.killed_in) for outcome in outcomes),
+        "killed_in": dict(Counter(phase for outcome in outcomes for phase in outcome.killed_in).most_common()),
+        "faults": dict(sorted(Counter(outcome.fault or "none" for outcome in outcomes).items())),
+        "again": asdict(sum((outcome.again for outcome in outcomes), Replayed())),
         "first_seed": first_seed,
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
-    bad = sorted(one.seed for one in ended if one.lost or one.repeated or one.orders > 1 or one.again.differing)
+    bad = sorted(
+        outcome.seed
+        for outcome in outcomes
+        if outcome.lost or outcome.repeated or outcome.orders > 1 or outcome.again.differing
+    )
     if bad:
         summary["look_at_seeds"] = bad
-    text = table(["", "kill_local"], [[name, str(value)] for name, value in summary.items()])
+    text = format_table(["", "kill_local"], [[name, str(value)] for name, value in summary.items()])
     if kept:
         keep("kill_local", summary, text)
     if not as_json:
@@ -223,10 +234,10 @@ async def main(runs: int, first_seed: int, concurrency: int, *, as_json: bool, k
 
 
 if __name__ == "__main__":
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--concurrency", type=int, default=2)
-    given = parser.parse_args()
-    done = main(given.runs, given.first_seed, given.concurrency, as_json=given.json, kept=given.keep)
-    sys.exit(asyncio.run(done))
+    args = parser.parse_args()
+    run = main(args.runs, args.first_seed, args.concurrency, as_json=args.json, kept=args.keep)
+    sys.exit(asyncio.run(run))

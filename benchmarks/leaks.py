@@ -23,7 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from benchmarks import ROOT
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from benchmarks.leak_checks.kinds import KINDS, secrets
 from benchmarks.leak_checks.pictures import Pictures, strangers
 from benchmarks.leak_checks.sinks import Sinks, files, histories, hits, tables
@@ -235,7 +235,7 @@ def summary(arms: Arms, seconds: float) -> dict[str, object]:
             if (found := hits(content, arm.secrets)[:20])
         },
         "seconds": round(seconds, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
     if arms.twin is None:
         return told
@@ -252,7 +252,7 @@ def passed(found: Mapping[str, object]) -> bool:
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--secrets", type=int, default=50)
     parser.add_argument("--runtime", choices=("local", "temporal", "both"), default="both")
     parser.add_argument("--quick", action="store_true", help="without screenshots and models")
@@ -261,7 +261,7 @@ def main() -> int:
     runtimes = ["local", "temporal"] if options.runtime == "both" else [options.runtime]
     arms = Arms.of(options.secrets, runtimes, thorough=not options.quick)
     asyncio.run(measure(arms))
-    found, shown = summary(arms, time.monotonic() - begun), table(COLUMNS, rows(arms))
+    found, shown = summary(arms, time.monotonic() - begun), format_table(COLUMNS, rows(arms))
     if options.keep:
         keep("leaks", found, shown)
     print(json.dumps(found) if options.json else shown)

@@ -21,7 +21,7 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from benchmarks.llm.malformed_answers import KINDS, Malformed
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
@@ -161,19 +161,19 @@ def measured(runs: int, first_seed: int, jobs: int = 1) -> dict[str, Any]:
         "slowest_kinds": slowest.kinds,
         "ends": dict(Counter(one.end for one in all_ended).most_common()),
         "examples": [f"seed {one.seed} {one.kinds}: {one.example}" for one in all_ended if one.example][:10],
-        "machine": machine(),
+        "machine": describe_machine(),
     }
 
 
 def main() -> None:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=1_000)
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--jobs", type=int, default=2)
     chosen = parser.parse_args()
     summary = measured(chosen.runs, chosen.first_seed, chosen.jobs)
     shown = ("runs", "kinds", "crashes", "hangs", "invalid_acts", "slowest_cpu_seconds")
-    told = table(list(shown), [[f"{summary[name]:,}" for name in shown]])
+    told = format_table(list(shown), [[f"{summary[name]:,}" for name in shown]])
     print(told)
     if chosen.keep:
         keep("malformed", summary, told)

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from benchmarks.lesson_recall.curve import draw
 from benchmarks.lesson_recall.full_text import full_text_scores
 from benchmarks.lesson_recall.scoring import Corpus, Figures, Round, best_threshold, figures, load, rounds, same_again
@@ -83,7 +83,7 @@ def lines(outcomes: list[Outcome]) -> str:
         "false match %",
         "same program: top 1 %",
     ]
-    return table(
+    return format_table(
         header,
         [
             [
@@ -101,7 +101,7 @@ def lines(outcomes: list[Outcome]) -> str:
 
 
 def main() -> None:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument(
         "--rounds", type=int, default=20, help="rounds, each of which draws the stored message of each cause again"
     )
@@ -125,7 +125,7 @@ def main() -> None:
         "programs": corpus.programs,
         "rounds": options.rounds,
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
         "methods": {outcome.method: asdict(outcome) for outcome in outcomes},
     }
     if options.keep:

@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 
-from benchmarks.harness.report import RESULTS, Share, keep, machine, options_of, table
+from benchmarks.harness.report import RESULTS, Share, describe_machine, format_table, keep, make_parser
 from benchmarks.miniwob_tasks.episode import Episodes
 from benchmarks.miniwob_tasks.pages import pages, served
 from benchmarks.miniwob_tasks.rules import RULES
@@ -137,12 +137,12 @@ def tables(rows: Sequence[Row], trials: Sequence[Trial]) -> str:
         for name, changes in kinds
         if (part := overall(trials, changes)).tasks
     ]
-    parts = [table(["", "tasks", "fixed % (95 %)", "segments % (95 %)"], summary)]
+    parts = [format_table(["", "tasks", "fixed % (95 %)", "segments % (95 %)"], summary)]
     header = ["task", "fixed % (95 %)", "segments % (95 %)", "plans", "worse", "not solved, why"]
     for name, changes in kinds[1:]:
         body = [_cells(one) for one in rows if one.changes == changes]
         if body:
-            parts.append(f"## {name}\n\n{table(header, body)}")
+            parts.append(f"## {name}\n\n{format_table(header, body)}")
     restarts = sum(trial.restarts for trial in trials)
     parts.append(f"Begun again, because the browser had been ended from outside: {restarts} of {len(trials)} episodes.")
     skipped = sum(map(len, SKIPPED.values()))
@@ -181,7 +181,7 @@ def plot(rows: Sequence[Row], path: Path) -> None:
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=20, help="episodes per task and arm")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--tasks", nargs="+", default=sorted(RULES), choices=sorted(RULES), metavar="TASK")
@@ -189,17 +189,17 @@ def main() -> int:
     parser.add_argument(
         "--log", type=Path, help="write episodes here as they end, and continue from those already here"
     )
-    given = parser.parse_args()
+    args = parser.parse_args()
     assert not unaccounted(), f"no entry for {', '.join(unaccounted())}"
     began = time.monotonic()
-    seeds = range(given.first_seed, given.first_seed + given.seeds)
-    trials = asyncio.run(run(list(product(given.tasks, ARMS, seeds)), given.jobs, Log(given.log)))
-    rows = [row(task, [trial for trial in trials if trial.task == task]) for task in given.tasks]
+    seeds = range(args.first_seed, args.first_seed + args.seeds)
+    trials = asyncio.run(run(list(product(args.tasks, ARMS, seeds)), args.jobs, Log(args.log)))
+    rows = [row(task, [trial for trial in trials if trial.task == task]) for task in args.tasks]
     everything = overall(trials)
     reached = everything.segments.share >= WANTED and not any(one.worse for one in rows)
     summary: dict[str, object] = {
-        "seeds": given.seeds,
-        "first_seed": given.first_seed,
+        "seeds": args.seeds,
+        "first_seed": args.first_seed,
         "tasks": len(rows),
         "overall": asdict(everything),
         "unchanging": asdict(overall(trials, False)),
@@ -210,12 +210,12 @@ def main() -> int:
         "rows": [asdict(one) for one in rows],
         "skipped": SKIPPED,
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
-    if given.keep:
+    if args.keep:
         keep("miniwob", summary, f"{tables(rows, trials)}\n\n![tasks that change](miniwob.png)")
         plot(rows, RESULTS / "miniwob.png")
-    if not given.json:
+    if not args.json:
         print(tables(rows, trials))
     print(json.dumps(summary))
     return 0 if reached else 1

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 
-from benchmarks.harness.report import Share, keep, machine, options_of, table
+from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
 from benchmarks.search.outline_search import Search, run_search
 
 FIRST_SEED = 20_000
@@ -103,7 +103,7 @@ def shown(rows: Sequence[Row]) -> str:
         "against off",
         "at least",
     ]
-    return table(
+    return format_table(
         header,
         [
             [
@@ -123,13 +123,13 @@ def shown(rows: Sequence[Row]) -> str:
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=1000, help="applications for each arm and error rate")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--jobs", type=int, default=2)
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.monotonic()
-    rows = rows_of(given.runs, given.first_seed, given.jobs)
+    rows = rows_of(args.runs, args.first_seed, args.jobs)
     inferior = [row.error for row in rows if row.outline == "auto" and row.at_least <= -MARGIN]
     helps = [row.error for row in rows if row.outline == "on" and row.at_least > 0]
     verdict = (
@@ -138,18 +138,18 @@ def main() -> int:
     )
     text = f"{shown(rows)}\n\n{verdict}"
     summary: dict[str, object] = {
-        "runs": given.runs,
-        "first_seed": given.first_seed,
+        "runs": args.runs,
+        "first_seed": args.first_seed,
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
         "rows": [asdict(row) for row in rows],
         "inferior": inferior,
         "helps": helps,
     }
     print(text)
-    if given.keep:
+    if args.keep:
         keep("outline", summary, text)
-    if given.json:
+    if args.json:
         print(json.dumps(summary))
     return 0
 

@@ -27,7 +27,7 @@ from dataclasses import asdict
 from pathlib import Path
 from threading import Lock, local
 
-from benchmarks.harness.report import keep, machine, options_of
+from benchmarks.harness.report import describe_machine, keep, make_parser
 from benchmarks.llm.tokenizer import is_installed, tokenizer
 from benchmarks.peer_systems.cells import FROZEN, Cell, all_cells, digest
 from benchmarks.peer_systems.summary import summary_of, tables
@@ -119,21 +119,21 @@ def progress(ended: Ended) -> str:
     return f"{ended.cell}: {how}{again}{unhurt}, {ended.calls} calls, {ended.tokens_in} tokens, {ended.seconds:.0f} s"
 
 
-def chosen(given: argparse.Namespace) -> list[Cell]:
+def chosen(args: argparse.Namespace) -> list[Cell]:
     """All cells, or those with these systems, applications, faults, profiles and seeds."""
     wanted = {
-        name: getattr(given, f"{name}s") for name in ("system", "app", "fault", "profile") if getattr(given, f"{name}s")
+        name: getattr(args, f"{name}s") for name in ("system", "app", "fault", "profile") if getattr(args, f"{name}s")
     }
     return [
         cell
         for cell in all_cells()
         if all(getattr(cell, name) in values for name, values in wanted.items())
-        and (given.seeds is None or cell.seed < given.seeds)
+        and (args.seeds is None or cell.seed < args.seeds)
     ]
 
 
 def main() -> None:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     for name in ("systems", "apps", "faults", "profiles"):
         parser.add_argument(f"--{name}", nargs="+", help="only these")
     parser.add_argument("--seeds", type=int, help="so many of each cell; all without it")
@@ -142,23 +142,23 @@ def main() -> None:
     parser.add_argument("--log", type=Path, help="a file for every run as it ends; those in it are not run again")
     parser.add_argument("--cells", action="store_true", help="print all cells in their order, and run none")
     parser.add_argument("--report", action="store_true", help="run nothing, and report what the log has")
-    given = parser.parse_args()
+    args = parser.parse_args()
     if digest() != FROZEN:
         raise SystemExit(f"The cells are not those that were fixed: {digest()}, not {FROZEN}")
-    cells = chosen(given)
-    if given.cells:
+    cells = chosen(args)
+    if args.cells:
         print(f"{len(cells)} cells, {FROZEN}", *cells, sep="\n")
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the workers and PostgreSQL, too
     began = time.monotonic()
-    ended = of_log(cells, given.log) if given.report else run(cells, given.jobs, given.log, given.minutes)
+    ended = of_log(cells, args.log) if args.report else run(cells, args.jobs, args.log, args.minutes)
     ended.sort(key=lambda one: cells.index(one.cell))
-    seconds = sum(one.seconds for one in ended) / given.jobs if given.log else time.monotonic() - began
-    told = {**summary_of(ended, len(cells)), "seconds": round(seconds, 1), "machine": machine()}
+    seconds = sum(one.seconds for one in ended) / args.jobs if args.log else time.monotonic() - began
+    told = {**summary_of(ended, len(cells)), "seconds": round(seconds, 1), "machine": describe_machine()}
     print(tables(told))
-    if given.keep:
+    if args.keep:
         keep("peers", told, tables(told))
-    if given.json:
+    if args.json:
         print(json.dumps(told))
 
 

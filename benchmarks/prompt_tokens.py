@@ -24,7 +24,7 @@ from typing import cast
 
 from benchmarks import ROOT
 from benchmarks.harness.chromium_pool import SharedBrowser, SharedChromium
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from benchmarks.llm.long_page import GOALS, PER_ROW, ROWS, LongPage, Named, Remover
 from benchmarks.llm.scripted_model import serve_model
 from benchmarks.llm.sites import APPS, GOALS_WITH_PASSWORD, App, Site, serve, truth
@@ -197,14 +197,14 @@ def told_of_tasks(rows: list[dict[str, object]]) -> str:
     cells = [[f"{value:,}" if isinstance(value, int) else str(value) for value in row.values()] for row in rows]
     return (
         f"Whole tasks, clean pages. Target: at most {MOST_TOKENS:,} tokens in, and $0.0090 and $0.0087 with caching. Tokens of messages, tools and answer "
-        f"schema. Cached: what an earlier call began with, from 1,024 tokens in steps of 128. List price of gpt-5.\n\n{table(header, cells)}"
+        f"schema. Cached: what an earlier call began with, from 1,024 tokens in steps of 128. List price of gpt-5.\n\n{format_table(header, cells)}"
     )
 
 
 def told_of_long_page(rows: list[dict[str, object]]) -> str:
     header = ["the goal names it", "tenth of the page", "found", "calls", "tokens in", "largest page", "largest prompt"]
     cells = [[f"{value:,}" if type(value) is int else str(value) for value in row.values()] for row in rows]
-    return f"A page of {ROWS * PER_ROW} controls in {ROWS} rows. Target: at most {MOST_ON_PAGE:,} tokens for the page.\n\n{table(header, cells)}"
+    return f"A page of {ROWS * PER_ROW} controls in {ROWS} rows. Target: at most {MOST_ON_PAGE:,} tokens for the page.\n\n{format_table(header, cells)}"
 
 
 TOLD = {"tasks": told_of_tasks, "long_page": told_of_long_page}
@@ -251,16 +251,16 @@ def estimated(count: Count) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--tasks", action="store_true", help="carry out two tasks in a browser")
     parser.add_argument("--long-page", action="store_true", help="find an order on a page of 500 elements")
     parser.add_argument("--estimate", action="store_true", help="compare the upper estimate with the tokenizer")
     chosen = parser.parse_args()
     count, counted_with = counter()
     rows = measured(count)
-    summary: dict[str, object] = {"counted_with": counted_with, "rows": rows, "machine": machine()}
+    summary: dict[str, object] = {"counted_with": counted_with, "rows": rows, "machine": describe_machine()}
     header = ["zones", "changed", "shown", "first plan", "replan", "uncached", "share"]
-    told = table(header, [[f"{value:,}" for value in row.values()] for row in rows])
+    told = format_table(header, [[f"{value:,}" for value in row.values()] for row in rows])
     print(f"tokens of {counted_with}\n\n{told}", flush=True)
     prompts = len(told)
     if chosen.tasks or chosen.long_page:
@@ -271,7 +271,9 @@ def main() -> None:
         told += f"\n\nTargets missed: {'; '.join(missed(found)) or 'none'}."
     if chosen.estimate:
         summary["estimate"] = estimates = estimated(count)
-        told += "\n\n" + table(["text", "estimate / tokens"], [[name, f"{ratio}"] for name, ratio in estimates.items()])
+        told += "\n\n" + format_table(
+            ["text", "estimate / tokens"], [[name, f"{ratio}"] for name, ratio in estimates.items()]
+        )
     print(told[prompts:])
     if chosen.keep:
         keep(

@@ -29,9 +29,9 @@ from typing import Any
 from benchmarks.failures.variants import KINDS, Variant
 from benchmarks.failures.workshop import Foreman, Workshop, frozen, situation_of
 from benchmarks.harness.arms import Vault
-from benchmarks.harness.baseline_loop import plain_replan_loop
+from benchmarks.harness.baseline_loop import run_plain_replan_loop
 from benchmarks.harness.replay_check import Replayed, check_replay
-from benchmarks.harness.report import Share, keep, machine, options_of, table
+from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.domain.replace import replace
@@ -94,7 +94,7 @@ async def trial(arm: str, seed: int, memory: Memory | None) -> Trial:
             vault=Vault(),
         )
         most = 0 if arm == "a" else PLAIN_REPLANS
-        tally = await plain_replan_loop(ports, max_replans=most, max_calls=situation.task.limits.max_calls)
+        tally = await run_plain_replan_loop(ports, max_replans=most, max_calls=situation.task.limits.max_calls)
         told = replace(told, reason=tally.reason)
     else:
         store = MemoryStore()
@@ -178,7 +178,7 @@ def text(found: list[dict[str, object]]) -> str:
         ]
         for row in found
     ]
-    return table(header, body)
+    return format_table(header, body)
 
 
 def verdict(trials: list[Trial]) -> dict[str, object]:
@@ -263,7 +263,7 @@ def _fewer(behind: dict[str, int]) -> str:
 
 
 def claims(found: list[Bar]) -> str:
-    return table(
+    return format_table(
         ["asked for", "found", "reached"], [[one.asked, one.found, "yes" if one.reached else "NO"] for one in found]
     )
 
@@ -281,38 +281,38 @@ def _behind(by: dict[tuple[str, int], Trial], seeds: Iterable[int], ours: str, t
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=3000, help="of each arm")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument(
         "--learning", type=int, default=LEARNING_RUNS, help="runs that (d) learns from, seeds from 0 on"
     )
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.monotonic()
-    trials = asyncio.run(run(given.runs, given.first_seed, given.learning))
+    trials = asyncio.run(run(args.runs, args.first_seed, args.learning))
     found = rows(trials)
     told = verdict(trials)
     tables = f"{text(found)}\n\n{claims(bars(told))}"
     replayed = sum((one.again for one in trials), Replayed())
     summary: dict[str, object] = {
-        "runs": given.runs,
-        "first_seed": given.first_seed,
-        "learning": given.learning,
+        "runs": args.runs,
+        "first_seed": args.first_seed,
+        "learning": args.learning,
         "frozen": frozen(),
         **told,
         "bars": [asdict(one) for one in bars(told)],
         "rows": found,
         "again": asdict(replayed),
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
-    if given.keep:
+    if args.keep:
         keep(
             "recovery",
             summary,
             tables,
         )
-    if not given.json:
+    if not args.json:
         print(tables)
     print(json.dumps(summary))
     return 1 if replayed.differing else 0

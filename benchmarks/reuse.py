@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 
-from benchmarks.harness.report import Share, keep, machine, options_of, table
+from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
 from benchmarks.reuse_tasks.case import Case
 from benchmarks.reuse_tasks.pages import BESIDES, PAGES
 from benchmarks.reuse_tasks.simulated import SIMULATED
@@ -190,7 +190,7 @@ def text(rows: Sequence[Row]) -> str:
         ]
         for row in rows
     ]
-    return table(header, body)
+    return format_table(header, body)
 
 
 def broken_claims(measured: Sequence[Measured]) -> list[str]:
@@ -223,20 +223,20 @@ def _seeds(world: str, seeds: int, first: int) -> range:
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=100, help="of drift, for each task; a tenth of it in the browser")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--only", choices=WORLDS, help="only the cases of this world")
     parser.add_argument("--cases", type=int, help="only so many of each world")
     parser.add_argument("--jobs", type=int, default=2)
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.monotonic()
-    worlds = [given.only] if given.only else list(WORLDS)
-    cells = [(world, number) for world in worlds for number in range(len(WORLDS[world][: given.cases]))]
-    measured = run_all(cells, given.seeds, given.first_seed, given.jobs)
+    worlds = [args.only] if args.only else list(WORLDS)
+    cells = [(world, number) for world in worlds for number in range(len(WORLDS[world][: args.cases]))]
+    measured = run_all(cells, args.seeds, args.first_seed, args.jobs)
     rows, broken = rows_of(measured), broken_claims(measured)
     summary: dict[str, object] = {
-        "seeds": given.seeds,
+        "seeds": args.seeds,
         "rows": [asdict(row) for row in rows],
         "broken": broken,
         "cases": [one.told() for one in measured],
@@ -245,11 +245,11 @@ def main() -> int:
             "differing": sum(each.differing for one in measured for each in one.outcomes),
         },
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
-    if given.keep:
+    if args.keep:
         keep("reuse", summary, text(rows))
-    if not given.json:
+    if not args.json:
         print(text(rows))
         print("\n".join(broken))
     print(json.dumps(summary))

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 
-from benchmarks.harness.baseline_loop import plain_replan_loop
+from benchmarks.harness.baseline_loop import run_plain_replan_loop
 from benchmarks.harness.replay_check import Replayed, check_replay
-from benchmarks.harness.report import Share, keep, machine, options_of, table
+from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
 from midcourse.app.agent import Agent
 from midcourse.domain.expectation import Expectation, Probe, ZoneHasState
 from midcourse.domain.plan import GLOBAL, Draft
@@ -176,7 +176,7 @@ async def _trial(case: Case, arm: str, seed: int) -> Trial:
             clock=clock,
             vault=NoSecrets(),
         )
-        plain = await plain_replan_loop(ports, max_replans=PLAIN_REPLANS, max_calls=TASK.limits.max_calls)
+        plain = await run_plain_replan_loop(ports, max_replans=PLAIN_REPLANS, max_calls=TASK.limits.max_calls)
         told, replayed = (plain.success, plain.executions, plain.planner_calls, plain.reason), Replayed()
     return Trial(
         claimed=told[0],
@@ -244,32 +244,32 @@ def text(rows: list[Row]) -> str:
         ]
         for row in rows
     ]
-    return table(header, body)
+    return format_table(header, body)
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=50, help="per case and arm")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.monotonic()
-    rows, replayed = run(given.seeds, given.first_seed, given.jobs)
+    rows, replayed = run(args.seeds, args.first_seed, args.jobs)
     possible = [row for row in rows if BY_NAME[row.case].can_be_done]
     summary: dict[str, object] = {
-        "seeds": given.seeds,
-        "first_seed": given.first_seed,
+        "seeds": args.seeds,
+        "first_seed": args.first_seed,
         "completed": {arm: _all(possible, arm) for arm in ARMS},
         "false_done": {arm: sum(row.false_done for row in rows if row.arm == arm) for arm in ARMS},
         "misplaced": {arm: sum(row.misplaced for row in rows if row.arm == arm) for arm in ARMS},
         "again": asdict(replayed),
         "rows": [asdict(row) for row in rows],
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
-    if given.keep:
+    if args.keep:
         keep("robot", summary, text(rows))
-    if not given.json:
+    if not args.json:
         print(text(rows))
     print(json.dumps(summary))
     return 1 if replayed.differing else 0

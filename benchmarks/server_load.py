@@ -24,7 +24,7 @@ from typing import Any
 import httpx2 as httpx
 import psutil
 
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse import BaseWorld, skill
 
 STEP_SECONDS = 0.5
@@ -179,7 +179,7 @@ def summarise(load: Load, seconds: float, given: Any) -> dict[str, Any]:
         "load_average": round(sum(load.busy) / len(load.busy), 1),
         "asked": {"runs": given.runs, "viewers": given.viewers, "per_minute": given.per_minute},
         "seconds": round(seconds, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
 
 
@@ -210,7 +210,7 @@ def text_of(summary: dict[str, Any]) -> str:
         "memory_mb_end": "at the end, MB",
         "memory_mb_a_minute": "MB more in a minute",
     }
-    return table(["", "measured"], [[words, f"{summary[name]:,}"] for name, words in names.items()])
+    return format_table(["", "measured"], [[words, f"{summary[name]:,}"] for name, words in names.items()])
 
 
 def measure(given: Any) -> dict[str, Any]:
@@ -246,16 +246,16 @@ async def _measure(url: str, token: str, pid: int, given: Any) -> dict[str, Any]
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--minutes", type=float, default=3.0, help="for which runs are started")
     parser.add_argument("--runs", type=int, default=20, help="at once, at most")
     parser.add_argument("--viewers", type=int, default=200, help="at once, at most")
     parser.add_argument("--per-minute", type=float, default=50.0, help="runs that are started")
-    given = parser.parse_args()
-    summary = measure(given)
-    if given.keep:
+    args = parser.parse_args()
+    summary = measure(args)
+    if args.keep:
         keep("server_load", summary, text_of(summary))
-    if not given.json:
+    if not args.json:
         print(text_of(summary))
     print(json.dumps(summary))
     return 1 if summary["missed"] else 0

@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 
 from benchmarks.bytes import Filling, Form
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse import Agent, Draft, PlanDraft, Settings, Zone, skill
 from midcourse.app.defaults import LeaveOpen
 from midcourse.domain.phase import Asking
@@ -118,21 +118,21 @@ def text(summary: dict[str, Any]) -> str:
         ["of it a step", f"{summary['step']:,}"],
         ["pruned", f"{summary['pruned']:,}"],
     ]
-    return table([f"a run on a page of {summary['elements']} elements", "bytes in PostgreSQL"], rows)
+    return format_table([f"a run on a page of {summary['elements']} elements", "bytes in PostgreSQL"], rows)
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=50, help="of each kind")
     parser.add_argument("--steps", type=int, default=30, help="of the runs that end")
     parser.add_argument("--elements", type=int, default=500, help="of the page")
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.monotonic()
-    summary = asyncio.run(measure(given.runs, given.steps, given.elements))
-    summary |= {"seconds": round(time.monotonic() - began, 1), "machine": machine()}
-    if given.keep:
+    summary = asyncio.run(measure(args.runs, args.steps, args.elements))
+    summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
+    if args.keep:
         keep("storage", summary, text(summary))
-    if not given.json:
+    if not args.json:
         print(text(summary))
     print(json.dumps(summary))
     return 0 if is_right(summary) else 1

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.harness.report import Share, keep, machine, options_of, table
+from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
 from benchmarks.miniwob_tasks.pages import served
 from benchmarks.vision_tasks.tasks import FROZEN, TASKS, check_frozen
 from benchmarks.vision_tasks.trial import ARMS, Trial, begin_trials
@@ -81,27 +81,27 @@ def tables(rows: Sequence[Row]) -> str:
         ]
         for one in rows
     ]
-    return table(header, body)
+    return format_table(header, body)
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=10, help="episodes per task and arm")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS, metavar="TASK")
-    given = parser.parse_args()
+    args = parser.parse_args()
     check_frozen()
     if shutil.which("tesseract") is None:
         print("this benchmark reads pictures with tesseract: apt install tesseract-ocr", file=sys.stderr)
         return 2
     began = time.monotonic()
-    trials = asyncio.run(run(given.tasks, range(given.first_seed, given.first_seed + given.seeds)))
-    rows = [row(task, trials) for task in given.tasks]
+    trials = asyncio.run(run(args.tasks, range(args.first_seed, args.first_seed + args.seeds)))
+    rows = [row(task, trials) for task in args.tasks]
     everything = row("all", trials)
     ratio = everything.picture.share / everything.tree.share if everything.tree.share else 0.0
     summary: dict[str, object] = {
-        "seeds": given.seeds,
-        "first_seed": given.first_seed,
+        "seeds": args.seeds,
+        "first_seed": args.first_seed,
         "tasks": len(rows),
         "frozen": FROZEN,
         "overall": asdict(everything),
@@ -109,12 +109,12 @@ def main() -> int:
         "reached": ratio >= WANTED,
         "rows": [asdict(one) for one in rows],
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
     said = tables([everything, *rows])
-    if given.keep:
+    if args.keep:
         keep("vision", summary, said)
-    if not given.json:
+    if not args.json:
         print(said)
     print(json.dumps(summary))
     return 0 if ratio >= WANTED else 1

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
 from benchmarks.harness.arms import Vault
-from benchmarks.harness.baseline_loop import plain_replan_loop
+from benchmarks.harness.baseline_loop import run_plain_replan_loop
 from benchmarks.harness.replay_check import Replayed, check_replay
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse.app.agent import Agent
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
@@ -172,7 +172,7 @@ async def measure(case: Case, seed: int, spent: Spent) -> None:
         clock=clock,
         vault=Vault(),
     )
-    plain = await plain_replan_loop(ports, max_replans=PLAIN_REPLANS, max_calls=task.limits.max_calls)
+    plain = await run_plain_replan_loop(ports, max_replans=PLAIN_REPLANS, max_calls=task.limits.max_calls)
     plainly_picked = await world.probe("holding", (("object", "red_cube"),)) == "present"
 
     spent.runs += 1
@@ -212,22 +212,22 @@ def text(rows: list[Spent]) -> str:
         ]
         for row in rows
     ]
-    return table(header, body)
+    return format_table(header, body)
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=100, help="per class of failure")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.monotonic()
-    rows = asyncio.run(run(given.runs, given.first_seed))
+    rows = asyncio.run(run(args.runs, args.first_seed))
     hopeless = [row for row in rows if row.hopeless]
     ours, plain = sum(row.ours_waste for row in hopeless), sum(row.plain_waste for row in hopeless)
     replayed = sum((row.again for row in rows), Replayed())
     summary: dict[str, object] = {
-        "runs": given.runs,
-        "first_seed": given.first_seed,
+        "runs": args.runs,
+        "first_seed": args.first_seed,
         "wasted": ours,
         "wasted_by_plain_loop": plain,
         "ratio": round(ours / plain, 3),
@@ -235,11 +235,11 @@ def main() -> int:
         "again": asdict(replayed),
         "classes": [asdict(row) for row in rows],
         "seconds": round(time.monotonic() - began, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
     }
-    if given.keep:
+    if args.keep:
         keep("waste", summary, text(rows))
-    if not given.json:
+    if not args.json:
         print(text(rows))
     print(json.dumps(summary))
     return 1 if replayed.differing else 0

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.codec import decode
@@ -345,7 +345,7 @@ def summary(stores: dict[str, dict[str, Tried]], seconds: float) -> dict[str, ob
         "limits_detected": sum(one.detected for one in limits),
         "limits_with_head": sum(one.with_head for one in limits),
         "seconds": round(seconds, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
         "stores": {store: {name: vars(one) for name, one in of.items()} for store, of in stores.items()},
     }
 
@@ -356,11 +356,11 @@ def shown(stores: dict[str, dict[str, Tried]]) -> str:
         for store, of in stores.items()
         for name, one in of.items()
     ]
-    return table(COLUMNS, rows)
+    return format_table(COLUMNS, rows)
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--tamperings", type=int, default=10_000, help="in SQLite")
     parser.add_argument("--postgres", type=int, default=1000, help="in PostgreSQL")
     parser.add_argument("--seed", type=int, default=22_000)

@@ -26,7 +26,7 @@ from itertools import cycle
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from benchmarks.hostile_pages.site import Received, Site, serve
 from midcourse.app.agent import Agent
 from midcourse.domain.approval import CommitSet, Decision, Question
@@ -220,7 +220,7 @@ def summary(outcomes: list[Outcome], seconds: float) -> dict[str, object]:
         "control": len(control),
         "control_sent_once": sum(one.as_agreed == 1 and not one.otherwise for one in control),
         "seconds": round(seconds, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
         "cases": [asdict(one) for one in outcomes if one.otherwise or (one.change == CONTROL and one.as_agreed != 1)],
     }
 
@@ -230,14 +230,14 @@ def passed(found: dict[str, object]) -> bool:
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=8000)
     parser.add_argument("--told", action="store_true", help="every run as it ends, on stderr")
     options = parser.parse_args()
     begun = time.monotonic()
     outcomes = asyncio.run(measure(options.runs, options.seed, told=options.told))
-    found, shown = summary(outcomes, time.monotonic() - begun), table(COLUMNS, rows(outcomes))
+    found, shown = summary(outcomes, time.monotonic() - begun), format_table(COLUMNS, rows(outcomes))
     if options.keep:
         keep("changed_values", found, shown)
     print(json.dumps(found) if options.json else shown)

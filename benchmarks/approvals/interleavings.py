@@ -24,7 +24,7 @@ from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
 from benchmarks.approvals.scenario import DID, FORGERIES, OFTEN, SECONDS, YES, Office, forge, insist, interleaved
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse.policy.approval.question import bind_decision
 
 COLUMNS = ["forged how", "tried", "accepted"]
@@ -202,7 +202,7 @@ def summary(found: Found, seconds: float) -> dict[str, object]:
         "control": found.control,
         "control_done": found.control_done,
         "seconds": round(seconds, 1),
-        "machine": machine(),
+        "machine": describe_machine(),
         "cases": found.unapproved[:20],
     }
 
@@ -213,11 +213,11 @@ def shown(found: Found) -> str:
         f"{found.interleavings} interleavings: {found.questions} questions, {found.effects} effects, "
         f"{len(found.unapproved)} without an approval of exactly that.\n\n"
     )
-    return head + table(COLUMNS, rows) + f"\n\nAnswered honestly: {found.control_done} of {found.control} done."
+    return head + format_table(COLUMNS, rows) + f"\n\nAnswered honestly: {found.control_done} of {found.control} done."
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--interleavings", type=int, default=10_000)
     parser.add_argument("--forgeries", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=21_000)

@@ -25,7 +25,7 @@ from typing import Any, get_args
 
 from benchmarks.approvals.token_shop import Fresh, TokenShop
 from benchmarks.approvals.token_site import KINDS, Site, serving
-from benchmarks.harness.report import keep, machine, options_of, table
+from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.domain.budget import Approvals, Limits
@@ -230,7 +230,7 @@ def summary(found: dict[str, Tally], seconds: float) -> dict[str, object]:
             "asked": dict(tally.asked),
             "ended": dict(tally.ended),
         }
-    return {**told, "sound": sound(found), "seconds": round(seconds, 1), "machine": machine()}
+    return {**told, "sound": sound(found), "seconds": round(seconds, 1), "machine": describe_machine()}
 
 
 def sound(found: dict[str, Tally]) -> bool:
@@ -250,11 +250,11 @@ def shown(found: dict[str, Tally]) -> str:
         for name, t in found.items()
     ]
     asked = "\n".join(f"- {name}: asked {dict(t.asked)}; ended {dict(t.ended)}" for name, t in found.items())
-    return f"{table(header, rows)}\n\n{asked}"
+    return f"{format_table(header, rows)}\n\n{asked}"
 
 
 def main() -> int:
-    parser = options_of(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--trial", default="tokens:500,absent:200,control:200")
     parser.add_argument("--browser", type=int, default=0)
     parser.add_argument("--seed", type=int, default=25_000)

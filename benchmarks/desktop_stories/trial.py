@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.desktop_stories import files, mail, notes, sheet
 from benchmarks.desktop_stories.story import Started, Story, Truth
 from benchmarks.desktop_stories.trouble import Trouble, TroubledDesktop, UnguardedDesktop
-from benchmarks.harness.arms import steps_walked
+from benchmarks.harness.arms import list_completed_steps
 from benchmarks.harness.replay_check import Replayed, check_replay
 from benchmarks.web_apps.script import follow
 from midcourse.app.agent import Agent
@@ -78,7 +78,7 @@ def record_script(story: str) -> tuple[Step, ...]:
             store = MemoryStore()
             result = await _agent(started, world, store).run(started.task, run_id="script")
             assert result.verified, f"{story} does not even work without trouble: {result.final_detail}"
-            return tuple(_in_home(step, folder, HOME) for step in await steps_walked(store, result))
+            return tuple(_in_home(step, folder, HOME) for step in await list_completed_steps(store, result))
 
     return asyncio.run(record())
 

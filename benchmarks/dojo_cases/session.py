@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.environments import environment
+from benchmarks.harness.environments import install_environment
 from midcourse.domain.argument import json_text
 
 FOLDER = Path(__file__).parent
@@ -55,7 +55,7 @@ class Dojo:
     """Serves one case at a time; `with Dojo() as dojo` ends its process."""
 
     def __enter__(self) -> "Dojo":
-        python = environment(FOLDER / "agentdojo.txt") / "bin" / "python"
+        python = install_environment(FOLDER / "agentdojo.txt") / "bin" / "python"
         self._process = subprocess.Popen(
             [python, FOLDER / "server.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )

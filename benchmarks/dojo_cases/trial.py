@@ -13,7 +13,7 @@ from midcourse.domain.result import SUCCESSES
 from midcourse.ports.planner import PlanningContext
 from midcourse.testing import MemoryStore
 
-MOST_TRIES = 3
+MAX_TRIES = 3
 """Plans with the same call, if it was neither carried out nor rejected."""
 ROOM = Limits(
     max_calls=200,
@@ -87,7 +87,7 @@ class Obedient:
         if self._tries and settled > self._settled:
             self._tries = 0
             self._obedience.drop()
-        elif self._tries == MOST_TRIES:
+        elif self._tries == MAX_TRIES:
             self._tries = 0
             self.untried.append(f"{self._obedience.next()}: {context.refused or context.why}")
             self._obedience.drop()

@@ -81,7 +81,7 @@ class DojoWorld(Mcp):
 class Tools:
     """What `Mcp` needs of a connection, and a record of what the calls returned."""
 
-    lost, last_words, protocol = False, "", "JSON lines"
+    lost, last_output, protocol = False, "", "JSON lines"
 
     def __init__(self, dojo: Dojo, loaded: Loaded) -> None:
         self._dojo = dojo

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.harness.baseline_loop import plain_replan_loop
+from benchmarks.harness.baseline_loop import run_plain_replan_loop
 from benchmarks.harness.replay_check import Replayed, check_replay
 from midcourse.app.agent import Agent
 from midcourse.app.wiring import SIMULATED, Job, load_job, planner_for
@@ -33,9 +33,9 @@ from midcourse.worlds.simulated import Drift, Happened
 from midcourse.worlds.simulated.base import SimulatedWorld
 
 TASKS = ("notepad", "order", "report", "invoice", "quest")
-ONCE_ONLY = ("order", "invoice", "report", "quest_accepted", "quest_completed")
+MUST_HAPPEN_ONCE = ("order", "invoice", "report", "quest_accepted", "quest_completed")
 """Effects that must not happen twice. A file saved twice does not matter."""
-LONG_AFTER = 3600.0
+LATE_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +44,11 @@ class Arm:
 
     name: str
     segments: int | None = None
-    """Plans it may make, the last of them blind; None for no such limit."""
+    """Maximum number of plans, the last of them made without looking; None for no limit."""
     loop: bool = False
     """The plain replan loop instead of Midcourse."""
     without: str = ""
-    """What is taken away: completed, replan, admission, unknown, stale."""
+    """The part of Midcourse that is removed: completed, replan, admission, unknown or stale."""
 
 
 SEGMENTS = (
@@ -66,12 +66,12 @@ ABLATIONS = tuple(
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """What one run came to, by the world's own log."""
+    """The outcome of one run, by the world's own log."""
 
     task: str
     seed: int
     claimed: bool
-    """It reported success."""
+    """The run reported success."""
     happened: bool
     """The world has the effect."""
     twice: int
@@ -93,42 +93,42 @@ class Trial:
 
 
 def run_trial(task: str, seed: int, drift: Drift, arm: Arm) -> Trial:
-    return asyncio.run(_trial(job_of(task), seed, drift, arm))
+    return asyncio.run(_run_trial(load_cached_job(task), seed, drift, arm))
 
 
 @cache
-def job_of(task: str) -> Job:
+def load_cached_job(task: str) -> Job:
     return load_job(task, {})
 
 
-def world_of(job: Job, seed: int, drift: Drift, clock: FakeClock) -> SimulatedWorld[Any]:
+def make_world(job: Job, seed: int, drift: Drift, clock: FakeClock) -> SimulatedWorld[Any]:
     module, _, name = SIMULATED[job.file.world.name].partition(":")
     return getattr(import_module(module), name)(**job.file.world.options, seed=seed, drift=drift, clock=clock)
 
 
-async def _trial(job: Job, seed: int, drift: Drift, arm: Arm) -> Trial:
+async def _run_trial(job: Job, seed: int, drift: Drift, arm: Arm) -> Trial:
     clock = FakeClock()
-    world = world_of(job, seed, drift, clock)
-    person = Person(world, job)
+    world = make_world(job, seed, drift, clock)
+    approver = DoubtApprover(world, job)
     if arm.loop:
-        return await _plain_trial(job, seed, world, clock, person)
-    planner = await planner_of(job, seed, arm)
-    task = replace(job.task, limits=limits_of(job.task.limits, arm))
+        return await _run_plain_trial(job, seed, world, clock, approver)
+    planner = await make_planner(job, seed, arm)
+    task = replace(job.task, limits=make_limits(job.task.limits, arm))
     store = MemoryStore()
     agent = Agent(
         world=world,
         planner=planner,
-        approver=person,
+        approver=approver,
         store=store,
         clock=clock,
         vault=Vault(),
         settings=job.settings,
     )
-    with taken_away(arm.without):
+    with remove_part(arm.without):
         result = await agent.run(task, run_id="trial")
         replayed = await check_replay(store)
     looks = result.extensions
-    return await _judged(
+    return await _judge_by_log(
         job,
         seed,
         world,
@@ -136,26 +136,28 @@ async def _trial(job: Job, seed: int, drift: Drift, arm: Arm) -> Trial:
         claimed=result.success,
         calls=result.planner_calls + looks,
         executions=result.executions,
-        asked=person.asked,
+        asked=approver.asked,
         reason=result.final_reason,
         again=replayed,
     )
 
 
-async def _plain_trial(job: Job, seed: int, world: SimulatedWorld[Any], clock: FakeClock, person: "Person") -> Trial:
+async def _run_plain_trial(
+    job: Job, seed: int, world: SimulatedWorld[Any], clock: FakeClock, approver: "DoubtApprover"
+) -> Trial:
     limits = job.task.limits
     ports = Ports(
         run_id="trial",
         task=job.task,
         world=world,
         planner=planner_for(job.file.planner),
-        approver=person,
+        approver=approver,
         store=MemoryStore(),
         clock=clock,
         vault=Vault(),
     )
-    result = await plain_replan_loop(ports, max_replans=limits.max_replans, max_calls=limits.max_calls)
-    return await _judged(
+    result = await run_plain_replan_loop(ports, max_replans=limits.max_replans, max_calls=limits.max_calls)
+    return await _judge_by_log(
         job,
         seed,
         world,
@@ -168,26 +170,26 @@ async def _plain_trial(job: Job, seed: int, world: SimulatedWorld[Any], clock: F
     )
 
 
-async def _judged(job: Job, seed: int, world: SimulatedWorld[Any], clock: FakeClock, **told: Any) -> Trial:
-    """By the world's own log, after everything that was late has arrived."""
-    clock.advance(LONG_AFTER)
-    times = Counter((one.effect, _same(one)) for one in world.happened() if one.effect in ONCE_ONLY)
+async def _judge_by_log(job: Job, seed: int, world: SimulatedWorld[Any], clock: FakeClock, **reported: Any) -> Trial:
+    """Judge a run by the world's own log, after late effects have arrived."""
+    clock.advance(LATE_SECONDS)
+    counts = Counter((entry.effect, _identify(entry)) for entry in world.happened() if entry.effect in MUST_HAPPEN_ONCE)
     return Trial(
         task=job.name,
         seed=seed,
-        happened=await really_done(job, world),
-        twice=sum(often > 1 for often in times.values()),
-        **told,
+        happened=await is_done(job, world),
+        twice=sum(times > 1 for times in counts.values()),
+        **reported,
     )
 
 
-def _same(one: Happened) -> str:
-    """What makes two effects the same one: all but the number that the back end gave it."""
-    given = {name: value for name, value in one.values.items() if name != "number" or one.effect == "invoice"}
-    return repr(sorted(given.items(), key=lambda pair: pair[0]))
+def _identify(entry: Happened) -> str:
+    """Return what identifies an effect: all its values except a number that the back end assigned."""
+    values = {name: value for name, value in entry.values.items() if name != "number" or entry.effect == "invoice"}
+    return repr(sorted(values.items(), key=lambda pair: pair[0]))
 
 
-async def really_done(job: Job, world: SimulatedWorld[Any]) -> bool:
+async def is_done(job: Job, world: SimulatedWorld[Any]) -> bool:
     condition = job.task.done_when
     assert isinstance(condition, Probe), f"{job.name} is done by a probe"
     inputs = dict(job.task.inputs)
@@ -198,8 +200,8 @@ async def really_done(job: Job, world: SimulatedWorld[Any]) -> bool:
     return await world.probe(condition.name, arguments) == "present"
 
 
-class Person:
-    """Answers doubts by looking at the effect. Approves nothing in advance."""
+class DoubtApprover:
+    """An approver that answers doubts by looking for the effect, and rejects everything in advance."""
 
     def __init__(self, world: SimulatedWorld[Any], job: Job) -> None:
         self._world = world
@@ -210,19 +212,19 @@ class Person:
         self.asked += 1
         if question.about == "approve":
             return Decision(verdict="rejected", by="the benchmark")
-        there = await really_done(self._job, self._world)
-        return Decision(verdict="happened" if there else "did_not_happen", by="the benchmark")
+        is_there = await is_done(self._job, self._world)
+        return Decision(verdict="happened" if is_there else "did_not_happen", by="the benchmark")
 
 
 class Vault:
     def reveal(self, name: str) -> str:
-        return "lovelace"  # what every simulated application takes
+        return "lovelace"  # the password of every simulated application
 
 
 # --- arms
 
 
-def limits_of(limits: Limits, arm: Arm) -> Limits:
+def make_limits(limits: Limits, arm: Arm) -> Limits:
     if arm.segments is not None:
         limits = replace(limits, max_segments=arm.segments, visible_plans=arm.segments - 1)
     if arm.without == "admission":
@@ -230,21 +232,21 @@ def limits_of(limits: Limits, arm: Arm) -> Limits:
     return limits
 
 
-async def planner_of(job: Job, seed: int, arm: Arm) -> Planner:
+async def make_planner(job: Job, seed: int, arm: Arm) -> Planner:
     planner = planner_for(job.file.planner)
     if arm.segments is not None:
-        return Blind(planner, await nominal_steps(job, seed))
+        return Blind(planner, await record_nominal_steps(job, seed))
     if arm.without == "completed":
         return Forgetful(planner)
     if arm.without == "replan":
-        return Unlooking(planner)
+        return IgnoringTransitions(planner)
     return planner
 
 
-async def nominal_steps(job: Job, seed: int) -> tuple[Draft, ...]:
-    """The steps of the task in this world if nothing goes wrong."""
+async def record_nominal_steps(job: Job, seed: int) -> tuple[Draft, ...]:
+    """Run the task in this world without drift, and return its steps."""
     clock, store = FakeClock(), MemoryStore()
-    world = world_of(job, seed, Drift(), clock)
+    world = make_world(job, seed, Drift(), clock)
     agent = Agent(
         world=world,
         planner=planner_for(job.file.planner),
@@ -255,16 +257,16 @@ async def nominal_steps(job: Job, seed: int) -> tuple[Draft, ...]:
     )
     result = await agent.run(job.task, run_id="nominal")
     assert result.verified, f"{job.name} does not even work in a world without trouble: {result.final_detail}"
-    return tuple(_as_draft(step) for step in await steps_walked(store, result))
+    return tuple(_make_draft(step) for step in await list_completed_steps(store, result))
 
 
-async def steps_walked(store: Store, result: Result) -> tuple[Step, ...]:
-    """Of this run, those that went well, in order."""
+async def list_completed_steps(store: Store, result: Result) -> tuple[Step, ...]:
+    """Return the completed steps of a run, in order."""
     plans = {plan.version: plan for plan in await store.plans(result.run)}
     return tuple(plans[done.version].steps[done.index] for done in result.completed)
 
 
-def _as_draft(step: Step) -> Draft:
+def _make_draft(step: Step) -> Draft:
     return Draft(
         zone=step.zone,
         skill=step.skill,
@@ -279,7 +281,7 @@ def _as_draft(step: Step) -> Draft:
 
 @dataclass(frozen=True)
 class Blind:
-    """Plans the rest by heart as soon as it may go beyond what is visible."""
+    """A planner that plans all remaining nominal steps as soon as it may plan beyond what is visible."""
 
     planner: Planner
     nominal: tuple[Draft, ...]
@@ -299,7 +301,7 @@ class Blind:
 
 @dataclass(frozen=True)
 class Forgetful:
-    """Does not learn what is finished."""
+    """A planner that is not shown the completed steps."""
 
     planner: Planner
 
@@ -308,8 +310,8 @@ class Forgetful:
 
 
 @dataclass(frozen=True)
-class Unlooking:
-    """Takes no transition into account: no step announces that the screen will change."""
+class IgnoringTransitions:
+    """A planner without transitions: no step announces that the screen will change."""
 
     planner: Planner
 
@@ -320,8 +322,8 @@ class Unlooking:
 
 
 @contextmanager
-def taken_away(what: str) -> Iterator[None]:
-    """Midcourse without one of its parts, for as long as this lasts."""
+def remove_part(what: str) -> Iterator[None]:
+    """Run the body with one part of Midcourse patched out."""
     with ExitStack() as stack:
         if what == "unknown":
             stack.enter_context(patch("midcourse.perform.acting.judge", _believe_the_report))

@@ -1,7 +1,7 @@
 """The baseline: a plain replan loop as in tutorials of agent frameworks. Plan, execute, on failure plan again.
 
-It is given the same world and the same planner as Midcourse. It trusts what the world reports, remembers failed attempts and
-not what it finished, has no idea of an unknown outcome, and refuses no plan.
+It has the same world and the same planner as Midcourse. It trusts what the world reports, remembers failed attempts but not finished
+steps, does not know unknown outcomes, and refuses no plan.
 """
 
 from dataclasses import dataclass
@@ -23,56 +23,56 @@ class Tally:
     looks: int = 0
     executions: int = 0
 
-    def ended(self, reason: str, *, success: bool = False) -> "Tally":
+    def end(self, reason: str, *, success: bool = False) -> "Tally":
         self.reason, self.success = reason, success
         return self
 
 
-async def plain_replan_loop(ports: Ports, *, max_replans: int, max_calls: int) -> Tally:
-    """`max_replans` bounds replans after failures; `max_calls` the planner's calls and looks at transitions."""
+async def run_plain_replan_loop(ports: Ports, *, max_replans: int, max_calls: int) -> Tally:
+    """Run the loop. `max_replans` limits replans after failures; `max_calls` limits planner calls plus looks at transitions."""
     tally = Tally()
     attempts: list[FailedStep] = []
     failures = 0
     await ports.world.open()
     while failures <= max_replans:
-        seen = await ports.world.observe()
-        if not isinstance(seen, Observation):
-            return tally.ended("unseen")
+        observation = await ports.world.observe()
+        if not isinstance(observation, Observation):
+            return tally.end("unseen")
         if tally.planner_calls + tally.looks >= max_calls:
-            return tally.ended("calls")
+            return tally.end("calls")
         tally.planner_calls += 1
         try:
-            draft = await ports.planner.plan(_context(ports.task, seen, ports, attempts))
+            draft = await ports.planner.plan(_make_context(ports.task, observation, ports, attempts))
         except ConnectionError:
             failures += 1
             continue
         if not draft.steps:
-            return tally.ended(draft.verdict, success=draft.verdict == "done")
-        failed, tried, ended = await _execute(ports, draft, seen)
+            return tally.end(draft.verdict, success=draft.verdict == "done")
+        failed, tried, is_last = await _execute(ports, draft, observation)
         tally.executions += tried
         if failed is not None:
             attempts.append(failed)
             failures += 1
-        elif ended:
-            return tally.ended("plan", success=True)
+        elif is_last:
+            return tally.end("plan", success=True)
         else:
             tally.looks += 1
-    return tally.ended("replans")
+    return tally.end("replans")
 
 
-def _context(task: Task, seen: Observation, ports: Ports, attempts: list[FailedStep]) -> PlanningContext:
+def _make_context(task: Task, observation: Observation, ports: Ports, attempts: list[FailedStep]) -> PlanningContext:
     catalogue = ports.world.catalogue()
-    return PlanningContext(task=task, observation=seen, catalogue=catalogue, attempts=tuple(attempts))
+    return PlanningContext(task=task, observation=observation, catalogue=catalogue, attempts=tuple(attempts))
 
 
-async def _execute(ports: Ports, draft: PlanDraft, seen: Observation) -> tuple[FailedStep | None, int, bool]:
-    """The first failure if any, how many steps were tried, and whether the plan was the last."""
+async def _execute(ports: Ports, draft: PlanDraft, observation: Observation) -> tuple[FailedStep | None, int, bool]:
+    """Execute a plan. Return the first failure if any, the number of tried steps, and whether the plan was the last."""
     for number, step in enumerate(draft.steps):
         if step.zone == REPLAN:
             return None, number, False
         arguments = ports.fill_in(step.arguments)
         assert not isinstance(arguments, str)
-        target = _target(step, seen)
+        target = _find_target(step, observation)
         call = Call(command=0, skill=step.skill, zone=step.zone, target=target, arguments=arguments)
         outcome = await ports.world.act(call)
         if outcome.status != "ok":
@@ -90,6 +90,6 @@ async def _execute(ports: Ports, draft: PlanDraft, seen: Observation) -> tuple[F
     return None, len(draft.steps), True
 
 
-def _target(step: Draft, seen: Observation) -> Target:
-    zone = None if step.zone == GLOBAL else seen.zone(step.zone)
-    return Target(surface=seen.surface.title, role=zone.role if zone else "", label=zone.label if zone else "")
+def _find_target(step: Draft, observation: Observation) -> Target:
+    zone = None if step.zone == GLOBAL else observation.zone(step.zone)
+    return Target(surface=observation.surface.title, role=zone.role if zone else "", label=zone.label if zone else "")

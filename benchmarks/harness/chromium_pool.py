@@ -1,8 +1,7 @@
-"""One Chromium for many sessions in turn, since starting one takes longer than most pages of a trial.
+"""One Chromium for many sessions, one after the other, because starting one takes longer than most pages of a trial.
 
-Each session has its own context, with which its cookies, caches, tabs, frames and workers end, and its own gate. A
-Chromium has one proxy for its lifetime, hence the turnstile: it leads to the gate of the session that is under way, and
-without one nowhere.
+Each session has its own gate and its own context; cookies, caches, tabs, frames and workers end with the context. A Chromium has one
+proxy for its lifetime, so that proxy forwards to the gate of the current session, and refuses connections between sessions.
 """
 
 import asyncio
@@ -19,76 +18,76 @@ from midcourse.worlds.browser.session import BrowserSession
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
-MOST_SESSIONS = 50
-"""Then it is replaced, so that nothing can pile up in it."""
-MOST_STARTS = 5
-CLOSES_WITHIN = 20.0
+MAX_SESSIONS = 50
+"""After this many sessions the Chromium is replaced, so that nothing accumulates in it."""
+MAX_STARTS = 5
+CLOSE_TIMEOUT = 20.0
 CHUNK = 65536
 
 
-class Turnstile:
-    """Passes bytes on, and looks at none of them."""
+class SwitchableProxy:
+    """Forwards bytes unchanged to the proxy at `target`, which can be switched."""
 
     def __init__(self) -> None:
-        self.leads_to = ""
+        self.target = ""
         self._server: asyncio.Server | None = None
-        self._passing: set[asyncio.Task[None]] = set()
+        self._connections: set[asyncio.Task[None]] = set()
 
     async def open(self) -> str:
         if self._server is None:
-            self._server = await asyncio.start_server(self._enter, "127.0.0.1", 0)
+            self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def close(self) -> None:
         if self._server is not None:
             self._server.close()
-        for passing in self._passing:
-            passing.cancel()
-        await asyncio.gather(*self._passing, return_exceptions=True)
+        for connection in self._connections:
+            connection.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
 
-    def _enter(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        passing = asyncio.create_task(self._pass(reader, writer))
-        self._passing.add(passing)
-        passing.add_done_callback(self._passing.discard)
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = asyncio.create_task(self._forward(reader, writer))
+        self._connections.add(connection)
+        connection.add_done_callback(self._connections.discard)
 
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        gate = urlsplit(self.leads_to)
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        gate = urlsplit(self.target)
         try:
             if gate.hostname:
                 with suppress(OSError):
-                    there, back = await asyncio.open_connection(gate.hostname, gate.port)
-                    await asyncio.gather(_poured(reader, back), _poured(there, writer))
+                    gate_reader, gate_writer = await asyncio.open_connection(gate.hostname, gate.port)
+                    await asyncio.gather(_copy_until_end(reader, gate_writer), _copy_until_end(gate_reader, writer))
         finally:
             writer.close()
 
 
-async def _poured(source: asyncio.StreamReader, into: asyncio.StreamWriter) -> None:
-    """Until the source has no more."""
+async def _copy_until_end(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    """Copy until the source ends, then close the sink."""
     try:
         while chunk := await source.read(CHUNK):
-            into.write(chunk)
-            await into.drain()
+            sink.write(chunk)
+            await sink.drain()
     finally:
-        into.close()
+        sink.close()
 
 
 class SharedChromium(Chromium):
-    """`close`, which a session calls in its end, ends its context. `end` is for the browser."""
+    """A Chromium that outlives its sessions: `close`, called by a session, closes only the context. `end` closes the browser."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._turnstile = Turnstile()
+        self._proxy = SwitchableProxy()
         self._sessions = 0
 
-    async def ready(self) -> None:
-        """Before a session's own clock runs: a busy machine takes its time to start one."""
-        for left in reversed(range(MOST_STARTS)):
-            if self._browser and self._browser.is_connected() and self._sessions < MOST_SESSIONS:
+    async def ensure_started(self) -> None:
+        """Start the browser if needed. Called before a session's timeouts begin, because a busy machine starts one slowly."""
+        for left in reversed(range(MAX_STARTS)):
+            if self._browser and self._browser.is_connected() and self._sessions < MAX_SESSIONS:
                 return
             await super().close()
             self._sessions = 0
             try:
-                context = await super().start(proxy=await self._turnstile.open(), flags=self._flags)
+                context = await super().start(proxy=await self._proxy.open(), flags=self._flags)
                 await context.close()
             except ConnectionError:
                 if not left:
@@ -98,9 +97,9 @@ class SharedChromium(Chromium):
         from playwright.async_api import Error
 
         assert tuple(flags) == self._flags, "a gate that this browser does not know"
-        await self.ready()
+        await self.ensure_started()
         assert self._browser
-        self._turnstile.leads_to = proxy
+        self._proxy.target = proxy
         self._sessions += 1
         try:
             return await self._browser.new_context(**context)
@@ -114,9 +113,9 @@ class SharedChromium(Chromium):
     async def close(self) -> None:
         from playwright.async_api import Error
 
-        self._turnstile.leads_to = ""
+        self._proxy.target = ""
         try:
-            async with asyncio.timeout(CLOSES_WITHIN):
+            async with asyncio.timeout(CLOSE_TIMEOUT):
                 for context in self._browser.contexts if self._browser else ():
                     await context.close()
         except (Error, TimeoutError):
@@ -124,11 +123,11 @@ class SharedChromium(Chromium):
 
     async def end(self) -> None:
         await super().close()
-        await self._turnstile.close()
+        await self._proxy.close()
 
 
 class SharedBrowser(Browser):
-    """The browser world, in a Chromium that was there before and stays."""
+    """The browser world in a shared Chromium."""
 
     def __init__(self, chromium: SharedChromium, start: str, **options: Any) -> None:
         super().__init__(start, **options)

@@ -1,9 +1,9 @@
-"""`midcourse` commands as forked processes, which start immediately and can be killed.
+"""Runs `midcourse` commands as forked processes, which start immediately and can be killed.
 
     python -m benchmarks.harness.commands
 
-has everything imported and forks a process for each line that it reads, which is then `midcourse` with those words. It answers
-with the process's pid. Its processes end with it.
+This process imports everything once, then forks for each line it reads. The child runs `midcourse` with the words of the line, and
+the parent prints the child's pid. The children end with the parent.
 """
 
 import asyncio
@@ -33,27 +33,27 @@ IMPORTED = (
     "midcourse.worlds.browser",
     "benchmarks.web_apps.shop",
 )
-"""What would otherwise be imported by each of them again, which takes longer than many a run."""
+"""Modules imported before forking, because importing them in each child takes longer than many runs."""
 
 
 @dataclass(frozen=True)
 class Command:
     pid: int
     ended: asyncio.Event
-    said: Path
+    output: Path
 
     @classmethod
-    def of(cls, pid: int, said: Path) -> "Command":
-        return cls(pid, _end_of(pid), said)
+    def of(cls, pid: int, output: Path) -> "Command":
+        return cls(pid, _watch_end(pid), output)
 
     def kill(self) -> None:
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
 
     @property
-    def last_words(self) -> dict[str, Any] | None:
-        """The object on its last line. None if it was killed before it printed anything."""
-        lines = self.said.read_text(encoding="utf-8").splitlines()
+    def last_output(self) -> dict[str, Any] | None:
+        """The JSON object on the last line of its output. None if it was killed before it printed one."""
+        lines = self.output.read_text(encoding="utf-8").splitlines()
         with suppress(IndexError, ValueError):
             return json.loads(lines[-1])
         return None
@@ -61,11 +61,11 @@ class Command:
 
 @dataclass
 class Commands:
-    """`with Commands(folder) as commands`: their output is kept in the folder, a file each."""
+    """Starts commands: `with Commands(folder) as commands`. The output of each is a file in the folder."""
 
     folder: Path
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
-    """For the environment of each."""
+    """Environment variables for all commands."""
 
     def __enter__(self) -> "Commands":
         self._begun = 0
@@ -86,16 +86,16 @@ class Commands:
         assert self._process.stdin
         assert self._process.stdout
         self._begun += 1
-        said = self.folder / f"{self._begun}-{words[0]}.out"
-        line = {"words": [*words, "--json"], "home": str(home), "said": str(said)}
+        output = self.folder / f"{self._begun}-{words[0]}.out"
+        line = {"words": [*words, "--json"], "home": str(home), "output": str(output)}
         self._process.stdin.write(json.dumps(line) + "\n")
         self._process.stdin.flush()
         pid = int(self._process.stdout.readline())
-        return Command.of(pid, said)
+        return Command.of(pid, output)
 
 
-def _end_of(pid: int) -> asyncio.Event:
-    """Set when the process ended. It is not a child of this process, which could wait for it."""
+def _watch_end(pid: int) -> asyncio.Event:
+    """Return an event that is set when the process ends. It is not a child of this process, so `wait` is not possible."""
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
     try:
         file = os.pidfd_open(pid)
@@ -103,29 +103,29 @@ def _end_of(pid: int) -> asyncio.Event:
         ended.set()
         return ended
 
-    def gone() -> None:
+    def set_ended() -> None:
         loop.remove_reader(file)
         os.close(file)
         ended.set()
 
-    loop.add_reader(file, gone)
+    loop.add_reader(file, set_ended)
     return ended
 
 
 def main() -> None:
     for name in IMPORTED:
         importlib.import_module(name)
-    serve_forks(lambda line: _be_midcourse(**json.loads(line)))
+    serve_forks(lambda line: _run_midcourse(**json.loads(line)))
 
 
-def _be_midcourse(words: list[str], home: str, said: str) -> NoReturn:
+def _run_midcourse(words: list[str], home: str, output: str) -> NoReturn:
     from midcourse.cli.main import main as midcourse
 
     os.environ["MIDCOURSE_HOME"] = home
     nothing = os.open(os.devnull, os.O_RDONLY)
-    out = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    log = os.open(f"{said}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    for file, stream in ((nothing, 0), (out, 1), (log, 2)):
+    output_file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    log = os.open(f"{output}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for file, stream in ((nothing, 0), (output_file, 1), (log, 2)):
         os.dup2(file, stream)
     code = 1
     try:
@@ -133,7 +133,7 @@ def _be_midcourse(words: list[str], home: str, said: str) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     sys.stdout.flush()
-    os._exit(code)  # without winding down: Temporal's threads may still want the interpreter
+    os._exit(code)  # skips the interpreter's shutdown, during which Temporal's threads may still use it
 
 
 if __name__ == "__main__":

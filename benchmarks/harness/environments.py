@@ -1,6 +1,6 @@
 """Virtual environments for packages that the project does not depend on, pinned by hash.
 
-Made at first use under `benchmarks/.cache`, which is not in git, and again when the pins change.
+They are installed at first use under `benchmarks/.cache`, which is not in git, and again when the pins change.
 """
 
 import fcntl
@@ -17,31 +17,31 @@ from benchmarks import ROOT
 CACHE = ROOT / "benchmarks" / ".cache"
 
 
-def environment(requirements: Path) -> Path:
-    """A virtual environment with exactly these packages, and no dependency that is not among them."""
+def install_environment(requirements: Path) -> Path:
+    """Install exactly these packages into a virtual environment, without further dependencies, and return its folder."""
     pins = hashlib.blake2b(requirements.read_bytes(), digest_size=6).hexdigest()
     folder = CACHE / f"{requirements.stem}-{pins}"
-    with made_once(folder) as missing:
+    with make_once(folder) as missing:
         if missing:
             _install(requirements, folder)
     return folder
 
 
-def packages(environment: Path) -> Path:
-    """The folder of its packages, to read files from."""
+def find_packages_folder(environment: Path) -> Path:
+    """Return the folder of an environment's packages, to read files from."""
     return next(environment.glob("lib/python*/site-packages"))
 
 
 @contextmanager
-def made_once(made: Path) -> Iterator[bool]:
-    """Whether it must be made. One process at a time; the remains of an interrupted try are removed."""
+def make_once(folder: Path) -> Iterator[bool]:
+    """Yield whether the caller must make this folder. One process at a time; what an interrupted try left is removed."""
     CACHE.mkdir(exist_ok=True)
-    finished = made.with_name(f"{made.name}.made")
-    with made.with_name(f"{made.name}.lock").open("w") as lock:
+    finished = folder.with_name(f"{folder.name}.made")
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         missing = not finished.exists()
         if missing:
-            shutil.rmtree(made, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
         yield missing
         finished.touch()
 
@@ -65,5 +65,5 @@ def _install(requirements: Path, folder: Path) -> None:
         "pip",
         "--python",
         python,
-    ]  # it may know another way to an index
+    ]  # its configuration may name another index
     subprocess.run([*pip, "install", "--no-deps", *pinned], check=True)

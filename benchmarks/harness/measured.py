@@ -1,10 +1,10 @@
-"""Which files each kept result measures, and whether they are still as they were: `results/measured.toml`.
+"""Records which files each kept result measures, and finds results with changed files: `results/measured.toml`.
 
     python -m benchmarks.harness.measured
     python -m benchmarks.harness.measured --waive hostile --reason "only a message changed"
 
-A kept result is out of date as soon as one of its files changes. Measure it again (`--keep` removes its waiver), or waive: a waiver
-has a reason, and holds for the files as they are now, not for the next change.
+A kept result is stale as soon as one of its files changes. Measure it again (`--keep` removes its waiver), or waive it: a waiver
+has a reason, and covers the files as they are now, not later changes.
 """
 
 import argparse
@@ -42,22 +42,22 @@ class Measured:
 
 
 def digest_of(paths: Iterable[str], root: Path | None = None) -> str:
-    """A digest of all source files under these paths, by name and content."""
+    """Return a digest of all source files under these paths, by name and content."""
     root = root or ROOT
-    files = (file for path in paths for file in _files(root / path))
+    files = (file for path in paths for file in _list_files(root / path))
     lines = (f"{file.relative_to(root).as_posix()} {sha256(file.read_bytes()).hexdigest()}" for file in sorted(files))
     return sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-def _files(path: Path) -> Iterable[Path]:
+def _list_files(path: Path) -> Iterable[Path]:
     if path.is_file():
         return (path,)
     return (file for file in path.rglob("*") if file.suffix in SUFFIXES and "dist" not in file.parts)  # dist is built
 
 
 def load(file: Path | None = None) -> dict[str, Measured]:
-    found = tomllib.loads((file or MEASURED).read_text(encoding="utf-8"))
-    return {name: Measured(**{**entry, "paths": tuple(entry["paths"])}) for name, entry in found.items()}
+    document = tomllib.loads((file or MEASURED).read_text(encoding="utf-8"))
+    return {name: Measured(**{**entry, "paths": tuple(entry["paths"])}) for name, entry in document.items()}
 
 
 def save(entries: dict[str, Measured], file: Path | None = None) -> None:
@@ -95,11 +95,11 @@ def main() -> int:
         "--waive", nargs="+", metavar="NAME", default=(), help="results to waive, or `stale` for all of them"
     )
     parser.add_argument("--reason", help="why the figures still hold, or what is known about the difference")
-    given = parser.parse_args()
-    if given.waive and not given.reason:
+    args = parser.parse_args()
+    if args.waive and not args.reason:
         parser.error("--waive needs a --reason")
-    if given.waive:
-        waive(find_stale() if given.waive == ["stale"] else given.waive, given.reason)
+    if args.waive:
+        waive(find_stale() if args.waive == ["stale"] else args.waive, args.reason)
     stale = find_stale()
     for name in stale:
         print(f"{name}: {', '.join(load()[name].paths)} changed since {load()[name].commit}")

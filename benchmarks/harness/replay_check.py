@@ -1,4 +1,4 @@
-"""Replays the journal of every run, and counts those that differ."""
+"""Replays the journal of every run, and counts the runs that differ."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,14 +19,14 @@ class Replayed:
 
 
 async def check_replay(store: Store) -> Replayed:
-    """Of every run in the store: the same commands at every turn, and the same state in the end."""
-    found = Replayed()
+    """Replay every run of the store. A run differs if a turn has other commands, or if the final state is another one."""
+    total = Replayed()
     for summary in await store.runs():
         run, _ = await store.load(summary.id)
         replayed = replay(await store.opening(summary.id), await store.journal(summary.id))
-        same = replayed.verdict == "identical" and encode(replayed.final) == encode(run)
-        found += Replayed(1, not same)
-    return found
+        is_same = replayed.verdict == "identical" and encode(replayed.final) == encode(run)
+        total += Replayed(1, not is_same)
+    return total
 
 
 async def check_journals(database: Path) -> Replayed:

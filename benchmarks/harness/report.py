@@ -1,4 +1,4 @@
-"""Options, tables, intervals and kept results of every benchmark."""
+"""What all benchmarks share: command-line options, tables, confidence intervals, and kept results."""
 
 import argparse
 import json
@@ -38,8 +38,8 @@ class Share:
         return f"{100 * self.share:.1f} ({100 * self.low:.1f}–{100 * self.high:.1f})"
 
 
-def table(header: list[str], rows: list[list[str]]) -> str:
-    """Markdown that is also readable on a terminal."""
+def format_table(header: list[str], rows: list[list[str]]) -> str:
+    """Format rows as a Markdown table that is also readable on a terminal."""
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
@@ -48,17 +48,17 @@ def table(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join([lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]])
 
 
-def machine() -> str:
+def describe_machine() -> str:
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
-def commit() -> str:
+def read_commit() -> str:
     done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unknown"
 
 
-def options_of(description: str | None) -> argparse.ArgumentParser:
-    """A parser with the options that every benchmark has."""
+def make_parser(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the options that every benchmark has."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object on the last line")
     parser.add_argument(
@@ -67,8 +67,8 @@ def options_of(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def command() -> str:
-    """How this process was started, as a user would type it."""
+def format_command() -> str:
+    """Return the command that started this process, as a user would type it."""
     spec = sys.modules["__main__"].__spec__
     module = spec.name if spec else ".".join(Path(sys.argv[0]).resolve().relative_to(ROOT).with_suffix("").parts)
     return shlex.join(["python", "-m", module, *sys.argv[1:]])
@@ -77,7 +77,7 @@ def command() -> str:
 def keep(name: str, summary: dict[str, object], tables: str) -> None:
     """Write the summary as JSON and the tables as Markdown into `benchmarks/results`, with command, commit, machine and files."""
     RESULTS.mkdir(exist_ok=True)
-    head = f"# {name}\n\n`{command()}` at {commit()}, {machine()}.\n\n"
+    head = f"# {name}\n\n`{format_command()}` at {read_commit()}, {describe_machine()}.\n\n"
     (RESULTS / f"{name}.md").write_text(head + tables + "\n", encoding="utf-8")
     (RESULTS / f"{name}.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    measured.record(name, commit())
+    measured.record(name, read_commit())

@@ -49,7 +49,7 @@ async def run_own_task(task: OrdinaryTask, site: Site, url: str, chromium: Share
         store=MemoryStore(),
         vault=Vault({"password": "lovelace"}),
     )
-    await chromium.ready()
+    await chromium.ensure_started()
     result = await agent.run(Task(goal=task.name, secrets=("password",), done_when=task.done, limits=LIMITS))
     sent = sorted(
         f"{request.method} {request.path}"
@@ -78,7 +78,7 @@ async def run_drift_task(application: Application, chromium: SharedChromium) -> 
             store=MemoryStore(),
             vault=Vault(application.secrets),
         )
-        await chromium.ready()
+        await chromium.ensure_started()
         result = await agent.run(replace(application.task, limits=LIMITS))
         truth = started.truth()
     return BenignOutcome(

@@ -143,7 +143,7 @@ async def attack_page(ground: TestGround, seed: int) -> Outcome:
         store=MemoryStore(),
         vault=Vault(),
     )
-    await ground.chromium.ready()
+    await ground.chromium.ensure_started()
     result = await agent.run(task)
     effects, connections = ground.take_log()
     return Outcome(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from benchmarks.harness.environments import environment, packages
+from benchmarks.harness.environments import find_packages_folder, install_environment
 
 PINNED = Path(__file__).parent / "agentdojo.txt"
 FILL_INS = {"{user}": "Emma Johnson", "{model}": "AI assistant", "{tools}": ""}
@@ -26,7 +26,7 @@ class Vector:
 @cache
 def load_vectors() -> tuple[Vector, ...]:
     """Return every attack text with every goal filled in; a text without a place for a goal, once."""
-    folder = packages(environment(PINNED)) / "agentdojo"
+    folder = find_packages_folder(install_environment(PINNED)) / "agentdojo"
     goals = sorted(
         {goal for path in folder.glob("default_suites/*/*/injection_tasks.py") for goal in _read_goals(path)}
     )

@@ -7,13 +7,13 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-from benchmarks.harness.environments import environment, packages
+from benchmarks.harness.environments import find_packages_folder, install_environment
 
 PINNED = Path(__file__).with_name("miniwob.txt")
 
 
 def _folder() -> Path:
-    return packages(environment(PINNED)) / "miniwob" / "html"
+    return find_packages_folder(install_environment(PINNED)) / "miniwob" / "html"
 
 
 def pages() -> set[str]:

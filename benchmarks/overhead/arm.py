@@ -94,8 +94,8 @@ async def main() -> None:
     parser = argparse.ArgumentParser()
     for word in ("name", "temporal", "postgres"):
         parser.add_argument(word)
-    given = parser.parse_args()
-    await serve(await make(given.name, given.temporal, given.postgres))
+    args = parser.parse_args()
+    await serve(await make(args.name, args.temporal, args.postgres))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from benchmarks.harness.environments import CACHE, made_once
+from benchmarks.harness.environments import CACHE, make_once
 
 
 @cache
@@ -22,7 +22,7 @@ def installed(folder: Path) -> Path:
     """The packages of the lock in this folder, installed at first use."""
     lock = folder / "package-lock.json"
     made = CACHE / f"{folder.name}-{hashlib.blake2b(lock.read_bytes(), digest_size=6).hexdigest()}"
-    with made_once(made) as missing:
+    with make_once(made) as missing:
         if missing:
             made.mkdir()
             for pins in (folder / "package.json", lock):

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from statistics import median
 from typing import Any
 
-from benchmarks.harness.report import Share, table
+from benchmarks.harness.report import Share, format_table
 from benchmarks.peer_systems.cells import ERRING, FROZEN, SITE_FAULTS, all_cells
 from benchmarks.peer_systems.systems import SYSTEMS
 from benchmarks.peer_systems.trial import Ended
@@ -132,14 +132,14 @@ def tables(told: dict[str, Any]) -> str:
         fault_table(told),
         "Not comparable, since an undisturbed run was not completed: " + (", ".join(told["not_comparable"]) or "none."),
         "Rows where Midcourse loses:\n\n" + ("\n".join(f"- {each}" for each in told["losses"]) or "None."),
-        table(header, rows),
-        table(["system", "versions", "settings", "after a crash"], versions),
+        format_table(header, rows),
+        format_table(["system", "versions", "settings", "after a crash"], versions),
     ]
     return "\n\n".join(parts)
 
 
 def overall_table(told: dict[str, Any]) -> str:
-    return table(
+    return format_table(
         ["system", *(title for title, _ in COLUMNS)], [[row["system"], *_cells(row)] for row in told["overall"]]
     )
 
@@ -151,7 +151,7 @@ def fault_table(told: dict[str, Any]) -> str:
         [fault, *(_short(row) for row in told["faults"] if row["fault"] == fault)]
         for fault in dict.fromkeys(row["fault"] for row in told["faults"] if row["runs"])
     ]
-    return table(["fault", *systems], rows)
+    return format_table(["fault", *systems], rows)
 
 
 def _short(row: dict[str, Any]) -> str:

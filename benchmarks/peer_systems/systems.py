@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 
 from benchmarks import ROOT
-from benchmarks.harness.environments import CACHE, environment
+from benchmarks.harness.environments import CACHE, install_environment
 from benchmarks.peer_systems.dialects import Dialect
 from benchmarks.peer_systems.node_packages import installed, node
 from benchmarks.peer_systems.with_browser_use.dialect import BrowserUse
@@ -67,7 +67,7 @@ class System:
 
     def python(self) -> Path:
         """Of its own environment, which is made at first use. Midcourse runs in the project's."""
-        return environment(self.lock) / "bin" / "python" if self.lock.exists() else Path(sys.executable)
+        return install_environment(self.lock) / "bin" / "python" if self.lock.exists() else Path(sys.executable)
 
     def versions(self) -> dict[str, str]:
         if (self.home / "arm.mjs").exists():

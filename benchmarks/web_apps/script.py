@@ -31,8 +31,8 @@ async def follow(ports: Ports, script: Sequence[Step], *, retries: int) -> Tally
             outcome = await _carry_out(ports, step, again=True)
             tally.executions += 1
         if outcome.status != "ok":
-            return tally.ended(outcome.reason)
-    return tally.ended("plan", success=True)
+            return tally.end(outcome.reason)
+    return tally.end("plan", success=True)
 
 
 async def _carry_out(ports: Ports, step: Step, *, again: bool = False) -> Outcome:

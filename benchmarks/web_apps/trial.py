@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchmarks.harness.arms import Trial, steps_walked
-from benchmarks.harness.baseline_loop import Tally, plain_replan_loop
+from benchmarks.harness.arms import Trial, list_completed_steps
+from benchmarks.harness.baseline_loop import Tally, run_plain_replan_loop
 from benchmarks.harness.chromium_pool import SharedBrowser, SharedChromium
 from benchmarks.harness.replay_check import Replayed, check_replay
 from benchmarks.web_apps.application import Application, Started
@@ -80,7 +80,7 @@ async def run_trial(
     application: Application, seed: int, arm: str, shared: Shared, script: tuple[Step, ...] = ()
 ) -> DriftTrial:
     """`script` is the plan of the arms that have one."""
-    await shared.chromium.ready()
+    await shared.chromium.ensure_started()
     began = time.monotonic()
     with application.start(seed) as started:
         person = Person(started)
@@ -112,7 +112,7 @@ async def script_of(application: Application, chromium: SharedChromium) -> tuple
         agent = _agent(application, started, Person(started), store, chromium)
         result = await agent.run(_task(application), run_id="script")
     assert result.verified, f"{application.name} does not even work without trouble: {result.final_detail}"
-    return await steps_walked(store, result)
+    return await list_completed_steps(store, result)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +170,7 @@ async def _other(
 
 async def _loop(ports: Ports, arm: str, script: tuple[Step, ...]) -> Tally:
     if arm == PLAIN:
-        return await plain_replan_loop(ports, max_replans=LIMITS.max_replans, max_calls=LIMITS.max_calls)
+        return await run_plain_replan_loop(ports, max_replans=LIMITS.max_replans, max_calls=LIMITS.max_calls)
     return await follow(ports, script, retries=RETRIES if arm == RETRY else 0)
 
 

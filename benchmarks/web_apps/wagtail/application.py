@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from benchmarks.harness.environments import CACHE, environment, made_once
+from benchmarks.harness.environments import CACHE, install_environment, make_once
 
 HERE = Path(__file__).parent
 SITE = HERE / "site"
@@ -82,7 +82,7 @@ class Application:
 def furnished() -> Path:
     """The database that every site begins with. Migrating an empty one takes longer than everything else."""
     folder = CACHE / f"wagtail-database-{_digest()}"
-    with made_once(folder) as missing:
+    with make_once(folder) as missing:
         if missing:
             folder.mkdir()
             database = folder / "furnished.sqlite3"
@@ -94,7 +94,7 @@ def furnished() -> Path:
 
 def _manage(database: Path, *words: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [environment(HERE / "wagtail.txt") / "bin" / "python", "manage.py", *words],
+        [install_environment(HERE / "wagtail.txt") / "bin" / "python", "manage.py", *words],
         cwd=SITE,
         env={**os.environ, "WAGTAIL_DATABASE": str(database), "PYTHONPYCACHEPREFIX": str(CACHE / "bytecode")},
         stdin=subprocess.DEVNULL,
