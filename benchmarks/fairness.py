@@ -34,7 +34,7 @@ from midcourse import BaseWorld, skill
 from midcourse.app.fleet.connection import Fleet, connected_tenants, start_durable_run
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.run import PREFIX
-from midcourse.app.wiring import Job, job_in
+from midcourse.app.wiring import Job, parse_job
 from midcourse.domain.event import WorldOpened
 from midcourse.runtimes.temporal.wire import workflow_id
 
@@ -88,7 +88,7 @@ def job_of(name: str, step: str, steps: int, delay: float) -> Job:
         f'goal = "Tick"\n[world]\nname = "{WORLD}"\n[settings]\nstep_delay_seconds = {delay}\nact_timeout_seconds = 600\n'
         f'max_segments = 100\nmax_calls = 100\n[planner]\nname = "same_plan"\nfinal = true\nsteps = [\n{listed},\n]\n'
     )
-    return job_in(text, name, {})
+    return parse_job(text, name, {})
 
 
 @dataclass(frozen=True, kw_only=True)

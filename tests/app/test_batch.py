@@ -12,7 +12,7 @@ import pytest
 from midcourse.app.batch.batch import Batch, Row, batch_ids, new_batch, saved_batch
 from midcourse.app.batch.results import RowEnd
 from midcourse.app.batch.runner import Summary, Unwatched, run_batch
-from midcourse.app.wiring import Job, load_job, saved_job
+from midcourse.app.wiring import Job, load_job, load_saved_job
 from midcourse.domain.approval import Decision, Question
 from midcourse.drive import Progress
 from midcourse.errors import RunBusy, RunUnknown, TaskInvalid
@@ -123,7 +123,7 @@ class Seen(Unwatched):
         self.under_way += 1
         self.most_at_once = max(self.most_at_once, self.under_way)
 
-    async def heard(self, row: Row, progress: Progress) -> None:
+    async def on_progress(self, row: Row, progress: Progress) -> None:
         assert progress.run.id == row.run
         await asyncio.sleep(0)
 
@@ -145,7 +145,11 @@ async def test_every_row_is_a_run_with_its_own_inputs(job: Callable[..., Job], h
     assert orders(home) == {"PO-1": 1, "PO-2": 1}
     (stapler,) = read_effects(home / "runs" / "week-7-2" / "effects.jsonl")
     assert stapler.get("items") == {"Stapler": 1}
-    assert dict(saved_job(home / "runs" / "week-7-2").inputs) == {"reference": "PO-2", "item": "Stapler", "seed": 5}
+    assert dict(load_saved_job(home / "runs" / "week-7-2").inputs) == {
+        "reference": "PO-2",
+        "item": "Stapler",
+        "seed": 5,
+    }
     assert (home / "runs" / "week-7-2" / "journal.jsonl").is_file()
 
 
@@ -210,7 +214,7 @@ async def test_rows_that_were_interrupted_go_on(job: Callable[..., Job], home: P
     class Counts(Seen):
         turns = 0
 
-        async def heard(self, row: Row, progress: Progress) -> None:
+        async def on_progress(self, row: Row, progress: Progress) -> None:
             self.turns += 1
             if self.turns == turns:
                 interrupted.set()

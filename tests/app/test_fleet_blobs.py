@@ -14,7 +14,7 @@ from midcourse.app.fleet.expiry import expire_month
 from midcourse.app.fleet.ports import PortsMaker
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.start import new_run_of
-from midcourse.app.wiring import job_in, job_text
+from midcourse.app.wiring import encode_job, parse_job
 from midcourse.domain.observation import Observation
 from midcourse.errors import TaskInvalid
 from midcourse.perform.looking import look
@@ -44,9 +44,9 @@ async def fleet(
     )
     config = HostConfig(worlds=WorldRegistry([WORLD], home=tmp_path / "host"), ready=ready)
     async with PostgresStore(url, tenant=tenant) as store, serve_host(config):
-        job = job_in(JOB, "look", {})
+        job = parse_job(JOB, "look", {})
         run, task = new_run_of(job, "r1")
-        await store.begin(run, task, job=job_text(job))
+        await store.begin(run, task, job=encode_job(job))
         yield settings, store
 
 

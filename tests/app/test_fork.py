@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.records.fork import Forked, fork, quiet_point
+from midcourse.app.records.fork import Forked, find_quiet_point, fork
 from midcourse.app.records.journal import Journal, journal_of
 from midcourse.domain.approval import Decision
 from midcourse.domain.budget import Limits
@@ -59,7 +59,7 @@ async def branch(journal: Journal, at: int, make: MakeStage, limits: Limits | No
 
 
 def quiet_points(journal: Journal) -> list[int]:
-    return sorted({quiet_point(journal, row.seq) for row in journal.rows})
+    return sorted({find_quiet_point(journal, row.seq) for row in journal.rows})
 
 
 @pytest.mark.slow
@@ -128,8 +128,8 @@ async def test_an_act_under_way_is_no_point_to_fork_at() -> None:
     journal = await recorded(shop())
     run = states(journal.opening, journal.rows)
     acting = next(one.seq for one in run if any(isinstance(issued.command, Act) for issued in one.pending))
-    assert quiet_point(journal, acting) == acting - 1
-    over = quiet_point(journal, journal.state.seq)
+    assert find_quiet_point(journal, acting) == acting - 1
+    over = find_quiet_point(journal, journal.state.seq)
     assert not any(isinstance(issued.command, Act) for issued in run[over].pending)
     assert run[over].phase.kind != "ended"
 
@@ -207,7 +207,7 @@ async def test_a_world_that_does_not_rebuild_is_refused() -> None:
 @pytest.mark.parametrize("at", [0, -1, 1000])
 async def test_an_event_that_is_not_there_is_refused(at: int) -> None:
     with pytest.raises(NotForkable, match="has events 1 to"):
-        quiet_point(await recorded(shop()), at)
+        find_quiet_point(await recorded(shop()), at)
 
 
 async def test_a_fork_of_a_fork_is_refused() -> None:
@@ -215,14 +215,14 @@ async def test_a_fork_of_a_fork_is_refused() -> None:
     fork_ = await branch(journal, 7, shop())
     await fork_.result()
     with pytest.raises(NotForkable, match=f"fork run {RUN}, which it came from at event 7"):
-        quiet_point(await fork_.journal(), 12)
+        find_quiet_point(await fork_.journal(), 12)
 
 
 async def test_a_journal_that_does_not_replay_is_refused() -> None:
     journal = await recorded(shop())
     rows = (*journal.rows[:5], replace(journal.rows[5], commands=()), *journal.rows[6:])
     with pytest.raises(NotForkable, match="nondeterminism at event 6"):
-        quiet_point(replace(journal, rows=rows), 9)
+        find_quiet_point(replace(journal, rows=rows), 9)
 
 
 async def died_while(phase: str) -> Journal:

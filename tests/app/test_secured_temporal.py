@@ -14,8 +14,8 @@ from google.protobuf.duration_pb2 import Duration
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
 
-from midcourse.app.doctor import _fleet as examine_fleet
-from midcourse.app.doctor import _keys as examine_keys
+from midcourse.app.doctor import _check_fleet as examine_fleet
+from midcourse.app.doctor import _check_keys as examine_keys
 from midcourse.app.fleet.connection import connected, start_durable_run
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.worker import worker_of

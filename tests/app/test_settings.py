@@ -11,7 +11,7 @@ from midcourse.app.records.replay import changed_limits
 from midcourse.app.settings.audience import Audience, audience_of, names_for
 from midcourse.app.settings.recovery import PRESETS
 from midcourse.app.settings.reference import reference
-from midcourse.app.settings.run import Settings, aliases, written
+from midcourse.app.settings.run import Settings, aliases, format_value
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid
@@ -360,7 +360,7 @@ def test_rules_about_failures_are_json(monkeypatch: pytest.MonkeyPatch):
     text = '[{"reason": "sap_*", "message": "lock held", "severity": "MEDIUM", "nature": "transient"}]'
     monkeypatch.setenv("MIDCOURSE_FAILURES", text)
     assert Settings.load().limits().failures == (rule,)
-    assert written(Settings.load().failures) == text
+    assert format_value(Settings.load().failures) == text
     assert Settings.load(overrides={"failures": "[]"}).failures == ()
 
 

@@ -14,7 +14,7 @@ from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.worker import worker_of
 from midcourse.app.start import new_run
 from midcourse.app.task.modules import AllowedModules
-from midcourse.app.wiring import BUILT_IN, Job, job_in, job_text
+from midcourse.app.wiring import BUILT_IN, Job, encode_job, parse_job
 from midcourse.errors import TaskInvalid
 
 
@@ -23,7 +23,7 @@ def job(planner: str = "playbook", world: str = "notepad", command: str = "true"
         '[[planner.rules]]\non = "*"\ndone = true' if planner == "playbook" else f"options = {{command = '{command}'}}"
     )
     text = f'goal = "x"\n[world]\nname = "{world}"\n[planner]\nname = "{planner}"\n{rules}\n'
-    return job_in(text, "hostile", {})
+    return parse_job(text, "hostile", {})
 
 
 def allowed(modules: str, planner: str = "playbook", world: str = "notepad") -> str:
@@ -124,7 +124,7 @@ def configure(postgres: str, temporal: str, tenant: str, tmp_path: Path, monkeyp
 async def submit_unchecked(fleet: Fleet, job: Job, run_id: str) -> None:
     """As a client of the attacker's own does, which checks nothing."""
     run = new_run(job.task, run_id)
-    await fleet.store.begin(run, job.task, job=job_text(job))
+    await fleet.store.begin(run, job.task, job=encode_job(job))
     await fleet.runs.start(run, world=job.task.world)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import midcourse
-from midcourse.app.wiring import saved_job
+from midcourse.app.wiring import load_saved_job
 from midcourse.testing import Approves
 from midcourse.testing.models import ModelServer
 from midcourse.testing.sites import PASSWORD, Tickets, serve
@@ -81,6 +81,6 @@ def test_from_python_and_what_it_sent_for_programs(desk: Desk, cli: Cli):
     assert (result.success, result.budget.max_cost_usd, desk.tickets) == (True, 1.0, ["C-4711"])
     assert '"kind": "exchange"' in Path("tape.jsonl").read_text()
     assert PASSWORD not in Path("tape.jsonl").read_text()
-    assert saved_job(Path(".midcourse/runs/ours")).task.goal == GOAL
+    assert load_saved_job(Path(".midcourse/runs/ours")).task.goal == GOAL
     (sent,) = cli("resume", "ours", "--json").json["sent"]
     assert (sent["what"], sent["happened"]) == (f"POST {desk.address}/tickets", True)

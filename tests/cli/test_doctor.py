@@ -28,7 +28,9 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chromium is not started."""
-    monkeypatch.setattr(checkup, "_chromium", lambda: Finding(about="chromium", health="good", says="not looked at"))
+    monkeypatch.setattr(
+        checkup, "_check_chromium", lambda: Finding(about="chromium", health="good", says="not looked at")
+    )
 
 
 def found(cli: Cli, about: str, *words: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 
 from midcourse.app.agent import agent_for
 from midcourse.app.defaults import EnvironmentVault
-from midcourse.app.wiring import Job, load_job, planner_for, remote_world
+from midcourse.app.wiring import Job, build_remote_world, load_job, planner_for
 from midcourse.domain.result import Result
 from midcourse.testing import Approves
 from midcourse.testing.models import Fails, ModelServer
@@ -65,7 +65,7 @@ async def test_on_the_local_runtime(stage: Stage):
 async def test_on_temporal(stage: Stage, fleet: Fleet):
     spec, settings = stage.job.file, stage.job.settings
     cast = Cast(
-        world=remote_world(spec.world, stage.folder),
+        world=build_remote_world(spec.world, stage.folder),
         planner=planner_for(spec.planner, settings),
         task=stage.job.task,
         approver=stage.person,

@@ -9,7 +9,7 @@ import pytest
 from midcourse import Agent, Expectation, Settings, Task
 from midcourse.app.models.reserves import with_call_reserves
 from midcourse.app.models.roles import build_planner, build_roles
-from midcourse.app.wiring import job_from, planner_for
+from midcourse.app.wiring import decode_job, planner_for
 from midcourse.domain.budget import Limits
 from midcourse.errors import TaskInvalid
 from midcourse.llm.cassette import exchanges
@@ -194,5 +194,5 @@ def test_what_is_played_cannot_be_recorded_at_once():
 
 def test_any_worker_makes_the_planner_from_the_job():
     source = 'goal = "x"\n[world]\nname = "shop"\n[planner]\nmodel = "openai:m"\nbase_url = "http://127.0.0.1:9/v1"'
-    job = job_from(json.dumps({"name": "x", "overrides": {}, "inputs": [], "source": source}))
+    job = decode_job(json.dumps({"name": "x", "overrides": {}, "inputs": [], "source": source}))
     assert isinstance(planner_for(job.file.planner, job.settings), ModelPlanner)

@@ -15,7 +15,7 @@ from midcourse import Agent, Result, Settings, Task
 from midcourse.app.models.reserves import with_call_reserves
 from midcourse.app.models.roles import RoleModels
 from midcourse.app.start import new_run_of
-from midcourse.app.wiring import job_from, job_text, load_job
+from midcourse.app.wiring import decode_job, encode_job, load_job
 from midcourse.domain.budget import Cost, Limits
 from midcourse.errors import TaskInvalid
 from midcourse.llm.model_client import CALL_TOKENS, ModelClient
@@ -144,6 +144,6 @@ def test_a_task_file_is_run_with_what_its_model_can_cost(monkeypatch: pytest.Mon
     monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
     file = tmp_path / "look.toml"
     file.write_text('goal = "Look"\n[world]\nname = "shop"\n[planner]\nmodel = "openai:gpt-5"\n')
-    job = job_from(job_text(load_job(str(file), {})))
+    job = decode_job(encode_job(load_job(str(file), {})))
     assert new_run_of(job, "run")[1].limits.plan_tokens == CALL_TOKENS
     assert new_run_of(load_job("order", {}), "run")[1].limits.plan_tokens == 0

@@ -13,7 +13,7 @@ from midcourse.app.fleet.schedules import RunEntry, add_schedule, schedules_of
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.timetable import Timetable
 from midcourse.app.fleet.worker import worker_of
-from midcourse.app.wiring import job_text, load_job
+from midcourse.app.wiring import encode_job, load_job
 from midcourse.errors import TaskInvalid
 from midcourse.runtimes.temporal.schedule import Firing, Overlap, ScheduledTask
 from midcourse.runtimes.temporal.wire import Placement
@@ -84,7 +84,7 @@ async def test_missed_repeated_and_shifted_firings_give_one_run_a_day(fleet: Fle
 
 async def test_concurrent_firings_for_the_time_that_clocks_show_twice_enter_one_run(fleet: Fleet) -> None:
     """2:30 is twice on 26 October 2025 in Berlin."""
-    job = job_text(load_job("order", {}))
+    job = encode_job(load_job("order", {}))
     task = ScheduledTask(schedule="lamp", zone="Europe/Berlin", job=job, tenant="any", placement=Placement())
     firings = [Firing(task=task, at=datetime(2025, 10, 26, hour, 30, tzinfo=UTC).timestamp()) for hour in (0, 1, 0, 1)]
     entry = RunEntry(store=fleet.store, settings=fleet.settings)

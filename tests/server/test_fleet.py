@@ -12,7 +12,7 @@ from midcourse.app.desk.desks import FleetDesks
 from midcourse.app.fleet.store import open_fleet_store
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_of
-from midcourse.app.wiring import for_elsewhere, job_text, load_job
+from midcourse.app.wiring import encode_job, load_job, make_portable
 from midcourse.server.access.identity import RIGHTS, Caller
 from midcourse.server.access.keys import add_key
 from tests.server.fleet import SmallFleet, small_fleet
@@ -133,7 +133,7 @@ def test_a_start_that_was_cut_off_is_continued_by_the_same_request(durable: Serv
         job = load_job(str(durable.home / "tasks" / "lamp.toml"), {"approvals": "never"})
         async with open_fleet_store(fleet.settings) as store:
             run, task = new_run_of(job, "cut")
-            await store.begin(run, task, job=job_text(for_elsewhere(job)))
+            await store.begin(run, task, job=encode_job(make_portable(job)))
 
     asyncio.run(store_only())
     answer = operator.post("/runs", json=body, headers={"Idempotency-Key": "once"})

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from midcourse.app.defaults import variable_of
 from midcourse.app.toml_text import toml_text
-from midcourse.app.wiring import Job, job_in
+from midcourse.app.wiring import Job, parse_job
 from midcourse.codec import decode
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.observation import Observation
@@ -132,7 +132,7 @@ def answers_in(recording: Path) -> tuple[Answer, ...]:
 
 def demo_job(shop: str, *, headed: bool, home: Path | None = None) -> Job:
     """The task, in the shop at this address."""
-    return job_in(demo_task(shop, headed=headed), "demo", {"home": str(home)} if home else {})
+    return parse_job(demo_task(shop, headed=headed), "demo", {"home": str(home)} if home else {})
 
 
 def demo_task(shop: str, *, headed: bool = False) -> str:

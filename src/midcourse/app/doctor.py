@@ -41,24 +41,24 @@ class Finding:
     """The command that fixes it, or installs what is missing."""
 
 
-async def check_up(settings: Settings, *, model: str = "") -> tuple[Finding, ...]:
+async def check_setup(settings: Settings, *, model: str = "") -> tuple[Finding, ...]:
     """`model` is checked in place of the one that the settings name. Nothing that costs is asked of it."""
     model = model or settings.model
     checks: tuple[tuple[str, Callable[[], Finding | Awaitable[Finding]]], ...] = (
-        ("install", _installation),
-        ("chromium", _chromium),
-        ("desktop", _desktop),
-        ("robot", _robot),
-        ("keys", lambda: _keys(model, settings)),
-        ("model", lambda: _model(model, settings)),
-        ("disk", lambda: _disk(settings.home)),
-        ("permissions", lambda: _permissions(settings.home)),
-        ("fleet", lambda: _fleet(settings.home)),
+        ("install", _check_installation),
+        ("chromium", _check_chromium),
+        ("desktop", _check_desktop),
+        ("robot", _check_robot),
+        ("keys", lambda: _check_keys(model, settings)),
+        ("model", lambda: _check_model(model, settings)),
+        ("disk", lambda: _check_disk(settings.home)),
+        ("permissions", lambda: _check_permissions(settings.home)),
+        ("fleet", lambda: _check_fleet(settings.home)),
     )
-    return tuple([await _found(about, check) for about, check in checks])
+    return tuple([await _run_check(about, check) for about, check in checks])
 
 
-async def _found(about: str, check: Callable[[], Finding | Awaitable[Finding]]) -> Finding:
+async def _run_check(about: str, check: Callable[[], Finding | Awaitable[Finding]]) -> Finding:
     """Run one check; an exception is its finding and does not stop the others."""
     try:
         found = check()
@@ -69,7 +69,7 @@ async def _found(about: str, check: Callable[[], Finding | Awaitable[Finding]]) 
         return Finding(about=about, health="bad", says=f"{type(trouble).__name__}: {trouble}")
 
 
-def _installation() -> Finding:
+def _check_installation() -> Finding:
     missing = missing_extras(EXTRAS)
     has = [extra for extra in EXTRAS if extra not in missing]
     says = f"midcourse {version('midcourse')}, Python {platform.python_version()}; extras: {', '.join(has) or 'none'}"
@@ -80,7 +80,7 @@ def _installation() -> Finding:
     )
 
 
-async def _chromium() -> Finding:
+async def _check_chromium() -> Finding:
     """Started, and shown a page through the gate that every request passes."""
     if missing := missing_extras(("browser",)):
         return Finding(about="chromium", health="absent", says="not looked for", type_this=install(missing))
@@ -105,7 +105,7 @@ async def _chromium() -> Finding:
     return Finding(about="chromium", health="bad", says=f"{path} starts, and shows nothing")
 
 
-def _desktop() -> Finding:
+def _check_desktop() -> Finding:
     """Whether a desktop could be started. Its programs come from the system, and no extra brings them."""
     if missing := missing_extras(("desktop",)):
         return Finding(about="desktop", health="absent", says="not looked for", type_this=install(missing))
@@ -118,7 +118,7 @@ def _desktop() -> Finding:
     return Finding(about="desktop", health="good", says="a display of its own can be started")
 
 
-def _robot() -> Finding:
+def _check_robot() -> Finding:
     """Whether the arm can be simulated, and the cell pictured."""
     if missing := missing_extras(("robot",)):
         return Finding(about="robot", health="absent", says="needs an extra", type_this=install(missing))
@@ -131,7 +131,7 @@ def _robot() -> Finding:
     return Finding(about="robot", health="absent", says=f"{simulates}; {says}", type_this=command)
 
 
-def _keys(model: str, settings: Settings) -> Finding:
+def _check_keys(model: str, settings: Settings) -> Finding:
     there = sorted(
         name for name, value in os.environ.items() if name.endswith("_API_KEY") and value and name != OF_TEMPORAL
     )
@@ -144,7 +144,7 @@ def _keys(model: str, settings: Settings) -> Finding:
     )
 
 
-async def _model(model: str, settings: Settings) -> Finding:
+async def _check_model(model: str, settings: Settings) -> Finding:
     if missing := missing_extras(("llm",)):
         return Finding(about="model", health="absent", says="models need an extra", type_this=install(missing))
     if not model:
@@ -178,7 +178,7 @@ def _missing_key(model: str, settings: Settings) -> str:
     return variable if provider in BY_KEY and not served_here and not os.environ.get(variable) else ""
 
 
-def _disk(home: Path) -> Finding:
+def _check_disk(home: Path) -> Finding:
     there = next(folder for folder in (home.absolute(), *home.absolute().parents) if folder.exists())
     free = shutil.disk_usage(there).free
     room = f"{free / 2**30:.1f} GB are free in {there}"
@@ -187,7 +187,7 @@ def _disk(home: Path) -> Finding:
     return Finding(about="disk", health="good", says=room)
 
 
-def _permissions(home: Path) -> Finding:
+def _check_permissions(home: Path) -> Finding:
     """Whether runs can be kept, and whether other accounts can read keys that lie about here."""
     above = home.absolute().parent
     if home.exists() and not os.access(home, os.R_OK | os.W_OK | os.X_OK):
@@ -205,7 +205,7 @@ def _permissions(home: Path) -> Finding:
     return Finding(about="permissions", health="good", says=f"runs are kept in {home}, for you only")
 
 
-async def _fleet(home: Path) -> Finding:
+async def _check_fleet(home: Path) -> Finding:
     settings = FleetSettings.load(home)
     gone = [part.name for part in read_up(home).parts if not part.process.alive]
     if gone and not settings.is_somewhere:

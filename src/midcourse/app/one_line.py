@@ -9,7 +9,7 @@ from typing import cast
 from midcourse.app.defaults import DenyAll, EnvironmentVault, check_secrets
 from midcourse.app.extras import require_extras
 from midcourse.app.toml_text import toml_text
-from midcourse.app.wiring import Job, job_in
+from midcourse.app.wiring import Job, parse_job
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Approvals
@@ -51,7 +51,7 @@ def job_for(wish: Wish, overrides: Mapping[str, str] | None = None) -> Job:
     require_extras("`do`", "browser", "llm")
     from midcourse.worlds.browser.egress.policy import policy_values
 
-    secrets = _bound(wish)
+    secrets = _bind_secrets(wish)
     elsewhere = {
         origin: {"allowed": True} for origin in secrets.values() if origin != _origin(wish.at, "the start URL")
     }
@@ -59,26 +59,28 @@ def job_for(wish: Wish, overrides: Mapping[str, str] | None = None) -> Job:
     settings = {"max_cost_usd": wish.max_cost, "approvals": wish.approvals}
     source = toml_text(
         {
-            "goal": _plain(wish.goal, wish.inputs),
+            "goal": _escape(wish.goal, wish.inputs),
             "secrets": [f"{name}@{origin}" for name, origin in secrets.items()] or None,
             "inputs": wish.inputs,
             "world": {
                 "name": "browser",
-                "options": {"start": _plain(wish.at), "headed": wish.headed or None, "origins": _plain_in(policy)},
+                "options": {"start": _escape(wish.at), "headed": wish.headed or None, "origins": _escape_all(policy)},
             },
             "planner": {"model": wish.model or None},
             "settings": settings,
         }
     )
-    said = {name: str(value) for name, value in settings.items() if value is not None}
-    job = replace(job_in(f"{source}\n{SAVED}", _name(wish.goal), {**said, **(overrides or {})}), unfiled=True)
+    given = {name: str(value) for name, value in settings.items() if value is not None}
+    job = replace(
+        parse_job(f"{source}\n{SAVED}", _derive_name(wish.goal), {**given, **(overrides or {})}), unfiled=True
+    )
     if not (job.file.planner.model or job.settings.model):
         raise TaskInvalid("no model is named to plan: name one, such as openai:gpt-5, with --model or MIDCOURSE_MODEL")
     check_secrets(job.task.secrets, EnvironmentVault())
     return job
 
 
-def taping(*, record: str | Path | None = None, cassette: str | Path | None = None) -> dict[str, str]:
+def tape_settings(*, record: str | Path | None = None, cassette: str | Path | None = None) -> dict[str, str]:
     """Settings of a run that is recorded or played. It may be resumed in another folder, so paths are absolute."""
     files = {"record": record, "cassette": cassette}
     return {name: str(Path(file).absolute()) for name, file in files.items() if file}
@@ -102,16 +104,16 @@ class DryRun:
         return Decision(verdict="rejected", by="the dry run")
 
 
-def _bound(wish: Wish) -> dict[str, str]:
+def _bind_secrets(wish: Wish) -> dict[str, str]:
     """The origin of each secret, by name."""
     start = _origin(wish.at, "the start URL")
     found: dict[str, str] = {}
-    for said in wish.secrets:
-        name, at, where = said.partition("@")
+    for secret in wish.secrets:
+        name, at, where = secret.partition("@")
         if not re.fullmatch(r"[A-Za-z]\w*", name) or (at and not where):
             example = "password, or password@https://shop.example"
-            raise TaskInvalid(f"secret '{said}': write its name, and after an @ the origin it belongs to: {example}")
-        found[name] = _origin(where, f"secret '{said}'") if at else start
+            raise TaskInvalid(f"secret '{secret}': write its name, and after an @ the origin it belongs to: {example}")
+        found[name] = _origin(where, f"secret '{secret}'") if at else start
     return found
 
 
@@ -124,26 +126,26 @@ def _origin(address: str, what: str) -> str:
         raise TaskInvalid(f"{what}: {refused}") from None
 
 
-def _plain(text: str, inputs: Iterable[str] = ()) -> str:
+def _escape(text: str, inputs: Iterable[str] = ()) -> str:
     """With every dollar sign doubled, as a task file wants it, but for references to these inputs."""
     kept = "".join(rf"(?!input\.{re.escape(name)}\b)" for name in inputs)
     return re.sub(rf"\${kept}", "$$", text)
 
 
-def _plain_in(value: object) -> object:
+def _escape_all(value: object) -> object:
     """The same for every text in it."""
     match value:
         case str():
-            return _plain(value)
+            return _escape(value)
         case Mapping():
-            return {name: _plain_in(inner) for name, inner in cast(Mapping[str, object], value).items()}
+            return {name: _escape_all(inner) for name, inner in cast(Mapping[str, object], value).items()}
         case list() | tuple():
-            return [_plain_in(inner) for inner in cast(Sequence[object], value)]
+            return [_escape_all(inner) for inner in cast(Sequence[object], value)]
         case _:
             return value
 
 
-def _name(goal: str) -> str:
+def _derive_name(goal: str) -> str:
     """What a file of it may be called: 'Order one desk lamp' is order-one-desk-lamp."""
     words = re.sub(r"[^a-z0-9]+", "-", goal.lower()).strip("-")
     short = words if len(words) <= LONGEST_NAME else words[:LONGEST_NAME].rpartition("-")[0] or words[:LONGEST_NAME]

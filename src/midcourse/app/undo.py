@@ -96,7 +96,7 @@ async def load_acts(store: Store, run_id: str) -> tuple[PastAct, ...]:
         step = _step_of(journal, entry)
         outcome = sent.get(entry.command) or entry.outcome or Outcome(status="unknown")
         effect = _effect_of(entry, step)
-        happened = _happened(outcome)
+        happened = _classify_outcome(outcome)
         if step is not None and effect is not None and happened is not None:
             data = entry.outcome.data if entry.outcome else ()
             acts.append(
@@ -129,7 +129,7 @@ def _effect_of(entry: LedgerEntry, step: Step | None) -> Effect | None:
     return "reversible" if step.effect in ("read", "set_state") else step.effect
 
 
-def _happened(outcome: Outcome) -> Happened | None:
+def _classify_outcome(outcome: Outcome) -> Happened | None:
     """None: it certainly had no effect. A failure that nothing else confirms may have left something."""
     if outcome.status == "ok":
         return "yes"
@@ -175,7 +175,9 @@ async def undo_acts(
         if not dry_run:
             again = _task_of(settings, task, run_id, inverse)
             entry = (
-                replace(entry, state="left", reason=NOT_TRIED) if stopped else await _undo(agent, again, inverse, entry)
+                replace(entry, state="left", reason=NOT_TRIED)
+                if stopped
+                else await _undo_act(agent, again, inverse, entry)
             )
         stopped = stopped or entry.state == "left"
         yield entry
@@ -214,7 +216,7 @@ def _task_of(settings: Settings, task: Task, run_id: str, inverse: Inverse) -> T
     )
 
 
-async def _undo(agent: "Agent", task: Task, inverse: Inverse, entry: UndoneAct) -> UndoneAct:
+async def _undo_act(agent: "Agent", task: Task, inverse: Inverse, entry: UndoneAct) -> UndoneAct:
     planned = replace(agent, planner=InversePlanner(inverse, agent.world))
     try:
         result = await planned.run(task)

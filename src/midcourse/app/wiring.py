@@ -15,7 +15,7 @@ from midcourse.app.home_folder import run_folder as run_folder
 from midcourse.app.models.roles import RoleModels, build_planner, build_roles
 from midcourse.app.records.export import export as export
 from midcourse.app.records.export import result_json as result_json
-from midcourse.app.settings.run import Settings, said, written
+from midcourse.app.settings.run import Settings, explicit_values, format_value
 from midcourse.app.task.check import check_against
 from midcourse.app.task.file import PlannerSpec, TaskFile, WorldSpec, parse_task_file
 from midcourse.app.task.modules import import_named
@@ -60,11 +60,11 @@ WORLDS = {
 
 BUILT_IN = frozenset(WORLDS.values())
 
-OF_A_WORLD = ("catalogue", "observe", "act", "commit_set")
+WORLD_METHODS = ("catalogue", "observe", "act", "commit_set")
 """Methods that every world has. A class without them is not a world."""
 
 NOT_TOML = {".yaml": "YAML", ".yml": "YAML", ".json": "JSON"}
-A_TASK_FILE = "`midcourse examples order` prints one"
+TASK_FILE_HINT = "`midcourse examples order` prints one"
 _PACKAGED = Path(__file__).parent / "tasks"
 _IN_CHECKOUT = Path(__file__).parents[3] / "examples" / "tasks"
 
@@ -104,9 +104,9 @@ def load_job(reference: str, overrides: Mapping[str, object]) -> Job:
         path = packaged[reference]
     if path.suffix.lower() in NOT_TOML:
         raise TaskInvalid(
-            f"{path.name} is {NOT_TOML[path.suffix.lower()]}; a task file is written in TOML ({A_TASK_FILE})"
+            f"{path.name} is {NOT_TOML[path.suffix.lower()]}; a task file is written in TOML ({TASK_FILE_HINT})"
         )
-    return _with_cassette(job_in(read_text(path), path.stem, overrides, file=path.name), path)
+    return _with_cassette(parse_job(read_text(path), path.stem, overrides, file=path.name), path)
 
 
 def _with_cassette(job: Job, path: Path) -> Job:
@@ -122,10 +122,10 @@ def _with_cassette(job: Job, path: Path) -> Job:
     else:
         plain = {name: value for name, value in job.file.settings.items() if not isinstance(value, tuple)}
         now = {**plain, "cassette": str((path.parent / named).absolute())}
-    return job_in(job.source, job.name, {**now, **job.overrides}, file=path.name)
+    return parse_job(job.source, job.name, {**now, **job.overrides}, file=path.name)
 
 
-def job_in(source: str, name: str, overrides: Mapping[str, object], *, file: str = "") -> Job:
+def parse_job(source: str, name: str, overrides: Mapping[str, object], *, file: str = "") -> Job:
     """From the text of a task file that this user begins. `file` is what complaints call it."""
     return replace(_job(name, source, overrides, file=file), by=user())
 
@@ -141,7 +141,7 @@ def _task_files() -> list[Path]:
 
 
 def _job(name: str, source: str, overrides: Mapping[str, object], inputs: Pairs = (), file: str = "") -> Job:
-    overrides = {name: value if isinstance(value, str) else written(value) for name, value in overrides.items()}
+    overrides = {name: value if isinstance(value, str) else format_value(value) for name, value in overrides.items()}
     read = parse_task_file(source, file or f"{name}.toml", inputs)
     settings = Settings.load(task=read.settings, overrides=overrides)
     return Job(name=name, source=source, overrides=overrides, inputs=inputs, file=read, settings=settings)
@@ -158,19 +158,19 @@ def with_inputs(job: Job, inputs: Pairs) -> Job:
 def save_job(job: Job, folder: Path) -> None:
     """So that another process can resume the run with nothing but its name."""
     private_folder(folder)
-    atomic_write(folder / JOB_FILE, job_text(job))
+    atomic_write(folder / JOB_FILE, encode_job(job))
 
 
-def saved_job(folder: Path) -> Job:
+def load_saved_job(folder: Path) -> Job:
     try:
-        return job_from((folder / JOB_FILE).read_text(encoding="utf-8"))
+        return decode_job((folder / JOB_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise RunUnknown(
             f"run {folder.name} was not started from a task file; make the same call again, or in Python: agent.resume_sync('{folder.name}')"
         ) from None
 
 
-def saved_name(folder: Path) -> str:
+def load_saved_name(folder: Path) -> str:
     """The name of the task that a run with this folder was started from, without reading all of it; empty if from none."""
     try:
         return str(json.loads((folder / JOB_FILE).read_text(encoding="utf-8"))["name"])
@@ -178,7 +178,7 @@ def saved_name(folder: Path) -> str:
         return ""
 
 
-def job_text(job: Job) -> str:
+def encode_job(job: Job) -> str:
     saved = {
         "name": job.name,
         "overrides": dict(job.overrides),
@@ -190,20 +190,20 @@ def job_text(job: Job) -> str:
     return json.dumps(saved)
 
 
-def job_from(text: str) -> Job:
+def decode_job(text: str) -> Job:
     saved = json.loads(text)
     inputs = tuple((name, value) for name, value in saved["inputs"])
     job = _job(saved["name"], saved["source"], saved["overrides"], inputs)
     return replace(job, by=saved.get("by", ""), unfiled=saved.get("unfiled", False))
 
 
-def for_elsewhere(job: Job) -> Job:
+def make_portable(job: Job) -> Job:
     """The same job with all that the environment here says about it; only where things are kept is for others to say."""
-    named = {name: written(value) for name, value in said(job.settings).items() if name != "home"}
+    named = {name: format_value(value) for name, value in explicit_values(job.settings).items() if name != "home"}
     return replace(job, overrides=named)
 
 
-def kept_at(job: Job, settings: Settings) -> Job:
+def with_current_settings(job: Job, settings: Settings) -> Job:
     """As it was begun, kept where it was found, at the pace that is asked for now."""
     now = {"home": str(settings.home)}
     if "step_delay_seconds" in settings.model_fields_set:
@@ -212,7 +212,7 @@ def kept_at(job: Job, settings: Settings) -> Job:
 
 
 def job_of_run(settings: Settings, run_id: str) -> Job:
-    return kept_at(saved_job(run_folder(settings, run_id)), settings)
+    return with_current_settings(load_saved_job(run_folder(settings, run_id)), settings)
 
 
 # --- adapters
@@ -248,12 +248,12 @@ def check_job(job: Job) -> None:
 
 def expected_catalogue(spec: WorldSpec) -> Catalogue:
     """What a world in another process can do, as far as that is known before it is open."""
-    kind = _world_named(world_class(spec))
+    kind = _load_world_class(world_class(spec))
     if spec.name not in WORLDS:
         return Catalogue()
     options = _options(spec)
     options.pop("effects", None)
-    return _built("world", spec.name, kind, options).catalogue()  # made only to be asked, so it keeps nothing
+    return _construct("world", spec.name, kind, options).catalogue()  # made only to be asked, so it keeps nothing
 
 
 def world_class(spec: WorldSpec) -> str:
@@ -267,54 +267,54 @@ def world_classes(names: Iterable[str]) -> tuple[str, ...]:
     """'package.module:Class' of worlds by the names that a task file has for them. Raises if one cannot be loaded."""
     places = tuple(world_class(WorldSpec(name=name)) for name in names)
     for place in places:
-        _world_named(place)
+        _load_world_class(place)
     return places
 
 
 def _options(spec: WorldSpec, folder: Path | None = None) -> dict[str, object]:
     options = {**spec.options, **({"faults": [dict(fault) for fault in spec.faults]} if spec.faults else {})}
     if folder is not None:
-        for option, name in getattr(_named("world", world_class(spec)), "keeps", {}).items():
+        for option, name in getattr(_load_name("world", world_class(spec)), "keeps", {}).items():
             options.setdefault(option, str((folder / name).absolute()))
     return options
 
 
 def world_for(spec: WorldSpec, folder: Path) -> World:
     if spec.process:
-        return remote_world(spec, folder)
-    return _built("world", spec.name, _world_named(world_class(spec)), _options(spec, folder))
+        return build_remote_world(spec, folder)
+    return _construct("world", spec.name, _load_world_class(world_class(spec)), _options(spec, folder))
 
 
-def browser_at(address: str, options: Mapping[str, object]) -> "Browser":
+def build_browser(address: str, options: Mapping[str, object]) -> "Browser":
     """One to look with."""
     from midcourse.worlds.browser import Browser
 
-    return _built("world", "browser", Browser, {"start": address, **options})
+    return _construct("world", "browser", Browser, {"start": address, **options})
 
 
-def desktop_with(program: str, options: Mapping[str, object]) -> "Desktop":
+def build_desktop(program: str, options: Mapping[str, object]) -> "Desktop":
     """One to look with: a program on a display of its own, or without one the user's display."""
     from midcourse.worlds.desktop import Desktop
 
     if program:
-        return _built("world", "desktop", Desktop, {"start": program, **options})
+        return _construct("world", "desktop", Desktop, {"start": program, **options})
     display = os.environ.get("DISPLAY", "")
     if not display:
         raise TaskInvalid("there is no display here (DISPLAY is not set); name a program to start on one of its own")
-    return _built("world", "desktop", Desktop, {"display": display, **options})
+    return _construct("world", "desktop", Desktop, {"display": display, **options})
 
 
-def remote_world(spec: WorldSpec, folder: Path, *, host: "Handle | None" = None, key: str = "") -> "RemoteWorld":
+def build_remote_world(spec: WorldSpec, folder: Path, *, host: "Handle | None" = None, key: str = "") -> "RemoteWorld":
     """The world in a process that outlives the worker: at this host, as the session under this key, or in a separate one."""
     from midcourse.worlds.remote import RemoteWorld
 
     where = world_class(spec)
     if host is not None:  # which keeps what a session writes in a folder of its own choice
-        return RemoteWorld(where, options=_without_policy_file(spec), host=host, key=key)
+        return RemoteWorld(where, options=_inline_policy_file(spec), host=host, key=key)
     return RemoteWorld(where, options=_options(spec, folder), folder=folder / "world")
 
 
-def _without_policy_file(spec: WorldSpec) -> dict[str, object]:
+def _inline_policy_file(spec: WorldSpec) -> dict[str, object]:
     """What the policy file says in place of its name: it is a file here, and not at the host."""
     options = _options(spec)
     if spec.name == "browser" and isinstance(options.get("origins"), str):
@@ -337,26 +337,26 @@ def planner_for(spec: PlannerSpec, settings: Settings | None = None, secrets: Se
         from midcourse.planners import SamePlan
 
         return SamePlan(spec.steps, final=spec.final)
-    return _built("planner", spec.name, _named("planner", spec.name), spec.options)
+    return _construct("planner", spec.name, _load_name("planner", spec.name), spec.options)
 
 
-def _built(what: str, name: str, make: Any, options: Mapping[str, object]) -> Any:
+def _construct(what: str, name: str, make: Any, options: Mapping[str, object]) -> Any:
     try:
         return make(**options)
     except TypeError as error:
         raise TaskInvalid(f"{what} '{name}' does not take these options: {error}") from error
 
 
-def _world_named(where: str) -> Any:
+def _load_world_class(where: str) -> Any:
     """Refused before it is called: a program that is not a world must not run because a task names it."""
-    found = _named("world", where)
-    missing = [name for name in OF_A_WORLD if not callable(getattr(found, name, None))]
+    found = _load_name("world", where)
+    missing = [name for name in WORLD_METHODS if not callable(getattr(found, name, None))]
     if missing:
         raise TaskInvalid(f"world '{where}' is not a world: it has no {', '.join(missing)}; see docs/your-own-world.md")
     return found
 
 
-def _named(what: str, where: str) -> Any:
+def _load_name(what: str, where: str) -> Any:
     module, _, name = where.partition(":")
     try:
         return getattr(import_named(module), name)

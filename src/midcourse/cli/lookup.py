@@ -94,12 +94,12 @@ def blobs_of_run(found: FoundRun, settings: AtHome, fleet: "FleetSettings | None
 
 async def task_name(found: FoundRun, settings: AtHome) -> str:
     """The name of the task that the run was started from; empty if a program started it."""
-    from midcourse.app.wiring import job_from, saved_name
+    from midcourse.app.wiring import decode_job, load_saved_name
 
     if isinstance(found.store, LocalStore):
-        return saved_name(run_folder(settings, found.run.id))
+        return load_saved_name(run_folder(settings, found.run.id))
     _, job = await found.store.job(found.run.id)
-    return job_from(job).name if job else ""
+    return decode_job(job).name if job else ""
 
 
 @contextmanager
@@ -158,9 +158,9 @@ async def open_run(name: str, overrides: Overrides) -> AsyncGenerator[Controlled
             folder = run_folder(settings, run_id)
             task = PROGRAM
             if (folder / JOB_FILE).is_file():
-                from midcourse.app.wiring import saved_job
+                from midcourse.app.wiring import load_saved_job
 
-                task = saved_job(folder).name
+                task = load_saved_job(folder).name
             yield ControlledRun(run=found.run, control=LocalControl(store, run_id), task=task, folder=folder)
             return
         _, job = await store.job(run_id)
@@ -168,10 +168,10 @@ async def open_run(name: str, overrides: Overrides) -> AsyncGenerator[Controlled
     fleet.check_complete(settings.home)
     from midcourse.app.fleet.connection import connected
     from midcourse.app.fleet.control import FleetControl
-    from midcourse.app.wiring import job_from
+    from midcourse.app.wiring import decode_job
 
     async with connected(fleet) as connection:
-        task = job_from(job).name if job else PROGRAM
+        task = decode_job(job).name if job else PROGRAM
         yield ControlledRun(run=found.run, control=FleetControl(connection, run_id), task=task, folder=None)
 
 

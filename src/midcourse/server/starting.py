@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 from midcourse.app.desk.desk import Desk
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import is_stored, new_run_id
-from midcourse.app.wiring import Job, job_in, load_job, packaged_tasks, with_inputs
+from midcourse.app.wiring import Job, load_job, packaged_tasks, parse_job, with_inputs
 from midcourse.domain.argument import Scalar
 from midcourse.errors import FleetUnavailable, MidcourseError, StoreUnusable, TaskInvalid
 from midcourse.files import private_file, private_folder
@@ -129,7 +129,7 @@ def job_for(body: StartRun, caller: Caller, settings: Settings, folder: Path | N
             raise Refusal(
                 403, "forbidden", f"the role {caller.role} may start only tasks that the server knows by name"
             )
-        job = job_in(body.text, "text", overrides)
+        job = parse_job(body.text, "text", overrides)
     else:
         names = task_names(folder)
         if body.task not in names:

@@ -5,7 +5,7 @@ import time
 from midcourse.app.control import NotDriven
 from midcourse.app.desk.desk import Desk, RunState
 from midcourse.app.presentation.question import TITLES, before_of
-from midcourse.app.presentation.result import advice, counts, headline, headline_of
+from midcourse.app.presentation.result import describe_counts, headline, headline_of, suggest_next
 from midcourse.app.presentation.status import run_sentence, run_status, step_status
 from midcourse.app.presentation.vocabulary import REASONS, describe_call, describe_step, plan_reason
 from midcourse.domain.approval import VERDICTS, Question
@@ -104,7 +104,7 @@ async def run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by: str =
         budget=result.budget if result else budget_used(run),
         spent=run.spent,
         result=result,
-        verdict=Verdict(headline=headline(result), counts=counts(result), advice=advice(result, False))
+        verdict=Verdict(headline=headline(result), counts=describe_counts(result), advice=suggest_next(result, False))
         if result
         else None,
         forked_from=run.forked_from.run if run.forked_from else None,

@@ -13,14 +13,14 @@ from pathlib import Path
 from midcourse.app.batch.rows import read_rows
 from midcourse.app.home_folder import batch_ids as batch_ids
 from midcourse.app.settings.run import Settings
-from midcourse.app.wiring import JOB_FILE, Job, kept_at, run_folder, save_job, saved_job, with_inputs
+from midcourse.app.wiring import JOB_FILE, Job, load_saved_job, run_folder, save_job, with_current_settings, with_inputs
 from midcourse.domain.argument import Pairs
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.files import atomic_write, private_folder
 
 ROWS_FILE = "rows.csv"
 RESULTS_FILE = "results.csv"
-MANNER_FILE = "batch.json"
+OPTIONS_FILE = "batch.json"
 CONCURRENCY = 4
 
 
@@ -88,11 +88,11 @@ def new_batch(
     folder = batch_folder(job.settings, batch_id)
     begun = (folder / JOB_FILE).is_file()
     if begun:
-        _check_same(saved_job(folder), job, _text(folder / ROWS_FILE), rows, batch_id)
-    batch = _batch(job, rows, batch_id, file)
-    batch = _as_kept(batch, folder) if begun else batch
+        _check_same(load_saved_job(folder), job, _read(folder / ROWS_FILE), rows, batch_id)
+    batch = _build(job, rows, batch_id, file)
+    batch = _with_saved_options(batch, folder) if begun else batch
     batch = replace(batch, copy=copy.absolute() if copy else batch.copy, concurrency=concurrency or batch.concurrency)
-    _keep(batch, rows)
+    _save(batch, rows)
     return batch
 
 
@@ -101,11 +101,11 @@ def saved_batch(settings: Settings, batch_id: str) -> Batch:
     folder = batch_folder(settings, batch_id)
     if not (folder / JOB_FILE).is_file():
         raise RunUnknown(f"no batch '{batch_id}' in '{settings.home}'")
-    job = kept_at(saved_job(folder), settings)
-    return _as_kept(_batch(job, _text(folder / ROWS_FILE), batch_id, ROWS_FILE), folder)
+    job = with_current_settings(load_saved_job(folder), settings)
+    return _with_saved_options(_build(job, _read(folder / ROWS_FILE), batch_id, ROWS_FILE), folder)
 
 
-def _batch(job: Job, rows: str, batch_id: str, file: str) -> Batch:
+def _build(job: Job, rows: str, batch_id: str, file: str) -> Batch:
     inputs = read_rows(rows, job.file.task.inputs, file)
     digits = len(str(len(inputs)))
     return Batch(
@@ -132,19 +132,19 @@ def _check_same(kept: Job, job: Job, kept_rows: str, rows: str, batch_id: str) -
             )
 
 
-def _keep(batch: Batch, rows: str) -> None:
+def _save(batch: Batch, rows: str) -> None:
     """The job last: a batch without one was never begun."""
     private_folder(batch.folder)
     atomic_write(batch.folder / ROWS_FILE, rows)
-    manner = {"copy": str(batch.copy or ""), "concurrency": batch.concurrency}
-    atomic_write(batch.folder / MANNER_FILE, json.dumps(manner))
+    options = {"copy": str(batch.copy or ""), "concurrency": batch.concurrency}
+    atomic_write(batch.folder / OPTIONS_FILE, json.dumps(options))
     save_job(batch.job, batch.folder)
 
 
-def _as_kept(batch: Batch, folder: Path) -> Batch:
-    manner = json.loads(_text(folder / MANNER_FILE))
-    return replace(batch, copy=Path(manner["copy"]) if manner["copy"] else None, concurrency=manner["concurrency"])
+def _with_saved_options(batch: Batch, folder: Path) -> Batch:
+    options = json.loads(_read(folder / OPTIONS_FILE))
+    return replace(batch, copy=Path(options["copy"]) if options["copy"] else None, concurrency=options["concurrency"])
 
 
-def _text(path: Path) -> str:
+def _read(path: Path) -> str:
     return path.read_bytes().decode("utf-8")

@@ -56,11 +56,11 @@ def results_csv(ends: Iterable[RowEnd], output: Sequence[str] = ()) -> str:
     writer.writerow([*COLUMNS, *(name if name not in COLUMNS else f"output.{name}" for name in names)])
     for end in ends:
         data = dict(end.result.data) if end.result else {}
-        writer.writerow([_written(value) for value in (*_fixed(end), *(data.get(name) for name in names))])
+        writer.writerow([_format(value) for value in (*_fixed_values(end), *(data.get(name) for name in names))])
     return text.getvalue()
 
 
-def _fixed(end: RowEnd) -> tuple[Scalar, ...]:
+def _fixed_values(end: RowEnd) -> tuple[Scalar, ...]:
     result = end.result
     head = (end.row, end.run, end.success, end.verified, end.reason)
     if result is None:
@@ -75,7 +75,7 @@ def _fixed(end: RowEnd) -> tuple[Scalar, ...]:
     )
 
 
-def _written(value: Scalar) -> str:
+def _format(value: Scalar) -> str:
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -33,7 +33,7 @@ class Watcher(Protocol):
 
     def began(self, row: Row, *, resumed: bool) -> None: ...
 
-    async def heard(self, row: Row, progress: Progress) -> None: ...
+    async def on_progress(self, row: Row, progress: Progress) -> None: ...
 
     def ended(self, row: Row, end: RowEnd) -> None: ...
 
@@ -45,7 +45,7 @@ class Unwatched:
 
     def began(self, row: Row, *, resumed: bool) -> None: ...
 
-    async def heard(self, row: Row, progress: Progress) -> None: ...
+    async def on_progress(self, row: Row, progress: Progress) -> None: ...
 
     def ended(self, row: Row, end: RowEnd) -> None: ...
 
@@ -102,16 +102,16 @@ async def run_batch(
     allowed that needs approval. Once `winding_down` is set no further row is begun. Cancelling this leaves all rows to
     be resumed. `RunBusy` if another process carries out this batch.
     """
-    _check(batch)
+    _check_buildable(batch)
     try:
         with store.claim(f"batch {batch.id}"):
             work = _Work(batch, store, approver_for, watcher or Unwatched(), winding_down or asyncio.Event(), again)
-            return await work.done()
+            return await work.run_rows()
     except RunBusy:
         raise RunBusy(f"another process carries out batch {batch.id} right now") from None
 
 
-def _check(batch: Batch) -> None:
+def _check_buildable(batch: Batch) -> None:
     """A world or planner that cannot be made is found out once, and not row after row."""
     agent_for(batch.rows[0].job, batch.rows[0].folder, None)
 
@@ -135,19 +135,19 @@ class _Work:
         self._ends: dict[int, RowEnd] = {}
         self._keys: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def done(self) -> Summary:
-        waiting = [row for row in self._batch.rows if not await self._has_ended(row)]
+    async def run_rows(self) -> Summary:
+        waiting = [row for row in self._batch.rows if not await self._load_earlier_end(row)]
         self._write_results()
         rows = iter(waiting)
         try:
             async with asyncio.TaskGroup() as workers:
                 for number in range(min(self._batch.concurrency, len(waiting))):
                     workers.create_task(self._work_through(rows), name=f"worker {number}")
-        except ExceptionGroup as trouble:  # a full disk, say: one is as good as all
-            raise trouble.exceptions[0] from None
+        except ExceptionGroup as errors:  # a full disk, say: one is as good as all
+            raise errors.exceptions[0] from None
         return summary_of(self._batch, self._ends.values())
 
-    async def _has_ended(self, row: Row) -> bool:
+    async def _load_earlier_end(self, row: Row) -> bool:
         result = await self._store.result(row.run)
         if result is None:
             return False
@@ -189,7 +189,7 @@ class _Work:
 
     async def _run(self, row: Row) -> RowEnd:
         own = await is_stored(self._store, row.run)
-        entry = StartedRun(run=row.run, job=row.job) if own else await self._entered(row)
+        entry = StartedRun(run=row.run, job=row.job) if own else await self._enter(row)
         result = entry.result
         if result is None:
             folder = run_folder(entry.job.settings, entry.run)
@@ -204,7 +204,7 @@ class _Work:
             await export(self._store, entry.run, folder)
         return RowEnd(row=row.number, run=entry.run, result=result)
 
-    async def _entered(self, row: Row) -> StartedRun:
+    async def _enter(self, row: Row) -> StartedRun:
         folder = run_folder(row.job.settings, row.run)
         return await start_run(
             row.job, row.run, self._store, again=self._again, ready=lambda: agent_for(row.job, folder, None)
@@ -214,7 +214,7 @@ class _Work:
         outcome = asyncio.ensure_future(live.result())
         try:
             async for progress in live:
-                await self._watcher.heard(row, progress)
+                await self._watcher.on_progress(row, progress)
             return await outcome
         finally:
             outcome.cancel()

@@ -15,7 +15,7 @@ from midcourse.app.records.fork import Forked
 from midcourse.app.records.journal import Journal
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import StartedRun
-from midcourse.app.wiring import Job, job_from
+from midcourse.app.wiring import Job, decode_job
 from midcourse.domain.approval import Question
 from midcourse.errors import FleetUnavailable, NotForkable, RunUnknown
 from midcourse.ports.blobs import Blobs
@@ -66,7 +66,7 @@ class FleetDesk:
 
     async def job_of(self, run_id: str) -> Job | None:
         _, job = await self.store.job(run_id)
-        return job_from(job) if job else None
+        return decode_job(job) if job else None
 
     async def start(self, job: Job, run_id: str, *, again: bool = False) -> StartedRun:
         try:

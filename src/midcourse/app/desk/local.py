@@ -21,7 +21,16 @@ from midcourse.app.records.fork import Forked, fork, job_of_fork, limits_of_fork
 from midcourse.app.records.journal import Journal
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import StartedRun, start_run
-from midcourse.app.wiring import JOB_FILE, Job, blobs_in, job_of_run, run_folder, save_job, saved_job, saved_name
+from midcourse.app.wiring import (
+    JOB_FILE,
+    Job,
+    blobs_in,
+    job_of_run,
+    load_saved_job,
+    load_saved_name,
+    run_folder,
+    save_job,
+)
 from midcourse.blame import traced
 from midcourse.domain.approval import Question
 from midcourse.errors import MidcourseError, NotForkable, RunUnknown
@@ -62,11 +71,11 @@ class LocalDesk:
         """Locks tell everything, at any time."""
 
     async def task_of(self, run: RunSummary) -> str:
-        return saved_name(run_folder(self.settings, run.id))
+        return load_saved_name(run_folder(self.settings, run.id))
 
     async def job_of(self, run_id: str) -> Job | None:
         folder = run_folder(self.settings, run_id)
-        return saved_job(folder) if (folder / JOB_FILE).is_file() else None
+        return load_saved_job(folder) if (folder / JOB_FILE).is_file() else None
 
     async def start(self, job: Job, run_id: str, *, again: bool = False) -> StartedRun:
         built: list[Agent] = []

@@ -19,7 +19,7 @@ from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.store import open_pool, read_keys, store_of
 from midcourse.app.start import StartedRun, found_run, new_run_of, start_under_key
 from midcourse.app.task.modules import AllowedModules
-from midcourse.app.wiring import BUILT_IN, Job, check_job, for_elsewhere, job_text
+from midcourse.app.wiring import BUILT_IN, Job, check_job, encode_job, make_portable
 from midcourse.errors import FleetUnavailable
 from midcourse.redact import keep_out_of_logs
 from midcourse.runtimes.temporal.attributes import TENANT
@@ -117,7 +117,7 @@ async def start_durable_run(fleet: Fleet, job: Job, run_id: str, *, again: bool 
 
     async def begin(after: str) -> StartedRun:
         run, task = new_run_of(job, run_id)
-        await fleet.store.begin(run, task, after=after, job=job_text(for_elsewhere(job)))
+        await fleet.store.begin(run, task, after=after, job=encode_job(make_portable(job)))
         await fleet.runs.start(run, world=job.task.world)
         return StartedRun(run=run_id, job=job)
 

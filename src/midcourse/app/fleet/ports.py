@@ -8,7 +8,7 @@ from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.models.roles import embedder_for
 from midcourse.app.settings.run import Settings
 from midcourse.app.task.modules import AllowedModules
-from midcourse.app.wiring import BUILT_IN, Job, job_from, remote_world, roles_for, telemetry_for, world_class
+from midcourse.app.wiring import BUILT_IN, Job, build_remote_world, decode_job, roles_for, telemetry_for, world_class
 from midcourse.codec import decode
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
@@ -64,7 +64,7 @@ class PortsMaker:
             raise TaskInvalid(
                 f"run {run_id} was not begun from a task file; drive it with a worker of your own program"
             )
-        job = job_from(text)
+        job = decode_job(text)
         self._modules.check(job.file, BUILT_IN)  # before anything that it names is imported
         return task, job
 
@@ -73,7 +73,7 @@ class PortsMaker:
         spec, key = job.file.world, f"{self._settings.tenant}/{run_id}"
         host = self._host_of(world_class(spec))
         folder = self._home / (folder_of_run(key) if host or self._shared else f"runs/{run_id}")
-        return remote_world(spec, folder, host=host, key=key)
+        return build_remote_world(spec, folder, host=host, key=key)
 
     def _lessons(self, settings: Settings) -> Lessons | None:
         if not settings.lessons:

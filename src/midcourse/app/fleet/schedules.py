@@ -8,7 +8,7 @@ from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.timetable import Timetable, day_of
 from midcourse.app.start import new_run_of
 from midcourse.app.task.modules import AllowedModules
-from midcourse.app.wiring import BUILT_IN, Job, check_job, for_elsewhere, job_from, job_text
+from midcourse.app.wiring import BUILT_IN, Job, check_job, decode_job, encode_job, make_portable
 from midcourse.errors import KeyTaken
 from midcourse.runtimes.temporal.schedule import Calendar, Entered, Firing, FleetSchedules, ScheduledTask
 from midcourse.runtimes.temporal.schedule import ListedSchedule as ListedSchedule
@@ -26,7 +26,7 @@ class RunEntry:
 
     async def enter(self, firing: Firing) -> Entered:
         """Store the run of this day unless there is one. Late and repeated firings, and those of both 2:30s, are of the same day."""
-        job = job_from(firing.task.job)
+        job = decode_job(firing.task.job)
         AllowedModules(self.settings.task_modules).check(job.file, BUILT_IN)
         day = day_of(firing.at, firing.task.zone)
         key = f"schedule {firing.task.schedule} {day}"
@@ -37,7 +37,7 @@ class RunEntry:
                 return Entered(run="" if ended else earlier, world=job.task.world)
             run, task = new_run_of(job, f"{firing.task.schedule}-{day}")
             try:
-                await self.store.begin(run, replace(task, key=key), job=job_text(job))
+                await self.store.begin(run, replace(task, key=key), job=encode_job(job))
             except KeyTaken:  # by another firing
                 continue
             return Entered(run=run.id, world=job.task.world)
@@ -52,7 +52,7 @@ async def add_schedule(
     task = ScheduledTask(
         schedule=name,
         zone=timetable.zone,
-        job=job_text(for_elsewhere(job)),
+        job=encode_job(make_portable(job)),
         tenant=fleet.settings.tenant,
         placement=Placement(heartbeat_seconds=fleet.settings.heartbeat_seconds),
     )

@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings
 from midcourse.app.fleet.up_file import fleet_in
 from midcourse.app.settings.audience import EVERYDAY
 from midcourse.app.settings.home import NAMING_FLEET
-from midcourse.app.settings.run import SOURCES, built, check_names, said
+from midcourse.app.settings.run import SOURCES, build_settings, check_names, explicit_values
 from midcourse.app.task.modules import AllowedModules
 from midcourse.errors import FleetUnavailable
 
@@ -140,11 +140,11 @@ class FleetSettings(BaseSettings):
         """`overrides` are from `--set`. Of a fleet in this home only what nothing else contradicts is taken."""
         given = overrides or {}
         check_names(given, cls)
-        settings = built(cls, {name: value.strip() for name, value in given.items()}, "--set ")
+        settings = build_settings(cls, {name: value.strip() for name, value in given.items()}, "--set ")
         if any(name in settings.model_fields_set and getattr(settings, name) for name in NAMING_FLEET):
             return settings
         found = {name: value for name, value in fleet_in(home).items() if name in cls.model_fields}
-        return built(cls, {**found, **said(settings)}, "up.json ") if found else settings
+        return build_settings(cls, {**found, **explicit_values(settings)}, "up.json ") if found else settings
 
     @property
     def is_somewhere(self) -> bool:

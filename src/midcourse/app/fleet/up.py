@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.up_file import Part, Up, read_up, up_folder, write_up
 from midcourse.app.home import open_home
-from midcourse.app.settings.run import PREFIX, built
+from midcourse.app.settings.run import PREFIX, build_settings
 from midcourse.codec import decode
 from midcourse.errors import FleetUnavailable
 from midcourse.files import atomic_write, private_folder, private_opener, privately
@@ -184,7 +184,7 @@ def _start_temporal(folder: Path, *, ui: bool) -> Started:
     from midcourse.runtimes.temporal.development import start_server
 
     keys = _keys_in(folder)
-    program = built(FleetSettings, {}, "").temporal_program
+    program = build_settings(FleetSettings, {}, "").temporal_program
     try:
         server = start_server(folder / "temporal", ui_port=_ui_port() if ui else None, program=program)
     except RuntimeError as trouble:
@@ -219,7 +219,7 @@ def _start_host(home: Path, folder: Path) -> Started:
 def _start_worker(home: Path, folder: Path, up: Up) -> Started:
     log = folder / "worker.log"
     said = log.stat().st_size if log.exists() else 0
-    chosen = built(FleetSettings, {}, "")
+    chosen = build_settings(FleetSettings, {}, "")
     found = {
         name: value
         for name, value in up.settings.items()

@@ -15,7 +15,7 @@ def describe_advice(event: Advised, commands: tuple[Command, ...]) -> Sentence |
     return _ADVICE[event.role](event, commands)
 
 
-def _reflected(event: Advised, _: tuple[Command, ...]) -> Sentence:
+def _describe_reflection(event: Advised, _: tuple[Command, ...]) -> Sentence:
     if event.reflection is None:
         return bad(f"no explanation: {event.verdict}", event.detail)
     cause, fix = event.reflection.analysis.root_cause, event.reflection.fix.message
@@ -23,7 +23,7 @@ def _reflected(event: Advised, _: tuple[Command, ...]) -> Sentence:
     return Sentence(text=f"it failed because: {cause.rstrip('.')}", detail=helps)
 
 
-def _reviewed(event: Advised, _: tuple[Command, ...]) -> Sentence | None:
+def _describe_review(event: Advised, _: tuple[Command, ...]) -> Sentence | None:
     if event.verdict != "answered":
         return bad("the path could not be reviewed", event.detail)
     if event.advice is None:
@@ -33,23 +33,23 @@ def _reviewed(event: Advised, _: tuple[Command, ...]) -> Sentence | None:
     )
 
 
-def _outlined(event: Advised, _: tuple[Command, ...]) -> Sentence:
+def _describe_outline(event: Advised, _: tuple[Command, ...]) -> Sentence:
     if event.verdict == "answered":
         return Sentence(text=f"outline: {'; '.join(event.goals)}", detail=event.detail)
     return bad(f"no outline: {event.verdict.replace('_', ' ')}", event.detail)
 
 
-def _progress(event: Advised, commands: tuple[Command, ...]) -> Sentence:
+def _describe_judgement(event: Advised, commands: tuple[Command, ...]) -> Sentence:
     if event.verdict != "answered":
         return bad("progress on the outline could not be judged", event.detail)
     outline = next((command.outline for command in commands if isinstance(command, MakePlan | Advise)), None)
-    text = _standing(outline) if outline else f"goal {event.current} of the outline"
+    text = _describe_outline_progress(outline) if outline else f"goal {event.current} of the outline"
     if not event.evidence:
         return Sentence(text=f"{text}, without evidence", tone="doubt", detail=event.detail)
     return Sentence(text=text, detail=f"seen: {event.evidence}")
 
 
-def _standing(outline: Outline) -> str:
+def _describe_outline_progress(outline: Outline) -> str:
     """How far it is, by what counted of the judgements."""
     done, goals = outline.finished, outline.goals
     following = f", next: {goals[done].says}" if done < len(goals) else ""
@@ -57,8 +57,8 @@ def _standing(outline: Outline) -> str:
 
 
 _ADVICE: dict[Adviser, Callable[[Advised, tuple[Command, ...]], Sentence | None]] = {
-    "reflector": _reflected,
-    "monitor": _reviewed,
-    "outliner": _outlined,
-    "judge": _progress,
+    "reflector": _describe_reflection,
+    "monitor": _describe_review,
+    "outliner": _describe_outline,
+    "judge": _describe_judgement,
 }

@@ -59,7 +59,7 @@ class SentAct:
 
 async def sent_acts(store: Store, journal: Journal) -> tuple[SentAct, ...]:
     """Every act that was dispatched, in order, with all that was done to find out how it turned out."""
-    looks = _looks(journal)
+    looks = _collect_looks(journal)
     found: list[SentAct] = []
     for entry in await store.ledger(journal.opening.id):
         if entry.dispatched_at is None:
@@ -95,7 +95,7 @@ def _sent_act(journal: Journal, entry: LedgerEntry, what: Consequence | None, lo
     )
 
 
-def _looks(journal: Journal) -> dict[int, list[Look]]:
+def _collect_looks(journal: Journal) -> dict[int, list[Look]]:
     """The looks of each act, by the command that acted."""
     doubted: dict[int, int] = {}
     asked: dict[int, int] = {}
@@ -105,12 +105,12 @@ def _looks(journal: Journal) -> dict[int, list[Look]]:
         event = row.event
         match event:
             case Acted() if event.dispatched:
-                found.setdefault(event.answers, []).append(_answered(row.seq, event))
+                found.setdefault(event.answers, []).append(_look_by_act(row.seq, event))
             case Verified() if event.answers in doubted:
                 latest = doubted[event.answers]
-                found.setdefault(latest, []).append(_verified(row.seq, event))
+                found.setdefault(latest, []).append(_look_by_verification(row.seq, event))
             case ApprovalDecided() if event.question in asked and event.verdict in ("happened", "did_not_happen"):
-                found.setdefault(asked[event.question], []).append(_told(row.seq, event))
+                found.setdefault(asked[event.question], []).append(_look_by_person(row.seq, event))
             case _:
                 pass
         for command in row.commands:
@@ -121,7 +121,7 @@ def _looks(journal: Journal) -> dict[int, list[Look]]:
     return found
 
 
-def _answered(seq: int, event: Acted) -> Look:
+def _look_by_act(seq: int, event: Acted) -> Look:
     finding: Finding = (
         "unknown" if event.status == "unknown" else "happened" if event.status == "ok" else "did_not_happen"
     )
@@ -132,7 +132,7 @@ def _answered(seq: int, event: Acted) -> Look:
     )
 
 
-def _verified(seq: int, event: Verified) -> Look:
+def _look_by_verification(seq: int, event: Verified) -> Look:
     return Look(
         seq=seq,
         at=event.at,
@@ -144,7 +144,7 @@ def _verified(seq: int, event: Verified) -> Look:
     )
 
 
-def _told(seq: int, event: ApprovalDecided) -> Look:
+def _look_by_person(seq: int, event: ApprovalDecided) -> Look:
     finding: Finding = "happened" if event.verdict == "happened" else "did_not_happen"
     return Look(
         seq=seq, at=event.at, how="person", finding=finding, evidence="person", detail=event.guidance, by=event.by

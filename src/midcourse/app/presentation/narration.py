@@ -94,7 +94,7 @@ class Narrator:
             self._commands[command.id] = command
             self._latest = self._latest if isinstance(command, Wait | Record) else command
 
-    def _where(self) -> str:
+    def _describe_place(self) -> str:
         """The command that was pending when the previous process ended, to append to a sentence."""
         match self._latest:
             case Act() | Verify() as command:
@@ -121,51 +121,53 @@ class Narrator:
         return command.version if drafted and isinstance(command, MakePlan | PlanTry | PlanRevert) else 0
 
     def describe(self, event: Event, commands: tuple[Command, ...]) -> LogLine | None:
-        sentence = self._sentence(event, commands)
+        sentence = self._describe_answer(event, commands)
         self.add_commands(commands)
         if sentence is None:
             return None
         detail = f" ({sentence.detail})" if sentence.detail else ""
-        return LogLine(at=event.at, text=sentence.text + _then(commands) + detail, tone=sentence.tone)
+        return LogLine(at=event.at, text=sentence.text + _describe_next(commands) + detail, tone=sentence.tone)
 
-    def _sentence(self, event: Event, commands: tuple[Command, ...]) -> Sentence | None:
+    def _describe_answer(self, event: Event, commands: tuple[Command, ...]) -> Sentence | None:
         """Of an answer to a command; what people and the process do is in `_outside_sentence`."""
         match event:
             case WorldOpened():
-                return _world_opened(event)
+                return _describe_opening(event)
             case Postponed():
                 return bad("put off: the database cannot be reached", event.detail)
             case Observed():
-                return _observed(event)
+                return _describe_look(event)
             case Planned():
-                return self._planned(event, commands)
+                return self._describe_plan(event, commands)
             case Advised():
                 return describe_advice(event, commands)
             case ClosenessJudged():
-                return _closeness(event)
+                return _describe_closeness(event)
             case Acted():
-                return self._acted(event, commands)
+                return self._describe_act(event, commands)
             case Verified():
-                return self._verified(event)
+                return self._describe_verification(event)
             case TryPlanned() if event.step is None:
                 return bad(f"no try was planned: {event.verdict.replace('_', ' ')}", event.detail)
             case TryPlanned() | RevertPlanned():
                 return None
             case DoneChecked():
-                return _done_checked(event)
+                return _describe_check(event)
             case _:
-                return self._outside_sentence(event, commands)
+                return self._describe_outside(event, commands)
 
-    def _outside_sentence(self, event: OutsideEvent, commands: tuple[Command, ...]) -> Sentence | None:
+    def _describe_outside(self, event: OutsideEvent, commands: tuple[Command, ...]) -> Sentence | None:
         match event:
             case ApprovalDecided():
-                return _decided(event)
+                return _describe_decision(event)
             case TimerFired():
-                return bad("no answer in time") if _ends(commands) else None
+                return bad("no answer in time") if _has_finish(commands) else None
             case Resumed() if event.world == "kept":
-                return Sentence(text=f"picked up again{self._where()}; the world is as it was")
+                return Sentence(text=f"picked up again{self._describe_place()}; the world is as it was")
             case Resumed():
-                return Sentence(text=f"picked up again{self._where()}; the world had to be opened again", tone="doubt")
+                return Sentence(
+                    text=f"picked up again{self._describe_place()}; the world had to be opened again", tone="doubt"
+                )
             case PauseAsked():
                 return Sentence(text="a pause was asked for", tone="ask")
             case ResumeAsked():
@@ -179,7 +181,7 @@ class Narrator:
             case Started() | PersonAsked() | Recorded() | Finished():
                 return None
 
-    def _planned(self, event: Planned, commands: tuple[Command, ...]) -> Sentence:
+    def _describe_plan(self, event: Planned, commands: tuple[Command, ...]) -> Sentence:
         match event.verdict:
             case "done" if event.reused:
                 return Sentence(text="here the task was done before", tone="good", detail=event.detail)
@@ -193,7 +195,7 @@ class Narrator:
                 return bad(f"the planner's answer: {event.verdict.replace('_', ' ')}", event.detail)
             case "steps":
                 pass
-        refused = _refusal(commands)
+        refused = _find_refusal(commands)
         asked = self._commands.get(event.answers)
         if refused:
             return bad("the plan was refused", refused)
@@ -202,16 +204,16 @@ class Narrator:
         acts = sum(step.place != "replan" for step in event.steps)
         repairs = f", {pluralize(event.repairs, 'repair')}" if event.repairs else ""
         text = f"plan {asked.version} ({CAUSES[asked.cause]}): {pluralize(acts, 'step')}{repairs}"
-        fixes = [describe_step(step) for step in self._steps(asked.version)] if asked.cause == "error" else []
+        fixes = [describe_step(step) for step in self._list_acts(asked.version)] if asked.cause == "error" else []
         return Sentence(text=text, detail=event.detail if event.reused else ", ".join(fixes))
 
-    def _steps(self, version: int) -> tuple[Step, ...]:
+    def _list_acts(self, version: int) -> tuple[Step, ...]:
         """The acts of a plan."""
         plan = self._plans.get(version)
         return tuple(step for step in plan.steps if step.zone != REPLAN) if plan else ()
 
-    def _acted(self, event: Acted, commands: tuple[Command, ...]) -> Sentence | None:
-        words = self._words(event.answers)
+    def _describe_act(self, event: Acted, commands: tuple[Command, ...]) -> Sentence | None:
+        words = self._describe_command(event.answers)
         if event.reason == "held":
             asked = any(isinstance(command, AskPerson) for command in commands)
             return (
@@ -222,12 +224,12 @@ class Narrator:
         if event.status == "unknown":
             return Sentence(text=f"outcome unknown: {words}", tone="doubt", detail=event.detail or event.reason)
         if event.status == "ok":
-            back = any(isinstance(command, PlanTry) and _is_back(command) for command in commands)
+            back = any(isinstance(command, PlanTry) and _is_reverted(command) for command in commands)
             return Sentence(text=f"done: {words}{'; the screen is as it was before' if back else ''}", tone="good")
         return bad(f"failed: {words}, {event.reason or event.status}", event.detail)
 
-    def _verified(self, event: Verified) -> Sentence:
-        words = self._words(event.answers)
+    def _describe_verification(self, event: Verified) -> Sentence:
+        words = self._describe_command(event.answers)
         match event.verdict:
             case "happened":
                 return Sentence(text=f"it did happen: {words}", tone="good", detail=event.evidence)
@@ -238,7 +240,7 @@ class Narrator:
             case "undecided":
                 return Sentence(text=f"still unknown: {words}", tone="doubt", detail=event.detail)
 
-    def _words(self, command_id: int) -> str:
+    def _describe_command(self, command_id: int) -> str:
         command = self._commands.get(command_id)
         if not isinstance(command, Act | Verify):
             return "a step"
@@ -253,12 +255,12 @@ class Narrator:
         return f"{plan.why}, {words}{given}"
 
 
-def _is_back(command: PlanTry) -> bool:
+def _is_reverted(command: PlanTry) -> bool:
     """Whether the latest try has been taken back."""
     return bool(command.tries) and command.tries[-1].reverted
 
 
-def _refusal(commands: tuple[Command, ...]) -> str:
+def _find_refusal(commands: tuple[Command, ...]) -> str:
     """Why the new plan was refused; empty if it was not."""
     for command in commands:
         if isinstance(command, MakePlan) and command.refused:
@@ -268,7 +270,7 @@ def _refusal(commands: tuple[Command, ...]) -> str:
     return ""
 
 
-def _decided(event: ApprovalDecided) -> Sentence:
+def _describe_decision(event: ApprovalDecided) -> Sentence:
     match event.verdict:
         case "approved":
             return Sentence(text=f"approved {'once' if event.once else 'for this run'}", tone="good", detail=event.by)
@@ -293,7 +295,7 @@ def _decided(event: ApprovalDecided) -> Sentence:
             return Sentence(text="a person says to send it again", tone="ask", detail=event.by)
 
 
-def _closeness(event: ClosenessJudged) -> Sentence:
+def _describe_closeness(event: ClosenessJudged) -> Sentence:
     if event.verdict != "judged":
         return bad("the distance could not be judged", event.detail)
     if event.found:
@@ -301,7 +303,7 @@ def _closeness(event: ClosenessJudged) -> Sentence:
     return Sentence(text=f"closeness {event.closeness:.1f} of 10", detail=event.detail)
 
 
-def _world_opened(event: WorldOpened) -> Sentence:
+def _describe_opening(event: WorldOpened) -> Sentence:
     if event.opened:
         return Sentence(text="the world is open")
     if event.full:
@@ -309,7 +311,7 @@ def _world_opened(event: WorldOpened) -> Sentence:
     return bad("the world's host is away" if event.away else "the world cannot be opened", event.detail)
 
 
-def _observed(event: Observed) -> Sentence:
+def _describe_look(event: Observed) -> Sentence:
     if event.seen is not None:
         return Sentence(text=f"looked: '{event.seen.surface}', {pluralize(event.seen.zones, 'zone')}")
     if event.reason == "world_lost":
@@ -317,7 +319,7 @@ def _observed(event: Observed) -> Sentence:
     return bad(f"the look failed: {event.reason}", event.detail)
 
 
-def _done_checked(event: DoneChecked) -> Sentence:
+def _describe_check(event: DoneChecked) -> Sentence:
     match event.verdict:
         case "met":
             return Sentence(text=f"verified: {event.detail}", tone="good")
@@ -331,11 +333,11 @@ def _done_checked(event: DoneChecked) -> Sentence:
             return Sentence(text="the world was lost before the task could be checked", tone="doubt")
 
 
-def _ends(commands: tuple[Command, ...]) -> bool:
+def _has_finish(commands: tuple[Command, ...]) -> bool:
     return any(isinstance(command, Finish) for command in commands)
 
 
-def _then(commands: tuple[Command, ...]) -> str:
+def _describe_next(commands: tuple[Command, ...]) -> str:
     """What the run does next, where that is not obvious."""
     if any(isinstance(command, Record) for command in commands):
         return "; paused"

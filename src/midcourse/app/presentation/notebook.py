@@ -28,7 +28,7 @@ def show_in_notebooks() -> None:
 def result_html(result: Result) -> str:
     """Whether it succeeded, what it brought back, what it did that cannot be undone, and what it cost."""
     from midcourse.app.presentation.page.markup import element, text
-    from midcourse.app.presentation.result import counts, headline
+    from midcourse.app.presentation.result import describe_counts, headline
     from midcourse.app.presentation.vocabulary import format_argument
 
     def row(name: str, value: str) -> "Markup":
@@ -36,9 +36,9 @@ def result_html(result: Result) -> str:
 
     lasting = [step for step in result.completed if step.irreversible]
     doubt = " (it may have happened; nothing shows it)"
-    return _framed(
+    return _frame(
         element("strong", text(headline(result))),
-        element("p", text(result.goal), element("br"), element("span", text(counts(result)), class_="soft")),
+        element("p", text(result.goal), element("br"), element("span", text(describe_counts(result)), class_="soft")),
         element("p", text(result.final_detail)) if result.final_detail else None,
         element("table", *(row(name, format_argument(value)) for name, value in result.data)) if result.data else None,
         element("p", "Done, and cannot be undone:") if lasting else None,
@@ -55,7 +55,7 @@ def plan_html(plan: PlanVersion) -> str:
     from midcourse.app.presentation.page.plans import step_item
     from midcourse.app.presentation.vocabulary import plan_reason
 
-    return _framed(
+    return _frame(
         element("strong", f"Plan {plan.version}"),
         element("span", " ", text(plan_reason(plan)), class_="soft"),
         element("ol", *(step_item(step, 0) for step in plan.steps)),
@@ -68,12 +68,12 @@ def comparison_html(compared: PlanComparison) -> str:
     from midcourse.app.presentation.page.plans import difference_items
     from midcourse.app.presentation.vocabulary import plan_reason
 
-    return _framed(
+    return _frame(
         element("strong", f"Plan {compared.after.version} compared with plan {compared.before.version}"),
         element("span", " ", text(plan_reason(compared.after)), class_="soft"),
         element("ul", *difference_items(compared.found), class_="diff"),
     )
 
 
-def _framed(*parts: "Markup | None") -> str:
+def _frame(*parts: "Markup | None") -> str:
     return f'<div class="midcourse"><style>{escape(STYLE)}</style>{"".join(part for part in parts if part)}</div>'

@@ -29,8 +29,8 @@ def describe_replay(journal: Journal, again: Replayed) -> ReplayWords:
         headline=_headline(journal, again),
         recorded=_event_line(journal, again.at) if again.at else "",
         this_is=A_BUG if again.verdict == "nondeterminism" else "",
-        saved=_saved(again.saved, again.recorded) if again.saved else "",
-        lost=_lost(again.lost, again) if again.lost else "",
+        saved=_describe_saved(again.saved, again.recorded) if again.saved else "",
+        lost=_describe_lost(again.lost, again) if again.lost else "",
         hint=NO_WRAP_UP if "wrap up" in again.detail else "",
     )
 
@@ -68,7 +68,7 @@ def _event_line(journal: Journal, at: int) -> str:
     return text
 
 
-def _saved(saved: Tally, all_: Tally) -> str:
+def _describe_saved(saved: Tally, all_: Tally) -> str:
     parts = [
         f"{saved.calls} of {pluralize(all_.calls, 'call')}",
         f"{saved.executions} of {pluralize(all_.executions, 'act')}",
@@ -78,7 +78,7 @@ def _saved(saved: Tally, all_: Tally) -> str:
     return ", ".join(parts)
 
 
-def _lost(lost: Lost, again: Replayed) -> str:
+def _describe_lost(lost: Lost, again: Replayed) -> str:
     steps = pluralize(lost.steps, "completed step")
     ended = f"the recorded run ended as {again.reached}" if again.reached else "the recorded run has not ended"
     unless = ", unless a person agrees" if again.verdict == "asks_earlier" else ""

@@ -48,13 +48,13 @@ async def sent_effects(store: Store, run_id: str) -> tuple[Sent, ...]:
             continue
         consequence = await store.consequence(run_id, entry.consequence)
         if consequence is not None and consequence.effect == "irreversible":
-            found.append(_sent(entry, consequence))
+            found.append(_build_sent(entry, consequence))
         elif consequence is None and entry.identity:
-            found.append(_pruned(entry, await store.result(run_id)))
+            found.append(_build_pruned(entry, await store.result(run_id)))
     return tuple(found)
 
 
-def _pruned(entry: LedgerEntry, result: Result | None) -> Sent:
+def _build_pruned(entry: LedgerEntry, result: Result | None) -> Sent:
     """An act of a pruned run: what it sent was deleted, that it was sent is known."""
     steps = result.completed if result else ()
     says = next(
@@ -62,16 +62,16 @@ def _pruned(entry: LedgerEntry, result: Result | None) -> Sent:
     )
     outcome = entry.outcome or Outcome(status="unknown")
     what = f"{says or f'step {entry.index + 1} of plan {entry.version}'} (what was sent was pruned)"
-    return Sent(what=what, happened=_happened(outcome), evidence=describe_evidence(outcome), detail=outcome.detail)
+    return Sent(what=what, happened=_has_happened(outcome), evidence=describe_evidence(outcome), detail=outcome.detail)
 
 
-def _sent(entry: LedgerEntry, consequence: Consequence) -> Sent:
+def _build_sent(entry: LedgerEntry, consequence: Consequence) -> Sent:
     outcome = entry.outcome or Outcome(status="unknown")
     what = consequence.commit.address or f"{consequence.skill} {consequence.target.label}".strip()
-    return Sent(what=what, happened=_happened(outcome), evidence=describe_evidence(outcome), detail=outcome.detail)
+    return Sent(what=what, happened=_has_happened(outcome), evidence=describe_evidence(outcome), detail=outcome.detail)
 
 
-def _happened(outcome: Outcome) -> bool | None:
+def _has_happened(outcome: Outcome) -> bool | None:
     return None if outcome.status == "unknown" else outcome.status == "ok"
 
 
@@ -95,7 +95,7 @@ def headline_of(final_reason: FinalReason, *, verified: bool) -> str:
     return f"failed: {REASONS[final_reason]}"
 
 
-def counts(result: Result) -> str:
+def describe_counts(result: Result) -> str:
     parts = [
         pluralize(result.steps, "step"),
         pluralize(result.budget.segments, "plan"),
@@ -108,7 +108,7 @@ def counts(result: Result) -> str:
     return ", ".join(parts)
 
 
-def ways(result: Result) -> tuple[str, ...]:
+def describe_ways(result: Result) -> tuple[str, ...]:
     """How many steps used visible controls, if some did not, and how detours went, if there were any."""
     lines: list[str] = []
     if result.global_steps:
@@ -120,7 +120,7 @@ def ways(result: Result) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def advice(result: Result, unattended: bool) -> str:
+def suggest_next(result: Result, unattended: bool) -> str:
     """What to do next, in one or two sentences. `unattended`: a question was denied because there was no terminal."""
     show = f"midcourse show {result.run}"
     if unattended and result.final_reason == "rejected":
@@ -136,7 +136,7 @@ def advice(result: Result, unattended: bool) -> str:
             name, most = ("max_error_replans", used.max_error_replans) if spent else ("max_replans", used.max_replans)
             return f"{show} lists what failed; to allow more: --set {name}={max(1, 2 * most)}"
         case "budget_exhausted":
-            return f"the same command with --set {_scarcest(used)}; {show} lists what the budget was spent on"
+            return f"the same command with --set {_raise_scarcest(used)}; {show} lists what the budget was spent on"
         case "deadline_exceeded":
             return f"more time with --set deadline_seconds=N (or none); {show}"
         case "structural_failure" | "replan_no_change" | "empty_plan":
@@ -157,7 +157,7 @@ def advice(result: Result, unattended: bool) -> str:
             return f"please report it, with {show} --json"
 
 
-def _scarcest(used: BudgetUsed) -> str:
+def _raise_scarcest(used: BudgetUsed) -> str:
     """The setting for the ceiling that was used up most, doubled."""
     shares = [
         (used.calls / used.max_calls, f"max_calls={2 * used.max_calls}"),

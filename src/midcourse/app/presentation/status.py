@@ -53,7 +53,7 @@ def step_status(run: Run, index: int) -> StepStatus:
         return "unknown"
     if isinstance(phase, Ended):
         return "current" if phase.reason in (*SUCCESSES, "cancelled") else "failed"
-    return "failed" if any(_follows_failure(move) for move in _ahead(phase)) else "current"
+    return "failed" if any(_follows_failure(move) for move in _following_moves(phase)) else "current"
 
 
 def _follows_failure(move: Move) -> bool:
@@ -62,7 +62,7 @@ def _follows_failure(move: Move) -> bool:
     return isinstance(move, Plan | AskPlanner) and move.cause == "error" and not objected
 
 
-def _ahead(phase: Phase) -> Iterator[Move]:
+def _following_moves(phase: Phase) -> Iterator[Move]:
     """The moves that follow the current phase."""
     move = phase.asked if isinstance(phase, Planning) else getattr(phase, "then", None)
     while move is not None:
@@ -74,7 +74,7 @@ def run_status(run: Run | None, now: float, step: str) -> str:
     """What the run is waiting for. `step` is the current step in words."""
     if run is None:
         return "starting"
-    waiting = _waiting(run, run.phase, now, step)
+    waiting = _describe_phase(run, run.phase, now, step)
     if isinstance(run.phase, Paused | Ended):
         return waiting
     match run.wish:
@@ -103,14 +103,14 @@ def run_sentence(run: Run, now: float, step: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:
+def _describe_phase(run: Run, phase: Phase, now: float, step: str) -> str:
     match phase:
         case New() | Opening() | Looking() | Asking() | Concluding() | Paused():
             return PLAIN_PHASES[type(phase)]
         case Planning():
             return f"planning ({CAUSES[phase.asked.cause]})"
         case Advising():
-            return _advising(run, phase)
+            return _describe_advising(run, phase)
         case Acting():
             tries = run.segment.tries if run.segment else 0
             again = f" (try {tries + 1} of {run.limits.max_step_retries + 1})" if tries else ""
@@ -118,7 +118,7 @@ def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:
         case Verifying():
             return f"outcome unknown, checking: {step or phase.doubt.step.skill}"
         case BackingOff():
-            return f"waiting {format_seconds(_left(run, now))}, then {_after(phase)}"
+            return f"waiting {format_seconds(_seconds_left(run, now))}, then {_describe_next(phase)}"
         case Trying():
             return f"out of reach, looking for a way: {step}"
         case Weighing():
@@ -131,7 +131,7 @@ def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:
             assert_never(phase)
 
 
-def _advising(run: Run, phase: Advising) -> str:
+def _describe_advising(run: Run, phase: Advising) -> str:
     match phase.role:
         case "reflector":
             return "asking why it failed"
@@ -143,7 +143,7 @@ def _advising(run: Run, phase: Advising) -> str:
             return "judging how far the outline is"
 
 
-def _after(phase: BackingOff) -> str:
+def _describe_next(phase: BackingOff) -> str:
     return {
         "check_outcome": "checking again",
         "ask_planner": "asking the planner again",
@@ -151,6 +151,6 @@ def _after(phase: BackingOff) -> str:
     }.get(phase.then.kind, "trying again")
 
 
-def _left(run: Run, now: float) -> float:
+def _seconds_left(run: Run, now: float) -> float:
     due = [issued.at + issued.command.seconds for issued in run.pending if isinstance(issued.command, Wait)]
     return max(0.0, min(due, default=now) - now)

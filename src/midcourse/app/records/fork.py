@@ -55,7 +55,7 @@ class Forked:
     """The event it branched off after: the one asked for, or the nearest before it at which no act was under way."""
 
 
-class KeepsTime(Protocol):
+class TimedWorld(Protocol):
     def keep_time_by(self, clock: Clock) -> None: ...
 
 
@@ -66,7 +66,7 @@ async def fork(
 
     Raises `NotForkable`, and leaves nothing behind but a closed world.
     """
-    at = quiet_point(journal, at)
+    at = find_quiet_point(journal, at)
     if not getattr(agent.world, "rebuilds", False):
         raise NotForkable(
             f"the world '{agent.world.name}' cannot be brought to a recorded state again (it does not say `rebuilds`); "
@@ -76,23 +76,23 @@ async def fork(
     clock = agent.clock or SystemClock()
     recorded = next(run for run in states(journal.opening, journal.rows) if run.seq == at)
     rebuild = _Rebuild(journal, agent, run_id, shift=clock.now() - recorded.now)
-    if offers(agent.world, KeepsTime):
+    if offers(agent.world, TimedWorld):
         agent.world.keep_time_by(rebuild.clock)
     try:
-        run = await rebuild.to(at)
+        run = await rebuild.rebuild_until(at)
     except BaseException:
         await agent.world.close()
         raise
-    if offers(agent.world, KeepsTime):
+    if offers(agent.world, TimedWorld):
         agent.world.keep_time_by(clock)
     limits = limits or run.limits
     run = replace(run, limits=limits, grants=(), forked_from=Origin(run=journal.opening.id, event=at))
     await store.begin(run, replace(journal.task, limits=limits, key=""))
-    await rebuild.kept.copy_to(store, run_id)
+    await rebuild.records.copy_to(store, run_id)
     return Forked(run_id=run_id, at=at)
 
 
-def quiet_point(journal: Journal, at: int) -> int:
+def find_quiet_point(journal: Journal, at: int) -> int:
     """The last event up to this one after which the run continues and no act is under way."""
     origin = journal.opening.forked_from
     if origin is not None:
@@ -128,7 +128,7 @@ def limits_of_fork(journal: Journal, changes: Mapping[str, str]) -> Limits:
 
 
 def _is_quiet(run: Run) -> bool:
-    return not isinstance(run.phase, Ended) and not any(isinstance(one.command, Act) for one in run.pending)
+    return not isinstance(run.phase, Ended) and not any(isinstance(issued.command, Act) for issued in run.pending)
 
 
 # --- bringing a world there
@@ -150,7 +150,7 @@ class _RecordedTime:
         self._now = max(self._now, at)
 
 
-class _Kept(MemoryStore):
+class _RebuiltRecords(MemoryStore):
     """What the rebuilding leaves, until it is known to fit."""
 
     def __init__(self) -> None:
@@ -183,40 +183,40 @@ class _Rebuild:
 
     def __init__(self, journal: Journal, agent: Agent, run_id: str, shift: float) -> None:
         self.clock = _RecordedTime()
-        self.kept = _Kept()
+        self.records = _RebuiltRecords()
         self._journal = journal
         self._shift = shift
         self._run = replace(journal.opening, id=run_id)
-        self._ports: Ports = replace(agent.ports(self.kept, run_id, journal.task), clock=self.clock)
+        self._ports: Ports = replace(agent.ports(self.records, run_id, journal.task), clock=self.clock)
         self._performer = Performer(self._ports)
 
-    async def to(self, at: int) -> Run:
-        await self.kept.begin(self._run, replace(self._journal.task, key=""))
+    async def rebuild_until(self, at: int) -> Run:
+        await self.records.begin(self._run, replace(self._journal.task, key=""))
         for row in self._journal.rows:
             if row.seq > at:
                 break
-            event = await self._happened(row, replace(row.event, at=row.event.at + self._shift))
+            event = await self._reproduce(row, replace(row.event, at=row.event.at + self._shift))
             versions = self._run.counts.versions
             self._run, commands = turn(self._run, event)
             if [command.kind for command in commands] != [command.kind for command in row.commands]:
                 raise NotForkable(f"the run went another way at event {row.seq}")
             if self._run.counts.versions > versions:
-                await self._adopt(row, self._run.counts.versions)
+                await self._save_plan(row, self._run.counts.versions)
         self.clock.reach(self._run.now)
         return self._run
 
-    async def _adopt(self, row: JournalRow, version: int) -> None:
+    async def _save_plan(self, row: JournalRow, version: int) -> None:
         plan = self._journal.plan(version)
         if plan is None:
             raise NotForkable(f"plan {version}, made at event {row.seq}, is not in the journal")
-        await self.kept.save_plan(self._run.id, plan)
+        await self.records.save_plan(self._run.id, plan)
 
-    async def _happened(self, row: JournalRow, event: Event) -> Event:
+    async def _reproduce(self, row: JournalRow, event: Event) -> Event:
         """The recorded event, once the world has answered in the same way."""
         if isinstance(event, Resumed):
-            await self._resumed(row, event)
+            await self._repeat_resumption(row, event)
         if isinstance(event, ApprovalDecided):
-            return self._decided(event)
+            return self._rebind_decision(event)
         if not isinstance(event, Answer):
             return event
         issued = next((one for one in self._run.pending if one.command.id == event.answers), None)
@@ -224,53 +224,53 @@ class _Rebuild:
             case Acted() if issued is None and event.dispatched:
                 raise NotForkable(f"the act at event {row.seq} came late: nobody knows when the world saw it")
             case WorldOpened() | Observed() | Acted() | Verified() | DoneChecked() if issued is not None:
-                return await self._performed(row, issued, event)
+                return await self._perform_again(row, issued, event)
             case Planned() if issued is not None and isinstance(issued.command, MakePlan):
-                return await self._planned(row, issued.command, event)
+                return await self._rebind_plan(row, issued.command, event)
             case _:
                 return event
 
-    def _decided(self, event: ApprovalDecided) -> ApprovalDecided:
+    def _rebind_decision(self, event: ApprovalDecided) -> ApprovalDecided:
         """What was shown is bound to the run; here it is the same, of this one."""
         phase = self._run.phase
         if not event.shown or not isinstance(phase, Asking):
             return event
         return replace(event, shown=tuple(step.consequence for step in phase.steps))
 
-    async def _resumed(self, row: JournalRow, event: Resumed) -> None:
-        if any(isinstance(one.command, Act) for one in self._run.pending):
+    async def _repeat_resumption(self, row: JournalRow, event: Resumed) -> None:
+        if any(isinstance(issued.command, Act) for issued in self._run.pending):
             raise NotForkable(
                 f"the process that drove the run died before event {row.seq}, during an act: "
                 "nobody knows when the world saw it, if ever"
             )
         if event.world == "reopened":
-            if await self.kept.session(self._run.id):
+            if await self.records.session(self._run.id):
                 raise NotForkable(f"the world was lost before event {row.seq}, and cannot be lost like that again")
             await self._ports.world.open()
 
-    async def _performed(
+    async def _perform_again(
         self, row: JournalRow, issued: Issued, event: WorldOpened | Observed | Acted | Verified | DoneChecked
     ) -> Event:
         self.clock.reach(issued.at)
         answer = await self._performer.perform(issued.command)
-        if _essence(answer) != _essence(event):
+        if _comparable_parts(answer) != _comparable_parts(event):
             raise NotForkable(
-                f"the world went another way at event {row.seq}: recorded was {_in_words(event)}, now {_in_words(answer)}"
+                f"the world went another way at event {row.seq}: recorded was {_describe(event)}, now {_describe(answer)}"
             )
         return replace(event, consequence=answer.consequence) if isinstance(answer, Acted) else event
 
-    async def _planned(self, row: JournalRow, command: MakePlan, event: Planned) -> Planned:
+    async def _rebind_plan(self, row: JournalRow, command: MakePlan, event: Planned) -> Planned:
         """What the plan's steps would send is bound to the run, so it is read again."""
         if turn(self._run, event)[0].counts.versions == self._run.counts.versions:
             return event
-        steps = [await self._foreseen(row, command, step) for step in event.steps]
+        steps = [await self._rebind_step(row, command, step) for step in event.steps]
         return replace(event, steps=tuple(steps))
 
-    async def _foreseen(self, row: JournalRow, command: MakePlan, short: PlannedStep) -> PlannedStep:
+    async def _rebind_step(self, row: JournalRow, command: MakePlan, short: PlannedStep) -> PlannedStep:
         if not short.consequence:
             return short
         plan = self._journal.plan(command.version)
-        seen = await self.kept.observation(self._run.id, command.seen)
+        seen = await self.records.observation(self._run.id, command.seen)
         skill = self._ports.world.catalogue().skill(short.skill)
         if plan is None or seen is None or skill is None:
             raise NotForkable(f"the plan made at event {row.seq} cannot be made out again")
@@ -284,41 +284,41 @@ class _Rebuild:
 # --- the same answer
 
 
-def _essence(event: Event) -> tuple[object, ...]:
+def _comparable_parts(event: Event) -> tuple[object, ...]:
     """What makes two answers of a world the same. Digests are bound to a run; how long something took is not."""
     match event:
         case WorldOpened():
             return (event.opened,)
         case Observed():
-            return event.reason, _print(event.seen)
+            return event.reason, _fingerprint(event.seen)
         case Acted():
             what = (event.status, event.reason, event.evidence, event.dispatched, event.identity, event.effect)
-            return *what, event.looked, _print(event.seen)
+            return *what, event.looked, _fingerprint(event.seen)
         case Verified():
-            return event.verdict, event.evidence, event.reason, _print(event.seen)
+            return event.verdict, event.evidence, event.reason, _fingerprint(event.seen)
         case DoneChecked():
-            return event.verdict, _print(event.seen)
+            return event.verdict, _fingerprint(event.seen)
         case _:
             return (event.kind,)
 
 
-def _print(seen: ObservationRef | None) -> str | None:
+def _fingerprint(seen: ObservationRef | None) -> str | None:
     return seen.fingerprint if seen else None
 
 
-def _in_words(event: Event) -> str:
+def _describe(event: Event) -> str:
     match event:
         case WorldOpened():
             return "a world that opened" if event.opened else "a world that did not open"
         case Observed():
-            return _screen(event.seen)
+            return _describe_screen(event.seen)
         case Acted():
-            return f"'{event.reason or event.status}' on {_screen(event.seen)}"
+            return f"'{event.reason or event.status}' on {_describe_screen(event.seen)}"
         case Verified() | DoneChecked():
-            return f"'{event.verdict}' on {_screen(event.seen)}"
+            return f"'{event.verdict}' on {_describe_screen(event.seen)}"
         case _:
             return event.kind
 
 
-def _screen(seen: ObservationRef | None) -> str:
+def _describe_screen(seen: ObservationRef | None) -> str:
     return f"'{seen.surface}' ({seen.fingerprint[:8]})" if seen else "nothing new to see"

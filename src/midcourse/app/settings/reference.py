@@ -4,7 +4,7 @@ from pydantic_settings import BaseSettings
 
 from midcourse.app.settings.audience import Audience, names_for
 from midcourse.app.settings.recovery import PRESETS
-from midcourse.app.settings.run import Settings, variables_of, written
+from midcourse.app.settings.run import Settings, format_value, variables_of
 
 
 def reference(kind: type[BaseSettings] = Settings, *audiences: Audience) -> str:
@@ -13,7 +13,7 @@ def reference(kind: type[BaseSettings] = Settings, *audiences: Audience) -> str:
     for name in names_for(kind, *(audiences or Audience)):
         field = kind.model_fields[name]
         what = (field.description or "").replace("|", "\\|")
-        default = f"`{text}`" if (text := written(field.default)) else "nothing"
+        default = f"`{text}`" if (text := format_value(field.default)) else "nothing"
         variables = " or ".join(f"`{variable}`" for variable in variables_of(name).split(" or "))
         rows.append(f"| `{name}` | {default} | {variables} | {what} |")
     return "\n".join(rows) + "\n"
@@ -23,7 +23,7 @@ def presets() -> str:
     """What each value of `recovery` stands for, as a Markdown table of the settings in which they differ."""
     rows = [f"| setting | {' | '.join(f'`{preset}`' for preset in PRESETS)} |", "|---" * (len(PRESETS) + 1) + "|"]
     for name in PRESETS["default"]:
-        values = [f"`{written(values[name])}`" for values in PRESETS.values()]
+        values = [f"`{format_value(values[name])}`" for values in PRESETS.values()]
         if len(set(values)) > 1:
             rows.append(f"| `{name}` | {' | '.join(values)} |")
     return "\n".join(rows) + "\n"

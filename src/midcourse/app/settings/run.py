@@ -315,7 +315,7 @@ class Settings(RecoverySettings):
 
         Warns of an environment variable that nearly has the name of a setting.
         """
-        settings = built(cls, {}, "")
+        settings = build_settings(cls, {}, "")
         warn_of_misspelt_variables(cls)
         if overrides:
             settings = settings.with_overrides(overrides)
@@ -325,12 +325,12 @@ class Settings(RecoverySettings):
         """These settings with others in their place, as values or as text: `{"max_calls": 5, "approvals": "never"}`."""
         check_names(pairs)
         texts = {name: value.strip() if isinstance(value, str) else value for name, value in pairs.items()}
-        return built(Settings, said(self) | texts, "--set ")
+        return build_settings(Settings, explicit_values(self) | texts, "--set ")
 
     def with_task(self, values: Mapping[str, object]) -> "Settings":
         """These settings, and a task file's wherever nothing more important has said anything."""
         check_names(values)
-        return built(Settings, {**values, **said(self)}, "[settings] ")
+        return build_settings(Settings, {**values, **explicit_values(self)}, "[settings] ")
 
     def agreement(self) -> Agreement:
         """Raises `TaskInvalid` for a policy file that will not do."""
@@ -355,7 +355,7 @@ class Settings(RecoverySettings):
         return limits
 
 
-def said(settings: BaseSettings) -> dict[str, object]:
+def explicit_values(settings: BaseSettings) -> dict[str, object]:
     """What is not merely a default."""
     return {name: getattr(settings, name) for name in sorted(settings.model_fields_set)}
 
@@ -366,7 +366,7 @@ def check_names(values: Mapping[str, object], kind: type[BaseSettings] = Setting
             raise TaskInvalid(describe_unknown("setting", name, kind.model_fields))
 
 
-def built(kind: type[S], values: dict[str, object], source: str) -> S:
+def build_settings(kind: type[S], values: dict[str, object], source: str) -> S:
     """From these values and the environment. `source` is what complaints put before the name of a value."""
     try:
         return kind(**values)  # pyright: ignore[reportArgumentType]
@@ -393,7 +393,7 @@ def aliases(kind: type[BaseSettings] = Settings) -> dict[str, str]:
     return {name: str(also.choices[1]) for name, also in known.items() if isinstance(also, AliasChoices)}
 
 
-def written(value: object) -> str:
+def format_value(value: object) -> str:
     """As it can be written in `--set`, the environment and, text in quotes, a task file."""
     if isinstance(value, tuple):
         return rules_as_json(cast(tuple[FailureRule, ...], value))

@@ -11,7 +11,7 @@ import typer
 
 from midcourse.app.batch.rows import read_rows
 from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.one_line import taping
+from midcourse.app.one_line import tape_settings
 from midcourse.app.start import new_run_id
 from midcourse.app.wiring import Job, load_job, with_inputs
 from midcourse.cli.lookup import LAST
@@ -195,7 +195,7 @@ def parse_inputs(texts: list[str] | None) -> dict[str, str]:
 
 def on_tape(*, record: str, cassette: str) -> list[str]:
     """`--record` and `--cassette` as settings of the run."""
-    return [f"{name}={file}" for name, file in taping(record=record, cassette=cassette).items()]
+    return [f"{name}={file}" for name, file in tape_settings(record=record, cassette=cassette).items()]
 
 
 def _refuse_combinations(

@@ -11,7 +11,7 @@ from midcourse.app.agent import Agent
 from midcourse.app.home import LocalStore
 from midcourse.app.settings.run import Settings
 from midcourse.app.undo import UndoneAct, UndoReport, functions_in, undo_acts
-from midcourse.app.wiring import job_of_run, kept_at, run_folder, world_for
+from midcourse.app.wiring import job_of_run, run_folder, with_current_settings, world_for
 from midcourse.cli.lookup import FoundRun, find_run
 from midcourse.cli.options import Fleet, HomeFolder, Json, Run, teach
 from midcourse.cli.overrides import load_both_settings, with_options
@@ -106,7 +106,7 @@ async def _world_of(
 
         maker = PortsMaker(found.store, fleet, settings.home)
         _, job = await maker.load_job(run_id)
-        return kept_at(job, settings).settings, maker.world_of(run_id, job)
+        return with_current_settings(job, settings).settings, maker.world_of(run_id, job)
     try:
         job = job_of_run(settings, run_id)
     except RunUnknown:

@@ -38,13 +38,13 @@ def serve_console(home: Settings, fleet: FleetSettings | None = None) -> Generat
     found: list[str] = []
     ready = threading.Event()
 
-    def told(address: str) -> None:
+    def remember_address(address: str) -> None:
         found.append(address)
         ready.set()
 
     def run() -> None:
         try:
-            asyncio.run(serve(Serving(home=home, fleet=fleet, port=0), told, servers.append))
+            asyncio.run(serve(Serving(home=home, fleet=fleet, port=0), remember_address, servers.append))
         finally:
             ready.set()
 

@@ -7,7 +7,7 @@ from rich.text import Text
 from midcourse.app.fleet.connection import connected, start_durable_run
 from midcourse.app.fleet.control import START_ONE, FleetControl
 from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.wiring import Job, job_from, run_folder
+from midcourse.app.wiring import Job, decode_job, run_folder
 from midcourse.cli.lookup import PROGRAM
 from midcourse.cli.session.local import Verbosity, print_result
 from midcourse.cli.session.watching import WatchSession, print_problem
@@ -46,7 +46,7 @@ async def resume_durable(
         if detach:
             return _begun(run_id, verbosity, attended=await fleet.runs.has_workers())
         session = WatchSession(
-            FleetControl(fleet, run_id), verbosity, name=job_from(text).name if text else PROGRAM, goal=task.goal
+            FleetControl(fleet, run_id), verbosity, name=decode_job(text).name if text else PROGRAM, goal=task.goal
         )
         return await session.follow(folder, writes=True)
 

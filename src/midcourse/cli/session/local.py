@@ -15,7 +15,7 @@ from midcourse.app.agent import Agent, agent_for
 from midcourse.app.home import LocalStore, open_store
 from midcourse.app.one_line import DryRun
 from midcourse.app.presentation.question import step_json
-from midcourse.app.presentation.result import counts, sent_effects
+from midcourse.app.presentation.result import describe_counts, sent_effects
 from midcourse.app.presentation.vocabulary import format_argument
 from midcourse.app.start import start_run as store_run
 from midcourse.app.wiring import Job, export, result_json, run_folder
@@ -225,7 +225,9 @@ def print_dry_run(result: Result, dropped: Question, verbosity: Verbosity) -> in
     where = terminal()
     if not verbosity.quiet:
         where.console.print(dry_panel(dropped, where))
-    where.console.print(Text(f"dry run: this would be sent, and was not; {counts(result)}", "bold"), soft_wrap=True)
+    where.console.print(
+        Text(f"dry run: this would be sent, and was not; {describe_counts(result)}", "bold"), soft_wrap=True
+    )
     where.console.print(Text("to do it: the same command without --dry-run", "dim"), soft_wrap=True)
     return SUCCEEDED
 

@@ -67,7 +67,7 @@ class Board:
         if resumed:
             self._say(f"row {row.number} continues: {row.label}")
 
-    async def heard(self, row: Row, progress: Progress) -> None:
+    async def on_progress(self, row: Row, progress: Progress) -> None:
         running, run_id = self._running[row.number], progress.run.id
         if not running.recalled:
             running.recalled = True

@@ -14,10 +14,10 @@ from midcourse.app.presentation.result import (
     EFFECTS,
     UNDECIDED_UNASKED,
     Sent,
-    advice,
-    counts,
+    describe_counts,
+    describe_ways,
     headline,
-    ways,
+    suggest_next,
 )
 from midcourse.app.presentation.vocabulary import format_argument, pluralize
 from midcourse.cli.view.symbols import Marks
@@ -62,7 +62,7 @@ class Verdict:
         result = self.result
         why = f"{result.final_reason}" + (f", {result.final_detail}" if result.final_detail else "")
         hint = f"; {self.unanswered}" if self.unattended else ""
-        return marks.clean(f"{headline(result)} ({why}){hint} {marks.dash} {counts(result)}; run {result.run}")
+        return marks.clean(f"{headline(result)} ({why}){hint} {marks.dash} {describe_counts(result)}; run {result.run}")
 
     def rows(self, marks: Marks, most: int = ALL) -> list[tuple[str, Text]]:
         """Label and text; a row without a label continues the one above."""
@@ -71,8 +71,8 @@ class Verdict:
         rows = [("goal", Text(marks.clean(result.goal), "bold")), ("why", Text(marks.clean(why)))]
         if self.unattended:
             rows.append(("", Text(self.unanswered, "yellow")))
-        rows.append(("took", Text(counts(result))))
-        rows += [("", Text(line)) for line in ways(result)]
+        rows.append(("took", Text(describe_counts(result))))
+        rows += [("", Text(line)) for line in describe_ways(result)]
         rows += _labelled("done", self._completed(marks), most, marks)
         rows += _labelled("sent", [sent_line(one, marks) for one in self.sent], most, marks)
         if self.effects:
@@ -88,7 +88,7 @@ class Verdict:
         if self.folder is not None:
             rows.append(("files", Text(marks.clean(str(self.folder / "result.json")))))
             rows.append(("", Text(marks.clean(str(self.folder / "journal.jsonl")))))
-        rows.append(("next", Text(advice(result, self.unattended))))
+        rows.append(("next", Text(suggest_next(result, self.unattended))))
         if self.save_as:
             rows.append(("save", Text(self.save_as)))
             if len(self.sent) > 1:

@@ -22,12 +22,12 @@ class Guidance(Model):
     text: Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S")]
 
 
-async def known(desk: Desk, run_id: str) -> None:
+async def check_known(desk: Desk, run_id: str) -> None:
     if not await is_stored(desk.store, run_id):
         raise RunUnknown(f"no run is called '{run_id}'")
 
 
-def accepted(run_id: str, why_not: str, says: str) -> Accepted:
+def accept_or_refuse(run_id: str, why_not: str, says: str) -> Accepted:
     if why_not:
         raise Refusal(409, "refused", why_not, next=f"GET /api/v1/runs/{run_id} says what it may be told now")
     return Accepted(run=run_id, says=says)
@@ -36,29 +36,29 @@ def accepted(run_id: str, why_not: str, says: str) -> Accepted:
 @router.post("/runs/{run_id}/pause", responses=REFUSALS)
 async def pause(run_id: RunPath, desk: TheDesk, _: Operator) -> Accepted:
     """Pause after the current step."""
-    await known(desk, run_id)
-    return accepted(run_id, await desk.control(run_id).pause(), "it pauses after the current step")
+    await check_known(desk, run_id)
+    return accept_or_refuse(run_id, await desk.control(run_id).pause(), "it pauses after the current step")
 
 
 @router.post("/runs/{run_id}/resume", responses=REFUSALS)
 async def resume(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Operator) -> Accepted:
     """End a pause, or continue an interrupted run. A caller who has taken over its world leaves it."""
-    await known(desk, run_id)
+    await check_known(desk, run_id)
     await shared.take_overs.end(caller.tenant, run_id)
-    return accepted(run_id, await desk.resume(run_id), "it looks at the world, and continues")
+    return accept_or_refuse(run_id, await desk.resume(run_id), "it looks at the world, and continues")
 
 
 @router.post("/runs/{run_id}/cancel", responses=REFUSALS)
 async def cancel(run_id: RunPath, desk: TheDesk, _: Operator) -> Accepted:
     """End the run after the current step: an act is never interrupted."""
-    await known(desk, run_id)
-    return accepted(run_id, await desk.control(run_id).cancel(), "it ends after the current step")
+    await check_known(desk, run_id)
+    return accept_or_refuse(run_id, await desk.control(run_id).cancel(), "it ends after the current step")
 
 
 @router.post("/runs/{run_id}/guide", responses=REFUSALS)
 async def guide(run_id: RunPath, body: Guidance, desk: TheDesk, _: Operator) -> Accepted:
     """Give the planner advice for its next plan."""
-    await known(desk, run_id)
-    return accepted(
+    await check_known(desk, run_id)
+    return accept_or_refuse(
         run_id, await desk.control(run_id).guide(body.text.strip()), "the planner reads it with its next plan"
     )

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter
 
 from midcourse.app.settings.audience import Audience, audience_of
-from midcourse.app.settings.run import Settings, written
+from midcourse.app.settings.run import Settings, format_value
 from midcourse.app.wiring import SIMULATED, WORLDS
 from midcourse.server.models.base import Model
 from midcourse.server.problems import documented
@@ -86,8 +86,8 @@ async def list_settings(desk: TheDesk, caller: Reader) -> tuple[SettingRow, ...]
             name=name,
             value=""
             if name in OF_THE_SERVER and not caller.may("administer")
-            else written(getattr(desk.settings, name)),
-            default=written(field.default),
+            else format_value(getattr(desk.settings, name)),
+            default=format_value(field.default),
             description=field.description or "",
             audience=audience_of(field),
             changeable=name not in OF_THE_SERVER,

@@ -16,7 +16,7 @@ from midcourse.server.live import NotWatchable
 from midcourse.server.models.questions import Accepted
 from midcourse.server.models.take_over import Gestures, HandledView
 from midcourse.server.problems import Refusal, documented
-from midcourse.server.routes.control import REFUSALS, accepted, known
+from midcourse.server.routes.control import REFUSALS, accept_or_refuse, check_known
 from midcourse.server.routes.live import PICTURE, After, next_frame, nothing_to_see, respond
 from midcourse.server.routes.runs import RunPath
 from midcourse.server.state import Operator, Shared, SharedState, TheDesk
@@ -36,10 +36,10 @@ async def take_over(run_id: RunPath, desk: TheDesk, shared: SharedState, caller:
 
     Until the run is resumed, nothing that the caller does in the world is held. It is recorded as the caller's.
     """
-    await known(desk, run_id)
+    await check_known(desk, run_id)
     control = desk.control(run_id)
     if run_id not in desk.driven_here() and (why_not := await control.why_no_take_over()):
-        return accepted(run_id, why_not, "")
+        return accept_or_refuse(run_id, why_not, "")
     phase = (await desk.store.load(run_id))[0].phase
     why_not = ""
     if isinstance(phase, Asking):
@@ -47,7 +47,7 @@ async def take_over(run_id: RunPath, desk: TheDesk, shared: SharedState, caller:
     elif not isinstance(phase, Paused):
         why_not = await control.pause()
     if why_not:
-        return accepted(run_id, why_not, "")
+        return accept_or_refuse(run_id, why_not, "")
     why_not = await _wait_for_pause(desk, run_id)
     where = ""
     if not why_not:
@@ -56,7 +56,7 @@ async def take_over(run_id: RunPath, desk: TheDesk, shared: SharedState, caller:
             await shared.take_overs.begin(caller.tenant, desk, run_id, caller.name)
         except ConnectionError as trouble:
             why_not = f"it is paused, but {trouble}"
-    return accepted(
+    return accept_or_refuse(
         run_id, why_not, f"the world is yours{f', {where}' if where else ''}; resume the run when you are done"
     )
 
@@ -91,7 +91,7 @@ async def see_taken_over(
     request: Request, run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Operator, after: After = ""
 ) -> Response:
     """Wait for the next picture of the world that the caller has taken over. Secrets are not covered. It is not stored."""
-    await known(desk, run_id)
+    await check_known(desk, run_id)
     if shared.take_overs.find(caller.tenant, run_id) is None:
         return nothing_to_see()
     held = await _held(desk, shared, caller, run_id)
@@ -118,7 +118,7 @@ async def act_in_taken_over(
 
 async def _held(desk: Desk, shared: Shared, caller: Caller, run_id: str) -> TakeOver:
     """What the caller has taken over. Another operator has to take over first, which is recorded."""
-    await known(desk, run_id)
+    await check_known(desk, run_id)
     held = shared.take_overs.find(caller.tenant, run_id)
     if held is None or held.by != caller.name:
         raise _not_held(run_id, f"{held.by} has taken it over" if held else "you have not taken it over")

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from midcourse.app.presentation.replay import describe_replay
 from midcourse.app.records.journal import journal_of
 from midcourse.app.records.replay import replay_journal
-from midcourse.app.settings.run import written
+from midcourse.app.settings.run import format_value
 from midcourse.app.start import new_run_id
 from midcourse.server.models.records import ForkBody, ForkedView, ReplayBody, ReplayView
 from midcourse.server.problems import documented
@@ -22,7 +22,7 @@ router = APIRouter(tags=["what if"])
 async def replay_run(run_id: RunPath, body: ReplayBody, desk: TheDesk) -> ReplayView:
     """Put the recorded run through the director again under other settings. Nothing is done, and no model is asked."""
     journal = await journal_of(desk.store, run_id)
-    changes = {name: written(value) for name, value in changed_settings(body.settings).items()}
+    changes = {name: format_value(value) for name, value in changed_settings(body.settings).items()}
     again = await asyncio.to_thread(replay_journal, journal, changes)
     words = describe_replay(journal, again)
     return ReplayView(
@@ -47,6 +47,6 @@ async def replay_run(run_id: RunPath, body: ReplayBody, desk: TheDesk) -> Replay
 async def fork_run(run_id: RunPath, body: ForkBody, desk: TheDesk, caller: Operator) -> ForkedView:
     """Continue live from one event of a recorded run, as a new run in a fresh world. Approvals are asked for again."""
     journal = await journal_of(desk.store, run_id)
-    changes = {name: written(value) for name, value in changed_settings(body.settings).items()}
+    changes = {name: format_value(value) for name, value in changed_settings(body.settings).items()}
     forked = await desk.fork(journal, body.at, body.run_id or new_run_id(), changes, by=caller.name)
     return ForkedView(run=forked.run_id, at=forked.at)

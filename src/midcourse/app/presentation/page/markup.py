@@ -22,10 +22,10 @@ NOTHING = Markup("")
 
 def text(value: str) -> Markup:
     """Text of a page, a planner or a person: isolated, so that it cannot change the direction of what is around it."""
-    return element("bdi", _spelled(value)) if value else NOTHING
+    return element("bdi", _escape_readably(value)) if value else NOTHING
 
 
-def _spelled(value: str) -> Markup:
+def _escape_readably(value: str) -> Markup:
     spelled = make_readable(escape(value, quote=True), _spell)
     return Markup(spelled)
 

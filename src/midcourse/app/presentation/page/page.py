@@ -17,7 +17,7 @@ from midcourse.app.presentation.page.sections import (
     spending_section,
 )
 from midcourse.app.presentation.page.story import MOST_BYTES, Story, read_story
-from midcourse.app.presentation.result import counts
+from midcourse.app.presentation.result import describe_counts
 from midcourse.app.presentation.vocabulary import format_argument, format_time
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.store import Store
@@ -102,7 +102,7 @@ def _facts(story: Story) -> Markup:
         ("Task", text(story.name)),
         ("World", text(task.world)),
         ("Started", join([format_time(story.began_at), " by " if task.by else "", text(task.by)])),
-        ("Came to", text(counts(result)) if result else NOTHING),
+        ("Came to", text(describe_counts(result)) if result else NOTHING),
         ("Key", text(task.key)),
         ("Continues", text(f"run {opening.forked_from.run}") if opening.forked_from else NOTHING),
         *((f"Input {name}", text(format_argument(value))) for name, value in task.inputs),

@@ -81,23 +81,23 @@ async def read_story(store: Store, blobs: Blobs, run_id: str, *, name: str = "",
     """Raises `RunUnknown`."""
     journal = await journal_of(store, run_id)
     result = await store.result(run_id)
-    pictures = await _pictures(store, blobs, run_id, most_bytes)
+    pictures = await _load_pictures(store, blobs, run_id, most_bytes)
     return Story(
         journal=journal,
         result=result,
-        sentence=_sentence(journal, result),
+        sentence=_describe_state(journal, result),
         name=name,
-        log=_log(journal),
+        log=_narrate(journal),
         sent=await sent_acts(store, journal),
-        questions=await _questions(store, journal),
+        questions=await _load_questions(store, journal),
         pictures=pictures,
-        shots=await _shots(store, journal, pictures),
+        shots=await _load_shots(store, journal, pictures),
         carried_out=count_carried_out(journal.opening, journal.rows),
         told_at=time.time(),
     )
 
 
-def _sentence(journal: Journal, result: Result | None) -> str:
+def _describe_state(journal: Journal, result: Result | None) -> str:
     if result is not None:
         words = headline(result)
         return f"{words[:1].upper()}{words[1:]}."
@@ -108,7 +108,7 @@ def _sentence(journal: Journal, result: Result | None) -> str:
     return run_sentence(run, run.now, step)
 
 
-def _log(journal: Journal) -> tuple[LogLine, ...]:
+def _narrate(journal: Journal) -> tuple[LogLine, ...]:
     narrator = Narrator()
     narrator.add_commands(issued.command for issued in journal.opening.pending)
     for plan in journal.plans:
@@ -117,7 +117,7 @@ def _log(journal: Journal) -> tuple[LogLine, ...]:
     return tuple(line for line in lines if line is not None)
 
 
-async def _questions(store: Store, journal: Journal) -> tuple[AskedQuestion, ...]:
+async def _load_questions(store: Store, journal: Journal) -> tuple[AskedQuestion, ...]:
     asked = [
         (row.event.at, command) for row in journal.rows for command in row.commands if isinstance(command, AskPerson)
     ]
@@ -127,7 +127,7 @@ async def _questions(store: Store, journal: Journal) -> tuple[AskedQuestion, ...
             AskedQuestion(
                 at=at,
                 command=command,
-                steps=tuple([await _shown(store, journal, step) for step in command.steps]),
+                steps=tuple([await _load_step(store, journal, step) for step in command.steps]),
                 decision=decided.get(command.id),
             )
             for at, command in asked
@@ -135,14 +135,14 @@ async def _questions(store: Store, journal: Journal) -> tuple[AskedQuestion, ...
     )
 
 
-async def _shown(store: Store, journal: Journal, step: AskedStep) -> ShownStep:
+async def _load_step(store: Store, journal: Journal, step: AskedStep) -> ShownStep:
     plan = journal.plan(step.version)
     says = describe_step(plan.steps[step.index]) if plan and step.index < len(plan.steps) else ""
     found = await store.consequence(journal.opening.id, step.consequence) if step.consequence else None
     return ShownStep(says=says, consequence=found)
 
 
-async def _pictures(store: Store, blobs: Blobs, run_id: str, most_bytes: int) -> tuple[Picture, ...]:
+async def _load_pictures(store: Store, blobs: Blobs, run_id: str, most_bytes: int) -> tuple[Picture, ...]:
     """Every picture once, in the order of the looks. The first ones are inside, until there is no room left."""
     found: list[Picture] = []
     room = most_bytes
@@ -166,7 +166,7 @@ async def _pictures(store: Store, blobs: Blobs, run_id: str, most_bytes: int) ->
     return tuple(found)
 
 
-async def _shots(store: Store, journal: Journal, pictures: tuple[Picture, ...]) -> dict[str, Picture]:
+async def _load_shots(store: Store, journal: Journal, pictures: tuple[Picture, ...]) -> dict[str, Picture]:
     by_digest = {picture.digest: picture for picture in pictures if picture.source}
     shots: dict[str, Picture] = {}
     for row in journal.rows if by_digest else ():

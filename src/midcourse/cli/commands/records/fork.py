@@ -10,11 +10,11 @@ import typer
 from rich.text import Text
 
 from midcourse.app.home import open_store
-from midcourse.app.records.fork import Forked, job_of_fork, limits_of_fork, quiet_point
+from midcourse.app.records.fork import Forked, find_quiet_point, job_of_fork, limits_of_fork
 from midcourse.app.records.fork import fork as fork_run
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_id
-from midcourse.app.wiring import Job, save_job, saved_job
+from midcourse.app.wiring import Job, load_saved_job, save_job
 from midcourse.cli.lookup import FoundJournal, find_journal
 from midcourse.cli.options import Change, Journal, Json, Quiet, teach
 from midcourse.cli.overrides import split_home
@@ -49,7 +49,7 @@ def fork(
     """
     settings, changes = split_home(set_)
     found = find_journal(journal, settings)
-    quiet_point(found.journal, at)
+    find_quiet_point(found.journal, at)
     job = _job(found, settings, changes)
     return asyncio.run(_fork(found, at, job, changes, Verbosity(json=json, quiet=quiet)))
 
@@ -57,7 +57,7 @@ def fork(
 def _job(found: FoundJournal, settings: Settings, changes: Mapping[str, str]) -> Job:
     """The recorded run's job, in this home and with these settings changed."""
     try:
-        return job_of_fork(saved_job(found.folder), settings, changes)
+        return job_of_fork(load_saved_job(found.folder), settings, changes)
     except RunUnknown:
         raise NotForkable(
             f"there is no job.json in '{found.folder}', so its world and planner are unknown; fork it from Python"

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import typer
 from rich.text import Text
 
-from midcourse.app.doctor import Finding, Health, check_up
+from midcourse.app.doctor import Finding, Health, check_setup
 from midcourse.cli.options import Home, Json, Model, teach
 from midcourse.cli.overrides import load_settings
 from midcourse.cli.session.local import log_to
@@ -36,7 +36,7 @@ def doctor(model: Model = "", set_: Home = None, json: Json = False) -> int:
     """
     settings = load_settings(set_, "home")
     with log_to(None):
-        findings = asyncio.run(check_up(settings, model=model))
+        findings = asyncio.run(check_setup(settings, model=model))
     ill = any(finding.health == "bad" for finding in findings)
     if json:
         print_object({"healthy": not ill, "findings": [asdict(finding) for finding in findings]})

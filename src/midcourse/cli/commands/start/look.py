@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from midcourse.app.presentation.vocabulary import pluralize
-from midcourse.app.wiring import browser_at, desktop_with
+from midcourse.app.wiring import build_browser, build_desktop
 from midcourse.cli.options import OriginsFile, teach
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
@@ -92,7 +92,7 @@ def look(
 
 async def _look(url: str, options: Mapping[str, object], *, whole: bool) -> Snapshot:
     """Observe twice and time the second: the first one also attaches to frames."""
-    browser = browser_at(url, options)
+    browser = build_browser(url, options)
     await browser.open()
     try:
         await browser.observe()
@@ -110,7 +110,7 @@ async def _look(url: str, options: Mapping[str, object], *, whole: bool) -> Snap
 
 
 async def _look_at_desktop(program: str) -> Snapshot:
-    desktop = desktop_with(program, {})
+    desktop = build_desktop(program, {})
     await desktop.open()
     try:
         begun = time.perf_counter()
