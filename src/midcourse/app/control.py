@@ -2,10 +2,12 @@
 
 import time
 from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from typing import ClassVar, Protocol
 
 from midcourse.domain.approval import Question
 from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.records.summary import RunSummary
 from midcourse.domain.replace import replace
 from midcourse.ports.controls import Request
 from midcourse.ports.inbox import Inbox, PostedControls
@@ -74,6 +76,18 @@ class LocalStore(FollowedStore, Protocol):
     """What controlling a local run needs of a store."""
 
     def is_claimed(self, run_id: str) -> bool | None: ...
+
+
+async def list_open_questions(
+    store: LocalStore, asking: Iterable[RunSummary], is_driven: Callable[[str], bool]
+) -> tuple[Question, ...]:
+    """The open questions of these runs that can be decided now.
+
+    If nothing drives the run, a decision waits until the run is resumed, so only an expired question is left out.
+    """
+    found = [await store.open_question(run.id) for run in asking]
+    now = time.time()
+    return tuple(question for question in found if question and (is_driven(question.run) or question.expires_at > now))
 
 
 class LocalControl(RunControl):

@@ -81,7 +81,7 @@ def _check_installation() -> Finding:
 
 
 async def _check_chromium() -> Finding:
-    """Started, and shown a page through the gate that every request passes."""
+    """Start Chromium and show it a page through the gate that every request passes."""
     if missing := missing_extras(("browser",)):
         return Finding(about="chromium", health="absent", says="not looked for", type_this=install(missing))
     from midcourse.testing.sites import Tickets, serve
@@ -106,7 +106,7 @@ async def _check_chromium() -> Finding:
 
 
 def _check_desktop() -> Finding:
-    """Whether a desktop could be started. Its programs come from the system, and no extra brings them."""
+    """Check whether a desktop can be started. Its programs are packages of the system, not of an extra."""
     if missing := missing_extras(("desktop",)):
         return Finding(about="desktop", health="absent", says="not looked for", type_this=install(missing))
     from midcourse.worlds.desktop.display import apt_line, missing_packages
@@ -119,7 +119,7 @@ def _check_desktop() -> Finding:
 
 
 def _check_robot() -> Finding:
-    """Whether the arm can be simulated, and the cell pictured."""
+    """Check whether the arm can be simulated and the cell rendered."""
     if missing := missing_extras(("robot",)):
         return Finding(about="robot", health="absent", says="needs an extra", type_this=install(missing))
     from midcourse.worlds.robot.camera import NO_PICTURES, find_gl
@@ -171,7 +171,7 @@ async def _check_model(model: str, settings: Settings) -> Finding:
 
 
 def _missing_key(model: str, settings: Settings) -> str:
-    """The variable that the first of these models needs and that is not set; nothing if that cannot be told."""
+    """The missing environment variable for the key of the first of these models; empty if it is set or unknown."""
     provider = model.partition(":")[0].partition("-")[0]
     variable = f"{provider.upper()}_API_KEY"
     served_here = bool(settings.model_base_url) and provider == "openai"
@@ -188,7 +188,7 @@ def _check_disk(home: Path) -> Finding:
 
 
 def _check_permissions(home: Path) -> Finding:
-    """Whether runs can be kept, and whether other accounts can read keys that lie about here."""
+    """Check whether runs can be stored, and whether other accounts can read a `.env` file with keys."""
     above = home.absolute().parent
     if home.exists() and not os.access(home, os.R_OK | os.W_OK | os.X_OK):
         says = f"{home} is not writable"

@@ -17,7 +17,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.ports.approver import Approver
 
 DRY = {"approvals": "always", "approval_policy": "none"}
-"""Settings of a dry run: it has to be asked about everything irreversible, or it could not drop it."""
+"""Settings of a dry run: everything irreversible needs approval, so that it can be dropped."""
 SAVED = """\
 # Without this the best that a run can say is that its plan was carried out. Which page shows that it is done?
 # [done_when]
@@ -34,12 +34,12 @@ class Wish:
     at: str
     """The page where it begins."""
     model: str = ""
-    """The one of the settings, if this is empty."""
+    """If empty, the model of the settings."""
     inputs: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
     secrets: tuple[str, ...] = ()
-    """Names, each with the origin where it may be typed after an `@`; without one, that is the origin of `at`."""
+    """Names of secrets, each with `@` and the origin where it may be typed; without one, the origin of `at`."""
     origins: str | Mapping[str, object] | None = None
-    """A policy file, or what such a file would hold."""
+    """A policy file, or the contents of one."""
     max_cost: float | None = None
     """In US dollars."""
     approvals: Approvals | None = None
@@ -47,7 +47,7 @@ class Wish:
 
 
 def job_for(wish: Wish, overrides: Mapping[str, str] | None = None) -> Job:
-    """The task file that it comes to. Raises `TaskInvalid` for what cannot be run as said, a missing secret included."""
+    """Build the job for a wish. Raises `TaskInvalid` if it cannot be run, for example because a secret is missing."""
     require_extras("`do`", "browser", "llm")
     from midcourse.worlds.browser.egress.policy import policy_values
 
@@ -81,7 +81,7 @@ def job_for(wish: Wish, overrides: Mapping[str, str] | None = None) -> Job:
 
 
 def tape_settings(*, record: str | Path | None = None, cassette: str | Path | None = None) -> dict[str, str]:
-    """Settings of a run that is recorded or played. It may be resumed in another folder, so paths are absolute."""
+    """Settings to record a run or to play a recording. Paths are absolute, because a run may be resumed in another folder."""
     files = {"record": record, "cassette": cassette}
     return {name: str(Path(file).absolute()) for name, file in files.items() if file}
 
@@ -127,13 +127,13 @@ def _origin(address: str, what: str) -> str:
 
 
 def _escape(text: str, inputs: Iterable[str] = ()) -> str:
-    """With every dollar sign doubled, as a task file wants it, but for references to these inputs."""
+    """The text for a task file: every dollar sign is doubled, except in references to these inputs."""
     kept = "".join(rf"(?!input\.{re.escape(name)}\b)" for name in inputs)
     return re.sub(rf"\${kept}", "$$", text)
 
 
 def _escape_all(value: object) -> object:
-    """The same for every text in it."""
+    """Escape every text in a value."""
     match value:
         case str():
             return _escape(value)
@@ -146,7 +146,7 @@ def _escape_all(value: object) -> object:
 
 
 def _derive_name(goal: str) -> str:
-    """What a file of it may be called: 'Order one desk lamp' is order-one-desk-lamp."""
+    """A file name for a goal: 'Order one desk lamp' becomes order-one-desk-lamp."""
     words = re.sub(r"[^a-z0-9]+", "-", goal.lower()).strip("-")
     short = words if len(words) <= LONGEST_NAME else words[:LONGEST_NAME].rpartition("-")[0] or words[:LONGEST_NAME]
     return short or "task"

@@ -1,7 +1,7 @@
-"""Undoes what a run did: the inverse of each act in its ledger, newest first.
+"""Undoes what a run did: carries out the inverse of each act in its ledger, newest first.
 
-Each inverse is a run of its own under the business key `undo:RUN/COMMAND`, so that it is carried out once, whichever call or process
-asks for it. See design/0028.
+Each inverse is a separate run under the business key `undo:RUN/COMMAND`, so it is carried out once, even if several calls or
+processes request it. See design/0028.
 """
 
 from collections.abc import AsyncGenerator
@@ -46,7 +46,7 @@ WITHOUT_MODELS = {"model": "", "role_models": "", "cassette": "", "record": "", 
 
 @dataclass(frozen=True, kw_only=True)
 class UndoneAct:
-    """What became of one act of the run."""
+    """One act of the run, and whether it was undone."""
 
     number: int
     """Its number in the run, counted from 1; `step` of `Agent.undo`."""
@@ -130,7 +130,7 @@ def _effect_of(entry: LedgerEntry, step: Step | None) -> Effect | None:
 
 
 def _classify_outcome(outcome: Outcome) -> Happened | None:
-    """None: it certainly had no effect. A failure that nothing else confirms may have left something."""
+    """Whether an act happened; None if it certainly had no effect. A failure without evidence may have had one."""
     if outcome.status == "ok":
         return "yes"
     if outcome.status in ("no_effect", "unreachable") or (outcome.status == "failed" and outcome.evidence):
@@ -196,7 +196,7 @@ async def _read_catalogue(world: World) -> Catalogue:
 
 
 def _task_of(settings: Settings, task: Task, run_id: str, inverse: Inverse) -> Task:
-    """The task of an undo. Every inverse is asked about, whatever its effect, unless approvals are off."""
+    """The task of an undo. Every inverse needs approval, even a reversible one, unless approvals are off."""
     limits = Limits(outline="off").over(settings.limits())
     agreement: Agreement = settings.agreement()
     if limits.approvals != "never":
@@ -235,7 +235,7 @@ def _why_left(result: Result) -> str:
 
 
 def undone_run(task: Task) -> str:
-    """The run that a run with this task undoes an act of; empty if it is not an undo."""
+    """The run of which this task undoes an act; empty if it is not an undo."""
     return task.key.removeprefix(KEY).rpartition("/")[0] if task.key.startswith(KEY) else ""
 
 

@@ -1,4 +1,4 @@
-"""The composition root: picks adapters, and only those that a job names. What a fleet needs besides is in fleet.py."""
+"""The composition root: builds the adapters that a job names, and no others. What a fleet also needs is in `app/fleet`."""
 
 import json
 import os
@@ -47,7 +47,7 @@ SIMULATED = {
     "web": "midcourse.worlds.simulated.web:Web",
     "windows": "midcourse.worlds.simulated.application:Windows",
 }
-"""Worlds that keep a log of their effects; without a path of their own it goes into the run's folder."""
+"""Worlds that write a log of their effects, by default into the run's folder."""
 
 WORLDS = {
     **SIMULATED,
@@ -56,7 +56,7 @@ WORLDS = {
     "mcp": "midcourse.worlds.mcp:Mcp",
     "robot": "midcourse.worlds.robot:Robot",
 }
-"""All that a task file has a name for."""
+"""Worlds that a task file can name."""
 
 BUILT_IN = frozenset(WORLDS.values())
 
@@ -71,7 +71,7 @@ _IN_CHECKOUT = Path(__file__).parents[3] / "examples" / "tasks"
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A task file together with the settings and inputs of one start: everything that a run needs."""
+    """A task file with the settings and inputs of one start: everything that a run needs."""
 
     name: str
     source: str
@@ -81,9 +81,9 @@ class Job:
     file: TaskFile
     settings: Settings
     by: str = ""
-    """Who begins it."""
+    """The user who starts it."""
     unfiled: bool = False
-    """Whether it was made from words on the command line, so that no file has it yet."""
+    """Whether it was built from a sentence on the command line, so that there is no task file yet."""
 
     @property
     def task(self) -> Task:
@@ -91,7 +91,7 @@ class Job:
 
 
 def load_job(reference: str, overrides: Mapping[str, object]) -> Job:
-    """From a task file, or one of the tasks that ship with Midcourse by its name."""
+    """Load a task file, or one of the tasks that ship with Midcourse by its name."""
     path = Path(reference)
     if not path.is_file():
         packaged = {task.stem: task for task in _task_files()}
@@ -110,9 +110,9 @@ def load_job(reference: str, overrides: Mapping[str, object]) -> Job:
 
 
 def _with_cassette(job: Job, path: Path) -> Job:
-    """The job with the cassette that its file names, which is beside the file. A model or a recording that is asked for replaces it.
+    """The job with the cassette that its file names, relative to the file, unless a model or a recording is requested.
 
-    It was recorded under the settings of the file, so these come before those of the environment.
+    The cassette was recorded under the settings of the file, so these override those of the environment.
     """
     named = job.file.settings.get("cassette")
     if not isinstance(named, str) or "cassette" in job.overrides:
@@ -126,7 +126,7 @@ def _with_cassette(job: Job, path: Path) -> Job:
 
 
 def parse_job(source: str, name: str, overrides: Mapping[str, object], *, file: str = "") -> Job:
-    """From the text of a task file that this user begins. `file` is what complaints call it."""
+    """Build a job from the text of a task file, started by this user. `file` is its name in error messages."""
     return replace(_job(name, source, overrides, file=file), by=user())
 
 
@@ -135,7 +135,7 @@ def packaged_tasks() -> tuple[str, ...]:
 
 
 def _task_files() -> list[Path]:
-    """Beside this module in an installed package, in the examples of a checkout."""
+    """The task files that ship: beside this module in an installed package, in the examples of a checkout."""
     folder = _PACKAGED if _PACKAGED.is_dir() else _IN_CHECKOUT
     return sorted(folder.glob("*.toml"))
 
@@ -148,15 +148,15 @@ def _job(name: str, source: str, overrides: Mapping[str, object], inputs: Pairs 
 
 
 def with_inputs(job: Job, inputs: Pairs) -> Job:
-    """The same job for other inputs, wherever the file refers to them."""
+    """The same job with other inputs."""
     return replace(job, inputs=inputs, file=parse_task_file(job.source, f"{job.name}.toml", inputs))
 
 
-# --- a run's own folder
+# --- the folder of a run
 
 
 def save_job(job: Job, folder: Path) -> None:
-    """So that another process can resume the run with nothing but its name."""
+    """Write the job into the run's folder, so that another process can resume the run by its name."""
     private_folder(folder)
     atomic_write(folder / JOB_FILE, encode_job(job))
 
@@ -171,7 +171,7 @@ def load_saved_job(folder: Path) -> Job:
 
 
 def load_saved_name(folder: Path) -> str:
-    """The name of the task that a run with this folder was started from, without reading all of it; empty if from none."""
+    """The name of the task that the run in this folder was started from; empty if there is none. Does not parse the task."""
     try:
         return str(json.loads((folder / JOB_FILE).read_text(encoding="utf-8"))["name"])
     except (FileNotFoundError, ValueError, KeyError):
@@ -198,13 +198,13 @@ def decode_job(text: str) -> Job:
 
 
 def make_portable(job: Job) -> Job:
-    """The same job with all that the environment here says about it; only where things are kept is for others to say."""
+    """The same job for another machine: settings of this environment become its overrides, except for the home."""
     named = {name: format_value(value) for name, value in explicit_values(job.settings).items() if name != "home"}
     return replace(job, overrides=named)
 
 
 def with_current_settings(job: Job, settings: Settings) -> Job:
-    """As it was begun, kept where it was found, at the pace that is asked for now."""
+    """The job as it was started, with the home of these settings and, if they set it, their step delay."""
     now = {"home": str(settings.home)}
     if "step_delay_seconds" in settings.model_fields_set:
         now["step_delay_seconds"] = str(settings.step_delay_seconds)
@@ -219,20 +219,20 @@ def job_of_run(settings: Settings, run_id: str) -> Job:
 
 
 def model_settings(job: Job) -> Settings:
-    """With the address that the task gives for its model, if it gives one."""
+    """The settings of the job, with the address that the task gives for its model, if any."""
     where = job.file.planner.base_url
     return job.settings.with_overrides({"model_base_url": where}) if where else job.settings
 
 
 def roles_for(job: Job, secrets: Secrets = (), run: str = "") -> RoleModels:
-    """Build the models of its roles. Recordings and traces leave out the `secrets`."""
+    """Build the models of the job's roles. Recordings and traces leave out the `secrets`."""
     spec = job.file.planner
     planner = None if spec.name == "model" else planner_for(spec)
     return build_roles(model_settings(job), planner=planner, model=spec.model, secrets=secrets, run=run)
 
 
 def telemetry_for(run_id: str, task: Task, settings: Settings, secrets: Secrets) -> Telemetry | None:
-    """OpenTelemetry for a run, if this program uses it: else its packages have not been imported, and are not for this."""
+    """OpenTelemetry for a run, if this program has imported it; it is never imported only for this."""
     if "opentelemetry.trace" not in sys.modules:
         return None
     from midcourse.telemetry import RunTelemetry
@@ -241,30 +241,30 @@ def telemetry_for(run_id: str, task: Task, settings: Settings, secrets: Secrets)
 
 
 def check_job(job: Job) -> None:
-    """Raises `TaskInvalid` for what cannot be loaded or built, or does not fit, as far as that can be known from here."""
+    """Load and build what the job names, as far as this process can. Raises `TaskInvalid`."""
     check_against(job.file, expected_catalogue(job.file.world))
     roles_for(job)
 
 
 def expected_catalogue(spec: WorldSpec) -> Catalogue:
-    """What a world in another process can do, as far as that is known before it is open."""
+    """The skills of a world in another process, as far as they are known before it is open."""
     kind = _load_world_class(world_class(spec))
     if spec.name not in WORLDS:
         return Catalogue()
     options = _options(spec)
     options.pop("effects", None)
-    return _construct("world", spec.name, kind, options).catalogue()  # made only to be asked, so it keeps nothing
+    return _construct("world", spec.name, kind, options).catalogue()  # built only for this call, so it writes no log
 
 
 def world_class(spec: WorldSpec) -> str:
-    """As 'package.module:Class'."""
+    """The class of a world as 'package.module:Class'."""
     if ":" not in spec.name and spec.name not in WORLDS:
         raise TaskInvalid(f"{describe_unknown('world', spec.name, WORLDS)}; one of your own is 'package.module:Class'")
     return WORLDS.get(spec.name, spec.name)
 
 
 def world_classes(names: Iterable[str]) -> tuple[str, ...]:
-    """'package.module:Class' of worlds by the names that a task file has for them. Raises if one cannot be loaded."""
+    """The classes of these worlds as 'package.module:Class'. Raises `TaskInvalid` if one cannot be loaded."""
     places = tuple(world_class(WorldSpec(name=name)) for name in names)
     for place in places:
         _load_world_class(place)
@@ -286,14 +286,14 @@ def world_for(spec: WorldSpec, folder: Path) -> World:
 
 
 def build_browser(address: str, options: Mapping[str, object]) -> "Browser":
-    """One to look with."""
+    """A browser at this address, for looking only."""
     from midcourse.worlds.browser import Browser
 
     return _construct("world", "browser", Browser, {"start": address, **options})
 
 
 def build_desktop(program: str, options: Mapping[str, object]) -> "Desktop":
-    """One to look with: a program on a display of its own, or without one the user's display."""
+    """A desktop for looking only: this program on a separate display, or the user's display if none is named."""
     from midcourse.worlds.desktop import Desktop
 
     if program:
@@ -305,17 +305,17 @@ def build_desktop(program: str, options: Mapping[str, object]) -> "Desktop":
 
 
 def build_remote_world(spec: WorldSpec, folder: Path, *, host: "Handle | None" = None, key: str = "") -> "RemoteWorld":
-    """The world in a process that outlives the worker: at this host, as the session under this key, or in a separate one."""
+    """The world in a process that outlives the worker: the session under this key at the host, or a separate process."""
     from midcourse.worlds.remote import RemoteWorld
 
     where = world_class(spec)
-    if host is not None:  # which keeps what a session writes in a folder of its own choice
+    if host is not None:  # the host chooses the folder for what a session writes
         return RemoteWorld(where, options=_inline_policy_file(spec), host=host, key=key)
     return RemoteWorld(where, options=_options(spec, folder), folder=folder / "world")
 
 
 def _inline_policy_file(spec: WorldSpec) -> dict[str, object]:
-    """What the policy file says in place of its name: it is a file here, and not at the host."""
+    """The options with the contents of the policy file in place of its name: the host does not have the file."""
     options = _options(spec)
     if spec.name == "browser" and isinstance(options.get("origins"), str):
         from midcourse.worlds.browser.egress.policy import policy_values
@@ -325,7 +325,7 @@ def _inline_policy_file(spec: WorldSpec) -> dict[str, object]:
 
 
 def planner_for(spec: PlannerSpec, settings: Settings | None = None, secrets: Secrets = ()) -> Planner:
-    """`settings` say which model plans, if one does and the task does not name it. No recording has any of the `secrets`."""
+    """Build the planner. `settings` name the model if the task does not. Recordings leave out the `secrets`."""
     if spec.name == "model":
         settings = settings or Settings.load()
         return build_planner(spec.model or settings.model, settings, spec.base_url, secrets)
@@ -348,7 +348,7 @@ def _construct(what: str, name: str, make: Any, options: Mapping[str, object]) -
 
 
 def _load_world_class(where: str) -> Any:
-    """Refused before it is called: a program that is not a world must not run because a task names it."""
+    """Load the class of a world. Anything else is refused before it is called: a task must not run it by naming it."""
     found = _load_name("world", where)
     missing = [name for name in WORLD_METHODS if not callable(getattr(found, name, None))]
     if missing:

@@ -1,14 +1,13 @@
-"""From a name to a run: its id, the beginning of its id, `last`, or a journal file; here or in a fleet."""
+"""Finds a run by its id, the beginning of its id, `last`, or a journal file, in the home or in a fleet."""
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from midcourse.app.control import LocalControl, RunControl
+from midcourse.app.control import LocalControl, RunControl, list_open_questions
 from midcourse.app.home import LocalStore, blobs_in, open_store
 from midcourse.app.home_folder import JOB_FILE, AtHome, batch_ids, has_store, run_folder
 from midcourse.app.records.journal import JOURNAL_FILE, Journal, journal_of, read_journal
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 LAST = "last"
 SUGGESTED = 5
 PROGRAM = "run"
-"""Stands for the name of a task that a program gave, which has none."""
+"""Shown as the name of a task that a program started, which has none."""
 
 
 def resolve_name(runs: Sequence[RunSummary], name: str) -> RunSummary:
@@ -180,9 +179,8 @@ async def local_questions(settings: AtHome) -> tuple[Question, ...]:
     if not has_store(settings):
         return ()
     with open_local_store(settings) as store:
-        asking = [run.id for run in await store.runs() if run.phase == "asking"]
-        found = [await store.open_question(run_id) for run_id in asking]
-        return tuple(one for one in found if one and (store.is_claimed(one.run) or one.expires_at > time.time()))
+        asking = [run for run in await store.runs() if run.phase == "asking"]
+        return await list_open_questions(store, asking, lambda run_id: bool(store.is_claimed(run_id)))
 
 
 # --- a journal

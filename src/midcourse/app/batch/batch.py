@@ -35,12 +35,12 @@ class Row:
 
     @cached_property
     def job(self) -> Job:
-        """With this row's inputs wherever the task refers to them. Made when it is wanted: most rows may have ended."""
+        """The job with this row's inputs. Built on first use, because most rows may have ended."""
         return with_inputs(self.of, self.inputs)
 
     @property
     def label(self) -> str:
-        """What tells it from the others."""
+        """A text that distinguishes this row from the others."""
         return self.job.task.key or ", ".join(str(value) for _, value in self.inputs)
 
     @property
@@ -54,7 +54,7 @@ class Batch:
     job: Job
     rows: tuple[Row, ...]
     copy: Path | None = None
-    """Where the results are written besides the batch's own folder."""
+    """A second file for the results, outside the batch's folder."""
     concurrency: int = CONCURRENCY
     """Rows under way at once."""
 
@@ -64,7 +64,7 @@ class Batch:
 
     @property
     def results(self) -> Path:
-        """Where the results are to be found."""
+        """The file with the results."""
         return self.copy or self.folder / RESULTS_FILE
 
 
@@ -81,9 +81,9 @@ def new_batch(
     copy: Path | None = None,
     concurrency: int | None = None,
 ) -> Batch:
-    """The batch of this name: as it was kept, if it is the same task and the same rows, else a new one.
+    """Create the batch of this name, or load it if it was stored with the same task, settings and rows.
 
-    `rows` is the text of a CSV file that complaints call `file`; `copy` is where the results are wanted besides.
+    `rows` is the text of a CSV file, which error messages call `file`; `copy` is a second file for the results.
     """
     folder = batch_folder(job.settings, batch_id)
     begun = (folder / JOB_FILE).is_file()
@@ -133,7 +133,7 @@ def _check_same(kept: Job, job: Job, kept_rows: str, rows: str, batch_id: str) -
 
 
 def _save(batch: Batch, rows: str) -> None:
-    """The job last: a batch without one was never begun."""
+    """Store the batch. The job is written last: a folder without one is not a batch."""
     private_folder(batch.folder)
     atomic_write(batch.folder / ROWS_FILE, rows)
     options = {"copy": str(batch.copy or ""), "concurrency": batch.concurrency}

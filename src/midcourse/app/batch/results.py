@@ -1,4 +1,4 @@
-"""What the rows of a batch came to, as a table for a spreadsheet."""
+"""The results of a batch as a table for a spreadsheet."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -48,7 +48,7 @@ class RowEnd:
 
 
 def results_csv(ends: Iterable[RowEnd], output: Sequence[str] = ()) -> str:
-    """In order of rows. `output` are the fields to bring back; if none are declared, all that came back."""
+    """The results as CSV, one line for each row, in order. `output` are the task's output fields; if empty, all that were returned."""
     ends = sorted(ends, key=lambda end: end.row)
     names = list(output or dict.fromkeys(name for end in ends if end.result for name, _ in end.result.data))
     text = StringIO(newline="")

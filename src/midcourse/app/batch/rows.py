@@ -21,7 +21,7 @@ _WHOLE = re.compile(r"[+-]?\d+")
 
 
 def rows_text(path: Path) -> str:
-    """As it is in the file, without the mark that Excel puts before it."""
+    """The text of the file, without the byte order mark that Excel writes."""
     return read_text(path).removeprefix("\ufeff")
 
 
@@ -47,7 +47,7 @@ def read_rows(text: str, inputs: Pairs, file: str = "rows") -> tuple[Pairs, ...]
 
 
 def _records(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines that hold something, each with its number in the file."""
+    """The lines that are not empty, each with its number in the file."""
     first = text.lstrip().partition("\n")[0]
     separator = next((each for each in SEPARATORS if each in first), ",")
     reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -70,7 +70,7 @@ def _columns(header: Sequence[str], inputs: dict[str, Scalar], file: str) -> lis
 
 
 def _value(cell: str, like: Scalar, where: str, column: str) -> Scalar:
-    """Text stays as it is. An empty cell is empty text, never the task's own value: that one is for another deed."""
+    """The value of a cell in the type of `like`. An empty cell is an empty text, never the task's own value."""
     bare = cell.strip()
     match like:
         case bool():

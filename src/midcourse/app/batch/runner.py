@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 class Watcher(Protocol):
-    """Is told what becomes of each row: `found` if it had ended before, else `ended`; in between, if it is driven."""
+    """Receives the progress of a batch: `found` for a row that had ended before, else `began`, `on_progress` and `ended`."""
 
     def found(self, row: Row, end: RowEnd) -> None: ...
 
@@ -39,7 +39,7 @@ class Watcher(Protocol):
 
 
 class Unwatched:
-    """A watcher that does not look."""
+    """A watcher that ignores everything."""
 
     def found(self, row: Row, end: RowEnd) -> None: ...
 
@@ -52,7 +52,7 @@ class Unwatched:
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What a batch came to, or has come to so far."""
+    """The results of a batch so far, counted."""
 
     batch: str
     rows: int
@@ -96,11 +96,11 @@ async def run_batch(
     winding_down: asyncio.Event | None = None,
     again: bool = False,
 ) -> Summary:
-    """Run the rows that have not ended, and return the results of all.
+    """Run the rows that have not ended, and return the summary of all rows.
 
-    Rows that ended are not run again, those that were interrupted are resumed. Without an approver nothing irreversible is
-    allowed that needs approval. Once `winding_down` is set no further row is begun. Cancelling this leaves all rows to
-    be resumed. `RunBusy` if another process carries out this batch.
+    Interrupted rows are resumed. Without an approver, nothing irreversible that needs approval is allowed. Once `winding_down`
+    is set, no further row begins. If this is cancelled, the rows can be resumed. Raises `RunBusy` if another process carries
+    out this batch.
     """
     _check_buildable(batch)
     try:
@@ -112,7 +112,7 @@ async def run_batch(
 
 
 def _check_buildable(batch: Batch) -> None:
-    """A world or planner that cannot be made is found out once, and not row after row."""
+    """Build the agent of the first row, so that a wrong world or planner is reported once instead of for each row."""
     agent_for(batch.rows[0].job, batch.rows[0].folder, None)
 
 
@@ -143,11 +143,12 @@ class _Work:
             async with asyncio.TaskGroup() as workers:
                 for number in range(min(self._batch.concurrency, len(waiting))):
                     workers.create_task(self._work_through(rows), name=f"worker {number}")
-        except ExceptionGroup as errors:  # a full disk, say: one is as good as all
+        except ExceptionGroup as errors:  # such as a full disk: the first error stands for all
             raise errors.exceptions[0] from None
         return summary_of(self._batch, self._ends.values())
 
     async def _load_earlier_end(self, row: Row) -> bool:
+        """Load the result of a row that ended before. Returns whether there is one."""
         result = await self._store.result(row.run)
         if result is None:
             return False
@@ -178,7 +179,7 @@ class _Work:
         try:
             if not key:
                 return await self._run(row)
-            async with self._keys[key]:  # rows that mean the same deed wait for each other
+            async with self._keys[key]:  # rows with the same business key wait for each other
                 return await self._run(row)
         except MidcourseError as refusal:
             return RowEnd(row=row.number, run=row.run, problem=_slug(refusal), detail=str(refusal))
@@ -197,7 +198,7 @@ class _Work:
             self._watcher.began(row, resumed=own or entry.earlier)
             try:
                 result = await self._follow(row, agent.pick_up(entry.run))
-            except RunEnded:  # another process had the same in mind, and was faster
+            except RunEnded:  # another process ran it to its end first
                 result = await self._store.result(entry.run)
                 if result is None:
                     raise

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import shutil
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from midcourse.app.agent import Agent, agent_for
-from midcourse.app.control import LocalControl
+from midcourse.app.control import LocalControl, list_open_questions
 from midcourse.app.defaults import LeaveOpen
 from midcourse.app.desk.desk import RunState, driven_state
 from midcourse.app.home import LocalStore, open_lessons, open_store
@@ -68,7 +67,7 @@ class LocalDesk:
         return LocalControl(self.store, run_id)
 
     async def refresh(self) -> None:
-        """Locks tell everything, at any time."""
+        """Nothing to do: `state_of` reads the locks."""
 
     async def task_of(self, run: RunSummary) -> str:
         return load_saved_name(run_folder(self.settings, run.id))
@@ -117,10 +116,8 @@ class LocalDesk:
     async def open_questions(self, limit: int) -> tuple[Question, ...]:
         asking = await self.store.find_runs(RunQuery(status=("asking",), limit=limit))
         driven = {run.id for run in asking if self.state_of(run) == "asking"}
-        found = [
-            await self.store.open_question(run.id) for run in sorted(asking, key=lambda run: run.waiting_since or 0.0)
-        ]
-        return tuple(one for one in found if one and (one.run in driven or one.expires_at > time.time()))
+        oldest_first = sorted(asking, key=lambda run: run.waiting_since or 0.0)
+        return await list_open_questions(self.store, oldest_first, lambda run_id: run_id in driven)
 
     def folder(self, run_id: str) -> Path:
         return run_folder(self.settings, run_id)
@@ -158,13 +155,13 @@ class LocalDesk:
         return await live.attend() if live else await self.control(run_id).attend()
 
     async def view(self, run_id: str, since: str) -> View | None:
-        return await (await self._near(run_id)).view(since)
+        return await (await self._find_world_access(run_id)).view(since)
 
     async def handle(self, run_id: str, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
-        return await (await self._near(run_id)).handle(gestures, since)
+        return await (await self._find_world_access(run_id)).handle(gestures, since)
 
-    async def _near(self, run_id: str) -> LiveRun | LocalControl:
-        """Where its world can be reached: in this process, or by the handle of its session."""
+    async def _find_world_access(self, run_id: str) -> LiveRun | LocalControl:
+        """What reaches the run's world: the live run in this process, or the control with the session's handle."""
         live = self._live.get(run_id)
         return live if live and not await self.store.session(run_id) else self.control(run_id)
 
@@ -195,7 +192,7 @@ class LocalDesk:
         self._live.pop(run_id, None)
 
     async def _see_through(self, live: LiveRun) -> None:
-        """Drive a run to its end. Whatever stops it otherwise leaves it to be resumed."""
+        """Drive a run to its end. If an error stops it, it can be resumed."""
         folder = run_folder(self.settings, live.run_id)
         try:
             await live.result()

@@ -11,7 +11,7 @@ from midcourse.domain.outline import Outline
 
 
 def describe_advice(event: Advised, commands: tuple[Command, ...]) -> Sentence | None:
-    """`commands` are those of the same turn. None: a monitor that has nothing to say."""
+    """The advice as a sentence; None if a monitor objects to nothing. `commands` are those of the same turn."""
     return _ADVICE[event.role](event, commands)
 
 
@@ -50,7 +50,7 @@ def _describe_judgement(event: Advised, commands: tuple[Command, ...]) -> Senten
 
 
 def _describe_outline_progress(outline: Outline) -> str:
-    """How far it is, by what counted of the judgements."""
+    """How many goals of the outline are finished, and the next one."""
     done, goals = outline.finished, outline.goals
     following = f", next: {goals[done].says}" if done < len(goals) else ""
     return f"{done} of {pluralize(len(goals), 'goal')} done{following}"

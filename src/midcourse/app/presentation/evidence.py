@@ -58,7 +58,7 @@ class SentAct:
 
 
 async def sent_acts(store: Store, journal: Journal) -> tuple[SentAct, ...]:
-    """Every act that was dispatched, in order, with all that was done to find out how it turned out."""
+    """Every act that was dispatched, in order, with all attempts to find out whether it happened."""
     looks = _collect_looks(journal)
     found: list[SentAct] = []
     for entry in await store.ledger(journal.opening.id):

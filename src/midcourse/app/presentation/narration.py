@@ -129,7 +129,7 @@ class Narrator:
         return LogLine(at=event.at, text=sentence.text + _describe_next(commands) + detail, tone=sentence.tone)
 
     def _describe_answer(self, event: Event, commands: tuple[Command, ...]) -> Sentence | None:
-        """Of an answer to a command; what people and the process do is in `_outside_sentence`."""
+        """Describe an answer to a command. `_describe_outside` describes what people and the process do."""
         match event:
             case WorldOpened():
                 return _describe_opening(event)

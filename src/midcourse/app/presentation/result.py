@@ -33,7 +33,7 @@ class Sent:
     """One irreversible act."""
 
     what: str
-    """The request, or skill and target where it is none."""
+    """The request, or skill and target if there is none."""
     happened: bool | None
     """None: nothing shows it."""
     evidence: str
@@ -41,7 +41,7 @@ class Sent:
 
 
 async def sent_effects(store: Store, run_id: str) -> tuple[Sent, ...]:
-    """In the order in which it was sent."""
+    """The irreversible acts of a run, in the order in which they were sent."""
     found: list[Sent] = []
     for entry in await store.ledger(run_id):
         if entry.dispatched_at is None or not entry.consequence:

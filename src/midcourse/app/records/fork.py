@@ -1,8 +1,8 @@
-"""A fork: a recorded run continues live, from one of its events, in a world that is brought to that point first.
+"""A fork: a new run that continues a recorded run from one of its events, in a world rebuilt to that point.
 
-The recorded commands are performed once more in a fresh world, at their recorded times, and every answer of the world is
-compared with the recorded one. Planners and people are not asked again: what they said is in the journal. If all of it
-fits, the state after that event becomes the beginning of a new run. Approvals are not carried over: they were given to
+The recorded commands are performed again in a fresh world, at their recorded times, and each answer of the world is
+compared with the recorded one. Planners and people are not asked again: their answers are in the journal. If all answers
+match, the state after that event becomes the beginning of a new run. Approvals are not carried over: they were given to
 another run.
 """
 
@@ -52,19 +52,21 @@ class Forked:
 
     run_id: str
     at: int
-    """The event it branched off after: the one asked for, or the nearest before it at which no act was under way."""
+    """The event after which it branched off: the requested one, or the nearest before it at which no act was under way."""
 
 
 class TimedWorld(Protocol):
+    """A world whose clock can be replaced."""
+
     def keep_time_by(self, clock: Clock) -> None: ...
 
 
 async def fork(
     journal: Journal, at: int, *, agent: Agent, store: Store, run_id: str = "", limits: Limits | None = None
 ) -> Forked:
-    """Bring the agent's world, which must not be open yet, to where it was after event `at`, and enter a new run there.
+    """Rebuild the agent's world, which must not be open yet, as it was after event `at`, and store a new run that begins there.
 
-    Raises `NotForkable`, and leaves nothing behind but a closed world.
+    Raises `NotForkable`; then the world is closed and nothing is stored.
     """
     at = find_quiet_point(journal, at)
     if not getattr(agent.world, "rebuilds", False):
@@ -93,7 +95,7 @@ async def fork(
 
 
 def find_quiet_point(journal: Journal, at: int) -> int:
-    """The last event up to this one after which the run continues and no act is under way."""
+    """Find the last event up to `at` after which the run continues and no act is under way."""
     origin = journal.opening.forked_from
     if origin is not None:
         raise NotForkable(
@@ -114,7 +116,7 @@ def find_quiet_point(journal: Journal, at: int) -> int:
 
 
 def job_of_fork(job: Job, settings: Settings, changes: Mapping[str, str]) -> Job:
-    """The job of a recorded run for a fork of it: in this home, and with these settings changed."""
+    """The job of a recorded run, changed for a fork: in this home, and with these settings."""
     if "effects" in job.file.world.options:
         raise NotForkable("the task names a file for its effects, and a fork would write into the same one")
     now = {**changes, "home": str(settings.home)}
@@ -122,7 +124,7 @@ def job_of_fork(job: Job, settings: Settings, changes: Mapping[str, str]) -> Job
 
 
 def limits_of_fork(journal: Journal, changes: Mapping[str, str]) -> Limits:
-    """The recorded limits with those of these settings that the director depends on."""
+    """The recorded limits, changed by those of these settings that the director uses."""
     deciding = {name: value for name, value in changes.items() if name in DECIDING}
     return changed_limits(journal.opening.limits, deciding)
 
@@ -131,11 +133,11 @@ def _is_quiet(run: Run) -> bool:
     return not isinstance(run.phase, Ended) and not any(isinstance(issued.command, Act) for issued in run.pending)
 
 
-# --- bringing a world there
+# --- rebuilding a world
 
 
 class _RecordedTime:
-    """Stands at the time of the recording, moved to now. To sleep takes none of ours."""
+    """A clock that shows the recorded time, shifted to now. Sleeping only moves it forward."""
 
     def __init__(self) -> None:
         self._now = 0.0
@@ -151,7 +153,7 @@ class _RecordedTime:
 
 
 class _RebuiltRecords(MemoryStore):
-    """What the rebuilding leaves, until it is known to fit."""
+    """A store for the records of the rebuilt run, copied to the real store once everything matches."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -179,7 +181,7 @@ class _RebuiltRecords(MemoryStore):
 
 
 class _Rebuild:
-    """Performs what the recorded run had performed. Its own run is the recorded one, with another id and time."""
+    """Performs the recorded commands again, for a copy of the recorded run with another id and time."""
 
     def __init__(self, journal: Journal, agent: Agent, run_id: str, shift: float) -> None:
         self.clock = _RecordedTime()
@@ -191,6 +193,7 @@ class _Rebuild:
         self._performer = Performer(self._ports)
 
     async def rebuild_until(self, at: int) -> Run:
+        """Perform everything up to event `at`, and return the state after it."""
         await self.records.begin(self._run, replace(self._journal.task, key=""))
         for row in self._journal.rows:
             if row.seq > at:
@@ -212,7 +215,7 @@ class _Rebuild:
         await self.records.save_plan(self._run.id, plan)
 
     async def _reproduce(self, row: JournalRow, event: Event) -> Event:
-        """The recorded event, once the world has answered in the same way."""
+        """The recorded event, after the world has given the same answer again."""
         if isinstance(event, Resumed):
             await self._repeat_resumption(row, event)
         if isinstance(event, ApprovalDecided):
@@ -231,7 +234,7 @@ class _Rebuild:
                 return event
 
     def _rebind_decision(self, event: ApprovalDecided) -> ApprovalDecided:
-        """What was shown is bound to the run; here it is the same, of this one."""
+        """The decision with the digests of this run: the recorded digests are bound to the recorded run."""
         phase = self._run.phase
         if not event.shown or not isinstance(phase, Asking):
             return event
@@ -260,7 +263,7 @@ class _Rebuild:
         return replace(event, consequence=answer.consequence) if isinstance(answer, Acted) else event
 
     async def _rebind_plan(self, row: JournalRow, command: MakePlan, event: Planned) -> Planned:
-        """What the plan's steps would send is bound to the run, so it is read again."""
+        """The plan with the digests of this run. They are bound to a run, so they are computed again."""
         if turn(self._run, event)[0].counts.versions == self._run.counts.versions:
             return event
         steps = [await self._rebind_step(row, command, step) for step in event.steps]
@@ -281,11 +284,11 @@ class _Rebuild:
         return replace(short, consequence=found.digest)
 
 
-# --- the same answer
+# --- comparing answers
 
 
 def _comparable_parts(event: Event) -> tuple[object, ...]:
-    """What makes two answers of a world the same. Digests are bound to a run; how long something took is not."""
+    """The parts of an answer that have to be equal: not its digests, which are bound to a run, and not its duration."""
     match event:
         case WorldOpened():
             return (event.opened,)

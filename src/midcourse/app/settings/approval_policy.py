@@ -28,12 +28,12 @@ ANSWERS = ("always", "never")
 
 
 def read_agreement(path: Path) -> Agreement:
-    """Raises `TaskInvalid` with the key that will not do."""
+    """Read an approval policy. Raises `TaskInvalid` with the key that is wrong."""
     return parse_agreement(read_text(path), str(path))
 
 
 def parse_agreement(text: str, file: str = "approval policy") -> Agreement:
-    """`file` is what complaints call it."""
+    """Parse an approval policy. `file` is its name in error messages."""
     try:
         root = Table(tomllib.loads(text), file=file)
     except tomllib.TOMLDecodeError as error:

@@ -47,7 +47,7 @@ PRESETS: dict[Preset, dict[str, object]] = {
 
 
 def also_known_as(name: str, other: str) -> AliasChoices:
-    """Our own environment variable, and another that says the same where ours says nothing."""
+    """The environment variable of a setting, and another one that is read if the first is not set."""
     return AliasChoices(f"{PREFIX}{name.upper()}", other)
 
 
@@ -128,7 +128,7 @@ class RecoverySettings(ModelSettings):
     @field_validator("failures", mode="before")
     @classmethod
     def _from_json(cls, value: object) -> Any:
-        """Text, where nothing but text can be said."""
+        """Decode the rules if they are text, as from the environment, and check them."""
         rules: Any = json.loads(value) if isinstance(value, str) else value
         if isinstance(rules, list | tuple):
             for rule in cast(Iterable[object], rules):
@@ -138,7 +138,7 @@ class RecoverySettings(ModelSettings):
 
 
 def _check(rule: Mapping[str, object]) -> None:
-    """Refuse a rule that is never read, that matches everything, or that says nothing."""
+    """Refuse a rule with an unknown key, one that matches everything, and one without a classification."""
     known = [field.name for field in fields(FailureRule)]
     for name in rule:
         if name not in known:
@@ -150,5 +150,5 @@ def _check(rule: Mapping[str, object]) -> None:
 
 
 def rules_as_json(rules: tuple[FailureRule, ...]) -> str:
-    """As `--set failures=…` takes them."""
+    """The rules as `--set failures=…` takes them."""
     return json.dumps([{name: value for name, value in vars(rule).items() if value} for rule in rules])

@@ -1,7 +1,7 @@
-"""Every setting of a run, once: its type, its bounds, its default, and what it changes. Those of a fleet are next door.
+"""Every setting of a run: its type, its bounds, its default, and what it changes. Settings of a fleet are in `app/fleet/settings.py`.
 
-What is said last wins: `--set` over the environment over the task file over the default. The preset `recovery` fills in what none
-of them says.
+`--set` overrides the environment, which overrides the task file, which overrides the default. The preset `recovery` fills in what
+none of them sets.
 """
 
 import unicodedata
@@ -48,9 +48,9 @@ S = TypeVar("S", bound=BaseSettings)
 
 
 class Settings(RecoverySettings):
-    """Reads environment variables (`MIDCOURSE_MAX_CALLS`) and a `.env` file in the current directory.
+    """Settings from environment variables (`MIDCOURSE_MAX_CALLS`) and a `.env` file in the current directory.
 
-    `load` is the way in: it turns a bad value, wherever it came from, into `TaskInvalid` that says which and why.
+    Create them with `load`: for a bad value from any source it raises `TaskInvalid` with its name and the reason.
     """
 
     model_config = SOURCES
@@ -304,14 +304,14 @@ class Settings(RecoverySettings):
     )
     @classmethod
     def _none_in_words(cls, value: object) -> object:
-        """`none`, because neither the environment nor TOML can say it otherwise."""
+        """Read `none` as None, because neither the environment nor TOML can express it otherwise."""
         return None if isinstance(value, str) and value.strip().lower() == "none" else value
 
     @classmethod
     def load(
         cls, task: Mapping[str, object] | None = None, overrides: Mapping[str, object] | None = None
     ) -> "Settings":
-        """The settings of a run: `overrides` are from `--set`, `task` from the task file's `[settings]`.
+        """Load the settings of a run: `overrides` are from `--set`, `task` from the task file's `[settings]`.
 
         Warns of an environment variable that nearly has the name of a setting.
         """
@@ -322,24 +322,24 @@ class Settings(RecoverySettings):
         return settings.with_task(task) if task else settings
 
     def with_overrides(self, pairs: Mapping[str, object]) -> "Settings":
-        """These settings with others in their place, as values or as text: `{"max_calls": 5, "approvals": "never"}`."""
+        """A copy with other values, given as values or as text: `{"max_calls": 5, "approvals": "never"}`."""
         check_names(pairs)
         texts = {name: value.strip() if isinstance(value, str) else value for name, value in pairs.items()}
         return build_settings(Settings, explicit_values(self) | texts, "--set ")
 
     def with_task(self, values: Mapping[str, object]) -> "Settings":
-        """These settings, and a task file's wherever nothing more important has said anything."""
+        """A copy with the values of a task file for everything that is not set explicitly."""
         check_names(values)
         return build_settings(Settings, {**values, **explicit_values(self)}, "[settings] ")
 
     def agreement(self) -> Agreement:
-        """Raises `TaskInvalid` for a policy file that will not do."""
+        """Read the approval policy. Raises `TaskInvalid` if the file is not valid."""
         return read_agreement(self.approval_policy) if self.approval_policy else Agreement()
 
     def limits(self) -> Limits:
-        """Raises `TaskInvalid` if something was set that can never take effect.
+        """The limits that these settings describe. Raises `TaskInvalid` if a setting can never take effect.
 
-        Under the other name of a setting that is a warning, and the setting is left out: such blocks are pasted as a whole.
+        If such a setting was given by its other name, this only warns and ignores it: those are pasted as a block.
         """
         limits = Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
         while why := find_ineffective_setting(limits, self.model_fields_set):
@@ -356,7 +356,7 @@ class Settings(RecoverySettings):
 
 
 def explicit_values(settings: BaseSettings) -> dict[str, object]:
-    """What is not merely a default."""
+    """The settings that were set explicitly, without defaults."""
     return {name: getattr(settings, name) for name in sorted(settings.model_fields_set)}
 
 
@@ -367,7 +367,7 @@ def check_names(values: Mapping[str, object], kind: type[BaseSettings] = Setting
 
 
 def build_settings(kind: type[S], values: dict[str, object], source: str) -> S:
-    """From these values and the environment. `source` is what complaints put before the name of a value."""
+    """Build settings from these values and the environment. Error messages put `source` before the name of a value."""
     try:
         return kind(**values)  # pyright: ignore[reportArgumentType]
     except ValidationError as error:
@@ -381,20 +381,20 @@ def _readable(detail: ErrorDetails, values: Mapping[str, object], source: str) -
 
 
 def variables_of(name: str) -> str:
-    """The environment variables that a value may be from. Where there are two, either may be the source."""
+    """The environment variables of a setting, joined by 'or' if there are two."""
     own = name if name.startswith(PREFIX) else f"{PREFIX}{name.upper()}"
     other = aliases().get(own.removeprefix(PREFIX).lower())
     return f"{own} or {other}" if other else own
 
 
 def aliases(kind: type[BaseSettings] = Settings) -> dict[str, str]:
-    """Settings that another environment variable may say, too."""
+    """The other environment variable of each setting that has one."""
     known = {name: field.validation_alias for name, field in kind.model_fields.items()}
     return {name: str(also.choices[1]) for name, also in known.items() if isinstance(also, AliasChoices)}
 
 
 def format_value(value: object) -> str:
-    """As it can be written in `--set`, the environment and, text in quotes, a task file."""
+    """A value as text for `--set`, the environment and, with quotes around text, a task file."""
     if isinstance(value, tuple):
         return rules_as_json(cast(tuple[FailureRule, ...], value))
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)

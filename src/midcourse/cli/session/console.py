@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from midcourse.server.start import Server
 
 PATIENCE = 20.0
-"""Seconds within which a server that was started has to answer, or is done without."""
+"""Seconds to wait for the server to answer; after that the command continues without a console."""
 OPENER = """<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0; url={address}"><title>Midcourse</title><a href="{address}">Open the console</a>
 """
@@ -28,7 +28,7 @@ OPENER = """<!doctype html><meta charset="utf-8"><meta name="referrer" content="
 
 @contextmanager
 def serve_console(home: Settings, fleet: FleetSettings | None = None) -> Generator[str]:
-    """The address of the console of the home or of this fleet, with its token; empty if the extra `server` is not installed or nothing can be served."""
+    """Serve the console of the home or of this fleet, and yield its address with the token; empty if it cannot be served."""
     if missing_extras(["server"]):
         yield ""
         return
@@ -60,9 +60,9 @@ def serve_console(home: Settings, fleet: FleetSettings | None = None) -> Generat
 
 
 def open_in_browser(address: str, home: Path) -> bool:
-    """Open a page that leads to this address. Not the address itself: other accounts can read the arguments of a process.
+    """Open a page that redirects to this address. Not the address itself: other accounts can read the arguments of a process.
 
-    Only where windows are: elsewhere a browser in text would take the terminal.
+    Does nothing without a graphical display: a text browser would take over the terminal.
     """
     if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return False

@@ -1,4 +1,4 @@
-"""What a page about a run tells: read from the store once, before anything is drawn."""
+"""The contents of a page about a run, read from the store once before the page is rendered."""
 
 import time
 from base64 import b64encode
@@ -78,7 +78,7 @@ class Story:
 
 
 async def read_story(store: Store, blobs: Blobs, run_id: str, *, name: str = "", most_bytes: int = MOST_BYTES) -> Story:
-    """Raises `RunUnknown`."""
+    """Read the contents of a page. Raises `RunUnknown`."""
     journal = await journal_of(store, run_id)
     result = await store.result(run_id)
     pictures = await _load_pictures(store, blobs, run_id, most_bytes)
@@ -143,7 +143,7 @@ async def _load_step(store: Store, journal: Journal, step: AskedStep) -> ShownSt
 
 
 async def _load_pictures(store: Store, blobs: Blobs, run_id: str, most_bytes: int) -> tuple[Picture, ...]:
-    """Every picture once, in the order of the looks. The first ones are inside, until there is no room left."""
+    """Every picture once, in the order of the looks. Pictures are embedded until `most_bytes` are used up."""
     found: list[Picture] = []
     room = most_bytes
     for number, look in enumerate(await list_pictures(store, blobs, run_id), start=1):

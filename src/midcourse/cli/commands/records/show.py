@@ -98,7 +98,7 @@ async def _show(name: str, settings: AtHome, fleet: "FleetSettings | None", fold
 
 
 async def _show_pruned(found: FoundRun, pruned_at: float, *, as_json: bool) -> None:
-    """The result, which is all that there is to show."""
+    """Show the result of a pruned run, which is all that is left of it."""
     if as_json:
         print_object({**await _standing(found), "plans": [], "journal": [], "pictures": [], "pruned_at": pruned_at})
         return
