@@ -230,7 +230,7 @@ def run_twice(cell: Cell, seed: int) -> list[Ended]:
     return [first, second]
 
 
-def summary_of(ended: list[Ended]) -> dict[str, Any]:
+def summarize_runs(ended: list[Ended]) -> dict[str, Any]:
     first, second = [[one for one in ended if one.second is again] for again in (False, True)]
     rows: list[dict[str, Any]] = []
     for cell in dict.fromkeys((one.app, one.fault) for one in ended):
@@ -321,7 +321,7 @@ def main() -> None:
             ended += pair
             print(progress(pair, number, len(jobs), time.monotonic() - began), file=sys.stderr, flush=True)
     ended.sort(key=lambda one: (jobs.index((Cell(app=one.app, fault=one.fault), one.seed)), one.second))
-    told = {**summary_of(ended), "seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
+    told = {**summarize_runs(ended), "seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
     print(tables(told))
     if args.keep:
         keep("first_run" if args.apps == list(APPS) else f"first_run_{'_'.join(args.apps)}", told, tables(told))

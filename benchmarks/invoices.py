@@ -2,18 +2,18 @@
 
     python -m benchmarks.invoices --rows 500 --json
 
-All rows share one ERP, whose trouble is drawn from a seed of each row. Whenever the batch was killed, the same command goes
-on with it. Rows that ended without success are run once more as a separate batch, under the same business keys and with
-other trouble, until nothing is missing or `--rounds` are over. Where a key is taken because an earlier run booked the invoice, or may
-have, a person is meant to look: here that is a look into the ERP's log, and `--again` only for what is not there.
+All rows share one ERP; the seed of a row decides the faults it meets. When the batch is killed, the same command continues it. Rows
+that ended without success run again as a separate batch, with the same business keys and other faults, until nothing is missing or
+`--rounds` are over. If a key is taken because an earlier run booked the invoice, or may have, a user would look: the benchmark reads
+the ERP's log instead, and uses `--again` only for invoices that are not there.
 
 booked_once     invoices with one line in the ERP's log
 booked_twice    invoices with more than one
 missing         invoices with none
-kills           how often the process was killed
-asked           runs that asked a person what happened
+kills           kills of the process
+asked           runs that asked the approver what happened
 failed          rows that ended without success in the first round
-looked          of these, rows whose key stayed taken, so that a person had to look
+looked          of these, rows with a key that stayed taken, so that a user would have to look
 """
 
 import argparse
@@ -45,17 +45,17 @@ SUPPLIERS = (
     'The "Paper" Company',
     "O'Neill & Sons",
 )
-ROOM = {"max_calls": 400, "max_segments": 200, "max_replans": 60, "max_error_replans": 40}
-"""A kill costs a plan, and these rows are killed often: the ceilings are not what is measured here."""
+LIMITS = {"max_calls": 400, "max_segments": 200, "max_replans": 60, "max_error_replans": 40}
+"""Generous limits, because every kill costs a plan, and limits are not measured here."""
 LEGEND = """Counted in the ERP's own log. `failed` rows ended without success in the first round and were run again, with other trouble
 and under the same keys, in as many further `rounds` as it took; `looked` are those of them whose key stayed taken."""
-SHORTEST, LONGEST = 3.0, 6.0
+MIN_KILL_SECONDS, MAX_KILL_SECONDS = 3.0, 6.0
 """Seconds between two kills."""
 
 
 @dataclass
 class Trial:
-    """One table of invoices, its ERP, and what became of them."""
+    """One table of invoices with its ERP, and the counts of the trial."""
 
     folder: Path
     rows: list[dict[str, str]]
@@ -79,13 +79,13 @@ class Trial:
         return self.folder / "home"
 
     def write_task(self, drift: str, *, process: bool) -> None:
-        """The packaged task in one ERP for all, with trouble by chance and a key."""
+        """Write the packaged task with one ERP for all rows, drift by seed, and a business key."""
         text = TASK.read_text()
         options = (
             f'options = {{ effects = "{self.log}", seed = "$input.seed", drift = "{drift}", act_seconds = 0.02 }}\n'
         )
         world = 'name = "erp"\n' + ("process = true\n" if process else "") + options
-        room = "".join(f"{name} = {most}\n" for name, most in ROOM.items())
+        room = "".join(f"{name} = {most}\n" for name, most in LIMITS.items())
         for old, new in (
             ("[inputs]\n", "[inputs]\nseed = 0\n"),
             ('name = "erp"\n', world),
@@ -97,18 +97,18 @@ class Trial:
             text = 'key = "invoice $input.number"\n' + text
         self.task.write_text(text)
 
-    def booked(self) -> Counter[str]:
+    def count_booked(self) -> Counter[str]:
         if not self.log.exists():
             return Counter()
         lines = self.log.read_text().splitlines()
         return Counter(str(json.loads(line)["number"]) for line in lines)
 
-    def missing(self) -> list[dict[str, str]]:
-        booked = self.booked()
+    def list_missing(self) -> list[dict[str, str]]:
+        booked = self.count_booked()
         return [row for row in self.rows if not booked[row["number"]]]
 
-    async def round(self, rows: list[dict[str, str]], *, again: bool = False) -> list[dict[str, str]]:
-        """Run these rows to their end, however often that is interrupted. Returns their results."""
+    async def run_round(self, rows: list[dict[str, str]], *, again: bool = False) -> list[dict[str, str]]:
+        """Run these rows until the batch ends, continuing it after every kill, and return their results."""
         self.rounds += 1
         name = f"round-{self.rounds}"
         table = self.folder / f"{name}.csv"
@@ -119,13 +119,13 @@ class Trial:
         results = self.folder / f"{name}-results.csv"
         words = ["run", str(self.task), "--inputs", str(table), "--batch", name, "--results", str(results)]
         words += ["--concurrency", str(self.concurrency), *(["--again"] if again else [])]
-        while not await self._survives(words):
+        while not await self._run_until_killed(words):
             self.kills += 1
         with results.open(newline="") as file:
             return list(csv.DictReader(file))
 
-    async def _survives(self, words: list[str]) -> bool:
-        """Whether it came to an end before it was killed. The time runs from its first word: before, it did nothing."""
+    async def _run_until_killed(self, words: list[str]) -> bool:
+        """Run the command and kill it after a random time from its first output on. Return whether it ended before that."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -138,7 +138,7 @@ class Trial:
         assert process.stdout
         await process.stdout.readline()
         try:
-            await asyncio.wait_for(process.communicate(), self.chance.uniform(SHORTEST, LONGEST))
+            await asyncio.wait_for(process.communicate(), self.chance.uniform(MIN_KILL_SECONDS, MAX_KILL_SECONDS))
         except TimeoutError:
             process.send_signal(signal.SIGKILL)
             await process.wait()
@@ -148,19 +148,19 @@ class Trial:
         return True
 
     def close(self) -> None:
-        """Stop the ERP clients whose batch was killed just before it could let go of them."""
+        """Stop the ERP clients that a killed batch left running."""
         for ready in self.home.glob("runs/*/world/host-*.json"):
             with contextlib.suppress(OSError, ValueError):
                 os.kill(json.loads(ready.read_text())["pid"], signal.SIGTERM)
 
-    def asked(self) -> int:
+    def count_asked(self) -> int:
         with sqlite3.connect(self.home / "midcourse.db") as store:
             return store.execute(
                 "SELECT count(DISTINCT run) FROM journal WHERE commands LIKE '%ask_person%'"
             ).fetchone()[0]
 
 
-def invoices(count: int, chance: random.Random) -> list[dict[str, str]]:
+def make_invoices(count: int, chance: random.Random) -> list[dict[str, str]]:
     return [
         {
             "number": f"INV-{10_000 + number}",
@@ -173,32 +173,34 @@ def invoices(count: int, chance: random.Random) -> list[dict[str, str]]:
     ]
 
 
-async def book_all(trial: Trial, most_rounds: int, told: bool) -> None:
-    results = await trial.round(trial.rows)
+async def book_all(trial: Trial, max_rounds: int, verbose: bool) -> None:
+    results = await trial.run_round(trial.rows)
     trial.failed = sum(row["success"] == "false" for row in results)
-    while (missing := trial.missing()) and trial.rounds < most_rounds:
-        if told:
+    while (missing := trial.list_missing()) and trial.rounds < max_rounds:
+        if verbose:
             print(f"round {trial.rounds}: {len(missing)} not booked, {trial.kills} kills", file=sys.stderr)
-        results = await trial.round(missing)
-        taken = [row for row, result in zip(missing, results, strict=True) if result["final_reason"] == "key_taken"]
-        trial.looked += len(taken)
-        absent = [row for row in taken if not trial.booked()[row["number"]]]
-        if absent:
-            await trial.round(absent, again=True)
+        results = await trial.run_round(missing)
+        taken_rows = [
+            row for row, result in zip(missing, results, strict=True) if result["final_reason"] == "key_taken"
+        ]
+        trial.looked += len(taken_rows)
+        unbooked = [row for row in taken_rows if not trial.count_booked()[row["number"]]]
+        if unbooked:
+            await trial.run_round(unbooked, again=True)
 
 
 async def main(args: argparse.Namespace) -> int:
     began = time.monotonic()
     chance = random.Random(args.seed)
     with tempfile.TemporaryDirectory() as name:
-        trial = Trial(Path(name), invoices(args.rows, chance), args.concurrency, chance)
+        trial = Trial(Path(name), make_invoices(args.rows, chance), args.concurrency, chance)
         trial.write_task(args.drift, process=not args.in_process)
         try:
             await book_all(trial, args.rounds, not args.json)
         finally:
             trial.close()
-        booked = trial.booked()
-        asked = trial.asked()
+        booked = trial.count_booked()
+        asked = trial.count_asked()
         replayed = await check_journals(trial.home / "midcourse.db")
     known = {row["number"] for row in trial.rows}
     summary = {
@@ -219,11 +221,11 @@ async def main(args: argparse.Namespace) -> int:
         "seconds": round(time.monotonic() - began, 1),
         "machine": describe_machine(),
     }
-    told = format_table(["", "invoices"], [[name, str(value)] for name, value in list(summary.items())[:9]])
+    text = format_table(["", "invoices"], [[name, str(value)] for name, value in list(summary.items())[:9]])
     if args.keep:
-        keep("invoices", summary, told + "\n\n" + LEGEND)
+        keep("invoices", summary, text + "\n\n" + LEGEND)
     if not args.json:
-        print(told)
+        print(text)
     print(json.dumps(summary))
     right = summary["booked_once"] == args.rows and set(booked) <= known and not replayed.differing
     return 0 if right else 1

@@ -1,14 +1,14 @@
-"""Midcourse beside other agent systems: what is repeated, what is falsely called done, what is completed, and at which cost?
+"""Compares Midcourse with other agent systems: repeated effects, false reports of success, completed runs, and cost.
 
     python -m benchmarks.peers --json --log benchmarks/results/peers.jsonl
 
 Every system works on the same pages, behind a proxy with the same faults (`peer_systems/faults.py`), with the same scripted model, which
-sees only what each request shows. Each has an environment and a lock of its own. What was stored is read from the application.
+sees only what each request shows. Each system has its own environment and lock file. Stored effects are read from the application.
 
-completed     reported as done, stored as asked for, and once
-repeated      runs in which it was stored more than once
-false 'done'  reported as done, and not stored as asked for
-asked         runs in which a person was asked whether something had happened
+completed     reported as done, and stored exactly once, as the goal asks
+repeated      runs in which the effect was stored more than once
+false 'done'  reported as done, but not stored as the goal asks
+asked         runs that asked the approver whether something had happened
 
 The cells are fixed in `peer_systems/cells.py`; `--cells` prints all of them. Runs that are in the log are not run again. A pair of system
 and application that does not complete every undisturbed run is reported as not comparable.
@@ -29,28 +29,28 @@ from threading import Lock, local
 
 from benchmarks.harness.report import describe_machine, keep, make_parser
 from benchmarks.llm.tokenizer import is_installed, tokenizer
-from benchmarks.peer_systems.cells import FROZEN, Cell, all_cells, digest
-from benchmarks.peer_systems.summary import summary_of, tables
+from benchmarks.peer_systems.cells import FROZEN, Cell, digest_cells, list_cells
+from benchmarks.peer_systems.summary import format_tables, summarize
 from benchmarks.peer_systems.systems import SYSTEMS, Worker
-from benchmarks.peer_systems.trial import Ended, run_cell
+from benchmarks.peer_systems.trial import RunOutcome, run_cell
 from midcourse.store.postgres import development
 
 
-class Workers:
-    """A process of each system for each thread."""
+class WorkerPool:
+    """Worker processes: one of each system for each thread."""
 
     def __init__(self) -> None:
         self._local = local()
         self._all: list[Worker] = []
         self._lock = Lock()
 
-    def of(self, system: str) -> Worker:
-        mine: dict[str, Worker] = self._local.__dict__.setdefault("workers", {})
-        if system not in mine:
-            mine[system] = Worker(SYSTEMS[system])
+    def get_worker(self, system: str) -> Worker:
+        own_workers: dict[str, Worker] = self._local.__dict__.setdefault("workers", {})
+        if system not in own_workers:
+            own_workers[system] = Worker(SYSTEMS[system])
             with self._lock:
-                self._all.append(mine[system])
-        return mine[system]
+                self._all.append(own_workers[system])
+        return own_workers[system]
 
     def kill(self) -> None:
         for worker in self._all:
@@ -62,8 +62,8 @@ class Workers:
 
 
 @contextmanager
-def postgres_for(cells: list[Cell]) -> Generator[str]:
-    """The address of a server for LangGraph's checkpoints, if there are any to keep."""
+def start_postgres(cells: list[Cell]) -> Generator[str]:
+    """Start a PostgreSQL server for LangGraph's checkpoints and yield its address; an empty one without runs of LangGraph."""
     if not any(cell.system == "langgraph" for cell in cells):
         yield ""
         return
@@ -74,59 +74,63 @@ def postgres_for(cells: list[Cell]) -> Generator[str]:
             development.remove(Path(folder) / "postgres")
 
 
-def run(cells: list[Cell], jobs: int, log: Path | None, minutes: float) -> list[Ended]:
-    """Those of the log, and those that are still to be run."""
-    ended = of_log(cells, log)
-    done = {one.cell for one in ended}
-    left = [cell for cell in cells if cell not in done]
+def run_cells(cells: list[Cell], jobs: int, log: Path | None, minutes: float) -> list[RunOutcome]:
+    """Run the cells that are not in the log, and return the outcomes of all."""
+    outcomes = select_from_log(cells, log)
+    known_cells = {outcome.cell for outcome in outcomes}
+    cells_left = [cell for cell in cells if cell not in known_cells]
     encode = tokenizer() if is_installed() else None
-    until = time.monotonic() + 60 * minutes if minutes else float("inf")
-    workers = Workers()
-    with postgres_for(left) as postgres, ThreadPoolExecutor(jobs) as pool:
+    deadline = time.monotonic() + 60 * minutes if minutes else float("inf")
+    workers = WorkerPool()
+    with start_postgres(cells_left) as postgres, ThreadPoolExecutor(jobs) as pool:
 
-        def one(cell: Cell) -> Ended | None:
-            return run_cell(cell, workers.of(cell.system), encode, postgres) if time.monotonic() < until else None
+        def run_one(cell: Cell) -> RunOutcome | None:
+            return (
+                run_cell(cell, workers.get_worker(cell.system), encode, postgres)
+                if time.monotonic() < deadline
+                else None
+            )
 
         try:
-            for future in as_completed([pool.submit(one, cell) for cell in left]):
-                if told := future.result():
-                    ended.append(told)
-                    print(f"{len(ended)}/{len(cells)} {progress(told)}", file=sys.stderr, flush=True)
+            for future in as_completed([pool.submit(run_one, cell) for cell in cells_left]):
+                if outcome := future.result():
+                    outcomes.append(outcome)
+                    print(f"{len(outcomes)}/{len(cells)} {describe_run(outcome)}", file=sys.stderr, flush=True)
                     if log:
                         with log.open("a", encoding="utf-8") as file:
-                            print(json.dumps(asdict(told)), file=file)
+                            print(json.dumps(asdict(outcome)), file=file)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             workers.kill()  # if this was interrupted, the runs under way end here
     workers.close()
-    return ended
+    return outcomes
 
 
-def of_log(cells: list[Cell], log: Path | None) -> list[Ended]:
+def select_from_log(cells: list[Cell], log: Path | None) -> list[RunOutcome]:
     wanted = set(cells)
-    return [one for one in logged(log) if one.cell in wanted]
+    return [outcome for outcome in read_log(log) if outcome.cell in wanted]
 
 
-def logged(log: Path | None) -> list[Ended]:
+def read_log(log: Path | None) -> list[RunOutcome]:
     lines = log.read_text(encoding="utf-8").splitlines() if log and log.exists() else []
-    return [Ended(**json.loads(line)) for line in lines]
+    return [RunOutcome(**json.loads(line)) for line in lines]
 
 
-def progress(ended: Ended) -> str:
-    how = "completed" if ended.completed else f"NOT COMPLETED ({ended.reason[:120]!r}, {ended.trouble})"
-    again = f", {ended.repeated} repeated" if ended.repeated else ""
-    unhurt = "" if ended.happened else ", the fault did not happen"
-    return f"{ended.cell}: {how}{again}{unhurt}, {ended.calls} calls, {ended.tokens_in} tokens, {ended.seconds:.0f} s"
+def describe_run(outcome: RunOutcome) -> str:
+    ending = "completed" if outcome.completed else f"NOT COMPLETED ({outcome.reason[:120]!r}, {outcome.trouble})"
+    repeated = f", {outcome.repeated} repeated" if outcome.repeated else ""
+    fault_note = "" if outcome.happened else ", the fault did not happen"
+    return f"{outcome.cell}: {ending}{repeated}{fault_note}, {outcome.calls} calls, {outcome.tokens_in} tokens, {outcome.seconds:.0f} s"
 
 
-def chosen(args: argparse.Namespace) -> list[Cell]:
-    """All cells, or those with these systems, applications, faults, profiles and seeds."""
+def select_cells(args: argparse.Namespace) -> list[Cell]:
+    """Return the cells that match the systems, applications, faults, profiles and seeds on the command line."""
     wanted = {
         name: getattr(args, f"{name}s") for name in ("system", "app", "fault", "profile") if getattr(args, f"{name}s")
     }
     return [
         cell
-        for cell in all_cells()
+        for cell in list_cells()
         if all(getattr(cell, name) in values for name, values in wanted.items())
         and (args.seeds is None or cell.seed < args.seeds)
     ]
@@ -136,30 +140,32 @@ def main() -> None:
     parser = make_parser(__doc__)
     for name in ("systems", "apps", "faults", "profiles"):
         parser.add_argument(f"--{name}", nargs="+", help="only these")
-    parser.add_argument("--seeds", type=int, help="so many of each cell; all without it")
+    parser.add_argument("--seeds", type=int, help="seeds per cell; all if omitted")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=0.0, help="start no run after this time")
     parser.add_argument("--log", type=Path, help="a file for every run as it ends; those in it are not run again")
-    parser.add_argument("--cells", action="store_true", help="print all cells in their order, and run none")
-    parser.add_argument("--report", action="store_true", help="run nothing, and report what the log has")
+    parser.add_argument(
+        "--cells", action="store_true", help="print all cells in the order in which they run, and run none"
+    )
+    parser.add_argument("--report", action="store_true", help="run nothing, and report the runs in the log")
     args = parser.parse_args()
-    if digest() != FROZEN:
-        raise SystemExit(f"The cells are not those that were fixed: {digest()}, not {FROZEN}")
-    cells = chosen(args)
+    if digest_cells() != FROZEN:
+        raise SystemExit(f"The cells are not those that were fixed: {digest_cells()}, not {FROZEN}")
+    cells = select_cells(args)
     if args.cells:
         print(f"{len(cells)} cells, {FROZEN}", *cells, sep="\n")
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the workers and PostgreSQL, too
     began = time.monotonic()
-    ended = of_log(cells, args.log) if args.report else run(cells, args.jobs, args.log, args.minutes)
-    ended.sort(key=lambda one: cells.index(one.cell))
-    seconds = sum(one.seconds for one in ended) / args.jobs if args.log else time.monotonic() - began
-    told = {**summary_of(ended, len(cells)), "seconds": round(seconds, 1), "machine": describe_machine()}
-    print(tables(told))
+    outcomes = select_from_log(cells, args.log) if args.report else run_cells(cells, args.jobs, args.log, args.minutes)
+    outcomes.sort(key=lambda outcome: cells.index(outcome.cell))
+    seconds = sum(outcome.seconds for outcome in outcomes) / args.jobs if args.log else time.monotonic() - began
+    summary = {**summarize(outcomes, len(cells)), "seconds": round(seconds, 1), "machine": describe_machine()}
+    print(format_tables(summary))
     if args.keep:
-        keep("peers", told, tables(told))
+        keep("peers", summary, format_tables(summary))
     if args.json:
-        print(json.dumps(told))
+        print(json.dumps(summary))
 
 
 if __name__ == "__main__":

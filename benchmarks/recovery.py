@@ -1,18 +1,18 @@
-"""Which response to a failure completes runs, what does it waste, and do lessons help?
+"""Which response to a failure completes runs, how much does it waste, and do lessons help?
 
     python -m benchmarks.recovery --json
 
-A part goes through three to six stations of a workshop, and something is the matter with one of them: transient, recoverable by
-another tool, under-specified, structural, a broken line, or a missing right; each in eight variants (`failures/variants.py`). Four
-ways to deal with it, with the same planner, world and seeds:
+A part goes through three to six stations of a workshop, and one of them fails. The failure is transient, recoverable by another tool,
+under-specified, structural, a broken connection, or a missing permission; each in eight variants (`failures/variants.py`). Four arms
+respond to it, with the same planner, world and seeds:
 
-(a) no replanning: the first failure is the end
+(a) no replanning: the first failure ends the run
 (b) the plain replan loop of an agent framework's tutorial: three replans, no waiting, no classification
-(c) Midcourse under its defaults, without memory
-(d) the same, with what it learned on other seeds, on which half of the variants were never met. Of what it learned to be
-    hopeless, a tenth has healed since
+(c) Midcourse with its defaults, without memory
+(d) as (c), with lessons from runs on other seeds, which met only half of the variants. A tenth of the failures that these runs
+    found hopeless has healed since
 
-An execution is wasted if it failed and was not the first to fail at that station, or did again what was done.
+An execution is wasted if it failed and was not the first to fail at that station, or repeated finished work.
 """
 
 import asyncio
@@ -41,9 +41,9 @@ from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.testing import Approves, FakeClock, MemoryStore
 
 PLAIN_REPLANS = 3
-"""The default of the plain loop's own document."""
+"""The default of the tutorial that the plain loop comes from."""
 FIRST_SEED = 20_000
-"""From 10,000 on nothing is learned. The first 600 of those were looked at while the world had a mistake in it."""
+"""Seeds from 10,000 on are not used for learning. The first 600 of those were looked at while the world had a mistake in it."""
 LEARNING_RUNS = 1000
 ARMS = ("a", "b", "c", "d")
 
@@ -63,15 +63,15 @@ class Trial:
     seconds: float = 0.0
     reason: str
     learned_stop: bool = False
-    """Whether it ended because of what other runs had met."""
+    """Whether the run stopped because of lessons from other runs."""
     again: Replayed = field(default_factory=Replayed)
 
 
-async def trial(arm: str, seed: int, memory: Memory | None) -> Trial:
+async def run_trial(arm: str, seed: int, memory: Memory | None) -> Trial:
     situation, clock = situation_of(seed), FakeClock()
     began = clock.now()
     world, planner = Workshop(situation, clock), Foreman(situation, clock)
-    told = Trial(
+    trial = Trial(
         arm=arm,
         seed=seed,
         variant=situation.variant,
@@ -93,9 +93,9 @@ async def trial(arm: str, seed: int, memory: Memory | None) -> Trial:
             clock=clock,
             vault=Vault(),
         )
-        most = 0 if arm == "a" else PLAIN_REPLANS
-        tally = await run_plain_replan_loop(ports, max_replans=most, max_calls=situation.task.limits.max_calls)
-        told = replace(told, reason=tally.reason)
+        max_replans = 0 if arm == "a" else PLAIN_REPLANS
+        tally = await run_plain_replan_loop(ports, max_replans=max_replans, max_calls=situation.task.limits.max_calls)
+        trial = replace(trial, reason=tally.reason)
     else:
         store = MemoryStore()
         agent = Agent(
@@ -109,10 +109,10 @@ async def trial(arm: str, seed: int, memory: Memory | None) -> Trial:
             settings=Settings(),
         )
         result = await agent.run(situation.task, run_id=f"{seed}")
-        learned = result.final_reason == "structural_failure" and "try all the same" in result.final_detail
-        told = replace(told, reason=result.final_reason, learned_stop=learned, again=await check_replay(store))
+        is_learned = result.final_reason == "structural_failure" and "try all the same" in result.final_detail
+        trial = replace(trial, reason=result.final_reason, learned_stop=is_learned, again=await check_replay(store))
     return replace(
-        told,
+        trial,
         completed=world.finished,
         executions=world.tries,
         wasted=world.wasted,
@@ -121,50 +121,50 @@ async def trial(arm: str, seed: int, memory: Memory | None) -> Trial:
     )
 
 
-async def learned(memory: Memory, runs: int) -> None:
-    """What runs on other seeds left in memory."""
+async def fill_memory(memory: Memory, runs: int) -> None:
+    """Fill the memory with the lessons of runs on other seeds."""
     for seed in range(runs):
-        await trial("d", seed, memory)
+        await run_trial("d", seed, memory)
 
 
 async def run(runs: int, first_seed: int, learning: int) -> list[Trial]:
     trials: list[Trial] = []
     with tempfile.TemporaryDirectory() as folder:
         memory = SqliteMemory(Path(folder) / "lessons.db", agent="benchmark")
-        await learned(memory, learning)
+        await fill_memory(memory, learning)
         for seed in range(first_seed, first_seed + runs):
-            trials += [await trial(arm, seed, memory if arm == "d" else None) for arm in ARMS]
+            trials += [await run_trial(arm, seed, memory if arm == "d" else None) for arm in ARMS]
     return trials
 
 
-# --- what it comes to
+# --- results
 
 
-def rows(trials: list[Trial]) -> list[dict[str, object]]:
-    """One for each arm and kind, and for all kinds together."""
+def make_rows(trials: list[Trial]) -> list[dict[str, object]]:
+    """Make a row for each arm and kind, and for each arm with all kinds together."""
     groups: dict[tuple[str, str], list[Trial]] = defaultdict(list)
-    for one in trials:
-        groups[one.arm, one.variant.kind].append(one)
-        groups[one.arm, "all"].append(one)
-    return [_row(arm, kind, groups[arm, kind]) for kind in (*KINDS, "all") for arm in ARMS]
+    for trial in trials:
+        groups[trial.arm, trial.variant.kind].append(trial)
+        groups[trial.arm, "all"].append(trial)
+    return [_make_row(arm, kind, groups[arm, kind]) for kind in (*KINDS, "all") for arm in ARMS]
 
 
-def _row(arm: str, kind: str, group: list[Trial]) -> dict[str, object]:
+def _make_row(arm: str, kind: str, group: list[Trial]) -> dict[str, object]:
     runs = len(group)
     return {
         "arm": arm,
         "kind": kind,
         "runs": runs,
-        "completed": asdict(Share.of(sum(one.completed for one in group), runs)),
-        "completed_runs": sum(one.completed for one in group),
-        "executions": round(sum(one.executions for one in group) / runs, 3),
-        "wasted": round(sum(one.wasted for one in group) / runs, 3),
-        "planner_calls": round(sum(one.planner_calls for one in group) / runs, 3),
-        "seconds": round(sum(one.seconds for one in group) / runs, 1),
+        "completed": asdict(Share.of(sum(trial.completed for trial in group), runs)),
+        "completed_runs": sum(trial.completed for trial in group),
+        "executions": round(sum(trial.executions for trial in group) / runs, 3),
+        "wasted": round(sum(trial.wasted for trial in group) / runs, 3),
+        "planner_calls": round(sum(trial.planner_calls for trial in group) / runs, 3),
+        "seconds": round(sum(trial.seconds for trial in group) / runs, 1),
     }
 
 
-def text(found: list[dict[str, object]]) -> str:
+def format_rows(rows: list[dict[str, object]]) -> str:
     header = ["failure", "arm", "completed, %", "executions", "wasted", "planner calls", "seconds"]
     body = [
         [
@@ -176,79 +176,83 @@ def text(found: list[dict[str, object]]) -> str:
             f"{row['planner_calls']:.2f}",
             f"{row['seconds']:.0f}",
         ]
-        for row in found
+        for row in rows
     ]
     return format_table(header, body)
 
 
-def verdict(trials: list[Trial]) -> dict[str, object]:
-    """What is claimed, each as a number that could have come out otherwise."""
-    by = {(one.arm, one.seed): one for one in trials}
-    seeds = sorted({one.seed for one in trials})
-    wasted = {arm: sum(by[arm, seed].wasted for seed in seeds) for arm in ARMS}
-    stopped = [seed for seed in seeds if by["d", seed].learned_stop]
-    false_stops = [seed for seed in stopped if by["c", seed].completed]
+def compare_arms(trials: list[Trial]) -> dict[str, object]:
+    """Return the figures behind the claims."""
+    trials_by_cell = {(trial.arm, trial.seed): trial for trial in trials}
+    seeds = sorted({trial.seed for trial in trials})
+    wasted = {arm: sum(trials_by_cell[arm, seed].wasted for seed in seeds) for arm in ARMS}
+    learned_stops = [seed for seed in seeds if trials_by_cell["d", seed].learned_stop]
+    false_stops = [seed for seed in learned_stops if trials_by_cell["c", seed].completed]
     others = [seed for seed in seeds if seed not in set(false_stops)]
-    unseen = [seed for seed in seeds if not by["c", seed].variant.seen]
+    unseen = [seed for seed in seeds if not trials_by_cell["c", seed].variant.seen]
     return {
         "wasted": wasted,
         "wasted_c_of_b": _ratio(wasted["c"], wasted["b"]),
         "wasted_d_of_b": _ratio(wasted["d"], wasted["b"]),
-        "kinds_behind_b": {arm: _behind(by, seeds, arm, "b") for arm in ("c", "d")},
-        "d_behind_b_besides_false_stops": _behind(by, others, "d", "b"),
-        "learned_stops": len(stopped),
+        "kinds_behind_b": {arm: _find_kinds_behind(trials_by_cell, seeds, arm, "b") for arm in ("c", "d")},
+        "d_behind_b_besides_false_stops": _find_kinds_behind(trials_by_cell, others, "d", "b"),
+        "learned_stops": len(learned_stops),
         "false_stops": len(false_stops),
         "false_stop_share": asdict(Share.of(len(false_stops), len(seeds))),
-        "false_stop_share_of_learned_stops": asdict(Share.of(len(false_stops), len(stopped))),
-        "false_stops_of_healed": sum(by["d", seed].healed for seed in false_stops),
-        "healed": sum(by["d", seed].healed for seed in seeds),
-        "unseen": {arm: sum(by[arm, seed].completed for seed in unseen) for arm in ("b", "c", "d")},
+        "false_stop_share_of_learned_stops": asdict(Share.of(len(false_stops), len(learned_stops))),
+        "false_stops_of_healed": sum(trials_by_cell["d", seed].healed for seed in false_stops),
+        "healed": sum(trials_by_cell["d", seed].healed for seed in seeds),
+        "unseen": {arm: sum(trials_by_cell[arm, seed].completed for seed in unseen) for arm in ("b", "c", "d")},
         "unseen_runs": len(unseen),
-        "unseen_kinds_behind_c": _behind(by, unseen, "d", "c"),
-        "unseen_wasted": {arm: sum(by[arm, seed].wasted for seed in unseen) for arm in ("b", "c", "d")},
+        "unseen_kinds_behind_c": _find_kinds_behind(trials_by_cell, unseen, "d", "c"),
+        "unseen_wasted": {arm: sum(trials_by_cell[arm, seed].wasted for seed in unseen) for arm in ("b", "c", "d")},
     }
 
 
 @dataclass(frozen=True)
 class Bar:
-    """What was to be reached, and what was."""
+    """A claim, the figures found, and whether they support it."""
 
     asked: str
     found: str
     reached: bool
 
 
-def bars(told: dict[str, Any]) -> list[Bar]:
-    behind, false, stopped = told["kinds_behind_b"], told["false_stop_share"], told["false_stop_share_of_learned_stops"]
-    unseen, wasted = told["unseen"], told["unseen_wasted"]
+def check_bars(results: dict[str, Any]) -> list[Bar]:
+    behind, false, stopped = (
+        results["kinds_behind_b"],
+        results["false_stop_share"],
+        results["false_stop_share_of_learned_stops"],
+    )
+    unseen, wasted = results["unseen"], results["unseen_wasted"]
     return [
         *(
-            Bar(f"({arm}) completes as many as (b) in every kind", _fewer(behind[arm]), not behind[arm])
+            Bar(f"({arm}) completes as many as (b) in every kind", _format_fewer(behind[arm]), not behind[arm])
             for arm in ("c", "d")
         ),
         Bar(
             "(d) the same, but for what it stopped falsely",
-            _fewer(told["d_behind_b_besides_false_stops"]),
-            not told["d_behind_b_besides_false_stops"],
+            _format_fewer(results["d_behind_b_besides_false_stops"]),
+            not results["d_behind_b_besides_false_stops"],
         ),
         *(
             Bar(
                 f"({arm}) wastes at most half of what (b) does",
-                f"{told['wasted'][arm]} of {told['wasted']['b']}: {told[f'wasted_{arm}_of_b']:.3f}",
-                told[f"wasted_{arm}_of_b"] <= 0.5,
+                f"{results['wasted'][arm]} of {results['wasted']['b']}: {results[f'wasted_{arm}_of_b']:.3f}",
+                results[f"wasted_{arm}_of_b"] <= 0.5,
             )
             for arm in ("c", "d")
         ),
         Bar(
             "learning stops at most 2 % of runs falsely",
-            f"{told['false_stops']} runs, {told['false_stops_of_healed']} of them healed: {Share(**false)} %; "
-            f"of {told['learned_stops']} learned stops {Share(**stopped)} %",
+            f"{results['false_stops']} runs, {results['false_stops_of_healed']} of them healed: {Share(**false)} %; "
+            f"of {results['learned_stops']} learned stops {Share(**stopped)} %",
             false["share"] <= 0.02,
         ),
         Bar(
             "of what was never met, (d) completes as many as (c) in every kind",
-            f"{unseen['d']} and {unseen['c']} of {told['unseen_runs']}, (b) {unseen['b']}; {_fewer(told['unseen_kinds_behind_c'])}",
-            not told["unseen_kinds_behind_c"],
+            f"{unseen['d']} and {unseen['c']} of {results['unseen_runs']}, (b) {unseen['b']}; {_format_fewer(results['unseen_kinds_behind_c'])}",
+            not results["unseen_kinds_behind_c"],
         ),
         Bar(
             "of what was never met, (d) wastes no more than (c)",
@@ -258,13 +262,13 @@ def bars(told: dict[str, Any]) -> list[Bar]:
     ]
 
 
-def _fewer(behind: dict[str, int]) -> str:
+def _format_fewer(behind: dict[str, int]) -> str:
     return ", ".join(f"{kind}: {runs} fewer" for kind, runs in behind.items()) or "none is behind"
 
 
-def claims(found: list[Bar]) -> str:
+def format_bars(bars: list[Bar]) -> str:
     return format_table(
-        ["asked for", "found", "reached"], [[one.asked, one.found, "yes" if one.reached else "NO"] for one in found]
+        ["asked for", "found", "reached"], [[bar.asked, bar.found, "yes" if bar.reached else "NO"] for bar in bars]
     )
 
 
@@ -272,12 +276,16 @@ def _ratio(ours: int, theirs: int) -> float:
     return round(ours / theirs, 3) if theirs else 0.0
 
 
-def _behind(by: dict[tuple[str, int], Trial], seeds: Iterable[int], ours: str, theirs: str) -> dict[str, int]:
-    """Kinds of failure of which this arm completes fewer runs than the other, and how many fewer."""
-    lead: dict[str, int] = defaultdict(int)
+def _find_kinds_behind(
+    trials_by_cell: dict[tuple[str, int], Trial], seeds: Iterable[int], ours: str, theirs: str
+) -> dict[str, int]:
+    """Return the kinds of failure in which arm `ours` completes fewer runs than arm `theirs`, with the difference."""
+    deficits: dict[str, int] = defaultdict(int)
     for seed in seeds:
-        lead[by[ours, seed].variant.kind] += by[theirs, seed].completed - by[ours, seed].completed
-    return {kind: behind for kind, behind in lead.items() if behind > 0}
+        deficits[trials_by_cell[ours, seed].variant.kind] += (
+            trials_by_cell[theirs, seed].completed - trials_by_cell[ours, seed].completed
+        )
+    return {kind: deficit for kind, deficit in deficits.items() if deficit > 0}
 
 
 def main() -> int:
@@ -290,18 +298,18 @@ def main() -> int:
     args = parser.parse_args()
     began = time.monotonic()
     trials = asyncio.run(run(args.runs, args.first_seed, args.learning))
-    found = rows(trials)
-    told = verdict(trials)
-    tables = f"{text(found)}\n\n{claims(bars(told))}"
-    replayed = sum((one.again for one in trials), Replayed())
+    rows = make_rows(trials)
+    comparison = compare_arms(trials)
+    tables = f"{format_rows(rows)}\n\n{format_bars(check_bars(comparison))}"
+    replayed = sum((trial.again for trial in trials), Replayed())
     summary: dict[str, object] = {
         "runs": args.runs,
         "first_seed": args.first_seed,
         "learning": args.learning,
         "frozen": frozen(),
-        **told,
-        "bars": [asdict(one) for one in bars(told)],
-        "rows": found,
+        **comparison,
+        "bars": [asdict(trial) for trial in check_bars(comparison)],
+        "rows": rows,
         "again": asdict(replayed),
         "seconds": round(time.monotonic() - began, 1),
         "machine": describe_machine(),

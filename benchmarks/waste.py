@@ -2,9 +2,9 @@
 
     python -m benchmarks.waste --json
 
-A robot arm picks up a cube; the planner is the same on both sides. In the hopeless classes nothing helps, so every execution
-and planner call after the first of each is waste. In the mendable ones a retry, another plan or waiting helps, and a run that the
-plain loop completes and Midcourse does not counts as lost. A planner that cannot be reached is one of these: runs wait for it.
+A robot arm picks up a cube; both sides have the same planner. In the hopeless classes nothing helps, so every execution and planner
+call after the first is waste. In the other classes a retry, another plan or waiting helps; a run that the plain loop completes and
+Midcourse does not is lost. An unreachable planner is one of the other classes, because runs wait for it.
 """
 
 import asyncio
@@ -30,17 +30,17 @@ from midcourse.worlds.base import failed
 from midcourse.worlds.simulated.arm import Arm
 
 PLAIN_REPLANS = 3
-"""The default of the plain loop's own document."""
+"""The default of the tutorial that the plain loop comes from."""
 FIRST_SEED = 10_000
 
 
-def pick(name: str, **more: str) -> PlanDraft:
+def plan_pick(name: str, **more: str) -> PlanDraft:
     step = Draft(zone=GLOBAL, skill="pick", arguments=(("object", name), *more.items()), says=f"Pick up the {name}")
     return PlanDraft(steps=(step,), final=True)
 
 
-class Adaptive:
-    """Tries the names it knows, one after the other, and none that failed."""
+class NamesInTurn:
+    """A planner that tries the names it knows one after the other, without those that failed."""
 
     def __init__(self, *names: str) -> None:
         self._names = names
@@ -48,25 +48,25 @@ class Adaptive:
     async def plan(self, context: PlanningContext) -> PlanDraft:
         tried = {value for attempt in context.attempts for _, value in attempt.arguments}
         left = [name for name in self._names if name not in tried]
-        return pick(left[0]) if left else PlanDraft(verdict="gave_up", detail="no name is left to try")
+        return plan_pick(left[0]) if left else PlanDraft(verdict="gave_up", detail="no name is left to try")
 
 
-class Unreachable:
-    """A planner whose service is down."""
+class UnreachablePlanner:
+    """A planner that cannot reach its model."""
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
         raise ConnectionError("the model's service does not answer")
 
 
-class Guarded(Arm):
-    """Its controller refuses to move."""
+class RefusingArm(Arm):
+    """An arm with a controller that refuses every pick."""
 
-    def pick(self, object: str):  # noqa: A002
+    def plan_pick(self, object: str):  # noqa: A002
         return failed("not_permitted", f"'{object}' lies in a zone that this arm must not enter")
 
 
-def same(name: str) -> Planner:
-    return SamePlan(pick(name).steps, final=True)
+def repeat_pick(name: str) -> Planner:
+    return SamePlan(plan_pick(name).steps, final=True)
 
 
 @dataclass(frozen=True)
@@ -78,53 +78,55 @@ class Case:
     make: Callable[[random.Random, FakeClock], tuple[Arm, Planner]]
 
 
-def _far(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
-    return Arm(objects=f"red_cube={chance.uniform(0.9, 1.5):.3f},0.0", clock=clock), same("red_cube")
+def _place_out_of_reach(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+    return Arm(objects=f"red_cube={chance.uniform(0.9, 1.5):.3f},0.0", clock=clock), repeat_pick("red_cube")
 
 
-def _forbidden(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
-    return Guarded(objects=_near(chance), clock=clock), same("red_cube")
+def _refuse_to_move(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+    return RefusingArm(objects=_draw_position(chance), clock=clock), repeat_pick("red_cube")
 
 
-def _misnamed(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
-    return Arm(objects=_near(chance), clock=clock), same("crimson_cube")
+def _use_wrong_name(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+    return Arm(objects=_draw_position(chance), clock=clock), repeat_pick("crimson_cube")
 
 
-def _wrong_arguments(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
-    return Arm(objects=_near(chance), clock=clock), SamePlan(pick("red_cube", force="high").steps, final=True)
+def _use_wrong_arguments(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+    return Arm(objects=_draw_position(chance), clock=clock), SamePlan(
+        plan_pick("red_cube", force="high").steps, final=True
+    )
 
 
-def _no_planner(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
-    return Arm(objects=_near(chance), clock=clock), Unreachable()
+def _cut_off_planner(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+    return Arm(objects=_draw_position(chance), clock=clock), UnreachablePlanner()
 
 
-def _slips(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+def _slip_first(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
     slips = {"kind": "transient", "skill": "pick", "times": chance.randint(1, 3)}
-    return Arm(objects=_near(chance), faults=[slips], clock=clock), same("red_cube")
+    return Arm(objects=_draw_position(chance), faults=[slips], clock=clock), repeat_pick("red_cube")
 
 
-def _other_name(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+def _try_names(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
     wrong = ["cube", "red_block", "redcube"][: chance.randint(1, 2)]
-    return Arm(objects=_near(chance), clock=clock), Adaptive(*wrong, "red_cube")
+    return Arm(objects=_draw_position(chance), clock=clock), NamesInTurn(*wrong, "red_cube")
 
 
-def _near(chance: random.Random) -> str:
+def _draw_position(chance: random.Random) -> str:
     return f"red_cube={chance.uniform(0.3, 0.6):.3f},{chance.uniform(-0.2, 0.2):.3f}"
 
 
 CASES = (
-    Case("out of reach", True, _far),
-    Case("not permitted", True, _forbidden),
-    Case("not found, planner repeats", True, _misnamed),
-    Case("bad arguments, planner repeats", True, _wrong_arguments),
-    Case("planner unreachable", False, _no_planner),
-    Case("busy for a while", False, _slips),
-    Case("not found, planner adapts", False, _other_name),
+    Case("out of reach", True, _place_out_of_reach),
+    Case("not permitted", True, _refuse_to_move),
+    Case("not found, planner repeats", True, _use_wrong_name),
+    Case("bad arguments, planner repeats", True, _use_wrong_arguments),
+    Case("planner unreachable", False, _cut_off_planner),
+    Case("busy for a while", False, _slip_first),
+    Case("not found, planner adapts", False, _try_names),
 )
 
 
 @dataclass
-class Spent:
+class CaseTotals:
     case: str
     hopeless: bool
     runs: int = 0
@@ -139,7 +141,7 @@ class Spent:
     again: Replayed = field(default_factory=Replayed)
 
     def waste(self, executions: int, calls: int) -> int:
-        """All that came after the first plan and the first try."""
+        """Return the number of executions and planner calls after the first of each run."""
         return max(0, executions - self.runs) + max(0, calls - self.runs)
 
     @property
@@ -151,14 +153,14 @@ class Spent:
         return self.waste(self.plain_executions, self.plain_calls)
 
 
-async def measure(case: Case, seed: int, spent: Spent) -> None:
+async def run_both(case: Case, seed: int, totals: CaseTotals) -> None:
     task = Task(goal="Pick up the red cube")
     clock = FakeClock()
     world, planner = case.make(random.Random(seed), clock)
     store = MemoryStore()
     agent = Agent(world=world, planner=planner, approver=Approves(), store=store, clock=clock, vault=Vault())
     ours = await agent.run(task)
-    picked = await world.probe("holding", (("object", "red_cube"),)) == "present"
+    is_picked = await world.probe("holding", (("object", "red_cube"),)) == "present"
 
     clock = FakeClock()
     world, planner = case.make(random.Random(seed), clock)
@@ -173,30 +175,30 @@ async def measure(case: Case, seed: int, spent: Spent) -> None:
         vault=Vault(),
     )
     plain = await run_plain_replan_loop(ports, max_replans=PLAIN_REPLANS, max_calls=task.limits.max_calls)
-    plainly_picked = await world.probe("holding", (("object", "red_cube"),)) == "present"
+    is_picked_by_plain = await world.probe("holding", (("object", "red_cube"),)) == "present"
 
-    spent.runs += 1
-    spent.again += await check_replay(store)
-    spent.ours_executions += ours.executions
-    spent.ours_calls += ours.planner_calls
-    spent.plain_executions += plain.executions
-    spent.plain_calls += plain.planner_calls
-    spent.ours_completed += ours.success and picked
-    spent.plain_completed += plain.success and plainly_picked
-    spent.lost += (plain.success and plainly_picked) and not (ours.success and picked)
+    totals.runs += 1
+    totals.again += await check_replay(store)
+    totals.ours_executions += ours.executions
+    totals.ours_calls += ours.planner_calls
+    totals.plain_executions += plain.executions
+    totals.plain_calls += plain.planner_calls
+    totals.ours_completed += ours.success and is_picked
+    totals.plain_completed += plain.success and is_picked_by_plain
+    totals.lost += (plain.success and is_picked_by_plain) and not (ours.success and is_picked)
 
 
-async def run(runs: int, first_seed: int) -> list[Spent]:
-    rows: list[Spent] = []
+async def run_all_cases(runs: int, first_seed: int) -> list[CaseTotals]:
+    rows: list[CaseTotals] = []
     for case in CASES:
-        spent = Spent(case.name, case.hopeless)
+        totals = CaseTotals(case.name, case.hopeless)
         for seed in range(first_seed, first_seed + runs):
-            await measure(case, seed, spent)
-        rows.append(spent)
+            await run_both(case, seed, totals)
+        rows.append(totals)
     return rows
 
 
-def text(rows: list[Spent]) -> str:
+def format_rows(rows: list[CaseTotals]) -> str:
     header = ["failure", "can be fixed", "executions", "plain", "planner calls", "plain", "completed", "plain", "lost"]
     body = [
         [
@@ -221,7 +223,7 @@ def main() -> int:
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     args = parser.parse_args()
     began = time.monotonic()
-    rows = asyncio.run(run(args.runs, args.first_seed))
+    rows = asyncio.run(run_all_cases(args.runs, args.first_seed))
     hopeless = [row for row in rows if row.hopeless]
     ours, plain = sum(row.ours_waste for row in hopeless), sum(row.plain_waste for row in hopeless)
     replayed = sum((row.again for row in rows), Replayed())
@@ -238,9 +240,9 @@ def main() -> int:
         "machine": describe_machine(),
     }
     if args.keep:
-        keep("waste", summary, text(rows))
+        keep("waste", summary, format_rows(rows))
     if not args.json:
-        print(text(rows))
+        print(format_rows(rows))
     print(json.dumps(summary))
     return 1 if replayed.differing else 0
 

@@ -1,4 +1,4 @@
-"""The applications behind their proxy, each with the goal that a run gets and what its own log or database has of it afterwards."""
+"""The applications behind their proxy, each with the goal of a run and a check of its own log or database afterwards."""
 
 import tempfile
 from collections.abc import Callable, Generator
@@ -18,34 +18,34 @@ from benchmarks.web_apps.wagtail.story import LIST, is_publication, running
 from midcourse.testing.sites.server import COOKIE
 
 EFFECTS = {"tickets": "/tickets", "shop": "/orders"}
-"""Where the form is sent that stores the ticket or order."""
+"""Path to which the form that stores the ticket or order is sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
     right: bool
-    """What the goal asks for was stored, and nothing else."""
+    """The application stored what the goal asks for, and nothing else."""
     repeated: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class StartedApplication:
     url: str
     goal: str
     listed: tuple[str, str]
-    """Address of the page that lists what was stored, and what is to be read there."""
+    """Address of the page that lists what was stored, and the text to look for there."""
     proxy: FaultyProxy
     stored: Callable[[], Stored]
 
 
 @contextmanager
-def place(cell: Cell, on_killed: Callable[[], None]) -> Generator[Place]:
-    with (_wagtail if cell.app == "wagtail" else _site)(cell, on_killed) as there:
-        yield there
+def start_application(cell: Cell, on_killed: Callable[[], None]) -> Generator[StartedApplication]:
+    with (_start_wagtail if cell.app == "wagtail" else _start_site)(cell, on_killed) as started:
+        yield started
 
 
 @contextmanager
-def _site(cell: Cell, on_killed: Callable[[], None]) -> Generator[Place]:
+def _start_site(cell: Cell, on_killed: Callable[[], None]) -> Generator[StartedApplication]:
     site = Site("shop" if cell.app == "shop" else "tickets", seed=cell.seed)
 
     def is_effect(request: Request) -> bool:
@@ -66,7 +66,7 @@ def _site(cell: Cell, on_killed: Callable[[], None]) -> Generator[Place]:
             on_killed=on_killed,
         )
         with in_front_of(proxy) as url:
-            yield Place(
+            yield StartedApplication(
                 url=f"{url}/",
                 goal=GOALS_WITH_PASSWORD[site.app],
                 listed=LISTED[PLACE if cell.app == "shop" else CREATE],
@@ -76,13 +76,13 @@ def _site(cell: Cell, on_killed: Callable[[], None]) -> Generator[Place]:
 
 
 @contextmanager
-def _wagtail(cell: Cell, on_killed: Callable[[], None]) -> Generator[Place]:
+def _start_wagtail(cell: Cell, on_killed: Callable[[], None]) -> Generator[StartedApplication]:
     with tempfile.TemporaryDirectory() as folder, running(Application(Path(folder))) as application:
 
         def stored() -> Stored:
             found = application.truth(ARTICLE["title"])
-            again = max(found.published - 1, 0) + max(found.pages - 1, 0)
-            return Stored(right=found.live >= 1 and not found.others, repeated=again)
+            repeated = max(found.published - 1, 0) + max(found.pages - 1, 0)
+            return Stored(right=found.live >= 1 and not found.others, repeated=repeated)
 
         proxy = FaultyProxy(
             upstream=application.address,
@@ -94,4 +94,4 @@ def _wagtail(cell: Cell, on_killed: Callable[[], None]) -> Generator[Place]:
         )
         goal = ARTICLE_GOAL.replace("'editor'.", f"'editor' with password '{PASSWORD}'.")
         with in_front_of(proxy) as url:
-            yield Place(url=url + LIST, goal=goal, listed=LISTED[PUBLISH], proxy=proxy, stored=stored)
+            yield StartedApplication(url=url + LIST, goal=goal, listed=LISTED[PUBLISH], proxy=proxy, stored=stored)

@@ -1,4 +1,4 @@
-"""The runs of the comparison, fixed before the first of them: which system, application, fault, profile of the model, and seed.
+"""The runs of the comparison, fixed before the first run: system, application, fault, profile of the model, and seed.
 
 Seeds come first in the order, so that every pair of system and fault has one run before any has a second.
 """
@@ -18,7 +18,7 @@ WAGTAIL_FAULTS = ("clean", "expired", "lost")
 PROFILES = ("trusting", "careful")
 ERRING = ("erring-5", "erring-10", "erring-20")
 ERRING_SYSTEMS = ("midcourse-checked", *SYSTEMS)
-"""`midcourse-checked`: the task says by which page it is done (`done_when`). No other system has a place for that."""
+"""`midcourse-checked`: the task says on which page it is done (`done_when`). No other system has such an option."""
 ERRING_SITE = "tickets"
 FROZEN = "fac3810a608a88a6"
 """Digest of all cells. A change here is a new comparison, and begins with an empty log."""
@@ -36,17 +36,17 @@ class Cell:
         return f"{self.system}, {self.app}, {self.fault}, {self.profile}, seed {self.seed}"
 
 
-def all_cells() -> list[Cell]:
-    """In the order in which they run."""
-    return sorted(_cells(), key=_order)
+def list_cells() -> list[Cell]:
+    """Return all cells in the order in which they run."""
+    return sorted(_make_cells(), key=_rank)
 
 
-def digest() -> str:
-    told = json.dumps([asdict(cell) for cell in all_cells()])
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+def digest_cells() -> str:
+    cells = json.dumps([asdict(cell) for cell in list_cells()])
+    return hashlib.sha256(cells.encode()).hexdigest()[:16]
 
 
-def _cells() -> Iterator[Cell]:
+def _make_cells() -> Iterator[Cell]:
     for seed in range(5):
         for profile in PROFILES:
             for app in SITES:
@@ -63,8 +63,8 @@ def _cells() -> Iterator[Cell]:
                     yield Cell(system=system, app=ERRING_SITE, fault=fault, profile=profile, seed=seed)
 
 
-def _order(cell: Cell) -> tuple[int, int]:
-    """The shop with a trusting model first: there every fault tells the systems apart."""
+def _rank(cell: Cell) -> tuple[int, int]:
+    """Rank the shop with a trusting model first, because there every fault distinguishes the systems."""
     profiles = (*PROFILES, *ERRING)
     apps = ("shop", "tickets", "wagtail")
     return cell.seed, len(apps) * profiles.index(cell.profile) + apps.index(cell.app)

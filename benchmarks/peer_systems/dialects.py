@@ -1,4 +1,4 @@
-"""What an adapter does for one system: it reads the page out of a request to the model, and writes moves as that system expects an answer."""
+"""The adapter of one system: reads the page from a request to the model, and writes moves as an answer in the format of that system."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,23 +8,23 @@ from benchmarks.llm.decisions import Move, Page
 from midcourse.testing.models import ChatRequest
 
 Message: TypeAlias = Mapping[str, Any]
-"""Of the assistant, as in OpenAI's API: `content`, or `tool_calls`."""
+"""A message of the assistant, as in OpenAI's API: `content`, or `tool_calls`."""
 
 
 class Dialect(Protocol):
     def read(self, request: ChatRequest) -> Page | list[Move] | Message:
-        """The page that the request shows. Where it shows none: what to do to see one. Where it asks for something else: the answer."""
+        """Return the page that the request shows, or the moves that lead to one, or the answer to a request for something else."""
         ...
 
-    def fitting(self, moves: list[Move]) -> list[Move]:
-        """Those that one answer can hold."""
+    def select_fitting(self, moves: list[Move]) -> list[Move]:
+        """Return the moves that fit into one answer."""
         ...
 
     def write(self, moves: list[Move], page: Page, request: ChatRequest) -> Message: ...
 
 
-def calls(made: Sequence[tuple[str, Mapping[str, Any]]], request: ChatRequest) -> Message:
-    """Calls of tools."""
+def make_tool_calls(calls: Sequence[tuple[str, Mapping[str, Any]]], request: ChatRequest) -> Message:
+    """Return a message with these tool calls."""
     return {
         "content": None,
         "tool_calls": [
@@ -33,7 +33,7 @@ def calls(made: Sequence[tuple[str, Mapping[str, Any]]], request: ChatRequest) -
                 "type": "function",
                 "function": {"name": name, "arguments": json.dumps(arguments)},
             }
-            for n, (name, arguments) in enumerate(made)
+            for n, (name, arguments) in enumerate(calls)
         ],
     }
 

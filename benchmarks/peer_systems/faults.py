@@ -1,11 +1,11 @@
-"""A reverse proxy with one fault for each run, in front of an application that knows nothing of it.
+"""A reverse proxy with one fault for each run, in front of an unchanged application.
 
 overlay     a dialog covers one of the pages until its button is clicked
 renamed     every control has another name, the links are below the page and the buttons above their fields
 expired     the session ends: with the page after the effect, with the request for it, or before it, by seed
-lost        the application has stored the effect, and the client gets 504 and the advice to try again
-killed      the application has stored the effect, and the system that asked for it is killed with -9 before it gets the answer
-model       the application is left alone: the model answers 429 and 500 (`model.py`)
+lost        the application stores the effect, and the client gets a 504 with the advice to try again
+killed      the application stores the effect, and the system is killed with -9 before it gets the answer
+model       the application is not disturbed; the model answers 429 and 500 (`model.py`)
 """
 
 import re
@@ -41,18 +41,18 @@ class FaultyProxy(Proxy):
         self._stored = False
 
     async def _spoiled(self, request: Request) -> Answer:
-        effect = self.is_effect(request)
-        due = not self.happened and self._is_due(request, effect)
-        self.happened |= due
-        if due and self.fault == "expired":
-            request = replace(request, headers=tuple(map(self._without_session, request.headers)))
+        is_effect = self.is_effect(request)
+        is_due = not self.happened and self._takes_fault(request, is_effect)
+        self.happened |= is_due
+        if is_due and self.fault == "expired":
+            request = replace(request, headers=tuple(map(self._drop_session, request.headers)))
         answer = await self._forward(request)
-        self._stored |= effect
+        self._stored |= is_effect
         if self.fault == "renamed":
-            return replace(answer, body=renamed(answer.body, self._wording))
-        return self._disturbed(request, answer) if due else answer
+            return replace(answer, body=rename_controls(answer.body, self._wording))
+        return self._disturb(request, answer) if is_due else answer
 
-    def _is_due(self, request: Request, effect: bool) -> bool:
+    def _takes_fault(self, request: Request, is_effect: bool) -> bool:
         page = is_page(request)
         self._pages += page
         match self.fault:
@@ -63,22 +63,22 @@ class FaultyProxy(Proxy):
             case "expired" if self.when == "after":
                 return page and self._stored
             case _:
-                return effect
+                return is_effect
 
-    def _disturbed(self, request: Request, answer: Answer) -> Answer:
+    def _disturb(self, request: Request, answer: Answer) -> Answer:
         match self.fault:
             case "overlay":
                 return replace(answer, body=answer.body.replace(b"</body>", OVERLAY + b"</body>"))
             case "expired":
-                gone = ("Set-Cookie", f"{self.session}=; Path=/; Max-Age=0")
-                return replace(answer, headers=(*answer.headers, gone))
+                expired_cookie = ("Set-Cookie", f"{self.session}=; Path=/; Max-Age=0")
+                return replace(answer, headers=(*answer.headers, expired_cookie))
             case "killed":
                 self.on_killed()
                 return answer
             case _:
                 return gateway_timeout(urlsplit(request.get("referer")).path)
 
-    def _without_session(self, header: tuple[str, str]) -> tuple[str, str]:
+    def _drop_session(self, header: tuple[str, str]) -> tuple[str, str]:
         name, value = header
         return (name, re.sub(rf"\b{self.session}=[^;]*;? ?", "", value)) if name.lower() == "cookie" else header
 
@@ -88,16 +88,16 @@ def is_page(request: Request) -> bool:
 
 
 def gateway_timeout(back: str) -> Answer:
-    """What a gateway says that got no answer in time. It links to the form that was sent."""
+    """Return the page of a gateway that got no answer in time, with a link to the form that was sent."""
     title = "504 Gateway Timeout"
-    said = "<p role=alert>The server took too long to answer. Please try again.</p>"
+    advice = "<p role=alert>The server took too long to answer. Please try again.</p>"
     link = f"<p><a href='{escape(back)}'>Try again</a></p>"
-    page = f"<!doctype html><title>{title}</title><link rel=icon href='data:,'><h1>{title}</h1>{said}{link}<p><a href='/'>Home</a></p>"
+    page = f"<!doctype html><title>{title}</title><link rel=icon href='data:,'><h1>{title}</h1>{advice}{link}<p><a href='/'>Home</a></p>"
     return Answer(status=title, headers=(("Content-Type", "text/html; charset=utf-8"),), body=page.encode())
 
 
-def renamed(body: bytes, wording: int) -> bytes:
-    """The page of a site with other names for its controls, and with its parts in another order."""
+def rename_controls(body: bytes, wording: int) -> bytes:
+    """Return the page with other names for its controls, and with its parts in another order."""
     page = body.decode()
     for usual, others in OTHER_NAMES.items():
         page = re.sub(rf">{usual}(</(?:a|button|label)>)", rf">{others[wording]}\1", page)

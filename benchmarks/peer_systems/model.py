@@ -1,4 +1,4 @@
-"""The scripted model of a run: it reads the page out of each request by the system's dialect, decides, errs if its profile does, and counts."""
+"""The scripted model of a run: reads the page from each request in the system's dialect, decides, makes the errors of its profile, and counts."""
 
 import json
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class PeerModel:
 
     @property
     def failed(self) -> bool:
-        """Whether it had the fault that it was to have."""
+        """Whether the model had its planned failures, if any."""
         return self._failing_at < 0 or self._failures_left == 0
 
     @property
@@ -47,14 +47,14 @@ class PeerModel:
             self._failures_left -= 1
             return Fails(500) if self._failures_left % 2 else Fails(429, retry_after=0.2)
         try:
-            message = self._message(request)
+            message = self._make_message(request)
         except Exception as error:  # the adapter did not understand the request: the pair is not comparable
             self.trouble.append(f"{type(error).__name__}: {error}")
             message = NOT_UNDERSTOOD
         call = self._meter.count(request, text_of(message))
-        return _answer(message, request, call)
+        return _make_answer(message, request, call)
 
-    def _message(self, request: ChatRequest) -> Message:
+    def _make_message(self, request: ChatRequest) -> Message:
         page = self._dialect.read(request)
         if isinstance(page, dict):
             return page
@@ -62,11 +62,11 @@ class PeerModel:
             return self._dialect.write(page, Page(), request)
         assert isinstance(page, Page)
         page.password = EDITORS_PASSWORD if self._app == "wagtail" else PASSWORD
-        moves: list[Move] = self._dialect.fitting(decide(self._app, self._policy, page))
+        moves: list[Move] = self._dialect.select_fitting(decide(self._app, self._policy, page))
         return self._dialect.write(self._errors.spoil(moves, page), page, request)
 
 
-def _answer(message: Message, request: ChatRequest, call: Call) -> Answer:
+def _make_answer(message: Message, request: ChatRequest, call: Call) -> Answer:
     if not message.get("tool_calls"):
         return Says(message["content"], usage=Usage(call.tokens_in, call.tokens_out, call.cached))
     usage = {

@@ -10,7 +10,7 @@ from benchmarks.harness.environments import CACHE, make_once
 
 
 @cache
-def node() -> str:
+def find_node() -> str:
     found = shutil.which("node")
     if found is None:
         raise SystemExit("Stagehand, and pydantic-ai with Playwright's MCP server, need Node")
@@ -18,15 +18,15 @@ def node() -> str:
 
 
 @cache
-def installed(folder: Path) -> Path:
-    """The packages of the lock in this folder, installed at first use."""
+def install_packages(folder: Path) -> Path:
+    """Install the packages of this folder's lock file at first use, and return their folder."""
     lock = folder / "package-lock.json"
-    made = CACHE / f"{folder.name}-{hashlib.blake2b(lock.read_bytes(), digest_size=6).hexdigest()}"
-    with make_once(made) as missing:
+    target = CACHE / f"{folder.name}-{hashlib.blake2b(lock.read_bytes(), digest_size=6).hexdigest()}"
+    with make_once(target) as missing:
         if missing:
-            made.mkdir()
+            target.mkdir()
             for pins in (folder / "package.json", lock):
-                shutil.copy(pins, made)
-            quietly = ["--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
-            subprocess.run(["npm", "ci", *quietly], cwd=made, check=True, stdin=subprocess.DEVNULL)
-    return made / "node_modules"
+                shutil.copy(pins, target)
+            quiet_options = ["--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+            subprocess.run(["npm", "ci", *quiet_options], cwd=target, check=True, stdin=subprocess.DEVNULL)
+    return target / "node_modules"

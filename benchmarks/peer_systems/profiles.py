@@ -1,7 +1,7 @@
 """Profiles of the scripted model: trusting, careful, and trusting with errors.
 
-An error is drawn by a hash of application, seed and what is to be done, so every system meets the same errors, and those of a low rate
-are among those of a higher one. Each is made once: told by the page that something is wrong, the model does it right.
+A hash of application, seed and decision draws the errors, so that every system meets the same errors, and a higher rate includes the
+errors of a lower one. Each error is made once: when the page reports it, the model corrects it.
 """
 
 import hashlib
@@ -22,41 +22,41 @@ def rate_of(profile: str) -> float:
 
 
 class Errors:
-    """Spoils decisions: another value, a click elsewhere, or 'done' too early."""
+    """Makes errors in decisions: another value, a click elsewhere, or 'done' too early."""
 
     def __init__(self, app: str, seed: int, rate: float) -> None:
-        self._about = f"{app} {seed}"
+        self._case = f"{app} {seed}"
         self._rate = rate
         self.made: list[str] = []
 
     def spoil(self, moves: list[Move], page: Page) -> list[Move]:
-        """The moves with wrong values among them; or, if a click is among the errors, that error alone."""
-        spoilt: list[Move] = []
+        """Return the moves, some with wrong values; if a click is drawn as an error, only the wrong click."""
+        spoiled: list[Move] = []
         for move in moves:
-            if not self._errs(move):
-                spoilt.append(move)
+            if not self._is_drawn(move):
+                spoiled.append(move)
                 continue
             self.made.append(move.says)
             if move.kind in ("type", "select"):
-                spoilt.append(replace(move, value=wrong(move.value)))
+                spoiled.append(replace(move, value=make_wrong(move.value)))
                 continue
-            return [self._elsewhere(move, page)]
-        return spoilt
+            return [self._make_wrong_click(move, page)]
+        return spoiled
 
-    def _errs(self, move: Move) -> bool:
+    def _is_drawn(self, move: Move) -> bool:
         possible = move.kind in ("type", "select", "click") and move.says not in self.made
         return possible and self._draw(move.says) < self._rate
 
-    def _elsewhere(self, move: Move, page: Page) -> Move:
+    def _make_wrong_click(self, move: Move, page: Page) -> Move:
         links = [each for each in page.elements.values() if each.role == "link" and each != move.element]
         if move.final or not links or self._draw(f"{move.says}?") < 0.5:
             return Move(kind="done", says="everything is done")
         return Move(kind="click", element=links[0], says=f"Open {links[0].name}")
 
-    def _draw(self, what: str) -> float:
-        drawn = hashlib.sha256(f"{self._about} {what}".encode()).digest()[:8]
-        return int.from_bytes(drawn) / 2**64
+    def _draw(self, decision: str) -> float:
+        digest = hashlib.sha256(f"{self._case} {decision}".encode()).digest()[:8]
+        return int.from_bytes(digest) / 2**64
 
 
-def wrong(value: str) -> str:
+def make_wrong(value: str) -> str:
     return OTHER_OPTIONS.get(value, value[:-1] + ("3" if value[-1:] != "3" else "4"))

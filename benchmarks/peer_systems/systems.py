@@ -1,4 +1,4 @@
-"""The systems: where each one's packages, arm and dialect are, how it was used, and its process."""
+"""The compared systems: packages, arm, dialect and settings of each, and its worker process."""
 
 import json
 import os
@@ -18,7 +18,7 @@ import psutil
 from benchmarks import ROOT
 from benchmarks.harness.environments import CACHE, install_environment
 from benchmarks.peer_systems.dialects import Dialect
-from benchmarks.peer_systems.node_packages import installed, node
+from benchmarks.peer_systems.node_packages import find_node, install_packages
 from benchmarks.peer_systems.with_browser_use.dialect import BrowserUse
 from benchmarks.peer_systems.with_langgraph.dialect import LangGraph
 from benchmarks.peer_systems.with_midcourse.dialect import Midcourse
@@ -26,7 +26,7 @@ from benchmarks.peer_systems.with_pydantic_ai.dialect import PlaywrightMcp
 from benchmarks.peer_systems.with_stagehand.dialect import Stagehand
 
 FOLDER = Path(__file__).parent
-GRACE = 60.0
+GRACE_SECONDS = 60.0
 """Seconds beyond its own limit after which a run's process is ended."""
 
 
@@ -36,16 +36,16 @@ class System:
     folder: str
     dialect: Dialect
     packages: tuple[str, ...]
-    """Those whose versions are reported."""
+    """Packages to report the versions of."""
     recovery: str
     """What its documentation says to do after a crash."""
     settings: str
     checked: bool = False
     """The task has a `done_when`."""
 
-    def options(self) -> dict[str, Any]:
-        """What its arm is told beyond the job."""
-        extra = {"node": node(), "packages": str(installed(self.home))} if self.uses_node else {}
+    def make_options(self) -> dict[str, Any]:
+        """Return what the arm needs besides the job."""
+        extra = {"node": find_node(), "packages": str(install_packages(self.home))} if self.uses_node else {}
         return {"checked": self.checked, **extra}
 
     @property
@@ -60,16 +60,16 @@ class System:
     def uses_node(self) -> bool:
         return (self.home / "package-lock.json").exists()
 
-    def command(self) -> list[str]:
+    def make_command(self) -> list[str]:
         if (script := self.home / "arm.mjs").exists():
-            return [node(), str(script), str(installed(self.home))]
-        return [str(self.python()), "-P", str(FOLDER / "worker.py"), str(FOLDER / self.folder / "arm.py")]
+            return [find_node(), str(script), str(install_packages(self.home))]
+        return [str(self.find_python()), "-P", str(FOLDER / "worker.py"), str(FOLDER / self.folder / "arm.py")]
 
-    def python(self) -> Path:
-        """Of its own environment, which is made at first use. Midcourse runs in the project's."""
+    def find_python(self) -> Path:
+        """Return the Python of the system's environment, installed at first use. Midcourse uses the project's environment."""
         return install_environment(self.lock) / "bin" / "python" if self.lock.exists() else Path(sys.executable)
 
-    def versions(self) -> dict[str, str]:
+    def read_versions(self) -> dict[str, str]:
         if (self.home / "arm.mjs").exists():
             wanted = json.loads((self.home / "package.json").read_text(encoding="utf-8"))["dependencies"]
             return {name: wanted[name] for name in self.packages}
@@ -148,7 +148,7 @@ SYSTEMS = {
 
 
 @cache
-def chromium() -> str:
+def find_chromium() -> str:
     for name in ("chromium", "chromium-browser", "google-chrome"):
         if found := shutil.which(name):
             return found
@@ -156,18 +156,18 @@ def chromium() -> str:
 
 
 class Worker:
-    """A system's process. It takes one job at a time, and is started again after it died."""
+    """The process of a system. It runs one job at a time, and is started again if it died."""
 
     def __init__(self, system: System) -> None:
         self.system = system
         self._process: subprocess.Popen[str] | None = None
 
     def run(self, job: dict[str, Any]) -> dict[str, Any] | None:
-        """What the arm reports; nothing if the process died."""
-        process = self._started()
+        """Run a job and return the report of the arm, or None if the process died."""
+        process = self._ensure_started()
         assert process.stdin
         assert process.stdout
-        guard = Timer(job["limit"] + GRACE, self.kill)
+        guard = Timer(job["limit"] + GRACE_SECONDS, self.kill)
         guard.start()
         try:
             print(json.dumps(job), file=process.stdin, flush=True)
@@ -182,7 +182,7 @@ class Worker:
         return None
 
     def kill(self) -> None:
-        """With -9, with everything that it started: its browser, too."""
+        """Kill the process and its descendants with -9, including its browser."""
         if self._process is None:
             return
         with suppress(psutil.NoSuchProcess):
@@ -202,13 +202,13 @@ class Worker:
                 stream.close()
         self._process = None
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _ensure_started(self) -> subprocess.Popen[str]:
         if self._process is None:
             CACHE.mkdir(exist_ok=True)
-            command = self.system.command()
+            make_command = self.system.make_command()
             with (CACHE / f"peer-{self.system.folder}.log").open("a") as log:
                 self._process = subprocess.Popen(
-                    command,
+                    make_command,
                     cwd=ROOT,
                     env={**os.environ, "PYTHONUNBUFFERED": "1"},
                     stdin=subprocess.PIPE,

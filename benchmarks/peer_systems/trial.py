@@ -1,40 +1,40 @@
-"""One run of one system, and how it ended by the application's own record."""
+"""One run of one system, and its outcome by the application's own record."""
 
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks.peer_systems.applications import place
+from benchmarks.peer_systems.applications import start_application
 from benchmarks.peer_systems.cells import Cell
 from benchmarks.peer_systems.model import PeerModel
-from benchmarks.peer_systems.systems import Worker, chromium
+from benchmarks.peer_systems.systems import Worker, find_chromium
 from midcourse.testing.models import ModelServer
 
-TRIES = 3
-"""Of a run whose model was never asked, since its browser did not start on a busy machine."""
-LIMIT = 240.0
+MAX_TRIES = 3
+"""Tries of a run that never called its model, because its browser did not start on a busy machine."""
+LIMIT_SECONDS = 240.0
 """Seconds for a run, and again for its continuation after it was killed."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ended:
+class RunOutcome:
     system: str
     app: str
     fault: str
     profile: str
     seed: int
     claimed: bool
-    """It reported that the task is done."""
+    """The system reported that the task is done."""
     right: bool
-    """What the goal asks for is stored, and nothing else."""
+    """The application stored what the goal asks for, and nothing else."""
     repeated: int
     happened: bool
     """The fault happened."""
     questions: int
-    """Of any kind, to a person."""
+    """Questions of any kind to the approver."""
     doubts: int
-    """Of these, whether something happened, or may be repeated."""
+    """Of these, the questions whether something happened or may be repeated."""
     errors: int
     """Errors that the model made by its profile."""
     reason: str
@@ -53,7 +53,7 @@ class Ended:
 
     @property
     def begun(self) -> bool:
-        """Its model was asked at least once."""
+        """Whether the system called its model at least once."""
         return self.calls > 0
 
     @property
@@ -66,52 +66,52 @@ class Ended:
 
 
 def run_cell(
-    cell: Cell, worker: Worker, encode: Callable[[str], list[int]] | None, postgres: str, tries: int = TRIES
-) -> Ended:
-    ended = _run_once(cell, worker, encode, postgres)
-    return ended if ended.begun or tries == 1 else run_cell(cell, worker, encode, postgres, tries - 1)
+    cell: Cell, worker: Worker, encode: Callable[[str], list[int]] | None, postgres: str, tries: int = MAX_TRIES
+) -> RunOutcome:
+    outcome = _run_once(cell, worker, encode, postgres)
+    return outcome if outcome.begun or tries == 1 else run_cell(cell, worker, encode, postgres, tries - 1)
 
 
-def _run_once(cell: Cell, worker: Worker, encode: Callable[[str], list[int]] | None, postgres: str) -> Ended:
+def _run_once(cell: Cell, worker: Worker, encode: Callable[[str], list[int]] | None, postgres: str) -> RunOutcome:
     began = time.monotonic()
     model = PeerModel(cell, worker.system.dialect, encode)
     with (
         ModelServer(model) as server,
-        place(cell, worker.kill) as there,
+        start_application(cell, worker.kill) as application,
         tempfile.TemporaryDirectory() as home,
     ):
         job = {
-            "url": there.url,
-            "goal": there.goal,
-            "listed": there.listed,
+            "url": application.url,
+            "goal": application.goal,
+            "listed": application.listed,
             "model": server.url,
             "home": home,
             "run": f"{cell.system}-{cell.app}-{cell.fault}-{cell.profile}-{cell.seed}-{time.time_ns()}",
             "postgres": postgres,
-            "chromium": chromium(),
-            "limit": LIMIT,
+            "chromium": find_chromium(),
+            "limit": LIMIT_SECONDS,
             "again": False,
-        } | worker.system.options()
-        told = worker.run(job)
-        if told is None and cell.fault == "killed" and there.proxy.happened:
-            told = worker.run(job | {"again": True})
-        told = told or {"claimed": False, "reason": "its process ended"}
-        stored = there.stored()
+        } | worker.system.make_options()
+        report = worker.run(job)
+        if report is None and cell.fault == "killed" and application.proxy.happened:
+            report = worker.run(job | {"again": True})
+        report = report or {"claimed": False, "reason": "its process ended"}
+        stored = application.stored()
         spent = model.spent()
-        return Ended(
+        return RunOutcome(
             system=cell.system,
             app=cell.app,
             fault=cell.fault,
             profile=cell.profile,
             seed=cell.seed,
-            claimed=told["claimed"],
+            claimed=report["claimed"],
             right=stored.right,
             repeated=stored.repeated,
-            happened=there.proxy.happened and model.failed,
-            questions=told.get("questions", 0),
-            doubts=told.get("doubts", 0),
+            happened=application.proxy.happened and model.failed,
+            questions=report.get("questions", 0),
+            doubts=report.get("doubts", 0),
             errors=model.errors,
-            reason=str(told["reason"])[:300],
+            reason=str(report["reason"])[:300],
             trouble=model.trouble[:3],
             seconds=round(time.monotonic() - began, 1),
             calls=int(spent["calls"]),

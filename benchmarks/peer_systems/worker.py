@@ -20,10 +20,10 @@ def main() -> None:
     run = runpy.run_path(sys.argv[1])["run"]
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in sys.stdin:
-        print(json.dumps(carry_out(run, json.loads(line))), file=answers, flush=True)
+        print(json.dumps(run_job(run, json.loads(line))), file=answers, flush=True)
 
 
-def carry_out(run: Any, job: dict[str, Any]) -> dict[str, Any]:
+def run_job(run: Any, job: dict[str, Any]) -> dict[str, Any]:
     try:
         return asyncio.run(asyncio.wait_for(run(job), job["limit"]))
     except Exception as error:

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.llm.decisions import Element, Move, Page
 from benchmarks.peer_systems import summary
-from benchmarks.peer_systems.cells import FROZEN, all_cells, digest
-from benchmarks.peer_systems.faults import renamed
+from benchmarks.peer_systems.cells import FROZEN, digest_cells, list_cells
+from benchmarks.peer_systems.faults import rename_controls
 from benchmarks.peer_systems.profiles import Errors
 from benchmarks.peer_systems.snapshots import read_snapshot
 from tests.benchmarks.scripts import ROOT, measure
@@ -18,11 +18,11 @@ SYSTEMS = sorted(FOLDER.glob("with_*"))
 
 
 def test_the_cells_are_those_that_were_fixed_before_the_first_run() -> None:
-    assert digest() == FROZEN
+    assert digest_cells() == FROZEN
 
 
 def test_every_pair_of_system_and_fault_has_a_first_seed_before_any_has_a_second() -> None:
-    cells = [cell for cell in all_cells() if cell.profile in ("trusting", "careful")]
+    cells = [cell for cell in list_cells() if cell.profile in ("trusting", "careful")]
     first = [cell.seed for cell in cells].index(1)
     assert {(cell.system, cell.fault) for cell in cells[:first]} == {(cell.system, cell.fault) for cell in cells}
 
@@ -77,7 +77,7 @@ def test_a_snapshot_is_read_with_values_and_rows() -> None:
 
 def test_renamed_controls_move_too_and_titles_stay() -> None:
     page = b"<title>Sign in</title><nav><a>Tickets</a></nav><main><form x><label>Subject</label><p><button>Sign in</button></p></form></main>"
-    assert renamed(page, 0).decode() == (
+    assert rename_controls(page, 0).decode() == (
         "<title>Sign in</title><main><form x><p><button>Log in</button></p><label>Title</label></form></main><nav><a>Tickets</a></nav>"
     )
 
@@ -85,8 +85,8 @@ def test_renamed_controls_move_too_and_titles_stay() -> None:
 def test_the_page_in_docs_shows_the_kept_result() -> None:
     told = json.loads((ROOT / "benchmarks" / "results" / "peers.json").read_text(encoding="utf-8"))
     page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
-    assert summary.fault_table(told) in page
-    assert summary.overall_table(told) in page
+    assert summary.format_faults(told) in page
+    assert summary.format_overall(told) in page
 
 
 @pytest.mark.slow

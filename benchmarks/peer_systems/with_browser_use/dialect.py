@@ -45,7 +45,7 @@ class BrowserUse:
             return [Move(kind="navigate", value=address[1], says="Open the site")]
         return page
 
-    def fitting(self, moves: list[Move]) -> list[Move]:
+    def select_fitting(self, moves: list[Move]) -> list[Move]:
         return moves[:MOST_ACTIONS]
 
     def write(self, moves: list[Move], page: Page, request: ChatRequest) -> Message:

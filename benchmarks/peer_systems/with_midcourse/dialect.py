@@ -17,7 +17,7 @@ class Midcourse:
         advice = ADVICE.get(request.role)
         return {"content": json.dumps(advice)} if advice else read_page(request.text)
 
-    def fitting(self, moves: list[Move]) -> list[Move]:
+    def select_fitting(self, moves: list[Move]) -> list[Move]:
         return moves
 
     def write(self, moves: list[Move], page: Page, request: ChatRequest) -> Message:

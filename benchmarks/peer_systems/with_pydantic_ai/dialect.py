@@ -6,8 +6,8 @@ from typing import Any
 
 from benchmarks.llm.decisions import Move, Page
 from benchmarks.llm.meter import text_of
-from benchmarks.peer_systems.dialects import Message, calls, origin_of
-from benchmarks.peer_systems.snapshots import calls_since, last_shown
+from benchmarks.peer_systems.dialects import Message, make_tool_calls, origin_of
+from benchmarks.peer_systems.snapshots import calls_since, find_last_page
 from midcourse.testing.models import ChatRequest
 
 TYPES = {"type": "textbox", "select": "combobox"}
@@ -16,7 +16,7 @@ TYPES = {"type": "textbox", "select": "combobox"}
 class PlaywrightMcp:
     def read(self, request: ChatRequest) -> Page | list[Move] | Message:
         last = request.messages[-1]
-        shown = last_shown(request)
+        shown = find_last_page(request)
         if _hides_the_page(last, request) and shown:
             return [Move(kind="wait")]
         if last["role"] == "user" or shown is None:
@@ -25,13 +25,13 @@ class PlaywrightMcp:
             opened = any(message["role"] == "tool" for message in request.messages)
             return [Move(kind="wait")] if opened else [Move(kind="navigate", value=address[1])]
         page, number = shown
-        for given in calls_since(request, number):
-            for each in given.get("fields", ()):
+        for arguments in calls_since(request, number):
+            for each in arguments.get("fields", ()):
                 if element := page.elements.get(each["target"]):
                     page.elements[element.id] = replace(element, value=each["value"])
         return page
 
-    def fitting(self, moves: list[Move]) -> list[Move]:
+    def select_fitting(self, moves: list[Move]) -> list[Move]:
         """A form at once, without the button that sends it."""
         return [move for move in moves if move.kind in TYPES] or moves[:1]
 
@@ -42,15 +42,15 @@ class PlaywrightMcp:
                 return {"content": f"Done: {first.says}"}
             case "navigate":
                 there = first.value if "://" in first.value else origin_of(page.address) + first.value
-                return calls([("browser_navigate", {"url": there})], request)
+                return make_tool_calls([("browser_navigate", {"url": there})], request)
             case "click":
                 assert first.element
                 target = {"element": first.element.name, "target": first.element.id}
-                return calls([("browser_click", target)], request)
+                return make_tool_calls([("browser_click", target)], request)
             case "type" | "select":
-                return calls([("browser_fill_form", {"fields": [_field(move) for move in moves]})], request)
+                return make_tool_calls([("browser_fill_form", {"fields": [_field(move) for move in moves]})], request)
             case _:
-                return calls([("browser_snapshot", {})], request)
+                return make_tool_calls([("browser_snapshot", {})], request)
 
 
 def _hides_the_page(last: Any, request: ChatRequest) -> bool:

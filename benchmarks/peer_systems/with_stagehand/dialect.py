@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.llm.decisions import Element, Move, Page
 from benchmarks.llm.meter import text_of
-from benchmarks.peer_systems.dialects import Message, calls, origin_of
+from benchmarks.peer_systems.dialects import Message, make_tool_calls, origin_of
 from benchmarks.peer_systems.snapshots import calls_since
 from midcourse.testing.models import ChatRequest
 
@@ -33,14 +33,14 @@ class Stagehand:
             return [Move(kind="wait")]
         page = _read_tree(text_of(request.messages[trees[-1]]))
         page.address = address
-        for given in calls_since(request, trees[-1]):
-            for told in (given.get("action", ""), *(field["action"] for field in given.get("fields", ()))):
+        for arguments in calls_since(request, trees[-1]):
+            for told in (arguments.get("action", ""), *(field["action"] for field in arguments.get("fields", ()))):
                 for kind, value, ref in _TOLD.findall(told):
                     if kind != "click" and ref in page.elements:
                         page.elements[ref] = replace(page.elements[ref], value=value)
         return page
 
-    def fitting(self, moves: list[Move]) -> list[Move]:
+    def select_fitting(self, moves: list[Move]) -> list[Move]:
         """All texts at once; an option or a click is a turn of its own."""
         return [move for move in moves if move.kind == "type"] or moves[:1]
 
@@ -48,17 +48,17 @@ class Stagehand:
         first = moves[0]
         match first.kind:
             case "done":
-                return calls([("done", {"reasoning": first.says, "taskComplete": True})], request)
+                return make_tool_calls([("done", {"reasoning": first.says, "taskComplete": True})], request)
             case "navigate":
                 there = first.value if "://" in first.value else origin_of(page.address) + first.value
-                return calls([("goto", {"url": there})], request)
+                return make_tool_calls([("goto", {"url": there})], request)
             case "type":
-                fields = [{"action": _told(move)} for move in moves]
-                return calls([("fillForm", {"fields": fields})], request)
+                fields = [{"action": _describe(move)} for move in moves]
+                return make_tool_calls([("fillForm", {"fields": fields})], request)
             case "select" | "click":
-                return calls([("act", {"action": _told(first)})], request)
+                return make_tool_calls([("act", {"action": _describe(first)})], request)
             case _:
-                return calls([("ariaTree", {})], request)
+                return make_tool_calls([("ariaTree", {})], request)
 
 
 def _changes_the_page(message: Mapping[str, Any]) -> bool:
@@ -66,7 +66,7 @@ def _changes_the_page(message: Mapping[str, Any]) -> bool:
     return any(call["name"] == "goto" or '"click ' in call["arguments"] for call in made)
 
 
-def _told(move: Move) -> str:
+def _describe(move: Move) -> str:
     assert move.element
     what = {"type": f"{move.value} into", "select": f"{move.value} in", "click": "on"}[move.kind]
     return f"{move.kind} {what} the {move.element.name} {KINDS[move.kind]} (id {move.element.id})"
