@@ -33,7 +33,7 @@ from midcourse.domain.approval import CommitSet, Decision, Question
 from midcourse.store.sqlite import SqliteStore
 from midcourse.testing import Approves
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.learn import propose_policy, requests_of
+from midcourse.worlds.browser.learn import list_sent_requests, propose_policy
 
 ENOUGH = 0.95
 """Of the runs of a cell are to finish."""
@@ -195,7 +195,7 @@ async def run_once(cell: Cell, seed: int, policy: Mapping[str, object] | None) -
         )
         task = Task(goal=there.goal, secrets=(f"{SECRET}@{origin}",), limits=settings.limits())
         result = await agent.run(task, run_id="first")
-        proposed = propose_policy(await requests_of(store, "first"))
+        proposed = propose_policy(await list_sent_requests(store, "first"))
         store.close()
         right, repeated = there.stored()
         about = [question.about for question in approver.questions]

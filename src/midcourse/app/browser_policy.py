@@ -2,10 +2,10 @@
 
 from midcourse.ports.store import Store
 from midcourse.worlds.browser.learn import learn_policy as learn_policy
+from midcourse.worlds.browser.learn import list_sent_requests, propose_policy
 from midcourse.worlds.browser.learn import open_attended as open_attended
-from midcourse.worlds.browser.learn import propose_policy, requests_of
 
 
 async def proposal_from(store: Store, run_id: str) -> str:
     """A policy file that asks less than this run did."""
-    return propose_policy(await requests_of(store, run_id))
+    return propose_policy(await list_sent_requests(store, run_id))

@@ -139,20 +139,20 @@ class BaseWorld:
             if arguments is None:
                 return None
             bound = getattr(self, reader) if isinstance(reader, str) else reader.__get__(self)
-            values = await settled(bound(**arguments))
+            values = await await_if_needed(bound(**arguments))
         except Exception:
             log.exception("%s: the commit set of %s cannot be read", self.name, call.skill)
             return None
         if values is None or isinstance(values, CommitSet):
             return values
-        return CommitSet(values=_pairs(f"the commit set of {self.name}.{call.skill}", values))
+        return CommitSet(values=_check_pairs(f"the commit set of {self.name}.{call.skill}", values))
 
     async def probe(self, name: str, arguments: Pairs) -> Finding:
         declared = self._declared.probe(name)
         if declared is None:
             return "unclear"
         try:
-            found = await settled(self._check(declared, arguments))
+            found = await await_if_needed(self._check(declared, arguments))
         except Exception:
             log.exception("%s: probe %s failed", self.name, name)
             return "unclear"
@@ -203,18 +203,18 @@ class BaseWorld:
 
     async def _look(self) -> Scene | Unseen:
         try:
-            return await settled(self.look())
+            return await await_if_needed(self.look())
         except Exception as error:
             log.error("%s: the look failed\n%s", self.name, traced(error))
             return Unseen(reason="failed", detail=explained(error))
 
     async def _invoke(self, call: Call, arguments: dict[str, Any]) -> Outcome:
-        returned = await settled(getattr(self, call.skill)(**arguments))
+        returned = await await_if_needed(getattr(self, call.skill)(**arguments))
         if returned is None:
             return Outcome()
         if isinstance(returned, Outcome):
             return returned
-        return Outcome(data=_pairs(f"{self.name}.{call.skill}", returned))
+        return Outcome(data=_check_pairs(f"{self.name}.{call.skill}", returned))
 
 
 def _pictured_zone(call: Call, declared: DeclaredSkill) -> Zone | None:
@@ -225,11 +225,11 @@ def _pictured_zone(call: Call, declared: DeclaredSkill) -> Zone | None:
     return Zone(id=call.zone, role=call.target.role, label=call.target.label, bounds=call.bounds, state=state)
 
 
-async def settled(value: T | Awaitable[T]) -> T:
+async def await_if_needed(value: T | Awaitable[T]) -> T:
     return await cast(Awaitable[T], value) if inspect.isawaitable(value) else value
 
 
-def _pairs(where: str, values: object) -> Pairs:
+def _check_pairs(where: str, values: object) -> Pairs:
     if not isinstance(values, Mapping):
         raise SkillInvalid(f"{where} came back as {type(values).__name__}; expected nothing or a mapping")
     pairs = tuple((str(name), value) for name, value in cast(Mapping[object, object], values).items())

@@ -20,7 +20,7 @@ from midcourse.domain.skill import Effect, ProbeSpec, Skill, Undo
 from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, SkillInvalid
 from midcourse.ports.world import Call
 from midcourse.process import has_ended, identify_self
-from midcourse.worlds.base import BaseWorld, settled
+from midcourse.worlds.base import BaseWorld, await_if_needed
 from midcourse.worlds.declare import Declared, DeclaredProbe, DeclaredSkill
 from midcourse.worlds.signature import ArgumentsUnfit, Signature, read_signature
 
@@ -177,7 +177,7 @@ class Functions(BaseWorld):
             if function.call_once:
                 returned = await function.call_once(call.arguments, (call.skill, call.arguments) in self._in_doubt)
             else:
-                returned = await settled(function.call(**function.bind(call.arguments)))
+                returned = await await_if_needed(function.call(**function.bind(call.arguments)))
         except AnswerLost:
             return Outcome(evidence="probe")
         except Exception as error:

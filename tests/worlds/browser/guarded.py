@@ -14,7 +14,7 @@ from midcourse.worlds.browser.egress.outbox import HeldRequest, Outbox
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.proxy import FLAGS as PROXY_FLAGS
 from midcourse.worlds.browser.egress.proxy import Proxy
-from midcourse.worlds.browser.egress.proxy_login import enter
+from midcourse.worlds.browser.egress.proxy_login import log_in
 from midcourse.worlds.browser.egress.tls import Certificate
 from tests.worlds.browser.site import Site
 
@@ -72,7 +72,7 @@ async def guarded(
     context = await browser.new_context(proxy={"server": address, "bypass": "<-loopback>"}, accept_downloads=True)
     page = await context.new_page()
     try:
-        await enter(context, page, proxy.password)
+        await log_in(context, page, proxy.password)
         await page.goto(f"{site.url}/")
         yield Guarded(page=page, proxy=proxy, outbox=outbox)
     finally:

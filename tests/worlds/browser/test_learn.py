@@ -9,7 +9,7 @@ import pytest
 from midcourse.worlds.browser.egress.outbox import SentRequest
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.request import Request
-from midcourse.worlds.browser.learn import PolicyLearner, learn_policy, open_attended, pattern, propose_policy
+from midcourse.worlds.browser.learn import PolicyLearner, generalize_path, learn_policy, open_attended, propose_policy
 from tests.worlds.browser.site import Answer, Site
 
 SHOP = "https://shop.example"
@@ -42,11 +42,11 @@ def test_what_is_stricter_counts_at_once_and_what_is_looser_only_when_somebody_a
         ("POST", "/orders", PAGE),
         ("WS", "/live", {}),
     )
-    as_it_is, agreed = tomllib.loads(learned.proposal()), tomllib.loads(uncommented(learned.proposal()))
+    as_it_is, agreed = tomllib.loads(learned.propose()), tomllib.loads(uncommented(learned.propose()))
     assert as_it_is == {SHOP: {"unsafe": ["GET /logout*"]}}
     assert agreed[SHOP]["safe"] == ["POST /draft/*"]
     assert agreed[SHOP]["navigate"] == ["/logout*", "/orders/*"]
-    assert "Needs approval each time: POST /orders, WS /live" in learned.proposal()
+    assert "Needs approval each time: POST /orders, WS /live" in learned.propose()
     read_origins(agreed, SHOP)
 
 
@@ -55,9 +55,9 @@ def test_what_was_rejected_may_be_evidence() -> None:
     sent = SentRequest(request=Request(method="POST", url=f"{SHOP}/orders"))
     sent.response.append(b"HTTP/1.1 422 No\r\nContent-Length: 0\r\n\r\n")
     learned.on_sent(sent)
-    agreed: dict[str, Any] = tomllib.loads(uncommented(learned.proposal()))
+    agreed: dict[str, Any] = tomllib.loads(uncommented(learned.propose()))
     assert agreed[SHOP]["evidence"] == [{"request": "POST /orders", "status": 422}]
-    assert read_origins(agreed, SHOP).disproof("POST", f"{SHOP}/orders", 422, "")
+    assert read_origins(agreed, SHOP).find_disproof("POST", f"{SHOP}/orders", 422, "")
 
 
 def test_whoever_was_refused_is_named() -> None:
@@ -69,8 +69,8 @@ def test_whoever_was_refused_is_named() -> None:
         "nonsense",
     ):
         learned.on_refused(what)
-    assert tomllib.loads(learned.proposal()) == {}
-    assert list(tomllib.loads(uncommented(learned.proposal()))) == ["https://cdn.example", "https://fonts.example"]
+    assert tomllib.loads(learned.propose()) == {}
+    assert list(tomllib.loads(uncommented(learned.propose()))) == ["https://cdn.example", "https://fonts.example"]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_whoever_was_refused_is_named() -> None:
     ],
 )
 def test_what_varies_is_left_open(path: str, said: str) -> None:
-    assert pattern(path) == said
+    assert generalize_path(path) == said
 
 
 @pytest.mark.slow
@@ -106,7 +106,7 @@ async def test_a_person_at_a_browser_is_watched_and_not_held_up() -> None:
             leaving = asyncio.create_task(session.wait_until_closed())
             await page.close()
             await leaving
-    proposal = learned.proposal()
+    proposal = learned.propose()
     assert tomllib.loads(proposal)[site.url] == {"unsafe": ["GET /cancel*"]}
     assert "POST /orders was answered with 422" in proposal
     assert site.effects() == ["POST /orders"]

@@ -56,7 +56,7 @@ def learn(
         else:
             with redirect_stdout(sys.stderr):
                 code = run_once(watched, set_, Verbosity(quiet=True))
-    print(learned.proposal(), end="")
+    print(learned.propose(), end="")
     return code
 
 

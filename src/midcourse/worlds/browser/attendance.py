@@ -42,7 +42,7 @@ class Attendance:
         if not gestures and since is None:
             if session.attended:
                 await session.settle()
-            return Handled(view=View(stamp=""), deeds=self._sent(session))
+            return Handled(view=View(stamp=""), deeds=self._list_sent(session))
         if not session.attended:
             raise NotAttended("the run goes on, or was not taken over: take over first")
         deeds: list[Deed] = []
@@ -54,7 +54,9 @@ class Attendance:
         if since is not None and session.attended:
             view = await self._live_view.take(session, since, uncovered=True)
         dialog = session.tab.dialog
-        return Handled(view=view, deeds=(*deeds, *self._sent(session)), dialog=dialog.message or "?" if dialog else "")
+        return Handled(
+            view=view, deeds=(*deeds, *self._list_sent(session)), dialog=dialog.message or "?" if dialog else ""
+        )
 
     async def _carry_out(self, session: BrowserSession, gesture: Gesture) -> list[Deed]:
         from playwright.async_api import Error
@@ -79,15 +81,15 @@ class Attendance:
         """What to record of a gesture, read before it is carried out: the page may be another one afterwards."""
         match gesture.kind:
             case "press":
-                width, height = _size(tab)
-                what = await self._name(tab, f"{gesture.x * width}, {gesture.y * height}")
+                width, height = _viewport_size(tab)
+                what = await self._name_element(tab, f"{gesture.x * width}, {gesture.y * height}")
                 return Deed(kind="clicked", what=what)
             case "key_down" if len(gesture.text) == 1:
-                return Deed(kind="typed", what=await self._name(tab, "null, null"))
+                return Deed(kind="typed", what=await self._name_element(tab, "null, null"))
             case "key_down" if gesture.text not in _MODIFIERS:
-                return Deed(kind="pressed", what=f"{gesture.text} in {await self._name(tab, 'null, null')}")
+                return Deed(kind="pressed", what=f"{gesture.text} in {await self._name_element(tab, 'null, null')}")
             case "text":
-                return Deed(kind="typed", what=await self._name(tab, "null, null"), times=len(gesture.text))
+                return Deed(kind="typed", what=await self._name_element(tab, "null, null"), times=len(gesture.text))
             case "wheel":
                 return Deed(kind="scrolled", what="the page")
             case "back":
@@ -98,12 +100,12 @@ class Attendance:
             case _:
                 return None
 
-    async def _name(self, tab: Tab, place: str) -> str:
+    async def _name_element(self, tab: Tab, place: str) -> str:
         with suppress(DocumentGone, PageInterrupted):
             return self._secrets.redact(str(await tab.query(tab.frames.run(f"{_NAME}({place})"))))
         return "the page"
 
-    def _sent(self, session: BrowserSession) -> tuple[Deed, ...]:
+    def _list_sent(self, session: BrowserSession) -> tuple[Deed, ...]:
         """Requests with an effect that left. Without their query, which may contain anything."""
         return tuple(
             Deed(
@@ -116,12 +118,12 @@ class Attendance:
         )
 
 
-def _size(tab: Tab) -> tuple[int, int]:
+def _viewport_size(tab: Tab) -> tuple[int, int]:
     return tab.size or (1280, 800)
 
 
 def _dispatch(tab: Tab, gesture: Gesture) -> Awaitable[object]:
-    page, (width, height) = tab.page, _size(tab)
+    page, (width, height) = tab.page, _viewport_size(tab)
     x, y = gesture.x * width, gesture.y * height
     match gesture.kind:
         case "move":

@@ -41,8 +41,8 @@ class AnyOrigin(Origins):
         super().__init__({})
         self._start = start
 
-    def of(self, address: Address) -> OriginRules | None:
-        return self._start.of(address) or OriginRules()
+    def rules_for(self, address: Address) -> OriginRules | None:
+        return self._start.rules_for(address) or OriginRules()
 
 
 @dataclass
@@ -56,7 +56,7 @@ class _Traffic:
     """The unsafe requests that opened another page: a person pressed a button."""
     answers: list[tuple[str, RecordedResponse]] = field(default_factory=list[tuple[str, RecordedResponse]])
 
-    def see(self, request: Request, path: str) -> str:
+    def record(self, request: Request, path: str) -> str:
         """Record a request. Returns its name."""
         name = f"{request.method} {path}"
         if request.method not in SAFE_METHODS:
@@ -80,16 +80,16 @@ class PolicyLearner:
         self._refused: Counter[str] = Counter()
 
     def on_passed(self, request: Request) -> None:
-        self._see(request)
+        self._record(request)
 
     def on_sent(self, sent: SentRequest) -> None:
-        traffic, name = self._see(sent.request)
+        traffic, name = self._record(sent.request)
         traffic.answers.append((name, sent.response))
 
-    def _see(self, request: Request) -> tuple[_Traffic, str]:
+    def _record(self, request: Request) -> tuple[_Traffic, str]:
         address = parse(request.url, ANYWHERE)
         traffic = self._known[_page_origin(address)]
-        return traffic, traffic.see(request, pattern(address.path))
+        return traffic, traffic.record(request, generalize_path(address.path))
 
     def on_refused(self, what: str) -> None:
         method, _, where = what.partition(" ")
@@ -98,18 +98,18 @@ class PolicyLearner:
         except AddressRefused:
             return
 
-    def proposal(self) -> str:
+    def propose(self) -> str:
         """The proposed policy file, as TOML."""
-        sections = [_section(origin, traffic) for origin, traffic in sorted(self._known.items())]
+        sections = [_format_section(origin, traffic) for origin, traffic in sorted(self._known.items())]
         missing = [
-            _refused_section(origin, times)
+            _format_refused_section(origin, times)
             for origin, times in self._refused.most_common()
             if origin not in self._known
         ]
         return "\n".join([*sections, *missing]) or "# no requests were seen\n"
 
 
-def pattern(path: str) -> str:
+def generalize_path(path: str) -> str:
     """The path with ids and queries replaced by `*`: '/orders/17?page=2' is '/orders/*'."""
     bare, mark, _ = path.partition("?")
     parts = ["*" if _VARIES.fullmatch(part) else part for part in bare.split("/")]
@@ -120,22 +120,22 @@ def _page_origin(address: Address) -> str:
     return address.origin.replace("ws", "http", 1) if address.scheme in ("ws", "wss") else address.origin
 
 
-def _section(origin: str, traffic: _Traffic) -> str:
+def _format_section(origin: str, traffic: _Traffic) -> str:
     lines = [f"[{json.dumps(origin)}]"]
     if acting := [name for name in traffic.gets if _ACTS.search(name)]:
         lines.append("# These are GETs, but their names suggest an effect.")
-        lines.append(f"unsafe = {_list(acting)}")
+        lines.append(f"unsafe = {_format_list(acting)}")
     often = [name for name, times in traffic.unsafe.items() if times >= OFTEN and name not in traffic.forms]
     if often:
         lines.append(
             f"# Sent by scripts, {OFTEN} times or more. If they only save a draft or report, they need no approval:"
         )
-        lines.append(f"# safe = {_list(often)}")
+        lines.append(f"# safe = {_format_list(often)}")
     if asked := [name for name in traffic.unsafe if name not in often]:
         lines.append(f"# Needs approval each time: {', '.join(sorted(asked))}")
     if traffic.pages:
         lines.append("# Pages that were visited. To let a planner navigate to them by itself:")
-        lines.append(f"# navigate = {_list(traffic.pages)}")
+        lines.append(f"# navigate = {_format_list(traffic.pages)}")
     for name, status in traffic.rejected:
         lines.append(f"# {name} was answered with {status}. If that always means that nothing was stored:")
         lines.append(f"# [[{json.dumps(origin)}.evidence]]")
@@ -144,11 +144,11 @@ def _section(origin: str, traffic: _Traffic) -> str:
     return "\n".join([*lines, ""])
 
 
-def _refused_section(origin: str, times: int) -> str:
+def _format_refused_section(origin: str, times: int) -> str:
     return f"# Refused {times} times. If the task needs it:\n# [{json.dumps(origin)}]\n"
 
 
-def _list(names: Iterable[str]) -> str:
+def _format_list(names: Iterable[str]) -> str:
     return json.dumps(sorted(names))
 
 
@@ -192,11 +192,11 @@ def propose_policy(addresses: Sequence[str]) -> str:
     for origin, name in requests:
         safe[origin] |= {name} if (origin, name) not in asked else set()
     return "\n".join(
-        _run_section(origin, safe[origin], {name for at, name in asked if at == origin}) for origin in safe
+        _format_run_section(origin, safe[origin], {name for at, name in asked if at == origin}) for origin in safe
     )
 
 
-async def requests_of(store: Store, run_id: str) -> list[str]:
+async def list_sent_requests(store: Store, run_id: str) -> list[str]:
     """The requests that a run was allowed to send and is known to have sent, in order, as method and URL."""
     entries = sorted(await store.ledger(run_id), key=lambda entry: entry.dispatched_at or 0.0)
     done = [one for one in entries if one.consequence and one.outcome is not None and one.outcome.status == "ok"]
@@ -208,10 +208,10 @@ async def requests_of(store: Store, run_id: str) -> list[str]:
 def _split_request(address: str) -> tuple[str, str]:
     method, _, url = address.partition(" ")
     where = parse(url)
-    return where.origin, f"{method} {pattern(where.path)}"
+    return where.origin, f"{method} {generalize_path(where.path)}"
 
 
-def _run_section(origin: str, safe: set[str], asked: set[str]) -> str:
+def _format_run_section(origin: str, safe: set[str], asked: set[str]) -> str:
     lines = [f"[{json.dumps(origin)}]"]
     if safe:
         lines.append("# These only prepared the last request. Remove those that you want to approve each time:")

@@ -56,14 +56,14 @@ class LiveView:
 
     async def _take(self, session: BrowserSession, since: str, uncovered: bool) -> View:
         tab = session.tab
-        if tab.interrupted or tab.silent or (since and await self._stamp(session) == since):
+        if tab.interrupted or tab.silent or (since and await self._make_stamp(session) == since):
             return View(stamp=since)
         taking = take_uncovered(tab, QUALITY) if uncovered else take_screenshot(tab, self._secrets, quality=QUALITY)
         picture = await tab.perform(taking)
         # Covering secrets counts as a change, so the stamp is read afterwards.
-        return View(stamp=await self._stamp(session), picture=picture)
+        return View(stamp=await self._make_stamp(session), picture=picture)
 
-    async def _stamp(self, session: BrowserSession) -> str:
+    async def _make_stamp(self, session: BrowserSession) -> str:
         """What is typed leaves no trace in the document, so acts count as changes. A hash, since an address may contain a secret."""
         seen = (self._uses, await session.change_stamp(), await read_view(session.tab))
         return sha256(repr(seen).encode()).hexdigest()[:16]

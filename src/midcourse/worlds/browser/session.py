@@ -17,7 +17,7 @@ from midcourse.worlds.browser.downloads import Downloads
 from midcourse.worlds.browser.egress.guard import Guard
 from midcourse.worlds.browser.egress.outbox import HeldRequest
 from midcourse.worlds.browser.egress.policy import Origins
-from midcourse.worlds.browser.egress.proxy_login import enter
+from midcourse.worlds.browser.egress.proxy_login import log_in
 from midcourse.worlds.browser.page.capture import Capture
 from midcourse.worlds.browser.page.forms import PageForms, read_page_forms, without_passwords
 from midcourse.worlds.browser.page.frames import DocumentGone, script
@@ -125,7 +125,7 @@ class BrowserSession:
         try:
             await context.add_init_script(script("listeners.js"))
             await session.tabs.begin()
-            await enter(context, session.tab.page, guard.proxy.password)
+            await log_in(context, session.tab.page, guard.proxy.password)
             await session.go(options.start)
             await session.settle()
         except BaseException:
@@ -170,10 +170,10 @@ class BrowserSession:
 
     async def go(self, url: str) -> Outcome | None:
         if not self.tab.alive or self.tab.silent:
-            await self._replace()
-        return await self._go(self.tab, url)
+            await self._replace_tab()
+        return await self._navigate(self.tab, url)
 
-    async def _go(
+    async def _navigate(
         self, tab: Tab, url: str, frame: "Frame | None" = None, referrer: str | None = None
     ) -> Outcome | None:
         from playwright.async_api import Error
@@ -210,12 +210,12 @@ class BrowserSession:
         try:
             await cdp.send("Network.enable")
             await cdp.send("Network.setCacheDisabled", {"cacheDisabled": True})
-            return await self._go(tab, request.url, frame, referrer=held.claim)
+            return await self._navigate(tab, request.url, frame, referrer=held.claim)
         finally:
             with suppress(PageInterrupted):  # a dialog is open: Chromium does not answer
                 await tab.perform(cdp.detach())
 
-    async def _replace(self) -> None:
+    async def _replace_tab(self) -> None:
         """Open a new tab in place of a page that crashed or does not answer."""
         dead = self.tab
         await self.tabs.open()
@@ -267,7 +267,7 @@ class BrowserSession:
             with suppress(DocumentGone, PageInterrupted):
                 address = await tab.query(tab.frames.address())
                 refused = self.guard.origins.refuses(address) or (
-                    address == "about:blank" and self.guard.proxy.kept_a_page
+                    address == "about:blank" and self.guard.proxy.has_refused_navigation
                 )
                 if len(self.tabs) > 1 and refused:
                     await tab.page.close()
@@ -327,7 +327,7 @@ class BrowserSession:
             if response is None or not response.ok:
                 return None
             await settle(tab, self._options.patience)
-            if _place(tab.page.url) != _place(url):
+            if _page_key(tab.page.url) != _page_key(url):
                 raise LandedElsewhere(tab.page.url)
             return await read(tab)
         except PageInterrupted:
@@ -343,6 +343,6 @@ def _chromium_for(options: SessionOptions) -> Chromium:
     return Chromium(executable=executable, headed=headed, sandbox=sandbox)
 
 
-def _place(url: str) -> tuple[str, str, str]:
+def _page_key(url: str) -> tuple[str, str, str]:
     parts = urlsplit(url)
     return parts.netloc, parts.path.rstrip("/"), parts.query

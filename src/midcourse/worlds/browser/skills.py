@@ -10,7 +10,7 @@ from midcourse.domain.argument import Scalar
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import BaseWorld, Zone, failed, no_effect, probe, skill
 from midcourse.worlds.browser.egress.address import PAGES, AddressRefused
-from midcourse.worlds.browser.page.capture import shows
+from midcourse.worlds.browser.page.capture import shows_text
 from midcourse.worlds.browser.page.forms import commit_of_form
 from midcourse.worlds.browser.page.input import Input
 from midcourse.worlds.browser.page.tabs import Tab
@@ -149,28 +149,28 @@ class Skills(BaseWorld):
             return outcome
         if zone.get("options") and zone.role in ("textbox", "combobox", "searchbox"):
             return await self._input.write(zone, option)
-        return await self._pick(zone, option)
+        return await self._select_drawn_option(zone, option)
 
-    async def _pick(self, zone: Zone, option: str) -> Outcome | None:
+    async def _select_drawn_option(self, zone: Zone, option: str) -> Outcome | None:
         """Select from a list that the page draws itself: it opens with a click."""
-        before = await self._shown_options()
-        found = None if zone.get("expanded") is False else await self._option(zone, option, before)
+        before = await self._list_shown_options()
+        found = None if zone.get("expanded") is False else await self._find_option(zone, option, before)
         if found is None:
             await self._input.click(zone)
             await self._running.settle()
-            after = await self._shown_options()
+            after = await self._list_shown_options()
             known = {one.id for one in before}
             new = [one for one in after if one.id not in known]
-            found = await self._option(zone, option, new) or await self._option(zone, option, after)
+            found = await self._find_option(zone, option, new) or await self._find_option(zone, option, after)
         if found is None:
             return failed("no_such_option", f"no option '{option}' showed at {zone.role} '{zone.label}'")
         return await self._input.click(found)
 
-    async def _shown_options(self) -> list[Zone]:
+    async def _list_shown_options(self) -> list[Zone]:
         scene = await self._running.look()
         return [zone for zone in scene.zones if zone.role in _OPTIONS]
 
-    async def _option(self, zone: Zone, label: str, options: list[Zone]) -> Zone | None:
+    async def _find_option(self, zone: Zone, label: str, options: list[Zone]) -> Zone | None:
         """The option of this list, if it has any: other lists may have options of the same name."""
         own = await self._input.options_of(zone, options) or options
         return next((one for one in own if one.label == label), None)
@@ -216,7 +216,7 @@ class Skills(BaseWorld):
     @skill(effect="irreversible", transition=True, commit_set="form_sends")
     async def submit(self, zone: Zone) -> Outcome | None:
         """Submit its form."""
-        form = await self._form(zone)
+        form = await self._read_form(zone)
         if form is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' is not part of a form")
         if form["pressed"]:
@@ -224,10 +224,10 @@ class Skills(BaseWorld):
         return await self._input.ask("submit", zone)
 
     async def form_sends(self, zone: Zone) -> CommitSet | None:
-        form = await self._form(zone)
+        form = await self._read_form(zone)
         return None if form is None else commit_of_form(form)
 
-    async def _form(self, zone: Zone) -> dict[str, Any] | None:
+    async def _read_form(self, zone: Zone) -> dict[str, Any] | None:
         await self._input.load("forms.js", zone)
         return await self._input.ask("form", zone)
 
@@ -249,13 +249,13 @@ class Skills(BaseWorld):
         """Wait until a text is visible."""
         try:
             async with asyncio.timeout(seconds):
-                while not shows(await self._running.look(), text):
-                    await self._change()
+                while not shows_text(await self._running.look(), text):
+                    await self._wait_for_change()
         except TimeoutError:
             return failed("not_seen", f"'{text}' did not show within {seconds:g} s")
         return None
 
-    async def _change(self) -> None:
+    async def _wait_for_change(self) -> None:
         """Wait until something may have changed, at most a second: values that a script sets leave no trace."""
         before = await self._running.change_stamp()
         for _ in range(_GLANCES):

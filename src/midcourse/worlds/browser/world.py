@@ -127,7 +127,7 @@ class Browser(Skills):
         self._screenshots = Screenshots(screenshots, self._secrets)
         self._live_view = LiveView(self._secrets)
         self._attendance = Attendance(self._live_view, self._secrets)
-        self._catalogue = _catalogue(super().catalogue(), start, options.origins)
+        self._catalogue = _mark_destinations(super().catalogue(), start, options.origins)
         self._reread: tuple[CommitSet, tuple[str, ...], tuple[str, ...] | None] | None = None
         """The last reread with its request and result, since it is needed before and after an approval."""
         self._sign_ins = SignIns()
@@ -191,7 +191,7 @@ class Browser(Skills):
     async def _read_commit_set(self, call: Call) -> CommitSet | None:
         if self._session is None or self._session.guard.has_lost(call):
             return None
-        held = self._session.guard.held_for(call)
+        held = self._session.guard.find_held(call)
         commit = commit_of(held) if held else await super().commit_set(call)
         if commit is not None and commit.address:
             pages = await self._session.read_forms(generated_values(commit))
@@ -202,7 +202,7 @@ class Browser(Skills):
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
         """Which of these values change when the page is loaded again, in a hidden tab."""
-        commit = self._session.guard.bound_to(call) if self._session else None
+        commit = self._session.guard.find_bound_commit(call) if self._session else None
         if self._session is None or commit is None:
             return None
         if self._reread is None or self._reread[:2] != (commit, names):
@@ -271,7 +271,7 @@ class Browser(Skills):
         if self._tab.dialog is not None and call.skill not in _WITH_DIALOG:
             return failed("dialog_open", f"the dialog '{self._tab.dialog.message}' must be answered first")
         await self._session.end_attendance()
-        if call.pictured and not call.allowed and (moved := await self._find_moved(call)):
+        if call.pictured and not call.allowed and (moved := await self._check_not_moved(call)):
             return moved
         guard = self._session.guard
         if (repeated := guard.answer_repeat(call)) is not None:
@@ -283,17 +283,17 @@ class Browser(Skills):
             outcome = await (self._release(own) if own else self._carry_out(call))
             await self._session.settle()
         outcome = guard.judge(call, outcome, sends=bool(own) or declared.effect == "irreversible")
-        if not call.allowed and (signs_in := await self._held_sign_in(call)):
+        if not call.allowed and (signs_in := await self._find_held_sign_in(call)):
             outcome = await self._sign_in(call, signs_in)
         if before is not None and outcome.status == "ok" and guard.outbox.sent:
-            outcome = await self._with_response_evidence(outcome, before)
+            outcome = await self._add_response_evidence(outcome, before)
         await self._session.save_storage()
         if self._tab.crashed:
             outcome = interruption_outcome(self._tab)
         self._screenshots.failed = outcome.status != "ok"
         return outcome
 
-    async def _find_moved(self, call: Call) -> Outcome | None:
+    async def _check_not_moved(self, call: Call) -> Outcome | None:
         """A failure if the page is no longer where its picture was taken: a position in it would be another thing now."""
         with suppress(DocumentGone, PageInterrupted):
             if await self._screenshots.is_current(self._tab):
@@ -301,7 +301,7 @@ class Browser(Skills):
         where = f"{call.target.role} '{call.target.label}'"
         return failed("moved", f"the page was scrolled or another one came since {where} was seen in its picture")
 
-    async def _with_response_evidence(self, outcome: Outcome, before: Scene) -> Outcome:
+    async def _add_response_evidence(self, outcome: Outcome, before: Scene) -> Outcome:
         """The outcome with the evidence of the responses and of the page that they led to."""
         session, places = self._running, self._sign_ins.places
         if is_sign_in(before):
@@ -313,15 +313,15 @@ class Browser(Skills):
             return replace(outcome, status="unknown", reason="signed_out")
         return outcome
 
-    async def _held_sign_in(self, call: Call) -> tuple[HeldRequest, ...]:
+    async def _find_held_sign_in(self, call: Call) -> tuple[HeldRequest, ...]:
         """The request held for this call, if it is only a sign-in with a secret that is bound to its origin."""
-        waiting = self._running.guard.held_for(call)
+        waiting = self._running.guard.find_held(call)
         if len(waiting) != 1 or not self._sign_ins:
             return ()
         request = waiting[0].request
         if self._options.origins.is_declared_unsafe(request.method, request.url):
             return ()
-        return waiting if self._sign_ins.admit(request, await self._running.read_forms(())) else ()
+        return waiting if self._sign_ins.is_sign_in_only(request, await self._running.read_forms(())) else ()
 
     async def _sign_in(self, call: Call, waiting: tuple[HeldRequest, ...]) -> Outcome:
         session = self._running
@@ -372,15 +372,18 @@ class Browser(Skills):
         await self._input.load("secrets.js", zone)
         origin = await self._input.ask("origin", zone)
         for _, name in call.secrets:
-            if not (self._options.origins.allows_secret(str(name), origin) or self._sign_ins.takes(str(name), origin)):
+            if not (
+                self._options.origins.allows_secret(str(name), origin)
+                or self._sign_ins.allows_secret(str(name), origin)
+            ):
                 detail = f"'{name}' may not be typed at {origin}; if it belongs there, name it '{name}@{origin}'"
                 return failed("secret_not_allowed_here", detail)
         return await self._input.ask("conceal", zone)
 
 
-def _catalogue(declared: Catalogue, start: str, origins: Origins) -> Catalogue:
+def _mark_destinations(declared: Catalogue, start: str, origins: Origins) -> Catalogue:
     """The skills with destination parameters marked, and the destinations that the policy file vouches for."""
-    vouched = tuple("*".join(map(escape, pattern.split("*"))) for pattern in origins.vouched)
+    vouched = tuple("*".join(map(escape, pattern.split("*"))) for pattern in origins.vouched_patterns)
     destinations = {("navigate", "url"): (escape(start), *vouched), ("upload", "path"): ()}
 
     def mark(skill: str, parameter: Parameter) -> Parameter:

@@ -13,7 +13,7 @@ SHOP = "https://shop.example"
 
 
 def allowed(policy: dict[str, Any], url: str, start: str = SHOP) -> bool:
-    return read_origins(policy, start).of(parse(url, ("http", "https", "ws", "wss"))) is not None
+    return read_origins(policy, start).rules_for(parse(url, ("http", "https", "ws", "wss"))) is not None
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_file_may_forbid_even_the_start() -> None:
 def test_a_private_start_is_meant_if_it_is_written_as_an_address(
     start: str, policy: dict[str, Any], private: bool
 ) -> None:
-    origin = read_origins(policy, start).of(parse(start))
+    origin = read_origins(policy, start).rules_for(parse(start))
     assert origin is not None
     assert origin.private is private
 
@@ -148,7 +148,7 @@ def test_an_answer_proves_only_what_a_rule_says(method: str, path: str, status: 
         {"request": "POST /login", "status": [401, 403]},
     ]
     origins = read_origins({SHOP: {"evidence": rules}}, SHOP)
-    assert bool(origins.disproof(method, SHOP + path, status, body)) is proved
+    assert bool(origins.find_disproof(method, SHOP + path, status, body)) is proved
 
 
 # --- destinations and secrets
@@ -156,7 +156,7 @@ def test_an_answer_proves_only_what_a_rule_says(method: str, path: str, status: 
 
 def test_only_what_is_listed_is_vouched_for() -> None:
     policy = {SHOP: {"navigate": ["/orders/*"]}, "https://*.cdn.example": {"navigate": ["/*"]}}
-    assert read_origins(policy, SHOP).vouched == ("https://shop.example/orders/*",)
+    assert read_origins(policy, SHOP).vouched_patterns == ("https://shop.example/orders/*",)
 
 
 def test_a_secret_is_typed_only_where_it_belongs() -> None:
@@ -215,7 +215,7 @@ def test_a_file_is_read_as_its_own_docstring_shows_it(tmp_path: Path) -> None:
     file.write_text("\n".join(line.removeprefix("    ") for line in shown.splitlines()))
     read = read_origins(file, "https://start.example")
     assert read.is_safe("POST", "https://shop.example/draft/1")
-    assert read.disproof("POST", "https://shop.example/orders", 422, "field-error")
+    assert read.find_disproof("POST", "https://shop.example/orders", 422, "field-error")
 
 
 def test_a_file_that_cannot_be_read_is_refused_by_its_name(tmp_path: Path) -> None:

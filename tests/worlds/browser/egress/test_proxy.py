@@ -99,7 +99,7 @@ async def test_a_page_that_wants_to_leave_for_a_refused_address_stays(
         named = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
         await client.send(f"GET {'' if tunnel else canary.url}/in HTTP/1.1\r\n{named}\r\n".encode())
         assert (await client.reply())[0] == status
-        assert gate.kept_a_page == (status == 204)
+        assert gate.has_refused_navigation == (status == 204)
         assert canary.connections == 0
 
 

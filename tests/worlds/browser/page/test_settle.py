@@ -103,5 +103,5 @@ async def test_a_silent_page_gets_more_time_with_each_silence() -> None:
     granted: list[float] = []
     for silences in range(7):
         tab._silences = silences
-        granted.append(tab._patience)
+        granted.append(tab._time_limit)
     assert granted == [20, 2, 4, 8, 16, 20, 20]

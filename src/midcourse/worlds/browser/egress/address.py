@@ -90,16 +90,16 @@ def parse(url: str, schemes: Sequence[str] = PAGES) -> Address:
         raise AddressRefused(f"'{_abbreviate(url)}' is not a whole URL; write it with {schemes[0]}:// in front")
     if scheme not in schemes:
         raise AddressRefused(f"'{scheme}:' is not opened; only {' and '.join(schemes)} are")
-    authority, rest = _split(after)
+    authority, rest = _split_authority(after)
     if "@" in authority:
         raise AddressRefused(f"'{_abbreviate(url)}' has a user name before its host; write it without")
     if _DOTS.search(re.split("[?#]", rest, maxsplit=1)[0]):
         raise AddressRefused(f"'{_abbreviate(url)}' contains . or .. in its path; write the path that it leads to")
-    host, port = _host_and_port(authority, DEFAULT_PORTS[scheme])
-    return Address(scheme=scheme, host=_host(host), port=port, rest=rest)
+    host, port = _split_port(authority, DEFAULT_PORTS[scheme])
+    return Address(scheme=scheme, host=_parse_host(host), port=port, rest=rest)
 
 
-def _split(after: str) -> tuple[str, str]:
+def _split_authority(after: str) -> tuple[str, str]:
     """Authority and the rest. Like Chromium: any slashes or backslashes before the host are //, a backslash in the path is /."""
     body = after.lstrip("/\\")
     end = next((i for i, letter in enumerate(body) if letter in "/\\?#"), len(body))
@@ -108,7 +108,7 @@ def _split(after: str) -> tuple[str, str]:
     return body[:end], (path or "/") + body[mark:]
 
 
-def _host_and_port(authority: str, default: int) -> tuple[str, int]:
+def _split_port(authority: str, default: int) -> tuple[str, int]:
     host, port = authority, ""
     if not authority.endswith("]"):
         before, colon, after = authority.rpartition(":")
@@ -118,7 +118,7 @@ def _host_and_port(authority: str, default: int) -> tuple[str, int]:
     return host, int(port) if port else default
 
 
-def _host(written: str) -> str:
+def _parse_host(written: str) -> str:
     if written.startswith("["):
         try:
             ip = IPv6Address(written.removeprefix("[").removesuffix("]"))
@@ -136,18 +136,18 @@ def _host(written: str) -> str:
         raise AddressRefused(
             f"'{_abbreviate(host)}' is not a host; write letters, digits, hyphens and single dots only"
         )
-    return str(_ipv4(host)) if _is_numeric(host.rpartition(".")[2]) else host
+    return str(_parse_ipv4(host)) if _is_numeric(host.rpartition(".")[2]) else host
 
 
 def _is_numeric(label: str) -> bool:
     return label.isdigit() or re.fullmatch(r"0x[0-9a-f]*", label) is not None
 
 
-def _ipv4(host: str) -> IPv4Address:
+def _parse_ipv4(host: str) -> IPv4Address:
     """Decimal, octal and hexadecimal, in one to four parts; the last one fills the remaining bytes."""
     parts = host.split(".")
     try:
-        numbers = [_number(part) for part in parts]
+        numbers = [_parse_number(part) for part in parts]
         *first, last = numbers
         if len(parts) > 4 or any(number > 255 for number in first) or last >= 256 ** (5 - len(parts)):
             raise ValueError
@@ -156,7 +156,7 @@ def _ipv4(host: str) -> IPv4Address:
         raise AddressRefused(f"'{_abbreviate(host)}' is neither a name nor an IPv4 address") from None
 
 
-def _number(part: str) -> int:
+def _parse_number(part: str) -> int:
     if not part.isalnum():
         raise ValueError(part)
     if part.startswith("0x"):

@@ -19,8 +19,8 @@ class RestrictedOrigins(Origins):
         super().__init__(own.named)
         self._bound = bound
 
-    def of(self, address: Address) -> OriginRules | None:
-        found, bound = super().of(address), self._bound.of(address)
+    def rules_for(self, address: Address) -> OriginRules | None:
+        found, bound = super().rules_for(address), self._bound.rules_for(address)
         if found is None or bound is None:
             return None
         return replace(found, private=False) if found.private and not bound.private else found
@@ -32,7 +32,7 @@ class RestrictedOrigins(Origins):
 class _AnyPublicOrigin(Origins):
     """Allows every origin outside private networks, and leaves it to the task's policy what is safe."""
 
-    def of(self, address: Address) -> OriginRules | None:
+    def rules_for(self, address: Address) -> OriginRules | None:
         return OriginRules()
 
     def is_safe(self, method: str, url: str) -> bool:
@@ -49,7 +49,7 @@ def restrict_to(own: Origins, within: str | Path | Mapping[str, object]) -> Orig
         if "*" in name or not origin.allowed:
             continue
         address = parse(name)
-        allowed = bound.of(address)
+        allowed = bound.rules_for(address)
         if allowed is None:
             raise TaskInvalid(f"{name} is not in the policy of this world host")
         near = origin.private or (address.ip is not None and reach_of(address.ip) != "public")

@@ -46,8 +46,8 @@ class ProxyPolicy(Protocol):
     def admits(self, credentials: str) -> bool: ...
     @property
     def identity(self) -> ssl.SSLContext: ...
-    def behind(self, tunnel: str) -> str: ...
-    def checked(self, url: str) -> Address: ...
+    def find_tunnel_origin(self, tunnel: str) -> str: ...
+    def check_address(self, url: str) -> Address: ...
     async def connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]: ...
     def refuse(self, what: str, why: str, *, leaves_page: bool = False) -> bool: ...
 
@@ -114,7 +114,7 @@ class ProxyConnection:
         try:
             if self._refusal:
                 raise AddressRefused(self._refusal)
-            address = self._policy.checked(url)
+            address = self._policy.check_address(url)
             free = self._policy.outbox.is_free(request)
             if _opens_socket(head) and self._origin:
                 await self._open_socket(head, address, free=free)
@@ -142,7 +142,7 @@ class ProxyConnection:
         Also a tunnel to a refused origin: only a request inside shows whether a page wants to leave for it.
         """
         try:
-            self._origin = self._policy.behind(tunnel)
+            self._origin = self._policy.find_tunnel_origin(tunnel)
         except AddressRefused as refused:
             if not self._policy.refuse(f"CONNECT {tunnel}", str(refused)):
                 await self._answer(403, str(refused))
@@ -166,8 +166,8 @@ class ProxyConnection:
             await self._read_body(head)
             await self._answer(502, f"{address.origin} cannot be reached: {error}")
             return
-        upstream.writer.write(_head_for(head, address))
-        async for raw, _ in self._body(head):
+        upstream.writer.write(_build_head(head, address))
+        async for raw, _ in self._read_pieces(head):
             await _write(upstream.writer, raw)
         await upstream.writer.drain()
 
@@ -203,7 +203,7 @@ class ProxyConnection:
             return
         # Without compression, so that the evidence rules can read the response.
         length = [("Content-Length", str(len(body)))] if body or head.method not in SAFE_METHODS else []
-        plain = _head_for(head, address, without=("accept-encoding", *_FRAMING), also=length)
+        plain = _build_head(head, address, without=("accept-encoding", *_FRAMING), also=length)
         await _write(upstream.writer, plain + body)
 
     async def _wait_for_approval(self, request: Request) -> SentRequest | None:
@@ -232,7 +232,7 @@ class ProxyConnection:
         except OSError as error:
             await self._answer(502, f"{address.origin} cannot be reached: {error}")
             return
-        await _write(writer, _head_for(head, address, without=("sec-websocket-extensions",)))
+        await _write(writer, _build_head(head, address, without=("sec-websocket-extensions",)))
         directions = {
             asyncio.create_task(_pump(reader, self._writer)),
             asyncio.create_task(pass_messages(self._policy.outbox, url, self._reader, writer)),
@@ -258,7 +258,7 @@ class ProxyConnection:
         self._upstream.returning = asyncio.create_task(self._pass_back(self._upstream))
         return self._upstream
 
-    async def _body(self, head: RequestHead) -> AsyncGenerator[tuple[bytes, bytes]]:
+    async def _read_pieces(self, head: RequestHead) -> AsyncGenerator[tuple[bytes, bytes]]:
         """Pieces of the body, as they were sent and without the framing of chunks. Raises `Rejected`."""
         left = head.length
         while left:
@@ -277,7 +277,7 @@ class ProxyConnection:
     async def _read_body(self, head: RequestHead) -> bytes:
         """At most `MOST_HELD` bytes of it; the rest is dropped."""
         kept = bytearray()
-        async for _, data in self._body(head):
+        async for _, data in self._read_pieces(head):
             kept += data[: max(0, MOST_HELD - len(kept))]
         return bytes(kept)
 
@@ -305,7 +305,7 @@ class ProxyConnection:
     async def _park_redirect(self, redirect: Request) -> None:
         """In place of a response that the browser would follow by a GET."""
         try:
-            self._policy.checked(redirect.url)
+            self._policy.check_address(redirect.url)
         except AddressRefused as refused:
             self._policy.refuse(f"{redirect.method} {redirect.url}", str(refused))
             await self._answer(403, str(refused))
@@ -339,7 +339,7 @@ def _opens_socket(head: RequestHead) -> bool:
     return head.get("upgrade").lower() == "websocket"
 
 
-def _head_for(
+def _build_head(
     head: RequestHead, address: Address, without: Sequence[str] = (), also: Sequence[tuple[str, str]] = ()
 ) -> bytes:
     """The head for the server: without the fields for the proxy, and with the host that was checked."""

@@ -41,14 +41,14 @@ class Guard:
 
     # --- what a call would send
 
-    def held_for(self, call: Call) -> tuple[HeldRequest, ...]:
+    def find_held(self, call: Call) -> tuple[HeldRequest, ...]:
         """The requests that its act caused, if all of them are still held."""
         waits = self.outbox.waiting
         return self._held if _key(call) == self._held_call and all(held in waits for held in self._held) else ()
 
     def has_lost(self, call: Call) -> bool:
         """Whether its held requests are gone: then it is no longer known what it would send."""
-        return _key(call) == self._held_call and not self.held_for(call)
+        return _key(call) == self._held_call and not self.find_held(call)
 
     def find_request(self, zone: str) -> HeldRequest | None:
         return next((held for held in self.outbox.waiting if held.zone_id == zone), None)
@@ -58,7 +58,7 @@ class Guard:
         self._bound = None if commit is None else (_key(call), commit)
         return commit
 
-    def bound_to(self, call: Call) -> CommitSet | None:
+    def find_bound_commit(self, call: Call) -> CommitSet | None:
         """The commit set that was read last for this call."""
         key, commit = self._bound or (None, None)
         return commit if key == _key(call) else None
@@ -69,7 +69,7 @@ class Guard:
         """The held requests that this act releases instead of being carried out. All others are dropped."""
         self.outbox.begin_act()
         self.proxy.take_refusals()  # those before this act
-        own = self._releasable(call) if call.allowed else ()
+        own = self._find_releasable(call) if call.allowed else ()
         if call.skill != SEND:
             self.outbox.drop([held for held in self.outbox.waiting if held not in own])
             self._held_call, self._held = None, ()
@@ -77,14 +77,14 @@ class Guard:
             self._bound = None  # it is sent as it is; the page that its response leads to is not bound by it
         return own
 
-    def _releasable(self, call: Call) -> tuple[HeldRequest, ...]:
+    def _find_releasable(self, call: Call) -> tuple[HeldRequest, ...]:
         named = self.find_request(call.zone) if call.skill == SEND else None
-        return (named,) if named is not None else self.held_for(call)
+        return (named,) if named is not None else self.find_held(call)
 
     def answer_repeat(self, call: Call) -> Outcome | None:
         """The outcome for the same call again, not allowed, as after a crash: nothing is repeated and nothing dropped."""
-        own = () if call.allowed else self.held_for(call)
-        return Outcome(status="no_effect", reason="would_send", detail=_would_send(own)) if own else None
+        own = () if call.allowed else self.find_held(call)
+        return Outcome(status="no_effect", reason="would_send", detail=_describe_held(own)) if own else None
 
     @contextmanager
     def expect(self, call: Call) -> Generator[None]:
@@ -112,22 +112,22 @@ class Guard:
         if self.outbox.waiting and call.skill != SEND:
             # Requests that a script sends by itself meanwhile are counted as the call's: its approval must show them, too.
             self._held_call, self._held = _key(call), self.outbox.waiting
-            return Outcome(status="no_effect", reason="would_send", detail=_would_send(self._held))
+            return Outcome(status="no_effect", reason="would_send", detail=_describe_held(self._held))
         if sends and not self.outbox.passed_count:
             detail = outcome.detail or "nothing left the browser"
             return replace(
                 outcome, status="no_effect", reason=outcome.reason or "not_sent", detail=detail, evidence="rule"
             )
-        return self._with_refusals(outcome)
+        return self._add_refusals(outcome)
 
     def _hold_redirects(self, call: Call, outcome: Outcome, redirects: tuple[HeldRequest, ...]) -> Outcome:
         """The allowed request has left, and a server redirected it: the redirect is held for the same call."""
         self._held_call, self._held = _key(call), redirects
         status = "no_effect" if outcome.status == "no_effect" else "unknown"
-        detail = f"{outcome.detail}; redirected: {_would_send(redirects)}"
+        detail = f"{outcome.detail}; redirected: {_describe_held(redirects)}"
         return Outcome(status=status, reason="would_send", detail=detail)
 
-    def _with_refusals(self, outcome: Outcome) -> Outcome:
+    def _add_refusals(self, outcome: Outcome) -> Outcome:
         refused = sorted(self.proxy.take_refusals(), key=lambda refusal: not refusal.leaves_page)
         if not refused:
             return outcome
@@ -147,7 +147,7 @@ def _trust_store(authorities: str) -> ssl.SSLContext:
 
 def _judge_sent(outcome: Outcome, sent: list[SentRequest], origins: Origins) -> Outcome:
     """No effect if no server was reached, or if each response proves that nothing was stored."""
-    proofs = [_disproof(each, origins) for each in sent]
+    proofs = [_find_disproof(each, origins) for each in sent]
     if all(proofs):
         reason = "signed_out" if all(each.response.status == 401 for each in sent) else "rejected"
         return Outcome(status="no_effect", reason=reason, detail="; ".join(proofs), evidence="rule")
@@ -155,16 +155,16 @@ def _judge_sent(outcome: Outcome, sent: list[SentRequest], origins: Origins) -> 
     return replace(outcome, detail=f"{outcome.detail}; {answers}" if outcome.detail else answers)
 
 
-def _disproof(sent: SentRequest, origins: Origins) -> str:
+def _find_disproof(sent: SentRequest, origins: Origins) -> str:
     request = sent.request
     if not sent.reached:
         return f"{request.commit.address} reached no server"
     if sent.response.status is None:
         return ""
-    return origins.disproof(request.method, request.url, sent.response.status, sent.response.text)
+    return origins.find_disproof(request.method, request.url, sent.response.status, sent.response.text)
 
 
-def _would_send(held: tuple[HeldRequest, ...]) -> str:
+def _describe_held(held: tuple[HeldRequest, ...]) -> str:
     return f"it would send {commit_of(held).address}, which needs approval first"
 
 

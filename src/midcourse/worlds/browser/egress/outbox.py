@@ -110,7 +110,7 @@ class Outbox:
 
     def is_free(self, request: Request) -> bool:
         """Whether it may leave unasked. The body is not read for that."""
-        if self._claim_of(request) is not None or (request.is_navigation and self._expected is not None):
+        if self._find_claimed(request) is not None or (request.is_navigation and self._expected is not None):
             return False
         return self._origins.is_safe(request.method, request.url) and not request.method_override
 
@@ -126,7 +126,7 @@ class Outbox:
 
     def send_now(self, request: Request) -> SentRequest | None:
         """Send it without holding: it claims a released request, is expected, or a person attends. None: it must be held."""
-        claimed = self._claim_of(request)
+        claimed = self._find_claimed(request)
         if claimed is not None:
             self._claimable.remove(claimed)
             sent = self._record_sent(claimed.request.with_cookies_of(request))
@@ -134,7 +134,7 @@ class Outbox:
             return sent
         return self._record_sent(request) if self._is_expected(request) else None
 
-    def _claim_of(self, request: Request) -> HeldRequest | None:
+    def _find_claimed(self, request: Request) -> HeldRequest | None:
         """The released request that this one claims. A page can imitate a navigation, but cannot know the referrer."""
         referrer = request.fields.get("referer", "")
         return next((held for held in self._claimable if held.claim == referrer), None)
@@ -202,7 +202,7 @@ class Outbox:
 
     def _add(self, request: Request, allowed: asyncio.Future[bool] | None) -> HeldRequest:
         self._count += 1
-        claim = "" if allowed else _claim_for(request)
+        claim = "" if allowed else _make_claim(request)
         held = HeldRequest(number=self._count, request=request, allowed=allowed, claim=claim)
         self._waiting[held.number] = held
         return held
@@ -270,7 +270,7 @@ def _identity_of(request: Request) -> tuple[object, ...]:
     return request.method, request.method_override, request.url, request.fields.get("content-type", ""), request.body
 
 
-def _claim_for(request: Request) -> str:
+def _make_claim(request: Request) -> str:
     """The request's own referrer with a token, so that the next page still sees which site it was opened from."""
     referrer = request.fields.get("referer") or f"{origin_of(request.url)}/"
     return f"{referrer}{'&' if '?' in referrer else '?'}midcourse={secrets.token_urlsafe(16)}"

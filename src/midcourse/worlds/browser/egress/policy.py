@@ -55,7 +55,7 @@ class RequestPattern:
 
     @classmethod
     @lru_cache(maxsize=1024)
-    def of(cls, written: str) -> "RequestPattern":
+    def parse(cls, written: str) -> "RequestPattern":
         method, _, path = written.partition(" ")
         if not re.fullmatch(r"[A-Z]+|\*", method) or not path.startswith(("/", "*")):
             raise ValueError(f"'{written}' is not a request; write a method and a path, such as 'POST /draft*'")
@@ -76,11 +76,11 @@ class RequestPattern:
 
 
 def matches_glob(pattern: str, text: str) -> bool:
-    return _expression(pattern).fullmatch(text) is not None
+    return _compile_glob(pattern).fullmatch(text) is not None
 
 
 @lru_cache(maxsize=1024)
-def _expression(pattern: str) -> re.Pattern[str]:
+def _compile_glob(pattern: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
 
 
@@ -116,7 +116,7 @@ class EvidenceRule:
     """The response must contain it."""
 
     def __post_init__(self) -> None:
-        RequestPattern.of(self.request)
+        RequestPattern.parse(self.request)
         if not self.text and not all(400 <= status < 500 for status in self.statuses):
             raise ValueError(
                 "only a status from 400 to 499 can prove it alone; add the text that the response contains"
@@ -130,7 +130,7 @@ class EvidenceRule:
         return (
             status in self.statuses
             and self.text in body
-            and RequestPattern.of(self.request).matches_every_reading(method, path)
+            and RequestPattern.parse(self.request).matches_every_reading(method, path)
         )
 
 
@@ -149,7 +149,7 @@ class OriginRules:
 
     def __post_init__(self) -> None:
         for written in (*self.safe, *self.unsafe):
-            RequestPattern.of(written)
+            RequestPattern.parse(written)
         for path in self.navigate:
             if not path.startswith("/"):
                 raise ValueError(f"'{path}' is not a path; one to navigate to begins with a slash")
@@ -165,17 +165,17 @@ class Origins:
     def named(self) -> Mapping[str, OriginRules]:
         return self._named
 
-    def of(self, address: Address) -> OriginRules | None:
+    def rules_for(self, address: Address) -> OriginRules | None:
         """The rules for its origin; None if it may not be reached. A WebSocket belongs to the origin of its pages."""
         scheme = _AS_PAGES.get(address.scheme, address.scheme)
         origin = Address(scheme=scheme, host=address.host, port=address.port, rest="").origin
-        found = self._named.get(origin) or self._under_wildcard(origin)
+        found = self._named.get(origin) or self._find_wildcard_rules(origin)
         return found if found is not None and found.allowed else None
 
     def check(self, url: str, schemes: Sequence[str] = ANYWHERE) -> tuple[Address, OriginRules]:
         """Raises `AddressRefused`."""
         address = parse(url, schemes)
-        origin = self.of(address)
+        origin = self.rules_for(address)
         if origin is None:
             raise AddressRefused(f"{address.origin} is not in the policy file, so it cannot be reached")
         return address, origin
@@ -190,7 +190,7 @@ class Origins:
             return True
         return False
 
-    def _under_wildcard(self, origin: str) -> OriginRules | None:
+    def _find_wildcard_rules(self, origin: str) -> OriginRules | None:
         """The rules of the nearest `*.` above it."""
         scheme, _, rest = origin.partition("://")
         while "." in rest:
@@ -207,15 +207,15 @@ class Origins:
             return False
         if self.is_declared_unsafe(method, url):
             return False
-        safe = any(RequestPattern.of(written).matches_every_reading(method, address.path) for written in origin.safe)
+        safe = any(RequestPattern.parse(written).matches_every_reading(method, address.path) for written in origin.safe)
         return safe or method in SAFE_METHODS
 
     def is_declared_unsafe(self, method: str, url: str) -> bool:
         """Whether the policy requires approval for it, even if its method is safe."""
         address, origin = self.check(url)
-        return any(RequestPattern.of(written).matches_any_reading(method, address.path) for written in origin.unsafe)
+        return any(RequestPattern.parse(written).matches_any_reading(method, address.path) for written in origin.unsafe)
 
-    def disproof(self, method: str, url: str, status: int, body: str) -> str:
+    def find_disproof(self, method: str, url: str, status: int, body: str) -> str:
         """The rule by which this response proves that nothing was stored, in words; empty without one."""
         address, origin = self.check(url)
         for rule in origin.evidence:
@@ -231,7 +231,7 @@ class Origins:
             return False
 
     @property
-    def vouched(self) -> tuple[str, ...]:
+    def vouched_patterns(self) -> tuple[str, ...]:
         """URL patterns, with `*`, that a planner may navigate to by itself."""
         return tuple(
             name + path
@@ -258,8 +258,8 @@ def read_policy(policy: str | Path | Mapping[str, object] | None) -> Origins:
     file = str(policy) if isinstance(policy, str | Path) else "origins"
     named: dict[str, OriginRules] = {}
     for written, rules in policy_values(policy).items():
-        name, address = _name(written, file)
-        named[name] = _origin(written, _with_default(rules, private=_is_local(address)), file)
+        name, address = _read_origin_name(written, file)
+        named[name] = _read_rules(written, _with_default(rules, private=_is_local(address)), file)
     return Origins(named)
 
 
@@ -284,7 +284,7 @@ def policy_values(policy: str | Path | Mapping[str, object] | None) -> Mapping[s
         raise TaskInvalid(f"{policy}: cannot be read: {error}") from None
 
 
-def _name(written: str, file: str) -> tuple[str, Address]:
+def _read_origin_name(written: str, file: str) -> tuple[str, Address]:
     """The origin and its address. A leading `*.` stands for every host below."""
     scheme, _, host = written.partition("://*.")
     try:
@@ -312,11 +312,11 @@ def _public_suffixes() -> "PublicSuffixList":
     return PublicSuffixList()
 
 
-def _origin(written: str, rules: object, file: str) -> OriginRules:
+def _read_rules(written: str, rules: object, file: str) -> OriginRules:
     try:
         return TypeAdapter(OriginRules).validate_json(json.dumps(rules, default=str))
     except ValidationError as invalid:
-        raise TaskInvalid(f"{file}: '{written}': {_sentence(invalid)}") from None
+        raise TaskInvalid(f"{file}: '{written}': {_describe_invalid(invalid)}") from None
 
 
 def _with_default(rules: object, *, private: bool) -> object:
@@ -334,7 +334,7 @@ _WANTED = {
 }
 
 
-def _sentence(invalid: ValidationError) -> str:
+def _describe_invalid(invalid: ValidationError) -> str:
     error = invalid.errors(include_url=False)[0]
     where = ".".join(str(part) for part in error["loc"] if not str(part).startswith(("tuple[", "int")))
     lead = f"{where}: " if where else ""

@@ -129,7 +129,7 @@ class Proxy:
         return found
 
     @property
-    def kept_a_page(self) -> bool:
+    def has_refused_navigation(self) -> bool:
         """Whether a page wanted to leave for a refused address since the last call of `take_refusals`."""
         return any(refusal.leaves_page for refusal in self._refusals)
 
@@ -143,16 +143,16 @@ class Proxy:
     def identity(self) -> ssl.SSLContext:
         return self._certificate.context
 
-    def behind(self, tunnel: str) -> str:
+    def find_tunnel_origin(self, tunnel: str) -> str:
         """The origin that a tunnel to this host and port leads to. Raises `AddressRefused`."""
         address = parse(f"https://{tunnel}")
         for scheme in ("https", "http"):
             found = Address(scheme=scheme, host=address.host, port=address.port, rest="")
-            if self._origins.of(found) is not None:
+            if self._origins.rules_for(found) is not None:
                 return found.origin
         raise AddressRefused(f"{tunnel} is not in the policy file, so it cannot be reached")
 
-    def checked(self, url: str) -> Address:
+    def check_address(self, url: str) -> Address:
         """Raises `AddressRefused`."""
         return self._origins.check(url)[0]
 
@@ -160,7 +160,7 @@ class Proxy:
         """Connect to the address that was checked. Raises `AddressRefused`, or `OSError` if no server answers."""
         origin = self._origins.check(address.url)[1]
         trusted = (self._trusted or _system_trust_store()) if address.scheme in ("https", "wss") else None
-        trouble: OSError = ConnectionRefusedError(f"{address.host} does not answer")
+        last_error: OSError = ConnectionRefusedError(f"{address.host} does not answer")
         for ip in await resolve(address, private=origin.private, resolver=self._resolver):
             try:
                 async with asyncio.timeout(CONNECT_SECONDS):
@@ -172,8 +172,8 @@ class Proxy:
                         server_hostname=address.host.strip("[]") if trusted else None,
                     )
             except OSError as error:
-                trouble = error
-        raise trouble
+                last_error = error
+        raise last_error
 
     def refuse(self, what: str, why: str, *, leaves_page: bool = False) -> bool:
         """Record a refusal. Return whether a page may have asked for it, and not Chromium itself."""

@@ -18,7 +18,7 @@ USER = "midcourse"
 _WITHIN = 30.0
 
 
-async def enter(context: "BrowserContext", page: "Page", password: str) -> None:
+async def log_in(context: "BrowserContext", page: "Page", password: str) -> None:
     """Raises `ConnectionError` if the browser does not take the password."""
     from playwright.async_api import Error
 

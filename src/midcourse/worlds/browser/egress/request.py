@@ -95,8 +95,8 @@ class Request:
         """Every value, and the address: method and URL. The values of a GET are its query."""
         url = self.url.partition("#")[0].removesuffix("?")
         bare, _, query = url.partition("?")
-        asked = _form(query.encode()) if query and not self.body and self.method in SAFE_METHODS else None
-        values = _values(self.fields.get("content-type", ""), self.body) if asked is None else asked
+        asked = _parse_form(query.encode()) if query and not self.body and self.method in SAFE_METHODS else None
+        values = _parse_values(self.fields.get("content-type", ""), self.body) if asked is None else asked
         if self.redirected_from:
             values = ((REDIRECTED, self.redirected_from), *values)
         method = f"{self.method} as {self.method_override}" if self.method_override else self.method
@@ -107,7 +107,8 @@ class Request:
         head = self.head
         if head is not None:
             head = replace(
-                head, fields=_at_other_origin(head.fields) if origin_of(url) != origin_of(self.url) else head.fields
+                head,
+                fields=_fields_for_other_origin(head.fields) if origin_of(url) != origin_of(self.url) else head.fields,
             )
         named = self.fields if head is None else head.named
         return replace(self, url=url, fields=named, head=head, redirected_from=self.commit.address)
@@ -123,7 +124,7 @@ class Request:
         return replace(self, head=head, fields=head.named)
 
 
-def _at_other_origin(fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+def _fields_for_other_origin(fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """Header fields as a browser sends them to another site, without cookies."""
     kept = [pair for pair in fields if pair[0].lower() not in _OF_ONE_ORIGIN]
     return (*kept, ("Origin", "null"), ("Sec-Fetch-Site", CROSS_SITE))
@@ -161,13 +162,13 @@ def file_value(name: str, kind: str, content: bytes, charset: str | None = UTF_8
     """A file as a value: name, type, size, digest, and content if that is text in a known charset."""
     size = f"{len(content)} bytes, sha256 {digest(content)}"
     described = f"{name or 'unnamed'} ({kind or 'application/octet-stream'}, {size})"
-    text = None if charset is None else _text(content, charset)
+    text = None if charset is None else _decode_text(content, charset)
     if text is None or len(described) + len(text) + 2 > LONGEST:
         return Digested(described)
     return f"{described}: {text}" if text else described
 
 
-def _text(content: bytes, charset: str = UTF_8) -> str | None:
+def _decode_text(content: bytes, charset: str = UTF_8) -> str | None:
     """The content as text; None if it is not printable text."""
     try:
         text = normalize_newlines(content.decode(charset))
@@ -201,32 +202,32 @@ def charset_of(named: Sequence[str]) -> str | None:
     return found if known and _CHARSET_NAME.fullmatch(name) else None
 
 
-def _values(kind: str, body: bytes) -> Pairs:
+def _parse_values(kind: str, body: bytes) -> Pairs:
     if not body:
         return ()
     described = Message()
     described["content-type"] = kind
-    named = _parameters(described, "charset")
+    named = _list_parameters(described, "charset")
     charset = charset_of(named)
     if charset is None:
         return ((CHARSET, ", ".join(named)), (RAW, file_value("", kind, body, None)))
     match described.get_content_type() if kind else "":
         case "application/x-www-form-urlencoded":
-            found = _form(body, charset)
+            found = _parse_form(body, charset)
         case "multipart/form-data":
-            found = _multipart(_boundary(described), body) if charset == UTF_8 else None
+            found = _parse_multipart(_find_boundary(described), body) if charset == UTF_8 else None
         case _:
-            found = _json(body, charset)
-    values = _raw(kind, body, charset) if found is None else found
+            found = _parse_json(body, charset)
+    values = _raw_value(kind, body, charset) if found is None else found
     return values if charset == UTF_8 else ((CHARSET, ", ".join(named)), *values)
 
 
-def _raw(kind: str, body: bytes, charset: str) -> Pairs:
-    text = _text(body, charset)
+def _raw_value(kind: str, body: bytes, charset: str) -> Pairs:
+    text = _decode_text(body, charset)
     return ((RAW, file_value("", kind, body, charset) if text is None else text),)
 
 
-def _form(body: bytes, charset: str = UTF_8) -> Pairs | None:
+def _parse_form(body: bytes, charset: str = UTF_8) -> Pairs | None:
     """The values of a form. None if no browser would encode a form like this."""
     try:
         unquote_to_bytes(body.replace(b"+", b" ")).decode(charset)
@@ -237,30 +238,30 @@ def _form(body: bytes, charset: str = UTF_8) -> Pairs | None:
     return tuple((normalize_newlines(name), normalize_newlines(value)) for name, value in pairs)
 
 
-def _multipart(boundary: str, body: bytes) -> Pairs | None:
+def _parse_multipart(boundary: str, body: bytes) -> Pairs | None:
     """The values of a form. None if no browser would encode a form like this: it may contain more than its values."""
     mark = b"--" + boundary.encode(errors="replace")
     before, *parts = (b"\r\n" + body).split(b"\r\n" + mark)
     if not boundary or before or parts.pop() not in (b"--", b"--\r\n"):
         return None
     try:
-        return tuple(map(_part, parts))
+        return tuple(map(_parse_part, parts))
     except ValueError:
         return None
 
 
-def _boundary(described: Message) -> str:
+def _find_boundary(described: Message) -> str:
     """Empty if there are several, since servers differ in which one they use."""
-    found = _parameters(described, "boundary")
+    found = _list_parameters(described, "boundary")
     return found[0] if len(found) == 1 else ""
 
 
-def _parameters(described: Message, name: str) -> list[str]:
+def _list_parameters(described: Message, name: str) -> list[str]:
     """The values of a parameter of the content type. One that is encoded by RFC 2231 comes in parts and matches nothing."""
     return [str(value) for named, value in described.get_params([]) if named == name]
 
 
-def _part(part: bytes) -> tuple[str, str]:
+def _parse_part(part: bytes) -> tuple[str, str]:
     head, blank, content = part.partition(b"\r\n\r\n")
     found = _PART.fullmatch(head.removeprefix(b"\r\n").decode())
     if not blank or found is None:
@@ -274,7 +275,7 @@ def _part(part: bytes) -> tuple[str, str]:
         return name, file_value("", "", content)
 
 
-def _json(body: bytes, charset: str) -> Pairs | None:
+def _parse_json(body: bytes, charset: str) -> Pairs | None:
     """Flattened: `lines[0].item`. None if it is not an object or list, or if two parsers could read it differently.
 
     An unpaired surrogate, which JSON can express and UTF-8 cannot, is such a case.

@@ -24,18 +24,18 @@ class RecordedResponse:
     @property
     def status(self) -> int | None:
         """None while it is not known. Interim responses (1xx) do not count."""
-        found = _STATUS.match(self._final())
+        found = _STATUS.match(self._final_response())
         return int(found[1]) if found else None
 
     @property
     def text(self) -> str:
-        head, _, body = self._final().partition(b"\r\n\r\n")
+        head, _, body = self._final_response().partition(b"\r\n\r\n")
         chunked = re.search(rb"(?im)^transfer-encoding:.*chunked", head) is not None
-        return (_unchunked(body) if chunked else body).decode(errors="replace")
+        return (_join_chunks(body) if chunked else body).decode(errors="replace")
 
     def redirect_target(self, url: str) -> str:
         """Where a 307 or 308 asks to send the same request; empty without one."""
-        head = self._final().partition(b"\r\n\r\n")[0]
+        head = self._final_response().partition(b"\r\n\r\n")[0]
         location = re.search(rb"(?im)^location:[ \t]*(\S+)", head)
         if location is None or self.status not in (307, 308):
             return ""
@@ -44,16 +44,16 @@ class RecordedResponse:
     @property
     def has_head(self) -> bool:
         """Whether the whole head has arrived, or more bytes than a head can have."""
-        return b"\r\n\r\n" in self._final() or len(self._raw) == MAX_KEPT
+        return b"\r\n\r\n" in self._final_response() or len(self._raw) == MAX_KEPT
 
-    def _final(self) -> bytes:
+    def _final_response(self) -> bytes:
         raw = bytes(self._raw)
         while re.match(rb"HTTP/1\.[01] 1\d\d", raw) and not raw.startswith((b"HTTP/1.1 101", b"HTTP/1.0 101")):
             raw = raw.partition(b"\r\n\r\n")[2]
         return raw
 
 
-def _unchunked(body: bytes) -> bytes:
+def _join_chunks(body: bytes) -> bytes:
     """The body without chunk sizes, as far as it has arrived and is valid."""
     whole = bytearray()
     while body:

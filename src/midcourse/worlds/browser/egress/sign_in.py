@@ -23,16 +23,16 @@ class SignIns:
         return bool(self._bound)
 
     def bind(self, name: str, secret: str, origin: str) -> None:
-        self._bound[name] = (secret, _normal(origin))
+        self._bound[name] = (secret, _normalise_origin(origin))
 
-    def takes(self, name: str, origin: str) -> bool:
+    def allows_secret(self, name: str, origin: str) -> bool:
         """Whether this secret may be typed into fields of this origin."""
-        return name in self._bound and self._bound[name][1] == _normal(origin)
+        return name in self._bound and self._bound[name][1] == _normalise_origin(origin)
 
-    def admit(self, request: Request, pages: Sequence[PageForms]) -> bool:
+    def is_sign_in_only(self, request: Request, pages: Sequence[PageForms]) -> bool:
         """Whether a form of the bound origin sends only the secret, a user name, and hidden fields as served."""
         origin = origin_of(request.url)
-        secrets = {secret for secret, bound in self._bound.values() if bound == _normal(origin)}
+        secrets = {secret for secret, bound in self._bound.values() if bound == _normalise_origin(origin)}
         if request.method != "POST" or request.method_override or request.redirected_from or not request.is_navigation:
             return False
         if not secrets or request.commit.abridged:
@@ -69,7 +69,7 @@ def _is_as_served(kind: str, now: str, served: str | None, sent: Scalar) -> bool
     return kind in _BUTTONS and now == sent
 
 
-def _normal(origin: str) -> str:
+def _normalise_origin(origin: str) -> str:
     try:
         return parse(origin).origin
     except AddressRefused:

@@ -28,56 +28,64 @@ class Capture:
 
     async def look(self, tabs: Tabs) -> Scene:
         tab = tabs.front
-        around = (*[await _other(one) for one in tabs.others], *(_file(one) for one in tabs.downloads))
+        around = (*[await _tab_zone(one) for one in tabs.others], *(_download_zone(one) for one in tabs.downloads))
         if tab.dialog is not None:
-            return _scene(tab, tabs, _Seen(title=tab.page.url, zones=[], print=[]), (*_dialog(tab), *around))
+            return _build_scene(
+                tab, tabs, _Seen(title=tab.page.url, zones=[], print=[]), (*_dialog_zones(tab), *around)
+            )
         try:
-            seen = await tab.query(self._page(tab.frames))
+            seen = await tab.query(self._look_at_page(tab.frames))
         except DocumentSilent:
             seen = _Seen(title="", zones=[], print=[])
         except PageInterrupted:
             changed = tab.alive or tab is not tabs.front
-            return await self.look(tabs) if changed else _scene(tab, tabs, _Seen(title="", zones=[], print=[]), around)
-        return _scene(tab, tabs, seen, around)
+            return (
+                await self.look(tabs)
+                if changed
+                else _build_scene(tab, tabs, _Seen(title="", zones=[], print=[]), around)
+            )
+        return _build_scene(tab, tabs, seen, around)
 
     async def text(self, tab: Tab) -> str:
         """All text of the page, a line for each label and each state."""
-        seen = await tab.query(self._page(tab.frames))
-        return "\n".join((seen.title, *_lines(seen.zones)))
+        seen = await tab.query(self._look_at_page(tab.frames))
+        return "\n".join((seen.title, *_list_texts(seen.zones)))
 
-    async def _page(self, frames: Frames) -> "_Seen":
+    async def _look_at_page(self, frames: Frames) -> "_Seen":
         for _ in range(2):
             try:
                 await frames.discover()
-                return await self._frame(frames, frames.main, _Place())
+                return await self._look_at_frame(frames, frames.main, _Place())
             except DocumentGone:  # another document loaded meanwhile
                 continue
-        return await self._frame(frames, frames.main, _Place())
+        return await self._look_at_frame(frames, frames.main, _Place())
 
-    async def _frame(self, frames: Frames, frame: str, at: "_Place") -> "_Seen":
+    async def _look_at_frame(self, frames: Frames, frame: str, at: "_Place") -> "_Seen":
         name = frames.name_of(frame)
         last = self._looks.pop(name, None)
         known = last.key if last and last.at == at else ""
         answer: dict[str, Any] = await frames.ask("look", self._next.get(name, 1), known, frame=frame)
         self._next[name] = answer["next"]
         with pause_gc():
-            zones = _zones(name, answer, at)
+            zones = _build_zones(name, answer, at)
             if last is not None and "order" in answer:
                 known_zones = last.zones | zones
                 zones = {number: known_zones[number] for number in answer["order"]}
         self._looks[name] = _Look(key=answer["key"], at=at, zones=zones)
-        return await self._with_inner(frames, answer, list(zones.values()), at)
+        return await self._insert_inner_frames(frames, answer, list(zones.values()), at)
 
-    async def _with_inner(self, frames: Frames, answer: dict[str, Any], zones: list[Zone], at: "_Place") -> "_Seen":
+    async def _insert_inner_frames(
+        self, frames: Frames, answer: dict[str, Any], zones: list[Zone], at: "_Place"
+    ) -> "_Seen":
         seen, done = _Seen(title=answer["title"], zones=[], print=[answer["print"]]), 0
         for before, *inner in answer["frame"]:
             seen.zones.extend(zones[done:before])
             done = before
-            await self._inner(frames, inner, at, seen)
+            await self._add_inner_frame(frames, inner, at, seen)
         seen.zones.extend(zones[done:])
         return seen
 
-    async def _inner(self, frames: Frames, entry: list[Any], around: "_Place", seen: "_Seen") -> None:
+    async def _add_inner_frame(self, frames: Frames, entry: list[Any], around: "_Place", seen: "_Seen") -> None:
         """Add the zones of an inner frame, at its position in the page around it."""
         name, x, y, scale, state, advert = entry
         if not name or not (frame := frames.find(name)):
@@ -85,7 +93,7 @@ class Capture:
         left, top = (at + around.scale * offset for at, offset in ((around.left, x), (around.top, y)))
         place = _Place(left=round(left), top=round(top), scale=around.scale * scale, state={**around.state, **state})
         try:
-            inner = await self._frame(frames, frame, place)
+            inner = await self._look_at_frame(frames, frame, place)
         except DocumentGone:
             return
         seen.zones.extend(inner.zones)
@@ -121,7 +129,7 @@ class _Seen:
     """The fingerprint of each document, without adverts."""
 
 
-def _zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zone]:
+def _build_zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zone]:
     """Zones by their numbers, from the columns that capture.js returns."""
     if not answer["number"]:
         return {}
@@ -130,7 +138,7 @@ def _zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zone]:
     rows = zip(*columns, zip(sides, sides, sides, sides, strict=True), strict=True)
     left, top, around = at.left, at.top, tuple(at.state.items())
     return {
-        abs(number): _zone(
+        abs(number): _build_zone(
             id=f"{name}e{abs(number)}",
             role=role,
             label=label,
@@ -141,14 +149,14 @@ def _zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zone]:
     }
 
 
-def _zone(**fields: Any) -> Zone:
+def _build_zone(**fields: Any) -> Zone:
     """A `Zone`, bypassing its frozen `__init__`, which took half of the Python time on large pages."""
     zone = object.__new__(Zone)
     object.__setattr__(zone, "__dict__", fields)
     return zone
 
 
-def _scene(tab: Tab, tabs: Tabs, seen: _Seen, around: tuple[Zone, ...]) -> Scene:
+def _build_scene(tab: Tab, tabs: Tabs, seen: _Seen, around: tuple[Zone, ...]) -> Scene:
     address = tab.page.url
     page = Zone(id="page", role="page", label=seen.title, state=_page_state(tab, tabs))
     besides = (f"{zone.role}\x1f{zone.label}" for zone in around)
@@ -176,7 +184,7 @@ def _page_state(tab: Tab, tabs: Tabs) -> Pairs:
     return tuple((name, value) for name, value in states if value is not None)
 
 
-def _dialog(tab: Tab) -> tuple[Zone, ...]:
+def _dialog_zones(tab: Tab) -> tuple[Zone, ...]:
     dialog = tab.dialog
     if dialog is None:
         return ()
@@ -184,7 +192,7 @@ def _dialog(tab: Tab) -> tuple[Zone, ...]:
     return (Zone(id="dialog", role="dialog", label=dialog.message or "Leave this page?", state=state),)
 
 
-async def _other(tab: Tab) -> Zone:
+async def _tab_zone(tab: Tab) -> Zone:
     """The zone of a background tab, with its title if it answers."""
     title = ""
     with suppress(DocumentGone, PageInterrupted):
@@ -192,16 +200,16 @@ async def _other(tab: Tab) -> Zone:
     return Zone(id=f"tab{tab.number}", role="tab", label=title or tab.page.url, state=(("href", tab.page.url),))
 
 
-def _file(one: DownloadedFile) -> Zone:
+def _download_zone(one: DownloadedFile) -> Zone:
     outcome = ("error", one.failure) if one.failure else ("value", str(one.path)) if one.path else ("busy", True)
     return Zone(id=f"download{one.number}", role="download", label=one.name, state=(("href", one.url), outcome))
 
 
-def _lines(zones: Iterable[Zone]) -> Iterable[str]:
+def _list_texts(zones: Iterable[Zone]) -> Iterable[str]:
     for zone in zones:
         yield zone.label
         yield from (value for _, value in zone.state if isinstance(value, str))
 
 
-def shows(scene: Scene, text: str) -> bool:
-    return any(text in line for line in (scene.surface.title, *_lines(scene.zones)))
+def shows_text(scene: Scene, text: str) -> bool:
+    return any(text in line for line in (scene.surface.title, *_list_texts(scene.zones)))

@@ -67,10 +67,10 @@ class PageForms:
 
 def read_page_forms(answers: Iterable[dict[str, Any]]) -> tuple[PageForms, ...]:
     """From what page_forms.js answered in each frame."""
-    return tuple(_page_forms(answer) for answer in answers)
+    return tuple(_build_page_forms(answer) for answer in answers)
 
 
-def _page_forms(answer: dict[str, Any]) -> PageForms:
+def _build_page_forms(answer: dict[str, Any]) -> PageForms:
     forms: dict[int, tuple[str, list[Field]]] = {}
     for one in answer["fields"]:
         _, fields = forms.setdefault(one["form"], (one["action"], []))
@@ -92,23 +92,23 @@ def commit_of_form(form: dict[str, Any]) -> CommitSet | None:
     if not action.startswith(("http:", "https:")) or form["method"] == "dialog":
         return None
     if form["method"] != "post":
-        return commit_set(f"GET {action.partition('?')[0]}", _texts(form["values"]))
+        return commit_set(f"GET {action.partition('?')[0]}", _text_values(form["values"]))
     match form["kind"]:
         case "multipart/form-data":
-            values = tuple((str(value[0]), _value(*value[1:])) for value in form["values"])
+            values = tuple((str(value[0]), _sent_value(*value[1:])) for value in form["values"])
         case "text/plain":
-            values = ((RAW, "".join(f"{name}={text}\n" for name, text in _texts(form["values"]))),)
+            values = ((RAW, "".join(f"{name}={text}\n" for name, text in _text_values(form["values"]))),)
         case _:
-            values = _texts(form["values"])
+            values = _text_values(form["values"])
     return commit_set(f"POST {action}", values)
 
 
-def _texts(values: list[list[str]]) -> Pairs:
+def _text_values(values: list[list[str]]) -> Pairs:
     """All values as text. These encodings send only the name of a file."""
     return tuple((normalize_newlines(value[0]), normalize_newlines(value[1])) for value in values)
 
 
-def _value(text: str, kind: str | None = None, content: str = "") -> str:
+def _sent_value(text: str, kind: str | None = None, content: str = "") -> str:
     return normalize_newlines(text) if kind is None else file_value(text, kind, b64decode(content))
 
 

@@ -134,13 +134,13 @@ class Frames:
         if not isinstance(value, str):
             return value
         with pause_gc():
-            return _read(value)
+            return _decode_json(value)
 
     async def run(self, source: str, *, frame: str = "") -> Any:
         """Evaluate a script in our isolated world. Raises `DocumentGone`."""
-        context = await self._context(frame or self.main)
+        context = await self._wait_for_context(frame or self.main)
         try:
-            async with asyncio.timeout(self._patience(frame, context)):
+            async with asyncio.timeout(self._time_limit(frame, context)):
                 answer = await context.send(
                     "Runtime.evaluate",
                     expression=source,
@@ -156,7 +156,7 @@ class Frames:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", "a script failed"))
         return answer["result"].get("value")
 
-    def _patience(self, frame: str, context: Context) -> float | None:
+    def _time_limit(self, frame: str, context: Context) -> float | None:
         """The time limit of a question. None for the main frame: the caller sets one."""
         if frame in ("", self.main):
             return None
@@ -174,18 +174,18 @@ class Frames:
 
     async def address(self) -> str:
         """The URL of the page, even if it failed to load. Raises `DocumentGone`."""
-        context = await self._context(self.main)
+        context = await self._wait_for_context(self.main)
         document = (await context.send("Page.getFrameTree"))["frameTree"]["frame"]
         return document.get("unreachableUrl") or document["url"]
 
     async def has_page_before(self) -> bool:
         """Whether the tab's history has an earlier page. The blank page that a tab opens with does not count."""
-        context = await self._context(self.main)
+        context = await self._wait_for_context(self.main)
         history = await context.send("Page.getNavigationHistory")
         return any(entry["url"] != "about:blank" for entry in history["entries"][: history["currentIndex"]])
 
     async def give_file(self, frame: str, number: int, path: str) -> None:
-        context = await self._context(frame)
+        context = await self._wait_for_context(frame)
         expression = f"midcourse.element({number})"
         found = await context.send("Runtime.evaluate", expression=expression, uniqueContextId=context.unique)
         await context.send("DOM.setFileInputFiles", files=[path], objectId=found["result"]["objectId"])
@@ -224,7 +224,7 @@ class Frames:
         )
         self._owned.add((frame, context.unique))
 
-    async def _context(self, frame: str) -> Context:
+    async def _wait_for_context(self, frame: str) -> Context:
         try:
             async with asyncio.timeout(_PATIENCE):
                 while frame not in self._contexts:
@@ -313,7 +313,7 @@ class Frames:
             self._contexts.pop(event["frameId"], None)
 
 
-def _read(text: str) -> Any:
+def _decode_json(text: str) -> Any:
     """Decode JSON. An unpaired surrogate, left by scripts that cut text anywhere, becomes a question mark."""
     try:
         return from_json(text)

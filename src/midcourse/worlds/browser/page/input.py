@@ -38,12 +38,12 @@ class Input:
 
     async def ask(self, function: str, zone: Zone, *arguments: object) -> Any:
         """Call a script function in the zone's frame with its element."""
-        frame, number = self._element(zone)
+        frame, number = self._find_element(zone)
         return await self._tab.query(self._tab.frames.ask(function, number, *arguments, frame=frame))
 
     async def load(self, file: str, zone: Zone) -> None:
         """Load a script that only some calls need into the zone's frame."""
-        await self._tab.query(self._tab.frames.run(script(file), frame=self._element(zone)[0]))
+        await self._tab.query(self._tab.frames.run(script(file), frame=self._find_element(zone)[0]))
 
     async def click(self, zone: Zone, *, button: Literal["left", "right"] = "left", times: int = 1) -> None:
         """Click. If another element came in the way, the click was blocked before it got there; try once more.
@@ -68,14 +68,14 @@ class Input:
     async def drag(self, zone: Zone, to: Zone | None, right: float, down: float) -> None:
         """Drag to another zone or by a distance, in small moves: many pages follow the path, not only its end."""
         if to is not None:
-            await self._middle(to)  # before anything is touched
+            await self._touchable_point(to)  # before anything is touched
         async with self._touch(zone) as (x, y):
             await self._tab.perform(self._mouse.move(x, y))
             await self._tab.perform(self._mouse.down())
             try:
                 if to is not None:
                     await self._tab.perform(self._mouse.move(x + _BUDGE, y + _BUDGE, steps=2))
-                    x, y = await self._middle(to)
+                    x, y = await self._touchable_point(to)
                 await self._tab.perform(self._mouse.move(x + right, y + down, steps=12))
             finally:
                 await self._tab.perform(self._mouse.up())
@@ -95,7 +95,7 @@ class Input:
             refused = failed("refused", f"{zone.role} '{zone.label}' ({zone.get('type')}) does not take '{text}'")
             return None if before["set"] else refused
         if not before.get("inserted"):
-            await self._enter(text)
+            await self._enter_text(text)
         with suppress(DocumentGone):  # some fields open another page when they are full
             content = await self.ask("content", zone)
             if content == before["content"] != text or (zone.role == "spinbutton" and content == "" != text):
@@ -106,9 +106,9 @@ class Input:
         """Click there, select all that a field there contains, and type. What it then contains, only the next picture shows."""
         await self.click(zone)
         await self._tab.perform(self._keyboard.press("Control+A"))
-        await self._enter(text)
+        await self._enter_text(text)
 
-    async def _enter(self, text: str) -> None:
+    async def _enter_text(self, text: str) -> None:
         if not text:
             await self._tab.perform(self._keyboard.press("Delete"))
         elif len(text) > _TYPED or "\n" in text:
@@ -146,7 +146,10 @@ class Input:
     async def options_of(self, zone: Zone, options: Sequence[Zone]) -> list[Zone]:
         """The options that belong to this zone."""
         near = {
-            number: one for one in options for frame, number in [self._element(one)] if frame == self._element(zone)[0]
+            number: one
+            for one in options
+            for frame, number in [self._find_element(one)]
+            if frame == self._find_element(zone)[0]
         }
         return [near[number] for number in await self.ask("offered", zone, list(near))]
 
@@ -179,7 +182,7 @@ class Input:
         """Set the file of a file field, or of the file chooser that a click opens."""
         from playwright.async_api import TimeoutError as TimedOut
 
-        frame, number = self._element(zone)
+        frame, number = self._find_element(zone)
         _check_reachable(zone, await self.ask("checkUsable", zone))
         if await self.ask("isFileField", zone):
             await self._tab.perform(self._tab.frames.give_file(frame, number, str(path)))
@@ -227,21 +230,21 @@ class Input:
         A zone of a picture has no element: its middle is the point, and nothing is blocked.
         """
         if zone.pictured:
-            yield self._spot(zone)
+            yield self._pictured_point(zone)
             return
         await self._tab.query(self._tab.frames.ask_all("blockClicks"))
         missed = ""
         try:
-            yield await self._place(zone)
+            yield await self._find_point(zone)
         finally:
             with suppress(DocumentGone, PageInterrupted):
-                missed = _blocker(await self._tab.query(self._tab.frames.ask_all("unblockClicks")))
+                missed = _find_blocker(await self._tab.query(self._tab.frames.ask_all("unblockClicks")))
         if missed:
             raise ZoneUnreachable(failed("missed", f"{missed} came in the way of {zone.role} '{zone.label}'"))
 
-    async def _place(self, zone: Zone) -> tuple[float, float]:
+    async def _find_point(self, zone: Zone) -> tuple[float, float]:
         frames = self._tab.frames
-        frame, number = self._element(zone)
+        frame, number = self._find_element(zone)
         place = _check_reachable(zone, await self._tab.query(frames.ask("reach", number, frame=frame)))
         while frame != frames.main:
             name, frame = frames.name_of(frame), frames.parent_of(frame)
@@ -249,28 +252,28 @@ class Input:
             place = _check_reachable(zone, await self._tab.query(through))
         return place["x"], place["y"]
 
-    def _spot(self, zone: Zone) -> tuple[float, float]:
+    def _pictured_point(self, zone: Zone) -> tuple[float, float]:
         size = self._tab.page.viewport_size
         x, y = zone.middle or (-1.0, -1.0)
         if size is None or not (0 <= x < size["width"] and 0 <= y < size["height"]):
-            raise ZoneUnreachable(_gone(zone))
+            raise ZoneUnreachable(_report_gone(zone))
         return x, y
 
-    async def _middle(self, zone: Zone) -> tuple[float, float]:
+    async def _touchable_point(self, zone: Zone) -> tuple[float, float]:
         async with self._touch(zone) as point:
             return point
 
-    def _element(self, zone: Zone) -> tuple[str, int]:
+    def _find_element(self, zone: Zone) -> tuple[str, int]:
         found = _ELEMENT.fullmatch(zone.id)
         if found is None:
             raise ZoneUnreachable(failed("wrong_target", f"{zone.role} '{zone.label}' is not an element of the page"))
         frame = self._tab.frames.find(found[1] or "")
         if not frame:
-            raise ZoneUnreachable(_gone(zone))
+            raise ZoneUnreachable(_report_gone(zone))
         return frame, int(found[2])
 
 
-def _blocker(answers: Sequence[dict[str, Any]]) -> str:
+def _find_blocker(answers: Sequence[dict[str, Any]]) -> str:
     """The element that was hit instead of the zone, in any frame; empty if the zone was hit."""
     if any(answer["hit"] for answer in answers):
         return ""
@@ -279,7 +282,7 @@ def _blocker(answers: Sequence[dict[str, Any]]) -> str:
 
 def _check_reachable(zone: Zone, place: dict[str, Any]) -> dict[str, Any]:
     if "gone" in place:
-        raise ZoneUnreachable(_gone(zone))
+        raise ZoneUnreachable(_report_gone(zone))
     if "disabled" in place:
         raise ZoneUnreachable(failed("disabled", f"{zone.role} '{zone.label}' is disabled"))
     if "covered" in place:
@@ -287,7 +290,7 @@ def _check_reachable(zone: Zone, place: dict[str, Any]) -> dict[str, Any]:
     return place
 
 
-def _gone(zone: Zone) -> Outcome:
+def _report_gone(zone: Zone) -> Outcome:
     detail = f"{zone.role} '{zone.label}' is no longer on the page"
     return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
 

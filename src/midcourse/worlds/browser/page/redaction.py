@@ -47,17 +47,17 @@ class SecretLocator:
     def values(self) -> tuple[str, ...]:
         return tuple(self._secrets.values())
 
-    async def places(self, frames: Frames) -> Places:
+    async def find_places(self, frames: Frames) -> Places:
         """What to cover, in all documents that show a secret. Raises `DocumentGone`."""
         found: dict[str, tuple[Box, ...]] = {}
         for snapshot in await frames.read_layout():
             for written in snapshot["documents"]:
                 document = _Document(written, snapshot["strings"])
-                if boxes := (*self._in_text(document), *self._in_elements(document)):
+                if boxes := (*self._find_in_text(document), *self._find_in_elements(document)):
                     found[document.frame] = boxes
         return found
 
-    def _in_text(self, document: "_Document") -> Iterator[Box]:
+    def _find_in_text(self, document: "_Document") -> Iterator[Box]:
         """Search the text of all elements as one, since a secret may be spread over several."""
         runs = list(document.runs())
         spans = list(self._redactor.places("".join(run.text for run in runs)))
@@ -68,7 +68,7 @@ class SecretLocator:
                     yield box
             at += len(run.text)
 
-    def _in_elements(self, document: "_Document") -> Iterator[Box]:
+    def _find_in_elements(self, document: "_Document") -> Iterator[Box]:
         for words, box in document.elements_without_text():
             if any(self._redactor.places(words)):
                 yield box
@@ -98,7 +98,7 @@ class _Document:
         boxes, indexes = self._boxes, enumerate[int](self._boxes["layoutIndex"])
         for at, index in indexes:
             text, start = self._text(texts[index]), boxes["start"][at]
-            place = (_letters(text, start), _letters(text, start + boxes["length"][at]))
+            place = (_count_characters(text, start), _count_characters(text, start + boxes["length"][at]))
             of.setdefault(index, []).append((_box(boxes["bounds"][at]), *place))
         for index, text in enumerate(texts):
             if text >= 0:
@@ -108,11 +108,11 @@ class _Document:
         """Attribute texts and boxes of elements without text."""
         bounds = dict(zip(self._layout["nodeIndex"], self._layout["bounds"], strict=True))
         names = self._nodes["nodeName"]
-        for node, said in self._words().items():
+        for node, said in self._list_attribute_texts().items():
             if node in bounds and self._text(names[node]).upper() in _WITHOUT_TEXT:
                 yield "\n".join(said), _box(bounds[node])
 
-    def _words(self) -> dict[int, list[str]]:
+    def _list_attribute_texts(self) -> dict[int, list[str]]:
         """By node: its attributes and values; for a list, those of its options."""
         nodes, attributes = self._nodes, enumerate[list[int]](self._nodes["attributes"])
         words = {node: [self._text(at) for at in pairs[1::2]] for node, pairs in attributes}
@@ -137,6 +137,6 @@ def _box(bounds: Sequence[float]) -> Box:
     return left, top, width, height
 
 
-def _letters(text: str, units: int) -> int:
+def _count_characters(text: str, units: int) -> int:
     """Convert UTF-16 units, in which JavaScript counts, to characters."""
     return units if text.isascii() else len(text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", errors="ignore"))

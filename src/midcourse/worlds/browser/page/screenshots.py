@@ -75,10 +75,10 @@ async def take_screenshot(
     if not secrets:
         return await _take_screenshot(tab.page, whole, quality)
     for _ in range(_TRIES):
-        places = await secrets.places(tab.frames)
+        places = await secrets.find_places(tab.frames)
         async with _cover_secrets(tab.frames, places):
             picture = await _take_screenshot(tab.page, whole, quality)
-            if await _is_all_covered(tab.frames, places) and await secrets.places(tab.frames) == places:
+            if await _is_all_covered(tab.frames, places) and await secrets.find_places(tab.frames) == places:
                 return picture
     raise ScreenshotRefused(tab.page.url)
 

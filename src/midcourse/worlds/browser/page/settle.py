@@ -24,11 +24,11 @@ class Patience:
     most: float = 5.0
 
 
-def _nothing(_request: "Request") -> bool:
+def _ignore_none(_request: "Request") -> bool:
     return False
 
 
-async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], bool]" = _nothing) -> None:
+async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], bool]" = _ignore_none) -> None:
     """Wait until the page is quiet, closed or silent, or a dialog is open; at most as long as `patience` allows.
 
     Requests that began before the act or that are held are `ignored`. A page with a quiet network whose documents never
@@ -38,7 +38,7 @@ async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], boo
     begun = busy = loop.time()
     while not (tab.interrupted or tab.silent) and (left := begun + patience.most - loop.time()) > 0:
         asked = loop.time()
-        still = await _still_for(tab, left)
+        still = await _read_quiet_seconds(tab, left)
         now = loop.time()
         quiet = max(patience.quiet, _SLOWNESS * (now - asked))
         loading = tab.frames.is_leaving or not all(map(ignored, tab.in_flight))
@@ -50,7 +50,7 @@ async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], boo
         await asyncio.sleep(_PAUSE if loading else max(quiet - still, 0.001))
 
 
-async def _still_for(tab: Tab, within: float) -> float:
+async def _read_quiet_seconds(tab: Tab, within: float) -> float:
     """Seconds since the last change in any document; 0 if none exists or answers."""
     try:
         async with asyncio.timeout(within):

@@ -116,7 +116,7 @@ class Tab:
     async def query(self, work: Awaitable[T]) -> T:
         """Like `perform`, for a call of our scripts, with a time limit. Raises `DocumentSilent` without an answer."""
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._time_limit):
                 answer = await self.perform(work)
         except TimeoutError:
             self._silences += 1
@@ -125,7 +125,7 @@ class Tab:
         return answer
 
     @property
-    def _patience(self) -> float:
+    def _time_limit(self) -> float:
         return min(_SOON * 2 ** (self._silences - 1), _ANSWERS_WITHIN) if self.silent else _ANSWERS_WITHIN
 
     async def answer(self, accept: bool, text: str = "") -> None:

@@ -22,28 +22,28 @@ def read_as(kind: Kind, text: str) -> Scalar:
         case "string":
             return text
         case "integer":
-            number = _number(text)
+            number = _parse_number(text)
             if not number.is_integer():
                 raise ValueUnreadable(f"'{text}' is not a whole number")
             return int(number)
         case "number":
-            return _number(text)
+            return _parse_number(text)
         case "boolean":
-            return _truth(text)
+            return _parse_boolean(text)
         case _:
             assert_never(kind)
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     """The only number in it, in any notation: 1,234.50 and 1.234,50 are the same."""
     found = [one.strip(" .,'\u00a0\u202f") for one in _NUMBER.findall(text)]
     if len(found) != 1:
         raise ValueUnreadable(f"there is {'no' if not found else 'more than one'} number in '{text}'")
     digits = re.sub(r"['\u00a0\u202f ]", "", found[0]).replace("−", "-")
-    return float(_with_point(digits))
+    return float(_normalise_decimal(digits))
 
 
-def _with_point(digits: str) -> str:
+def _normalise_decimal(digits: str) -> str:
     comma, point = digits.rfind(","), digits.rfind(".")
     if comma >= 0 and point >= 0:
         decimal, other = (",", ".") if comma > point else (".", ",")
@@ -53,7 +53,7 @@ def _with_point(digits: str) -> str:
     return digits.replace(mark, "" if grouped else ".")
 
 
-def _truth(text: str) -> bool:
+def _parse_boolean(text: str) -> bool:
     word = text.strip().lower()
     if word in _YES:
         return True
