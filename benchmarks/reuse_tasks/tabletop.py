@@ -116,7 +116,7 @@ class Tabletop(Arm):
 
     def _which(self, what: str, among: int) -> int:
         """The same until the next look."""
-        return int(self.drawn(what, self._looks), 16) % among
+        return int(self.draw_hex(what, self._looks), 16) % among
 
     def _at(self, place: Thing) -> Thing | None:
         """What really is there."""
@@ -140,7 +140,7 @@ class Tabletop(Arm):
         thing = self._at(seen)
         if thing is None:
             return
-        turn = tau * int(self.drawn("push", self._looks, len(self.effects)), 16) / 16**8
+        turn = tau * int(self.draw_hex("push", self._looks, len(self.effects)), 16) / 16**8
         x, y = round(thing.x + SHIFT * cos(turn), 4), round(thing.y + SHIFT * sin(turn), 4)
         where = {"object": thing.name, "x": x, "y": y}
         self.effects.append(Happened(effect="moved", at=self._clock.now(), values=where))

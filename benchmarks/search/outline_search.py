@@ -108,7 +108,7 @@ def way_to(made: Generated) -> Way:
             labels = tuple(control.label for control in view.controls if control.opens or control.context)
             for control in view.controls:
                 into = control.opens or control.context
-                nxt = application.opened(stack, into, view) if into else stack
+                nxt = application.open_view(stack, into, view) if into else stack
                 if nxt not in seen:
                     seen.add(nxt)
                     queue.append((nxt, (*way, (control.label, into, labels))))

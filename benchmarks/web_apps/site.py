@@ -78,7 +78,7 @@ class Trial:
 
     def _meant(self, sent: CommitSet) -> Effect | None:
         path = urlsplit(sent.address.partition(" ")[2]).path
-        return self.site.meant(path, {name: str(value) for name, value in sent.values})
+        return self.site.find_effect(path, {name: str(value) for name, value in sent.values})
 
 
 def _key(effect: Effect) -> tuple[str, str]:

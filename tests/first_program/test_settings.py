@@ -57,8 +57,8 @@ def test_what_the_task_says_itself_wins_and_the_rest_stays_the_agents(tmp_path: 
 
 def test_a_default_that_the_task_writes_out_is_said() -> None:
     settings = Limits(approvals="never", max_cost_usd=0.5)
-    assert Limits().over(settings).approvals == "never"
-    assert Limits(approvals="always").over(settings) == Limits(approvals="always", max_cost_usd=0.5)
+    assert Limits().with_defaults(settings).approvals == "never"
+    assert Limits(approvals="always").with_defaults(settings) == Limits(approvals="always", max_cost_usd=0.5)
 
 
 async def test_policy_and_user_are_the_agents_unless_the_task_has_its_own(tmp_path: Path) -> None:

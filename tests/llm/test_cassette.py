@@ -24,7 +24,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from midcourse.errors import CassetteMiss, FormatUnknown, TaskInvalid
-from midcourse.llm.cassette import Player, Recorder, exchanges
+from midcourse.llm.cassette import Player, Recorder, read_exchanges
 from midcourse.llm.recording import Played, Recorded, models_with_cassette
 from midcourse.redact import Redactor
 from tests.test_redact import ENCODINGS
@@ -200,12 +200,12 @@ class TestFile:
         Recorder(path, unmasked).exchange(NAME, {"number": 1}, {})
         with path.open("a") as file:
             file.write('{"kind": "situation", "context": {}, "draft": {}}\n')
-        assert [exchange.asked for exchange in exchanges(path)] == [{"number": 1}]
+        assert [exchange.asked for exchange in read_exchanges(path)] == [{"number": 1}]
 
     def test_recording_goes_on_where_it_was_left(self, path: Path):
         for number in range(2):
             Recorder(path, unmasked).exchange(NAME, {"number": number}, {})
-        assert [exchange.asked["number"] for exchange in exchanges(path)] == [0, 1]
+        assert [exchange.asked["number"] for exchange in read_exchanges(path)] == [0, 1]
         assert path.read_text().count('"format"') == 1
 
     @pytest.mark.parametrize("text", ["", "not JSON", "[]", '{"kind": "journal"}'])
@@ -213,14 +213,14 @@ class TestFile:
         path.parent.mkdir()
         path.write_text(text)
         with pytest.raises(TaskInvalid, match="is not a cassette"):
-            exchanges(path)
+            read_exchanges(path)
 
     def test_a_later_format_is_refused(self, path: Path):
         path.parent.mkdir()
         path.write_text('{"kind": "cassette", "format": 2}\n')
         with pytest.raises(FormatUnknown, match="format 2"):
-            exchanges(path)
+            read_exchanges(path)
 
     def test_a_file_that_is_not_there(self, path: Path):
         with pytest.raises(TaskInvalid, match="cannot be read"):
-            exchanges(path)
+            read_exchanges(path)

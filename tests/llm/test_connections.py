@@ -10,7 +10,7 @@ import pytest
 from midcourse import Agent, Settings
 from midcourse.domain.budget import Cost
 from midcourse.llm.model_client import Answered, ModelClient
-from midcourse.llm.model_names import models_named
+from midcourse.llm.model_names import build_models
 from midcourse.llm.prompt.template import Prompt
 from midcourse.llm.roles.plan_answer import PlanAnswer
 from midcourse.testing import MemoryStore
@@ -39,7 +39,7 @@ async def test_several_runs_at_once():
 
 
 def client_of(server: ModelServer) -> ModelClient:
-    return ModelClient(models_named("openai:scripted", base_url=server.url), answer_tokens=100)
+    return ModelClient(build_models("openai:scripted", base_url=server.url), answer_tokens=100)
 
 
 async def ask(client: ModelClient) -> None:

@@ -10,7 +10,7 @@ from midcourse.app.models.roles import build_planner
 from midcourse.domain.budget import Cost
 from midcourse.domain.result import Result
 from midcourse.llm.model_client import Answered, ModelClient
-from midcourse.llm.model_names import models_named
+from midcourse.llm.model_names import build_models
 from midcourse.llm.prompt.template import Prompt
 from midcourse.testing import Approves, MemoryStore
 from tests.llm.test_local_model import PATIENCE
@@ -80,7 +80,7 @@ class Mood(BaseModel):
 
 
 async def test_it_is_held_to_the_shape_that_is_asked_for(local_model: str):
-    client = ModelClient(models_named(f"openai:{MODEL}", base_url=local_model), answer_tokens=ANSWER_TOKENS)
+    client = ModelClient(build_models(f"openai:{MODEL}", base_url=local_model), answer_tokens=ANSWER_TOKENS)
     prompt = Prompt(role="planner", version=1, instructions="Say how you are.", parts=("How are you?",))
     reply = await client.ask(prompt, Mood, worst=Cost(calls=1))
     assert isinstance(reply, Answered), reply

@@ -13,7 +13,7 @@ import pytest
 from midcourse.app.wiring import load_job
 from midcourse.cli.main import main
 from midcourse.errors import SkillInvalid
-from midcourse.llm.cassette import exchanges
+from midcourse.llm.cassette import read_exchanges
 from midcourse.worlds.simulated import Windows
 from tests.llm.recorded_tasks import COMPARED, RECORDED, TASKS
 
@@ -70,7 +70,7 @@ def test_every_recorded_exchange_is_played(name: str, output: Output):
     output("run", name, "--set", "step_delay_seconds=0")
     spent = re.findall(r"^  .*: (\d+) calls?", output("show", "last").partition("\nSpent\n")[2], re.MULTILINE)
     compared = len(COMPARED[name][1]) if name in COMPARED else 0
-    assert sum(map(int, spent)) == len(RECORDED[name]) == len(exchanges(TASKS / f"{name}.jsonl")) - compared
+    assert sum(map(int, spent)) == len(RECORDED[name]) == len(read_exchanges(TASKS / f"{name}.jsonl")) - compared
 
 
 def test_the_outline_says_how_many_goals_are_done_before_each_plan(output: Output):

@@ -12,7 +12,7 @@ from midcourse.app.models.roles import build_planner, build_roles
 from midcourse.app.wiring import decode_job, planner_for
 from midcourse.domain.budget import Limits
 from midcourse.errors import TaskInvalid
-from midcourse.llm.cassette import exchanges
+from midcourse.llm.cassette import read_exchanges
 from midcourse.llm.roles.extractor import ModelExtractor
 from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.llm.roles.verifier import ModelVerifier
@@ -119,7 +119,7 @@ async def vision() -> None:
 async def record() -> None:
     with ModelServer([{"verdict": "done"}]) as server:
         await asked(record="tape.jsonl", model_base_url=server.url)
-    assert len(exchanges(Path("tape.jsonl"))) == 1
+    assert len(read_exchanges(Path("tape.jsonl"))) == 1
 
 
 @shows

@@ -121,7 +121,7 @@ class Agent(OptionalRoles):
         settings = self._settings
         return replace(
             task,
-            limits=task.limits.over(settings.limits()),
+            limits=task.limits.with_defaults(settings.limits()),
             agreement=settings.agreement() if task.agreement == Agreement() else task.agreement,
             by=task.by or user(),
         )

@@ -152,11 +152,11 @@ async def _check_model(model: str, settings: Settings) -> Finding:
         return Finding(about="model", health="absent", says="none is named; --model names one", type_this=name)
     if missing := _missing_key(model, settings):
         return Finding(about="model", health="absent", says=f"{model} is not asked: {missing} is not set")
-    from midcourse.llm.connection import listed_models
+    from midcourse.llm.connection import check_listed
 
     where = f" at {settings.model_base_url}" if settings.model_base_url else ""
     try:
-        found = await asyncio.wait_for(listed_models(model, base_url=settings.model_base_url), PATIENCE)
+        found = await asyncio.wait_for(check_listed(model, base_url=settings.model_base_url), PATIENCE)
     except MidcourseError:
         raise
     except Exception as trouble:

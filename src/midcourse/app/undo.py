@@ -197,7 +197,7 @@ async def _read_catalogue(world: World) -> Catalogue:
 
 def _task_of(settings: Settings, task: Task, run_id: str, inverse: Inverse) -> Task:
     """The task of an undo. Every inverse needs approval, even a reversible one, unless approvals are off."""
-    limits = Limits(outline="off").over(settings.limits())
+    limits = Limits(outline="off").with_defaults(settings.limits())
     agreement: Agreement = settings.agreement()
     if limits.approvals != "never":
         agreement = replace(agreement, rules=(*agreement.rules, Rule(ask=True)))

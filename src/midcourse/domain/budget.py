@@ -96,15 +96,15 @@ class Limits:
         object.__setattr__(limits, "_given", frozenset(given))
         return limits
 
-    def given(self) -> frozenset[str]:
+    def explicit_names(self) -> frozenset[str]:
         """Names of the limits that were given explicitly. For limits read from a store, that is all of them."""
         names = {field.name: field.default for field in fields(self)}
         explicit: frozenset[str] = self.__dict__.get("_given", frozenset(names))
         return explicit | {name for name, default in names.items() if getattr(self, name) != default}
 
-    def over(self, others: "Limits") -> "Limits":
+    def with_defaults(self, defaults: "Limits") -> "Limits":
         """These limits, and `others` where nothing was given."""
-        return replace(others, **{name: getattr(self, name) for name in sorted(self.given())})
+        return replace(defaults, **{name: getattr(self, name) for name in sorted(self.explicit_names())})
 
 
 @dataclass(frozen=True, kw_only=True)

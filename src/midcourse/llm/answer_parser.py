@@ -37,7 +37,7 @@ def parse_answer(text: str, answer: type[A]) -> Parsed[A] | Unreadable:
         try:
             return Parsed(answer=answer.model_validate(value), repairs=repairs)
         except ValidationError as error:
-            why = _plainly(error)
+            why = _describe_errors(error)
         except RecursionError:
             why = "the answer is nested too deeply"
     return Unreadable(why=why)
@@ -46,11 +46,11 @@ def parse_answer(text: str, answer: type[A]) -> Parsed[A] | Unreadable:
 def _candidates(text: str) -> Iterator[tuple[object, tuple[str, ...]]]:
     """The whole text as JSON, or else the first object in it."""
     try:
-        yield json.loads(text, parse_constant=_refused), ()
+        yield json.loads(text, parse_constant=_refuse_constant), ()
         return
     except (ValueError, RecursionError):
         pass
-    decoder, start = json.JSONDecoder(parse_constant=_refused), -1
+    decoder, start = json.JSONDecoder(parse_constant=_refuse_constant), -1
     for _ in range(MOST_STARTS):
         start = text.find("{", start + 1)
         if start < 0:
@@ -63,10 +63,10 @@ def _candidates(text: str) -> Iterator[tuple[object, tuple[str, ...]]]:
         return
 
 
-def _refused(constant: str) -> object:
+def _refuse_constant(constant: str) -> object:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _plainly(error: ValidationError) -> str:
+def _describe_errors(error: ValidationError) -> str:
     problems = [f"{'.'.join(map(str, each['loc'])) or 'the answer'}: {each['msg']}" for each in error.errors()[:3]]
     return "the answer has the wrong shape: " + "; ".join(problems)

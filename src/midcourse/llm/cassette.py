@@ -67,7 +67,7 @@ class Player:
     def __init__(self, path: Path, mask: Mask) -> None:
         self._path = path
         self._mask = mask
-        self._recorded = exchanges(path)
+        self._recorded = read_exchanges(path)
         self._left: dict[str, deque[Exchange]] = defaultdict(deque)
         for exchange in self._recorded:
             self._left[exchange.key].append(exchange)
@@ -77,7 +77,7 @@ class Player:
         """How many exchanges have not been played yet."""
         return sum(map(len, self._left.values()))
 
-    def of(self, model: str) -> Exchange | None:
+    def find_exchange(self, model: str) -> Exchange | None:
         """Some exchange with this model."""
         return next((exchange for exchange in self._recorded if exchange.model == model), None)
 
@@ -89,9 +89,9 @@ class Player:
         times = sum(exchange.key == key for exchange in self._recorded)
         if times:
             raise CassetteMiss(f"{self._path}: request {key} was recorded {times} times, and is asked once more")
-        raise CassetteMiss(f"{self._path}: request {key} was not recorded. {self._difference(model, asked)}")
+        raise CassetteMiss(f"{self._path}: request {key} was not recorded. {self._describe_difference(model, asked)}")
 
-    def _difference(self, model: str, asked: Json) -> str:
+    def _describe_difference(self, model: str, asked: Json) -> str:
         """From the recorded request that is most like it."""
         wanted = _lines(asked)
         others = [exchange for exchange in self._recorded if exchange.model == model]
@@ -105,11 +105,11 @@ class Player:
             if not line.startswith(("---", "+++", "@@"))
         ]
         more = [f"… and {len(changed) - LONGEST_DIFFERENCE} lines more"] if len(changed) > LONGEST_DIFFERENCE else []
-        told = "\n".join(changed[:LONGEST_DIFFERENCE] + more)
-        return f"From the nearest, {nearest.key}, it differs in (- recorded, + asked):\n{told}"
+        shown = "\n".join(changed[:LONGEST_DIFFERENCE] + more)
+        return f"From the nearest, {nearest.key}, it differs in (- recorded, + asked):\n{shown}"
 
 
-def exchanges(path: Path) -> tuple[Exchange, ...]:
+def read_exchanges(path: Path) -> tuple[Exchange, ...]:
     return tuple(
         Exchange(model=line["model"], asked=line["asked"], came=line["came"])
         for line in _read(path)

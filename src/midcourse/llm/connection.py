@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic_ai.models import Model
 
-from midcourse.llm.model_names import each_name, models_named
+from midcourse.llm.model_names import build_models, split_names
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,14 +33,14 @@ async def connect(model: Model) -> None:
     if whose in here:
         await here[whose].ready.wait()
         return
-    here[whose] = opening = _Open(holding=_held(model, here, whose))
+    here[whose] = opening = _Open(holding=_hold_open(model, here, whose))
     try:
         await anext(opening.holding)
     finally:
         opening.ready.set()
 
 
-async def _held(model: Model, here: dict[int, _Open], whose: int) -> AsyncGenerator[None]:
+async def _hold_open(model: Model, here: dict[int, _Open], whose: int) -> AsyncGenerator[None]:
     try:
         async with model:
             yield
@@ -48,13 +48,13 @@ async def _held(model: Model, here: dict[int, _Open], whose: int) -> AsyncGenera
         here.pop(whose, None)
 
 
-async def listed_models(names: str, *, base_url: str = "") -> tuple[tuple[str, bool | None], ...]:
+async def check_listed(names: str, *, base_url: str = "") -> tuple[tuple[str, bool | None], ...]:
     """Each model by name, and whether its server lists it, which costs nothing. None: this provider has no list.
 
     Raises `TaskInvalid` for a missing key or an unknown name, and errors of the provider's library if no server answers.
     """
-    models = models_named(names, base_url=base_url)
-    return tuple([(name, await _is_listed(model)) for name, model in zip(each_name(names), models, strict=True)])
+    models = build_models(names, base_url=base_url)
+    return tuple([(name, await _is_listed(model)) for name, model in zip(split_names(names), models, strict=True)])
 
 
 async def _is_listed(model: Model) -> bool | None:

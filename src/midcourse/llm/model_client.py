@@ -139,21 +139,21 @@ class ModelClient:
     ) -> Answered[A] | Unanswered:
         """Send one request. `worst` is its reservation: what may have been spent counts as spent. `version` is the plan's."""
         model = self.models[turn % len(self.models)]
-        told = tokens_at_most(prompt.text) + IMAGE_TOKENS * len(images)
-        most = self._longest_answer(model, told, answer, worst)
+        prompt_tokens = tokens_at_most(prompt.text) + IMAGE_TOKENS * len(images)
+        most = self._longest_answer(model, prompt_tokens, answer, worst)
         if most < SHORTEST_ANSWER:
             detail = "the prompt is longer than its budget allows"
             return Unanswered(why="garbage", detail=detail, cost=FREE, model=model.model_name)
         with self.tracing.call(model, prompt, version=version, most=most) as call:
-            response = await self._response(model, _request(prompt, images), answer, prompt.role, most)
+            response = await self._send_request(model, _request(prompt, images), answer, prompt.role, most)
             if isinstance(response, Exception):
-                call.failed(type(response).__name__, str(response))
-                return self._trouble(model, response, worst, turn)
+                call.record_failure(type(response).__name__, str(response))
+                return self._classify_error(model, response, worst, turn)
             cost = cost_of(response, worst)
-            call.answered(response, cost)
-        return _understood(response, answer, cost, model.model_name)
+            call.record_answer(response, cost)
+        return _parse_response(response, answer, cost, model.model_name)
 
-    async def _response(
+    async def _send_request(
         self, model: Model, request: ModelRequest, answer: type[BaseModel], role: str, most: int
     ) -> ModelResponse | ModelAPIError | UnexpectedModelBehavior:
         settings = ModelSettings(max_tokens=most)
@@ -167,7 +167,7 @@ class ModelClient:
         except (ModelAPIError, UnexpectedModelBehavior) as error:
             return error
 
-    def _trouble(
+    def _classify_error(
         self, model: Model, error: ModelAPIError | UnexpectedModelBehavior, worst: Cost, turn: int
     ) -> Unanswered:
         detail = self.tracing.mask(f"{type(error).__name__}: {error.message}")
@@ -194,12 +194,12 @@ class ModelClient:
             wait=0.0 if another else error.retry_after or patience,
         )
 
-    def _longest_answer(self, model: Model, told: int, answer: type[BaseModel], worst: Cost) -> int:
+    def _longest_answer(self, model: Model, prompt_tokens: int, answer: type[BaseModel], worst: Cost) -> int:
         """In tokens, so that the call stays within its reservation."""
-        most = self.answer_tokens + min(0, self.room(worst, answer) - told)
+        most = self.answer_tokens + min(0, self.room(worst, answer) - prompt_tokens)
         if not worst.microusd:
             return most
-        return min(most, affordable(model, tokens_in=told + _schema_tokens(answer), microusd=worst.microusd))
+        return min(most, affordable(model, tokens_in=prompt_tokens + _schema_tokens(answer), microusd=worst.microusd))
 
 
 class ModelRole:
@@ -248,7 +248,7 @@ def _schema_tokens(answer: type[BaseModel]) -> int:
     return tokens_at_most(json.dumps(_schema(answer)))
 
 
-def _understood(response: ModelResponse, answer: type[A], cost: Cost, model: str) -> Answered[A] | Unanswered:
+def _parse_response(response: ModelResponse, answer: type[A], cost: Cost, model: str) -> Answered[A] | Unanswered:
     if response.finish_reason == "content_filter":
         detail = "the provider's filter held the answer back"
         return Unanswered(why="refused", detail=detail, cost=cost, model=model)

@@ -33,29 +33,29 @@ class _Made(threading.local):
 _made = _Made()
 
 
-def models_named(names: str, *, base_url: str = "") -> tuple[Model, ...]:
+def build_models(names: str, *, base_url: str = "") -> tuple[Model, ...]:
     """Build the models, or return those that were built for the same names and environment.
 
     Building one takes 50 ms, and runs share its connections. Raises `TaskInvalid` for an unknown name or a missing key.
     """
-    return tuple(_kept(name, base_url) for name in each_name(names))
+    return tuple(_get_or_build(name, base_url) for name in split_names(names))
 
 
-def _kept(name: str, base_url: str) -> Model:
+def _get_or_build(name: str, base_url: str) -> Model:
     key = (name, base_url, frozenset(os.environ.items()))
     if key not in _made.models:
-        made = _model(name, base_url)
+        made = _build_model(name, base_url)
         if len(_made.models) >= MOST_KEPT:
             _made.models.clear()
         _made.models[key] = made
     return _made.models[key]
 
 
-def each_name(names: str) -> tuple[str, ...]:
+def split_names(names: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in names.split("|"))
 
 
-def _model(name: str, base_url: str) -> Model:
+def _build_model(name: str, base_url: str) -> Model:
     provider, _, model = name.partition(":")
     if not (provider and model):
         raise TaskInvalid(f"model '{name}' is written provider:name, such as openai:gpt-5")

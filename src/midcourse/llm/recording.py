@@ -22,7 +22,7 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
 
 from midcourse.llm.cassette import Json, Player, Recorder
-from midcourse.llm.model_names import each_name, models_named
+from midcourse.llm.model_names import build_models, split_names
 
 PASSING = ("timestamp", "run_id", "conversation_id", "metadata")
 """Fields of a message that do not affect the answer."""
@@ -55,16 +55,16 @@ class Recorded(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        asked = _asked(messages, model_settings, model_request_parameters)
+        asked = _serialize_request(messages, model_settings, model_request_parameters)
         try:
             response = await super().request(messages, model_settings, model_request_parameters)
         except (ModelAPIError, UnexpectedModelBehavior) as error:
-            self._recorder.exchange(self._name, asked, _trouble(error))
+            self._recorder.exchange(self._name, asked, _serialize_error(error))
             raise
         except asyncio.CancelledError:
             self._recorder.exchange(self._name, asked, {"trouble": GIVEN_UP})
             raise
-        self._recorder.exchange(self._name, asked, {"answer": _written([response])[0]})
+        self._recorder.exchange(self._name, asked, {"answer": _serialize_messages([response])[0]})
         return response
 
     def request_stream(self, *_: Any, **__: Any) -> NoReturn:
@@ -75,7 +75,7 @@ class Played(Model):
     """Plays a cassette, and raises `CassetteMiss` for a request that is not on it."""
 
     def __init__(self, name: str, player: Player) -> None:
-        recorded = player.of(name)
+        recorded = player.find_exchange(name)
         mode = recorded.asked["output"]["mode"] if recorded else "native"
         super().__init__(
             profile=ModelProfile(supports_json_schema_output=mode == "native", supports_tools=mode != "prompted")
@@ -97,9 +97,9 @@ class Played(Model):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        came = self._player.play(self._name, _asked(messages, model_settings, model_request_parameters))
+        came = self._player.play(self._name, _serialize_request(messages, model_settings, model_request_parameters))
         if "trouble" in came:
-            raise _raised(came)
+            raise _rebuild_error(came)
         (response,) = ModelMessagesTypeAdapter.validate_python([came["answer"]])
         return cast(ModelResponse, response)
 
@@ -107,23 +107,23 @@ class Played(Model):
 def models_with_cassette(
     names: str, *, base_url: str = "", recorder: Recorder | None = None, player: Player | None = None
 ) -> tuple[Model, ...]:
-    """The models of `models_named`: recorded if there is a recorder, played if there is a player."""
+    """The models of `build_models`: recorded if there is a recorder, played if there is a player."""
     if player is not None:
-        return tuple(Played(name, player) for name in each_name(names))
-    models = models_named(names, base_url=base_url)
+        return tuple(Played(name, player) for name in split_names(names))
+    models = build_models(names, base_url=base_url)
     if recorder is None:
         return models
-    return tuple(Recorded(model, name, recorder) for name, model in zip(each_name(names), models, strict=True))
+    return tuple(Recorded(model, name, recorder) for name, model in zip(split_names(names), models, strict=True))
 
 
-def _asked(
+def _serialize_request(
     messages: Sequence[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
 ) -> Json:
     """The parts of a request that can affect the answer, in a form that does not depend on the library's version."""
     tools = [*parameters.function_tools, *parameters.output_tools]
     schema = parameters.output_object.json_schema if parameters.output_object else None
     return {
-        "messages": _essence(_written(messages)),
+        "messages": _keep_relevant(_serialize_messages(messages)),
         "output": {
             "mode": parameters.output_mode,
             "schema": schema,
@@ -133,24 +133,24 @@ def _asked(
     }
 
 
-def _written(messages: Sequence[ModelMessage]) -> list[Json]:
+def _serialize_messages(messages: Sequence[ModelMessage]) -> list[Json]:
     return json.loads(ModelMessagesTypeAdapter.dump_json(list(messages)))
 
 
-def _essence(value: Any) -> Any:
+def _keep_relevant(value: Any) -> Any:
     match value:
         case {"kind": "binary", "data": str(data)}:
             return {"picture": hashlib.sha256(data.encode()).hexdigest()}
         case dict():
-            kept = {name: _essence(inner) for name, inner in cast(Json, value).items() if name not in PASSING}
+            kept = {name: _keep_relevant(inner) for name, inner in cast(Json, value).items() if name not in PASSING}
             return {name: inner for name, inner in kept.items() if inner is not None}
         case list():
-            return [_essence(inner) for inner in cast(list[Any], value)]
+            return [_keep_relevant(inner) for inner in cast(list[Any], value)]
         case _:
             return value
 
 
-def _trouble(error: ModelAPIError | UnexpectedModelBehavior) -> Json:
+def _serialize_error(error: ModelAPIError | UnexpectedModelBehavior) -> Json:
     kind = next((base.__name__ for base in type(error).__mro__ if base.__name__ in TROUBLE), "ModelAPIError")
     return {
         "trouble": kind,
@@ -160,7 +160,7 @@ def _trouble(error: ModelAPIError | UnexpectedModelBehavior) -> Json:
     }
 
 
-def _raised(came: Mapping[str, Any]) -> Exception:
+def _rebuild_error(came: Mapping[str, Any]) -> Exception:
     if came["trouble"] == GIVEN_UP:
         return TimeoutError("this request was cancelled when it was recorded")
     kind: Any = getattr(exceptions, came["trouble"])

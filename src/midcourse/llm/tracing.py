@@ -59,10 +59,10 @@ class Tracing:
             try:
                 yield call
             except BaseException as error:
-                call.failed(type(error).__name__, str(error))
+                call.record_failure(type(error).__name__, str(error))
                 raise
             if self.content:
-                call.told(prompt)
+                call.record_prompt(prompt)
 
 
 @lru_cache(maxsize=8)
@@ -78,12 +78,12 @@ class Call:
         self._asked = asked
         self._tracing = tracing
 
-    def told(self, prompt: Prompt) -> None:
+    def record_prompt(self, prompt: Prompt) -> None:
         parts = [{"type": "text", "content": part} for part in prompt.parts]
-        self._json("gen_ai.system_instructions", [{"type": "text", "content": prompt.instructions}])
-        self._json("gen_ai.input.messages", [{"role": "user", "parts": parts}])
+        self._set_json("gen_ai.system_instructions", [{"type": "text", "content": prompt.instructions}])
+        self._set_json("gen_ai.input.messages", [{"role": "user", "parts": parts}])
 
-    def answered(self, response: ModelResponse, cost: Cost) -> None:
+    def record_answer(self, response: ModelResponse, cost: Cost) -> None:
         usage, span = response.usage, self._span
         span.set_attributes(
             {
@@ -103,12 +103,12 @@ class Call:
             said = [part.content for part in response.parts if isinstance(part, TextPart)]
             said += [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
             parts = [{"type": "text", "content": text} for text in said]
-            self._json("gen_ai.output.messages", [{"role": "assistant", "parts": parts}])
+            self._set_json("gen_ai.output.messages", [{"role": "assistant", "parts": parts}])
 
-    def failed(self, kind: str, message: str) -> None:
+    def record_failure(self, kind: str, message: str) -> None:
         self._span.set_attribute("error.type", kind)
         self._span.set_status(Status(StatusCode.ERROR, self._tracing.mask(message)[:300]))
 
-    def _json(self, name: str, value: object) -> None:
+    def _set_json(self, name: str, value: object) -> None:
         """Mask each text before it is encoded: a secret that was encoded twice would not be recognised."""
         self._span.set_attribute(name, json.dumps(mask_values(value, self._tracing.mask), ensure_ascii=False))

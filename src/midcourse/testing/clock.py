@@ -41,12 +41,12 @@ class FakeClock:
         me = (self._now + max(0.0, seconds), next(self._order))
         self._sleepers.add(me)
         try:
-            await self._turn_of(me)
+            await self._wait_for_turn(me)
         finally:
             self._sleepers.discard(me)
             self._calls += 1
 
-    async def _turn_of(self, me: tuple[float, int]) -> None:
+    async def _wait_for_turn(self, me: tuple[float, int]) -> None:
         due, quiet, calls = me[0], 0, self._calls
         while True:
             await asyncio.sleep(0)

@@ -31,10 +31,10 @@ class _Mortal:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._port, name)
-        return self._fatal(found) if name == self._method else found
+        return self._make_fatal(found) if name == self._method else found
 
-    def _fatal(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        async def dying(*arguments: Any, **more: Any) -> Any:
+    def _make_fatal(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        async def call_and_die(*arguments: Any, **more: Any) -> Any:
             fatal = self._matches(*arguments)
             if fatal and self._when == "before":
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -43,4 +43,4 @@ class _Mortal:
                 os.kill(os.getpid(), signal.SIGKILL)
             return answer
 
-        return dying
+        return call_and_die

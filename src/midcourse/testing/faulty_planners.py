@@ -42,13 +42,13 @@ class Erring:
         possible: dict[Mistake, Callable[[], list[Draft]]] = {}
         steps = list(answer.steps)
         if real:
-            possible["absent_zone"] = lambda: self._absent_zone(steps, real)
+            possible["absent_zone"] = lambda: self._use_absent_zone(steps, real)
         if len(real) > 1:
             possible["dropped_last"] = lambda: [step for index, step in enumerate(steps) if index != real[-1]]
-            possible["swapped"] = lambda: self._swapped(steps, real)
+            possible["swapped"] = lambda: self._swap_steps(steps, real)
         if any(steps[index].arguments for index in real):
-            possible["wrong_type"] = lambda: self._wrong_type(steps, real)
-        again = self._completed(context)
+            possible["wrong_type"] = lambda: self._change_type(steps, real)
+        again = self._list_completed(context)
         if real and again:
             possible["repeated_completed"] = lambda: [self._random.choice(again), *steps]
         if not possible:
@@ -57,30 +57,30 @@ class Erring:
         self.mistakes.append(mistake)
         return replace(answer, steps=tuple(possible[mistake]()))
 
-    def _absent_zone(self, steps: list[Draft], real: list[int]) -> list[Draft]:
+    def _use_absent_zone(self, steps: list[Draft], real: list[int]) -> list[Draft]:
         index = self._random.choice(real)
         return [*steps[:index], replace(steps[index], zone=ABSENT_ZONE), *steps[index + 1 :]]
 
-    def _swapped(self, steps: list[Draft], real: list[int]) -> list[Draft]:
+    def _swap_steps(self, steps: list[Draft], real: list[int]) -> list[Draft]:
         one, other = self._random.sample(real, 2)
         steps[one], steps[other] = steps[other], steps[one]
         return steps
 
-    def _wrong_type(self, steps: list[Draft], real: list[int]) -> list[Draft]:
+    def _change_type(self, steps: list[Draft], real: list[int]) -> list[Draft]:
         index = self._random.choice([index for index in real if steps[index].arguments])
         arguments = list(steps[index].arguments)
         place = self._random.randrange(len(arguments))
         name, value = arguments[place]
-        arguments[place] = (name, _of_another_type(value))
+        arguments[place] = (name, _change_value_type(value))
         return [*steps[:index], replace(steps[index], arguments=tuple(arguments)), *steps[index + 1 :]]
 
-    def _completed(self, context: PlanningContext) -> list[Draft]:
+    def _list_completed(self, context: PlanningContext) -> list[Draft]:
         """Steps that are completed and could be done again from here."""
         again = [self._given.get((step.skill, step.says)) for step in context.completed]
         return [draft for draft in again if draft and (draft.zone == GLOBAL or context.observation.zone(draft.zone))]
 
 
-def _of_another_type(value: Argument) -> Argument:
+def _change_value_type(value: Argument) -> Argument:
     return -1 if isinstance(value, str | Reference) else "not a number"
 
 

@@ -83,7 +83,7 @@ def skill(
     offered_with: tuple[str, ...] = (),
     by_position: bool = False,
 ) -> Callable[[Method], Method]: ...
-def skill(method: Callable[..., Any] | None = None, /, **told: Any) -> Any:
+def skill(method: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a method a skill; name, description and parameters are taken from it.
 
     A parameter `zone: Zone` makes it a skill on a zone. `commit_set` names a method that takes the same arguments and
@@ -95,7 +95,7 @@ def skill(method: Callable[..., Any] | None = None, /, **told: Any) -> Any:
     `probe` names a probe that tells whether the effect is there. It is passed the call's arguments of the same names;
     `Probe(name=…, arguments={"title": Reference(source="argument", name="subject")})` passes one under another name.
     """
-    return _marking(SkillMark(**told), method)
+    return _apply_mark(SkillMark(**options), method)
 
 
 @overload
@@ -104,15 +104,15 @@ def probe(method: Method, /) -> Method: ...
 def probe() -> Callable[[Method], Method]: ...
 def probe(method: Callable[..., Any] | None = None, /) -> Any:
     """Make a method a probe: True means the effect is there, False that it is not, None that it cannot be told."""
-    return _marking(ProbeMark(), method)
+    return _apply_mark(ProbeMark(), method)
 
 
-def _marking(mark: SkillMark | ProbeMark, method: Any) -> Any:
-    def marked(it: Any) -> Any:
+def _apply_mark(mark: SkillMark | ProbeMark, method: Any) -> Any:
+    def mark_method(it: Any) -> Any:
         setattr(it, _MARK, mark)
         return it
 
-    return marked if method is None else marked(method)
+    return mark_method if method is None else mark_method(method)
 
 
 def declared_by(cls: type, root: type) -> Declared:

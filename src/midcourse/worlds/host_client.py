@@ -108,7 +108,7 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
         case 422:
             raise WorldNotServed(_detail_of(answer))
         case 503:
-            trouble = _trouble_of(answer)
+            trouble = _error_of(answer)
             kind = HostFull if trouble.full else HostAway
             raise kind(trouble.detail or "the host accepts no sessions", sure=False)
         case _:
@@ -217,7 +217,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.close)  # two processes on one connection would read each other's answers
 
 
-def _trouble_of(answer: bytes) -> Trouble:
+def _error_of(answer: bytes) -> Trouble:
     try:
         return decode(Trouble, answer)
     except ValidationError:
@@ -225,4 +225,4 @@ def _trouble_of(answer: bytes) -> Trouble:
 
 
 def _detail_of(answer: bytes) -> str:
-    return _trouble_of(answer).detail
+    return _error_of(answer).detail

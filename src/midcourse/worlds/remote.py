@@ -130,7 +130,7 @@ class RemoteWorld:
 
     async def attach(self, handle: str) -> bool:
         try:
-            await self._attach_to(self._trusting(decode(Handle, handle)))
+            await self._attach_to(self._with_trusted_ca(decode(Handle, handle)))
         except (ValueError, *_TROUBLE) as trouble:
             log.info("no session of %s to attach to: %s: %s", self._spec, type(trouble).__name__, trouble)
             return False
@@ -165,7 +165,7 @@ class RemoteWorld:
 
     async def commit_set(self, call: Call) -> CommitSet | None:
         try:
-            answer = await self._ask("/commit_set", self._call(call))
+            answer = await self._ask("/commit_set", self._build_call_ask(call))
         except (HostUnreachable, HostTimeout, SessionTaken, HostError):
             return None
         return decode_any(CommitSet | None, answer)
@@ -179,7 +179,7 @@ class RemoteWorld:
 
     async def act(self, call: Call) -> Outcome:
         try:
-            answer = await self._ask("/act", self._call(call))
+            answer = await self._ask("/act", self._build_call_ask(call))
         except HostUnreachable as lost:
             if isinstance(lost, HostAway) and lost.unsent:
                 return Outcome(status="no_effect", reason=UNSENT, detail=str(lost))
@@ -230,7 +230,7 @@ class RemoteWorld:
     def _epoch(self) -> int:
         return self._attached.epoch if self._attached else 0
 
-    def _call(self, call: Call) -> CallAsk:
+    def _build_call_ask(self, call: Call) -> CallAsk:
         return CallAsk(epoch=self._epoch, call=call, not_after=time.time() + self._timeout)
 
     async def _ask(self, path: str, request: object) -> bytes:
@@ -261,7 +261,7 @@ class RemoteWorld:
             ) from trouble
         return encode(handle)
 
-    def _trusting(self, handle: Handle) -> Handle:
+    def _with_trusted_ca(self, handle: Handle) -> Handle:
         """The handle of a session of this host, with the file that this process trusts: the worker that opened it may have had another one."""
         if self._host is None or not handle.url.startswith(f"{self._host.url}/"):
             return handle

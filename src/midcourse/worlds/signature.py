@@ -42,7 +42,7 @@ class Signature:
             raise ArgumentsUnfit(f"missing {', '.join(map(repr, missing))}")
         bound: dict[str, Any] = dict.fromkeys(self.filled)
         for name, value in given.items():
-            bound[name] = None if value is None and name in self.nullable else _fit(known[name], value)
+            bound[name] = None if value is None and name in self.nullable else _check_value(known[name], value)
         return bound
 
 
@@ -134,7 +134,7 @@ def _unreadable(where: str, name: str, annotation: Any) -> SkillInvalid:
     return SkillInvalid(f"{where}: parameter '{name}' is annotated {said}; a parameter is {_TAKEN}")
 
 
-def _fit(parameter: Parameter, value: Scalar) -> Any:
+def _check_value(parameter: Parameter, value: Scalar) -> Any:
     fits: Any = value
     match parameter.type, value:
         case ("boolean", bool()) | ("string", str()):

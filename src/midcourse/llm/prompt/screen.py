@@ -87,10 +87,10 @@ def render_screen(
     `in_sight` is for those who can scroll: what is covered or far out of sight is counted, unless it has to do with the task.
     """
     base = first_seen(now, earlier)
-    first, latest = (_listing(one, about) if in_sight else _whole(one) for one in (base, now))
-    lines = _fitting(first.zones, _by_relevance(base.zones, about), room)
+    first, latest = (_list_relevant(one, about) if in_sight else _list_all(one) for one in (base, now))
+    lines = _select_fitting(first.zones, _rank_by_relevance(base.zones, about), room)
     changes = {zone: line for zone, line in latest.zones.items() if first.zones.get(zone) != line}
-    listed = _fitting(changes, _by_relevance(now.zones, about), since)
+    listed = _select_fitting(changes, _rank_by_relevance(now.zones, about), since)
     here = {zone.id for zone in now.zones}
     gone = [quote_name(zone) for zone in lines if zone not in here]
     told = quote_block("SCREEN", (first.surface, *lines.values(), *first.counted))
@@ -101,14 +101,14 @@ def render_screen(
     changed = [latest.surface] if latest.surface != first.surface else []
     changed += [*listed.values(), *(line for line in latest.counted if line not in first.counted)]
     changed += [f"gone: {' '.join(gone)}"] if gone else []
-    return ScreenText(first=told, since=_since(now, base, changed, len(changes) - len(listed)))
+    return ScreenText(first=told, since=_describe_changes(now, base, changed, len(changes) - len(listed)))
 
 
 def first_seen(now: Observation, earlier: Iterable[Observation]) -> Observation:
     """The earlier screen that this one is rendered against; itself, if there is none or too much has changed."""
     base: Observation | None = None
     for seen in (*earlier, now):
-        if _place(seen) == _place(now) and (base is None or _is_another(base, seen)):
+        if _place(seen) == _place(now) and (base is None or _has_changed_much(base, seen)):
             base = seen
     return base or now
 
@@ -117,13 +117,13 @@ def _place(seen: Observation) -> str:
     return seen.surface.address.partition("#")[0].partition("?")[0] or seen.surface.title
 
 
-def _is_another(base: Observation, seen: Observation) -> bool:
+def _has_changed_much(base: Observation, seen: Observation) -> bool:
     before, after = ({zone.id: zone_line(zone) for zone in one.zones} for one in (base, seen))
     differ = sum(after.get(zone) != line for zone, line in before.items()) + len(after.keys() - before.keys())
     return differ > MOST_CHANGED * max(len(before), 1)
 
 
-def _since(now: Observation, base: Observation, changed: Sequence[str], left_out: int) -> str:
+def _describe_changes(now: Observation, base: Observation, changed: Sequence[str], left_out: int) -> str:
     parts: list[str] = []
     if changed:
         parts.append(f"Changed on this screen since; the rest is the same:\n{quote_block('CHANGES', changed)}")
@@ -139,23 +139,23 @@ def _since(now: Observation, base: Observation, changed: Sequence[str], left_out
 # --- what is listed
 
 
-def _whole(seen: Observation) -> _Listing:
+def _list_all(seen: Observation) -> _Listing:
     page, zones = _page_and_zones(seen)
     lines = {zone.id: zone_line(zone, seen.surface.origin) for zone in zones}
     return _Listing(surface=_surface(seen, page), zones=lines, counted=())
 
 
-def _listing(seen: Observation, about: str) -> _Listing:
+def _list_relevant(seen: Observation, about: str) -> _Listing:
     page, zones = _page_and_zones(seen)
     covered = [zone for zone in zones if zone.get("covered") is True] if _has_dialog(zones) else []
     hidden = {zone.id for zone in covered} if len(covered) > FEW_COVERED else set[str]()
     zones = [zone for zone in zones if zone.id not in hidden]
-    listed = _in_sight(zones, about) if len(zones) > LONG_PAGE else {zone.id for zone in zones}
+    listed = _select_in_sight(zones, about) if len(zones) > LONG_PAGE else {zone.id for zone in zones}
     counted = [f"{len(hidden)} zones are behind the dialog"] if hidden else []
     return _Listing(
         surface=_surface(seen, page),
         zones={zone.id: zone_line(zone, seen.surface.origin) for zone in zones if zone.id in listed},
-        counted=(*counted, *_out_of_sight(zones, listed)),
+        counted=(*counted, *_count_out_of_sight(zones, listed)),
     )
 
 
@@ -169,12 +169,12 @@ def _has_dialog(zones: Sequence[Zone]) -> bool:
     return any(zone.role in ("dialog", "alertdialog") and zone.get("covered") is not True for zone in zones)
 
 
-def _in_sight(zones: Sequence[Zone], about: str) -> set[str]:
+def _select_in_sight(zones: Sequence[Zone], about: str) -> set[str]:
     """Ids of what is visible, what comes right after it, and what is further away and has to do with the task."""
     visible = [n for n, zone in enumerate(zones) if zone.get("seen") is not False]
     near = range(visible[-1] + 1, visible[-1] + 1 + NEAR) if visible else range(NEAR)
     listed = {*visible, *near}
-    away = [n for n in _about_the_task(zones, about) if n not in listed]
+    away = [n for n in _rank_by_task_words(zones, about) if n not in listed]
     room = MOST_AWAY
     for n in away:
         mates = set(range(max(n - MATES, 0), min(n + MATES + 1, len(zones)))) - listed
@@ -185,7 +185,7 @@ def _in_sight(zones: Sequence[Zone], about: str) -> set[str]:
     return {zones[n].id for n in listed if n < len(zones)}
 
 
-def _about_the_task(zones: Sequence[Zone], about: str) -> list[int]:
+def _rank_by_task_words(zones: Sequence[Zone], about: str) -> list[int]:
     """Positions of zones with words of the task that few zones have, the rarest first."""
     wanted = _words(about)
     shared = [wanted & _words(_text(zone)) for zone in zones]
@@ -195,7 +195,7 @@ def _about_the_task(zones: Sequence[Zone], about: str) -> list[int]:
     return sorted((n for n in worth if worth[n]), key=lambda n: -worth[n])
 
 
-def _out_of_sight(zones: Sequence[Zone], listed: set[str]) -> Iterable[str]:
+def _count_out_of_sight(zones: Sequence[Zone], listed: set[str]) -> Iterable[str]:
     """One line for what is not listed above what is visible, and one for what is not listed below."""
     visible = [n for n, zone in enumerate(zones) if zone.get("seen") is not False]
     first = visible[0] if visible else 0
@@ -213,7 +213,7 @@ def _out_of_sight(zones: Sequence[Zone], listed: set[str]) -> Iterable[str]:
 # --- what matters
 
 
-def _by_relevance(zones: tuple[Zone, ...], about: str) -> list[str]:
+def _rank_by_relevance(zones: tuple[Zone, ...], about: str) -> list[str]:
     """Ids by relevance. The order depends on the zones and the task only, so that prompts begin alike."""
     words = _words(about)
 
@@ -233,7 +233,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in words if len(word) > 2 or _DIGIT.search(word))
 
 
-def _fitting(lines: dict[str, str], ranked: Sequence[str], room: int) -> dict[str, str]:
+def _select_fitting(lines: dict[str, str], ranked: Sequence[str], room: int) -> dict[str, str]:
     """As many of the most relevant as there is room for, in the order they came in."""
     kept: set[str] = set()
     for zone in ranked:

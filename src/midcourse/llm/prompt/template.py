@@ -41,23 +41,23 @@ class Template:
     instructions: str
     parts: tuple[str, ...]
 
-    def filled(self, values: Mapping[str, str]) -> Prompt:
+    def fill(self, values: Mapping[str, str]) -> Prompt:
         """Fill the places. Empty parts are left out; values are not searched for places, because strangers write them."""
-        parts = (_filled(part, values) for part in self.parts)
+        parts = (_fill(part, values) for part in self.parts)
         return Prompt(
             role=self.role,
             version=self.version,
-            instructions=_filled(self.instructions, values),
+            instructions=_fill(self.instructions, values),
             parts=tuple(part for part in parts if part),
         )
 
 
 @cache
 def template(role: str) -> Template:
-    return _parsed(files("midcourse.llm.roles").joinpath(f"{role}.md").read_text(encoding="utf-8"), role, f"{role}.md")
+    return _parse(files("midcourse.llm.roles").joinpath(f"{role}.md").read_text(encoding="utf-8"), role, f"{role}.md")
 
 
-def _parsed(text: str, role: str, where: str) -> Template:
+def _parse(text: str, role: str, where: str) -> Template:
     head = _HEAD.match(text)
     if head is None or head[1] != role:
         raise TaskInvalid(f"{where}: a prompt of this role begins with '%% {role} NUMBER'")
@@ -65,7 +65,7 @@ def _parsed(text: str, role: str, where: str) -> Template:
     return Template(role=role, version=int(head[2]), instructions=instructions, parts=tuple(parts))
 
 
-def _filled(text: str, values: Mapping[str, str]) -> str:
+def _fill(text: str, values: Mapping[str, str]) -> str:
     kept = _OPTIONAL.sub(lambda found: found[2] if values[found[1]] else "", text)
     spaced = _GAP.sub("\n\n", kept).strip()
     return _PLACE.sub(lambda found: values[found[1]], spaced)

@@ -32,8 +32,6 @@ class ModelClosenessJudge(ModelRole):
 
 def closeness_prompt(context: JudgingContext, room: int) -> Prompt:
     told = {"goal": quote(context.task.goal, longest=1000), "aim": quote(context.goal.says, longest=1000)}
-    bare = tokens_at_most(template(ROLE).filled({**told, "screen": ""}).text)
+    bare = tokens_at_most(template(ROLE).fill({**told, "screen": ""}).text)
     words = f"{context.goal.says} {words_of_task(context.task)}"
-    return template(ROLE).filled(
-        {**told, "screen": render_screen(context.observation, (), words, room - bare, 0).first}
-    )
+    return template(ROLE).fill({**told, "screen": render_screen(context.observation, (), words, room - bare, 0).first})

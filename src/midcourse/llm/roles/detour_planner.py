@@ -52,15 +52,15 @@ class ModelDetourPlanner(ModelRole):
 
 def detour_prompt(context: DetourContext, room: int) -> Prompt:
     """In at most so many tokens, as far as the screen can be cut to that."""
-    told = _told(context)
-    bare = tokens_at_most(template(ROLE).filled({**told, "screen": ""}).text)
+    told = _describe_context(context)
+    bare = tokens_at_most(template(ROLE).fill({**told, "screen": ""}).text)
     words = f"{context.goal.says} {words_of_task(context.task)}"
-    return template(ROLE).filled(
+    return template(ROLE).fill(
         {**told, "screen": render_screen(context.observation, (), words, room - bare, 0, in_sight=True).first}
     )
 
 
-def _told(context: DetourContext) -> dict[str, str]:
+def _describe_context(context: DetourContext) -> dict[str, str]:
     hint, seen = context.hint, context.observation
     offered = [
         skill
@@ -71,16 +71,16 @@ def _told(context: DetourContext) -> dict[str, str]:
         "skills": quote_block("SKILLS", map(skill_line, offered)) or "none",
         "goal": quote(context.task.goal, longest=2000),
         "aim": quote(context.goal.says, longest=1000),
-        "tries": quote_block("TRIES", map(_past, context.tries)),
+        "tries": quote_block("TRIES", map(_format_past, context.tries)),
         "guidance": "\n".join(f"- {quote(text, longest=600)}" for text in context.guidance if text),
         "refused": quote_block("REFUSED", [quote(context.refused, longest=600)]) if context.refused else "",
         "hint": quote_block("HINT", [quote(f"{hint.name}: {hint.says}" if hint.says else hint.name)]) if hint else "",
-        "undo": quote_block("UNDO", [_past(context.undo)]) if context.undo else "",
+        "undo": quote_block("UNDO", [_format_past(context.undo)]) if context.undo else "",
         "closeness": f"{context.closeness:.1f}",
     }
 
 
-def _past(past: PastTry) -> str:
+def _format_past(past: PastTry) -> str:
     step = past.step
     if step is None:
         return f"{past.label}: no step was proposed ({quote_name(past.failed or 'garbage')})"

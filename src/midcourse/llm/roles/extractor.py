@@ -59,7 +59,7 @@ def extractor_prompt(wanted: Wanted, room: int) -> Prompt:
         when = "An earlier screen, where it differs" if screens else "The latest screen"
         if new:
             screens.append(f"{when}:\n{render_screen(replace(screen, zones=new), (), words, room, 0).first}")
-    return template(ROLE).filled(
+    return template(ROLE).fill(
         {
             "goal": quote(wanted.task.goal, longest=1000),
             "fields": quote_block("WANTED", map(parameter_line, wanted.fields)),

@@ -32,7 +32,7 @@ class ModelJudge(ModelRole):
 def judge_prompt(context: ProgressContext, room: int) -> Prompt:
     goals = " ".join(goal.says for goal in context.outline.goals)
     words = f"{goals} {words_of_task(context.task)}"
-    return template(ROLE).filled(
+    return template(ROLE).fill(
         {
             "goal": quote(context.task.goal, longest=1000),
             "outline": quote_block("OUTLINE", outline_lines(context.outline)),

@@ -45,9 +45,9 @@ def monitor_prompt(context: MonitorContext, room: int) -> Prompt:
         or "nothing yet",
         "proposed": quote_block("PROPOSED", (_proposal(number, one) for number, one in enumerate(context.proposed, 1))),
     }
-    bare = tokens_at_most(template(ROLE).filled({**told, "screen": ""}).text)
+    bare = tokens_at_most(template(ROLE).fill({**told, "screen": ""}).text)
     screen = render_screen(context.observation, (), words_of_task(context.task), room - bare, 0, in_sight=True).first
-    return template(ROLE).filled({**told, "screen": screen})
+    return template(ROLE).fill({**told, "screen": screen})
 
 
 def _proposal(number: int, one: ProposedStep) -> str:

@@ -33,7 +33,7 @@ class ModelOutliner(ModelRole):
 
 
 def outliner_prompt(context: OutliningContext, room: int) -> Prompt:
-    return template(ROLE).filled(
+    return template(ROLE).fill(
         {
             "goal": quote(context.task.goal, longest=4000),
             "screen": render_screen(

@@ -106,23 +106,23 @@ def plan_draft(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
     if not answer.steps:
         return PlanDraft(verdict="gave_up", detail=answer.reason or "the plan has no steps")
     most = context.task.limits.max_plan_steps + 1  # what is beyond is cut off anyway, and says so
-    steps = [(step, _repaired(step, context)) for step in answer.steps[:most]]
+    steps = [(step, _repair(step, context)) for step in answer.steps[:most]]
     origin = context.observation.surface.origin
     return PlanDraft(
-        steps=(*(_draft(step, each, origin) for step, each in steps), *_rest(answer)),
+        steps=(*(_draft(step, each, origin) for step, each in steps), *_final_replan(answer)),
         final=answer.final,
         detail=answer.reason,
         repairs=tuple(f"step {n}: {repair}" for n, (_, each) in enumerate(steps, start=1) for repair in each.repairs),
     )
 
 
-def _rest(answer: PlanAnswer) -> tuple[Draft, ...]:
+def _final_replan(answer: PlanAnswer) -> tuple[Draft, ...]:
     """The request to plan again after the last step, which a model need not write: a plan is the last one only if it says so."""
     asks = answer.final or answer.steps[-1].zone in (REPLAN, REACH)
     return () if asks else (Draft(zone=REPLAN),)
 
 
-def _repaired(step: StepAnswer, context: PlanningContext) -> Repaired:
+def _repair(step: StepAnswer, context: PlanningContext) -> Repaired:
     given = _arguments(step.arguments, context.observation.surface.origin)
     return repair_step(step.zone, step.skill, given, context.observation, context.catalogue)
 

@@ -107,23 +107,23 @@ def planner_prompt(context: PlanningContext, room: int, *, marked: bool = False)
 
     How much of the screen is shown depends on nothing that changes from plan to plan, so that prompts begin alike and are cached.
     """
-    told, wording = {**_told(context), "marked": "yes" if marked else ""}, template(ROLE)
-    bare = wording.filled({**told, "screen": "", "changes": ""})
+    told, wording = {**_describe_context(context), "marked": "yes" if marked else ""}, template(ROLE)
+    bare = wording.fill({**told, "screen": "", "changes": ""})
     same = tokens_at_most("".join((bare.instructions, *bare.parts[:2])))
     first = int(room * SCREEN_SHARE) - same
     since = room - max(first, 0) - tokens_at_most(bare.text)
     screen = render_screen(
         context.observation, context.earlier, words_of_task(context.task), first, since, in_sight=True
     )
-    return wording.filled({**told, "screen": screen.first, "changes": screen.since})
+    return wording.fill({**told, "screen": screen.first, "changes": screen.since})
 
 
-def _told(context: PlanningContext) -> dict[str, str]:
+def _describe_context(context: PlanningContext) -> dict[str, str]:
     task, catalogue = context.task, context.catalogue
     always = [skill for skill in catalogue.skills if is_offered_by_task(skill, task)]
     others = [skill for skill in catalogue.skills if skill not in always]
     sometimes = [skill for skill in others if is_offered_by_screen(skill, context.observation)]
-    steps = [*_latest(context.completed, completed_line)]
+    steps = [*_list_latest(context.completed, completed_line)]
     first = max(len(steps) - _since_first_seen(context), 0)
     before, after = steps[:first], steps[first:]
     return {
@@ -139,7 +139,7 @@ def _told(context: PlanningContext) -> dict[str, str]:
         "results": quote_block(
             "RESULTS", (f"$result.{quote_name(name)} = {value_text(value)}" for name, value in context.results)
         ),
-        "attempts": quote_block("FAILED", _latest(context.attempts, attempt_line)),
+        "attempts": quote_block("FAILED", _list_latest(context.attempts, attempt_line)),
         "lessons": quote_block("LESSONS", map(lesson_line, context.recovery.similar)) if context.recovery else "",
         "analysis": quote_block("ANALYSIS", analysis_lines(context.recovery)),
         "outline": quote_block("OUTLINE", outline_lines(context.outline)),
@@ -149,7 +149,7 @@ def _told(context: PlanningContext) -> dict[str, str]:
         "cause": "" if _has_failed_step(context) else CAUSES[context.cause],
         "why": quote_block("WHY", [quote(context.why, longest=1000)]) if _says_more(context) else "",
         "refused": quote_block("REFUSED", [quote(context.refused, longest=1000)]) if context.refused else "",
-        "left": _left(context.left),
+        "left": _format_left(context.left),
         "wrap_up": "yes" if context.wrap_up else "",
         "detours": "yes" if context.detours else "",
     }
@@ -158,14 +158,14 @@ def _told(context: PlanningContext) -> dict[str, str]:
 S = TypeVar("S", CompletedStep, FailedStep)
 
 
-def _latest(steps: Sequence[S], line: Callable[[S], str]) -> Iterable[str]:
+def _list_latest(steps: Sequence[S], line: Callable[[S], str]) -> Iterable[str]:
     """All of them, or the latest and how many came before. Of the earlier ones, the latest that cannot be undone are listed, too.
 
     What is left out cannot be repeated by mistake: a plan that would is refused with the reason.
     """
-    early = _left_out(len(steps), MOST_STEPS)
+    early = _describe_omitted(len(steps), MOST_STEPS)
     lasting = [step for step in steps[:early] if isinstance(step, CompletedStep) and step.irreversible]
-    older = _left_out(len(lasting), MOST_IRREVERSIBLE)
+    older = _describe_omitted(len(lasting), MOST_IRREVERSIBLE)
     kept = lasting[older:]
     if early > len(kept):
         refused = f", {older} of which cannot be undone and are refused if they are planned again" if older else ""
@@ -173,7 +173,7 @@ def _latest(steps: Sequence[S], line: Callable[[S], str]) -> Iterable[str]:
     yield from map(line, (*kept, *steps[early:]))
 
 
-def _left_out(count: int, most: int) -> int:
+def _describe_omitted(count: int, most: int) -> int:
     """How many are left out from the beginning so that at most so many are listed."""
     return max(0, -(-(count - most) // BLOCK) * BLOCK)
 
@@ -202,7 +202,7 @@ def _since_first_seen(context: PlanningContext) -> int:
     return sum(step.version >= version for step in context.completed)
 
 
-def _left(left: Cost) -> str:
+def _format_left(left: Cost) -> str:
     """Limits that are not set are not mentioned."""
     tokens = f", {left.tokens} tokens" if left.tokens < UNLIMITED // 2 else ""
     dollars = f", ${left.microusd / MICRO:.2f}" if left.microusd < UNLIMITED // 2 else ""

@@ -51,7 +51,7 @@ class ModelReader(ModelRole):
 def reader_prompt(picture: Picture, image: Image) -> Prompt:
     shown = picture.size or image.original
     scale = image.width / shown[0]
-    return template(ROLE).filled(
+    return template(ROLE).fill(
         {
             "width": str(image.width),
             "height": str(image.height),

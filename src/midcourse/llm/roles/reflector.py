@@ -59,10 +59,10 @@ def reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
         "lessons": quote_block("LESSONS", map(lesson_line, context.similar)),
     }
     if context.observation is None:
-        return template(ROLE).filled({**told, "screen": ""})
-    bare = tokens_at_most(template(ROLE).filled({**told, "screen": "…"}).text)
+        return template(ROLE).fill({**told, "screen": ""})
+    bare = tokens_at_most(template(ROLE).fill({**told, "screen": "…"}).text)
     screen = render_screen(context.observation, (), words_of_task(context.task), room - bare, 0, in_sight=True).first
-    return template(ROLE).filled({**told, "screen": screen})
+    return template(ROLE).fill({**told, "screen": screen})
 
 
 def _failure(context: ReflectionContext) -> Iterable[str]:

@@ -35,7 +35,7 @@ class ModelVerifier(ModelRole):
 
 def verifier_prompt(claim: Claim, room: int) -> Prompt:
     before, now = _screens(claim, room // 3)
-    return template(ROLE).filled(
+    return template(ROLE).fill(
         {
             "goal": quote(claim.task.goal, longest=1000),
             "before": before,

@@ -95,9 +95,9 @@ class Chance:
         self._counts: dict[str, int] = {}
 
     def due(self, kind: str) -> bool:
-        return bool(self._drift.rate(kind)) and self.drawn(kind) < self._drift.rate(kind)
+        return bool(self._drift.rate(kind)) and self.draw(kind) < self._drift.rate(kind)
 
-    def drawn(self, what: str) -> float:
+    def draw(self, what: str) -> float:
         """At least 0 and less than 1; another number each time."""
         count = self._counts[what] = self._counts.get(what, 0) + 1
         digest = blake2b(f"{self._seed} {what} {count}".encode(), digest_size=8).digest()

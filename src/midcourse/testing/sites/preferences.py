@@ -88,7 +88,7 @@ class Preferences(Site):
         known = TIMES.values() if self.strict else (*TIMES, *TIMES.values())
         return NOTHING if form.get("since") in known else {"since": "Write the time like 8 pm."}
 
-    def meant(self, path: str, form: Given) -> Effect | None:
+    def find_effect(self, path: str, form: Given) -> Effect | None:
         match path:
             case "/settings":
                 written = form.get("since", "")

@@ -59,7 +59,7 @@ class Reports(Site):
             return NOTHING
         return {"centre": "Write the cost centre like CC-1234."}
 
-    def meant(self, path: str, form: Given) -> Effect | None:
+    def find_effect(self, path: str, form: Given) -> Effect | None:
         match path.split("/")[1:]:
             case ["reports"]:
                 values = {name: form.get(name, "") for name in ("year", "quarter", "format")}
@@ -85,7 +85,7 @@ class Reports(Site):
         if not self._has(last):
             return NOTHING
         self._polls[int(last)] = self._polls.get(int(last), 0) + 1
-        return {"ready": "yes"} if self._ready(int(last)) else NOTHING
+        return {"ready": "yes"} if self._is_ready(int(last)) else NOTHING
 
     def page(self, path: str, view: View, given: Given, errors: Given) -> str | None:
         match path.split("/")[1:]:
@@ -93,7 +93,7 @@ class Reports(Site):
                 return view.page("Overview", view.text("Reports are billed when they are ordered."), links=LINKS)
             case ["reports"]:
                 rows = [
-                    [view.link(_name(one), f"/reports/{n}"), one["format"], one["centre"], self._standing(n)]
+                    [view.link(_name(one), f"/reports/{n}"), one["format"], one["centre"], self._describe_status(n)]
                     for n, one in enumerate(self._reports(), start=1)
                 ]
                 header = ["Report", "Format", "Cost centre", "Standing"]
@@ -117,7 +117,7 @@ class Reports(Site):
 
     def _report_page(self, view: View, number: int) -> str:
         title = f"Report {_name(self._reports()[number - 1])}"
-        if not self._ready(number):
+        if not self._is_ready(number):
             waiting = '<p role="status" id="waiting">Being made…</p>'
             return view.page(title, waiting, links=LINKS, script=SCRIPT)
         total = view.text(f"Total: {_total(self._reports()[number - 1])} EUR")
@@ -128,11 +128,11 @@ class Reports(Site):
     def _has(self, number: str) -> bool:
         return number.isdigit() and 0 < int(number) <= len(self._reports())
 
-    def _ready(self, number: int) -> bool:
+    def _is_ready(self, number: int) -> bool:
         return self._polls.get(number, 0) >= POLLS
 
-    def _standing(self, number: int) -> str:
-        return "published" if number in self._published else "ready" if self._ready(number) else "being made"
+    def _describe_status(self, number: int) -> str:
+        return "published" if number in self._published else "ready" if self._is_ready(number) else "being made"
 
     def _reports(self) -> list[Given]:
         return [dict(effect.values) for effect in self.effects if effect.name == "report"]

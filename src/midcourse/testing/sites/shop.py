@@ -73,7 +73,7 @@ class Shop(Site):
             found["basket"] = "Your basket is empty."
         return found
 
-    def meant(self, path: str, form: Given) -> Effect | None:
+    def find_effect(self, path: str, form: Given) -> Effect | None:
         if path != "/orders":
             return None
         items = ", ".join(f"{quantity} x {sku}" for sku, quantity in sorted(self._basket.items()))

@@ -76,7 +76,7 @@ class Site:
         """What is wrong with what was sent, field by field."""
         return NOTHING
 
-    def meant(self, path: str, form: Given) -> Effect | None:
+    def find_effect(self, path: str, form: Given) -> Effect | None:
         """What sending this would do, without doing it."""
         return None
 
@@ -93,12 +93,12 @@ class Site:
     def answer(self, request: Request) -> Response:
         with self._lock:
             before = len(self._effects)
-            response = self._checked(request)
-            if _polls(request):
+            response = self._answer_if_token_valid(request)
+            if _is_poll(request):
                 return response
             return replace(response, seconds=self._chance.delay(stored=len(self._effects) > before))
 
-    def _checked(self, request: Request) -> Response:
+    def _answer_if_token_valid(self, request: Request) -> Response:
         """The answer to what has a valid token or needs none. An ended session is noticed before a token is."""
         signed_in = request.session in self._signed_in or request.path == "/login"
         token = request.token or request.form.get(TOKEN, "")
@@ -108,17 +108,17 @@ class Site:
             and signed_in
             and not self._tokens.is_valid(request.session, token)
         ):
-            return self._failed(request, 403)
+            return self._fail(request, 403)
         return self._answer(replace(request, form=_without_hidden(request.form)))
 
     def _answer(self, request: Request) -> Response:
         if request.path == "/login":
             return self._login(request)
-        if request.session in self._signed_in and not _polls(request) and self._chance.due("expired"):
+        if request.session in self._signed_in and not _is_poll(request) and self._chance.due("expired"):
             self._signed_in.discard(request.session)
         if request.session not in self._signed_in:
-            return self._sign_in_first(request)
-        if _polls(request):
+            return self._redirect_to_login(request)
+        if _is_poll(request):
             return _as_json(200, self.state(request.path))
         return self._show(request) if request.method == "GET" else self._receive(request)
 
@@ -133,27 +133,27 @@ class Site:
             self._effects.append(Effect(name="subscribed", values=dict(request.form)))
             return _as_json(200, {})
         if self._chance.due("refused"):
-            return self._failed(request, 503)
+            return self._fail(request, 503)
         if errors := self.problems(request.path, request.form):
-            return self._rejected(request, errors)
-        if effect := self.meant(request.path, request.form):
+            return self._reject(request, errors)
+        if effect := self.find_effect(request.path, request.form):
             self._effects.append(effect)
         shown = self.carry_out(request.path, request.form)
         if effect and self._chance.due("unanswered"):
-            return self._failed(request, 504)
+            return self._fail(request, 504)
         if effect and self._chance.due("silent"):
-            return _as_json(200, {}) if request.scripted else self._form_again(request, 200, NOTHING)
+            return _as_json(200, {}) if request.scripted else self._show_form_again(request, 200, NOTHING)
         return _as_json(200, {"shown": shown}) if request.scripted else Response(status=303, location=shown)
 
-    def _rejected(self, request: Request, errors: Given) -> Response:
-        return _as_json(422, errors) if request.scripted else self._form_again(request, 422, errors)
+    def _reject(self, request: Request, errors: Given) -> Response:
+        return _as_json(422, errors) if request.scripted else self._show_form_again(request, 422, errors)
 
-    def _form_again(self, request: Request, status: int, errors: Given) -> Response:
+    def _show_form_again(self, request: Request, status: int, errors: Given) -> Response:
         kept = {name: value for name, value in request.form.items() if name not in self.forgets}
         body = self.page(self.form_of(request.path), self._view(request.session), kept, errors)
         return Response(status=status, body=body or "")
 
-    def _failed(self, request: Request, status: int) -> Response:
+    def _fail(self, request: Request, status: int) -> Response:
         return _as_json(status, {}) if request.scripted else self._error(status, self.form_of(request.path))
 
     def _error(self, status: int, back: str) -> Response:
@@ -183,7 +183,7 @@ class Site:
         why = "Wrong user name or password." if wrong else "Your session has ended." if "ended" in request.query else ""
         return view.page("Sign in", view.alert(why), view.form(f"/login?next={quote(then)}", fields, "Sign in"))
 
-    def _sign_in_first(self, request: Request) -> Response:
+    def _redirect_to_login(self, request: Request) -> Response:
         if request.scripted:
             return _as_json(401, {})
         then = request.path if request.method == "GET" else self.form_of(request.path)
@@ -198,14 +198,14 @@ class Site:
             hidden=hidden,
             token=hidden.get(TOKEN, ""),
             words={**WORDS, **self.words},
-            wording=1 + int(self._chance.drawn("wording") * 2) if self._chance.due("renamed") else 0,
+            wording=1 + int(self._chance.draw("wording") * 2) if self._chance.due("renamed") else 0,
             moved=self._chance.due("moved"),
             popup=self._popup(),
         )
 
     def _popup(self) -> Popup | None:
-        kind = POPUPS[int(self._chance.drawn("kind of popup") * len(POPUPS))]
-        covers = self._chance.drawn("shape of popup") < 0.5
+        kind = POPUPS[int(self._chance.draw("kind of popup") * len(POPUPS))]
+        covers = self._chance.draw("shape of popup") < 0.5
         if self._chance.due("popup"):
             return replace(kind, shape="cover" if covers else "dialog")
         return replace(kind, on_input=True) if self._chance.due("interrupted") else None
@@ -224,7 +224,7 @@ def _without_hidden(form: Given) -> Given:
     return {name: value for name, value in form.items() if name not in HIDDEN}
 
 
-def _polls(request: Request) -> bool:
+def _is_poll(request: Request) -> bool:
     return request.method == "GET" and request.scripted
 
 

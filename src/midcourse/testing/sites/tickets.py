@@ -60,7 +60,7 @@ class Tickets(Site):
             case _:
                 return NOTHING
 
-    def meant(self, path: str, form: Given) -> Effect | None:
+    def find_effect(self, path: str, form: Given) -> Effect | None:
         match path.split("/")[1:]:
             case ["tickets"]:
                 values = {name: form.get(name, "") for name in ("subject", "priority", "description")}

@@ -29,16 +29,16 @@ class Tokens:
     def fields(self, session: str, *, volatile: bool) -> Given:
         """The hidden fields of the next page. `volatile` adds some that the server ignores."""
         self._pages += 1
-        token = {TOKEN: self._signed(session, self._digest(f"page {self._pages}"))}
+        token = {TOKEN: self._sign(session, self._digest(f"page {self._pages}"))}
         if not volatile:
             return token
         rendered = str(_FIRST_RENDERED + 7 * self._pages)
         return {**token, NONCE: self._digest(f"nonce {self._pages}"), RENDERED: rendered}
 
     def is_valid(self, session: str, token: str) -> bool:
-        return hmac.compare_digest(token.encode(), self._signed(session, token[:16]).encode())
+        return hmac.compare_digest(token.encode(), self._sign(session, token[:16]).encode())
 
-    def _signed(self, session: str, page: str) -> str:
+    def _sign(self, session: str, page: str) -> str:
         return page + self._digest(f"session {session}, {page}")
 
     def _digest(self, text: str) -> str:

@@ -25,7 +25,7 @@ async def read_commit(bus: Accessibility, windows: Windows, view: View, deed: De
             for behind in (one for one in view.others if one.program is front.program):
                 read = await _Reading(bus, windows, behind).read()
                 values += [(f"{behind.title}: {name}", value) for name, value in read]
-    shown = tuple((name, _shown(value)) for name, value in values)
+    shown = tuple((name, _shorten_value(value)) for name, value in values)
     return CommitSet(values=shown, address=deed.says, abridged=any(len(str(value)) > _LONGEST for _, value in values))
 
 
@@ -92,7 +92,7 @@ class _Reading:
         return node.name.strip() or "list"
 
 
-def _shown(value: Scalar) -> Scalar:
+def _shorten_value(value: Scalar) -> Scalar:
     text = str(value)
     if len(text) <= _LONGEST:
         return value

@@ -47,7 +47,7 @@ class Files:
         return found
 
 
-def differences(before: Snapshot, after: Snapshot) -> list[str]:
+def describe_differences(before: Snapshot, after: Snapshot) -> list[str]:
     """What became of files between two snapshots, in words."""
     new = [f"{path} is new" for path in after if path not in before]
     gone = [f"{path} is gone" for path in before if path not in after]

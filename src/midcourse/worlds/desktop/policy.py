@@ -137,7 +137,7 @@ class EffectPolicy:
 def read_effects(given: str | Mapping[str, object] | None) -> EffectPolicy:
     """The policy in a file, or a mapping of the same form, before the rules that ship. Raises `TaskInvalid`."""
     if given is None:
-        return EffectPolicy(_shipped())
+        return EffectPolicy(_load_shipped_rules())
     if isinstance(given, str):
         try:
             values: Mapping[str, object] = tomllib.loads(Path(given).read_text(encoding="utf-8"))
@@ -145,10 +145,10 @@ def read_effects(given: str | Mapping[str, object] | None) -> EffectPolicy:
             raise TaskInvalid(f"effects: {given}: {problem}") from problem
     else:
         values = given
-    return EffectPolicy(_rules(values), _shipped())
+    return EffectPolicy(_read_rules(values), _load_shipped_rules())
 
 
-def _rules(values: Mapping[str, object]) -> Mapping[str, ProgramRules]:
+def _read_rules(values: Mapping[str, object]) -> Mapping[str, ProgramRules]:
     rules: Any = TypeAdapter(ProgramRules)
     found: dict[str, ProgramRules] = {}
     for program, table in values.items():
@@ -162,8 +162,8 @@ def _rules(values: Mapping[str, object]) -> Mapping[str, ProgramRules]:
 
 
 @cache
-def _shipped() -> Mapping[str, ProgramRules]:
-    return _rules(tomllib.loads(Path(__file__).with_name("policy.toml").read_text(encoding="utf-8")))
+def _load_shipped_rules() -> Mapping[str, ProgramRules]:
+    return _read_rules(tomllib.loads(Path(__file__).with_name("policy.toml").read_text(encoding="utf-8")))
 
 
 def _fits(rule: ActRule, deed: Deed) -> bool:

@@ -10,7 +10,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import BaseWorld, Zone, failed, no_effect, probe, skill
 from midcourse.worlds.desktop.accessibility import NoAnswer, Node
 from midcourse.worlds.desktop.display import ProgramNotStarted
-from midcourse.worlds.desktop.evidence import Files, MailUnreadable, Snapshot, differences, has_mail
+from midcourse.worlds.desktop.evidence import Files, MailUnreadable, Snapshot, describe_differences, has_mail
 from midcourse.worlds.desktop.session import DesktopSession, SessionOptions
 
 _CLICKS = ("click", "press", "activate", "jump", "toggle")
@@ -208,7 +208,7 @@ class Skills(BaseWorld):
         program, title, undo, before = self._reversible
         if not undo:
             return failed("no_undo", f"{program} has no undo for it")
-        if not differences(before, await asyncio.to_thread(self._files.snapshot)):
+        if not describe_differences(before, await asyncio.to_thread(self._files.snapshot)):
             return no_effect("the files are as they were before it")
         view = await self._running.look()
         windows = [one for one in (view.front, *view.others) if one is not None and one.program.name == program]
@@ -228,7 +228,7 @@ class Skills(BaseWorld):
         """What still differs once the desktop has settled."""
         until = time.monotonic() + self._options.settle_seconds
         while True:
-            left = differences(before, await asyncio.to_thread(self._files.snapshot))
+            left = describe_differences(before, await asyncio.to_thread(self._files.snapshot))
             if not left or time.monotonic() > until:
                 return left
             await asyncio.sleep(_GLANCE)

@@ -149,8 +149,8 @@ class Desktop(Skills):
             self._note_front()
         if isinstance(seen, Unseen) or not self._pictures.is_wanted(seen.fingerprint):
             return seen
-        png = await self._running.screen.take(self._covered(seen.zones))
-        self._pictured = _place(self._running.view)
+        png = await self._running.screen.take(self._list_covered_boxes(seen.zones))
+        self._pictured = _front_window_key(self._running.view)
         size = (self._options.size.width, self._options.size.height) if self._options.display == OWN else None
         return replace(seen, screenshot=await self._pictures.keep(png, seen.fingerprint), size=size)
 
@@ -163,7 +163,7 @@ class Desktop(Skills):
 
     async def picture(self, seen: Observation) -> bytes:
         """A PNG of the screen for a person, with the zones of this observation drawn over it."""
-        return await self._running.screen.draw(seen.zones, self._covered(seen.zones))
+        return await self._running.screen.draw(seen.zones, self._list_covered_boxes(seen.zones))
 
     async def commit_set(self, call: Call) -> CommitSet | None:
         self._bound = None
@@ -186,14 +186,14 @@ class Desktop(Skills):
         refused = self._refuse(call)
         if refused is not None:
             return refused
-        outcome = await self._do(call, judged) if judged else await self._carry_out(call)
+        outcome = await self._do_judged(call, judged) if judged else await self._carry_out(call)
         if outcome.reason not in HELD:
             self._announced = None
             await self._running.settle()
         self._pictures.failed = outcome.status != "ok"
         return outcome
 
-    async def _do(self, call: Call, judged: _Judged) -> Outcome:
+    async def _do_judged(self, call: Call, judged: _Judged) -> Outcome:
         match judged.rule.effect:
             case "free":
                 return await self._carry_out(call)
@@ -227,7 +227,7 @@ class Desktop(Skills):
         if call.skill in _BY_FOCUS and not call.allowed and meant and front and front.node.ref != meant:
             detail = f"'{front.title}' is in front, and would get what is meant for another window"
             return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
-        if call.pictured and not call.allowed and _place(self._running.view) != self._pictured:
+        if call.pictured and not call.allowed and _front_window_key(self._running.view) != self._pictured:
             what = f"{call.target.role} '{call.target.label}'"
             return failed("moved", f"another window is in front, or it has moved, since {what} was seen in a picture")
         here = f"program:{front.program.name}" if front else ""
@@ -304,10 +304,10 @@ class Desktop(Skills):
             zone = _zone_at(view, call)
         if zone is None and call.skill in ("click", "press"):
             return None
-        deed = _deed(view, call, zone)
+        deed = _build_deed(view, call, zone)
         return _Judged(deed=deed, rule=UNKNOWN if _presses_unseen(deed.keys) else self._effects.rule_for(deed))
 
-    def _covered(self, zones: Sequence[Zone]) -> list[Box]:
+    def _list_covered_boxes(self, zones: Sequence[Zone]) -> list[Box]:
         """Where a secret shows, or a password is typed."""
         secrets = self._secrets.values()
         return [
@@ -318,7 +318,7 @@ class Desktop(Skills):
         ]
 
 
-def _deed(view: View, call: Call, zone: Zone | None) -> Deed:
+def _build_deed(view: View, call: Call, zone: Zone | None) -> Deed:
     """The act as a policy sees it. Keys that press a button count as a click on it."""
     front = view.front
     deed = Deed(program=front.program.name if front else "", window=front.title if front else "")
@@ -329,12 +329,12 @@ def _deed(view: View, call: Call, zone: Zone | None) -> Deed:
     if call.skill == "type_text":
         return replace(deed, role="typing", label=focused.role if focused else "")
     keys = str(dict(call.arguments).get("keys", ""))
-    if target := _pressed(view, focused, keys):
+    if target := _find_pressed(view, focused, keys):
         return replace(deed, role=target.role, label=target.label)
     return replace(deed, keys=keys)
 
 
-def _place(view: View) -> tuple[object, ...]:
+def _front_window_key(view: View) -> tuple[object, ...]:
     top = next((zone for zone in view.scene.zones if view.front and view.nodes.get(zone.id) is view.front.node), None)
     return (view.front.node.ref, top.bounds if top else None) if view.front else ()
 
@@ -355,7 +355,7 @@ def _covers(bounds: Box, point: tuple[float, float]) -> bool:
     return x <= point[0] < x + width and y <= point[1] < y + height
 
 
-def _pressed(view: View, focused: Zone | None, keys: str) -> Zone | None:
+def _find_pressed(view: View, focused: Zone | None, keys: str) -> Zone | None:
     """The control that these keys press, or the text that they are typed into."""
     if x_keys(keys) not in _PRESSING:
         return None

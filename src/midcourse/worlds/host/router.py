@@ -95,7 +95,7 @@ class Router:
     async def _answer_for_session(self, lease: Lease, what: str, body: bytes) -> str:
         session = lease.session
         if what == "POST view":  # being watched does not keep a session open
-            return encode(_viewed(await session.view(_read(ViewAsk, body).since)))
+            return encode(_build_viewed(await session.view(_read(ViewAsk, body).since)))
         with lease.track_request():
             match what:
                 case "POST attach":
@@ -126,7 +126,7 @@ class Router:
                 case "POST handle":
                     ask = _read(HandleAsk, body)
                     done = await session.handle(ask.gestures, ask.since)
-                    return encode(HandleAnswer(viewed=_viewed(done.view), deeds=done.deeds, dialog=done.dialog))
+                    return encode(HandleAnswer(viewed=_build_viewed(done.view), deeds=done.deeds, dialog=done.dialog))
                 case "POST attend":
                     return encode(await session.attend())
                 case "POST bar":
@@ -139,7 +139,7 @@ class Router:
                     raise NoSuchPath(f"{what} is not a request to a session")
 
 
-def _viewed(seen: View | None) -> Viewed:
+def _build_viewed(seen: View | None) -> Viewed:
     if seen is None:
         return Viewed(watchable=False)
     return Viewed(stamp=seen.stamp, picture=b64encode(seen.picture).decode())

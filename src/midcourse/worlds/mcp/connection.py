@@ -100,7 +100,7 @@ class Connection:
             try:
                 page = await self._client.list_tools(cursor=cursor)
             except MCPError as problem:
-                raise self._explained(problem) from problem
+                raise self._explain_error(problem) from problem
             listed += page.tools
             cursor = page.next_cursor
             if cursor is None:
@@ -113,7 +113,7 @@ class Connection:
         try:
             result = await self._call(tool, dict(arguments))
         except MCPError as problem:
-            raise self._explained(problem) from problem
+            raise self._explain_error(problem) from problem
         except RuntimeError as unfit:  # the result does not fit the schema that the tool declares
             raise CallRefused(str(unfit)) from unfit
         except asyncio.CancelledError:
@@ -140,7 +140,7 @@ class Connection:
                 return result
         return None
 
-    def _explained(self, problem: MCPError) -> Exception:
+    def _explain_error(self, problem: MCPError) -> Exception:
         """Over HTTP an error may come from the transport, with the call still under way."""
         lost = self.lost or self._server is None or problem.code == CONNECTION_CLOSED
         return (ConnectionLost if lost else CallRefused)(self.last_words or str(problem))

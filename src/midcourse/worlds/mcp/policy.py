@@ -89,7 +89,7 @@ class ToolPolicy:
         """The effect that the user declared, or else that of the hints, if they count."""
         if rule.effect is not None:
             return rule.effect
-        return _hinted(hints) if self.trusted else "irreversible"
+        return _effect_of_hints(hints) if self.trusted else "irreversible"
 
 
 def is_changed(rule: ToolRule, digest: str) -> bool:
@@ -97,18 +97,18 @@ def is_changed(rule: ToolRule, digest: str) -> bool:
     return bool(rule.definition) and rule.definition != digest
 
 
-def _hinted(hints: Hints) -> Effect:
+def _effect_of_hints(hints: Hints) -> Effect:
     """`set_state` only for what may be repeated and destroys nothing: harmless twice does not mean harmless once."""
     if hints.read_only:
         return "read"
     return "set_state" if hints.idempotent and hints.destructive is False else "irreversible"
 
 
-def read_policy(given: str | Mapping[str, object] | None) -> ToolPolicy:
+def read_policy(policy: str | Mapping[str, object] | None) -> ToolPolicy:
     """The policy in a file, or in a mapping of the same form. Raises `TaskInvalid`."""
-    if given is None:
+    if policy is None:
         return ToolPolicy()
-    values: Mapping[str, object] = given if not isinstance(given, str) else _read_file(given)
+    values: Mapping[str, object] = policy if not isinstance(policy, str) else _read_file(policy)
     policies: TypeAdapter[ToolPolicy] = TypeAdapter(ToolPolicy)
     try:
         return policies.validate_python(values)

@@ -86,7 +86,7 @@ class Server:
         with arriving:
             try:
                 async for line in self._process.stdout:
-                    await arriving.send(_parsed(line))
+                    await arriving.send(_parse_line(line))
             except (OSError, ValueError, anyio.BrokenResourceError):
                 pass  # closed, or a line that is too long: in both cases nothing more can be read
             finally:
@@ -129,7 +129,7 @@ async def end_session(session: str) -> None:
     await asyncio.to_thread(end_marked, MARK, session)
 
 
-def _parsed(line: bytes) -> SessionMessage | Exception:
+def _parse_line(line: bytes) -> SessionMessage | Exception:
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError as unfit:

@@ -126,7 +126,7 @@ class Tool:
 
     def why_unfit(self, arguments: Mapping[str, Any]) -> str:
         """Why these arguments do not fit the schema, or an empty string. References to other documents are not followed."""
-        validator = _validator_class()(self.definition.input_schema, registry=_no_documents())
+        validator = _validator_class()(self.definition.input_schema, registry=_empty_registry())
         try:
             error: Any = _jsonschema().exceptions.best_match(validator.iter_errors(dict(arguments)))
         except Exception:  # the schema itself is wrong: the server decides
@@ -137,10 +137,12 @@ class Tool:
 def form_fields(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
     """The fields of a form by the schema that a server sends with it."""
     required = schema.get("required", ())
-    return tuple(_parameter(name, _flat(each), name in required)[0] for name, each in _properties(schema).items())
+    return tuple(
+        _parameter(name, _flatten_choices(each), name in required)[0] for name, each in _properties(schema).items()
+    )
 
 
-def _flat(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _flatten_choices(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same with its choices as an `enum`, which may also be constants with titles."""
     constants = [as_mapping(one).get("const") for one in schema.get("oneOf") or ()]
     if not constants or None in constants:
@@ -171,7 +173,7 @@ def _validator_class() -> Any:
 
 
 @cache
-def _no_documents() -> Any:
+def _empty_registry() -> Any:
     """The other documents that a schema may refer to."""
     return import_module("referencing").Registry()
 

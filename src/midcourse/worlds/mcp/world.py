@@ -133,7 +133,7 @@ class Mcp(BaseWorld):
             return Unseen(reason="world_lost", detail=str(lost))
         about = Zone(id="server", role="server", label=self._title, state={"protocol": connection.protocol})
         results = (
-            Zone(id=f"result:{tool}", role="result", label=tool, state={"text": _shortened(text, LONGEST_SHOWN)})
+            Zone(id=f"result:{tool}", role="result", label=tool, state={"text": _shorten(text, LONGEST_SHOWN)})
             for tool, text in self._results.items()
         )
         return Scene(self._title, about, *results, origin=f"{self._title}#{self._digest()}")
@@ -177,17 +177,17 @@ class Mcp(BaseWorld):
         except ConnectionLost as lost:
             return Outcome(status="unknown", reason="error", detail=f"{self._title} gave no answer: {lost}")
         except CallRefused as refused:
-            return _unsuccessful(effect, "call_refused", str(refused))
+            return _report_failure(effect, "call_refused", str(refused))
         if result.asks:
-            return _unsuccessful(effect, "input_required", f"{result.text}, which it cannot have here")
+            return _report_failure(effect, "input_required", f"{result.text}, which it cannot have here")
         text = result.text
         self._remember(tool.name, text)
         if result.is_error and tool.rule.absent_on_error:
             return Outcome(status="no_effect", reason="tool_error", detail=text[:LONGEST_SHOWN], evidence="rule")
         if result.is_error:
-            return _unsuccessful(effect, "tool_error", text[:LONGEST_SHOWN])
+            return _report_failure(effect, "tool_error", text[:LONGEST_SHOWN])
         evidence = "response" if effect == "irreversible" else ""
-        return Outcome(data=_data_of(tool.name, text, result.fields), evidence=evidence)
+        return Outcome(data=_extract_data(tool.name, text, result.fields), evidence=evidence)
 
     def _remember(self, tool: str, text: str) -> None:
         self._results.pop(tool, None)
@@ -243,21 +243,21 @@ def _session_in(handle: str, title: str) -> str:
     return str(named.get("session", "")) if named.get("mcp") == title else ""
 
 
-def _unsuccessful(effect: str, reason: str, detail: str) -> Outcome:
+def _report_failure(effect: str, reason: str, detail: str) -> Outcome:
     """An error is an answer, and no proof that nothing was done."""
     return (
         Outcome(status="unknown", reason=reason, detail=detail) if effect == "irreversible" else failed(reason, detail)
     )
 
 
-def _shortened(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
 
 
-def _data_of(tool: str, text: str, fields: Mapping[str, object]) -> Pairs:
+def _extract_data(tool: str, text: str, fields: Mapping[str, object]) -> Pairs:
     """The text under the name of the tool, and the fields of a structured result under their own names."""
     named = {
         name: value if isinstance(value, str | int | float | bool | None) else json_text(value)
         for name, value in fields.items()
     }
-    return tuple((named | {tool: _shortened(text, LONGEST_KEPT)}).items())
+    return tuple((named | {tool: _shorten(text, LONGEST_KEPT)}).items())

@@ -51,7 +51,7 @@ class Windows(SimulatedWorld[AppState]):
     # --- skills
 
     def clicked(self, zone: Zone) -> Outcome | None:
-        view, control = self._control(zone)
+        view, control = self._find_control(zone)
         top = self.application.view(self.state.stack[-1])
         if control.forbidden:
             return failed("permission", control.forbidden)
@@ -73,7 +73,7 @@ class Windows(SimulatedWorld[AppState]):
     @skill
     def right_click(self, zone: Zone) -> Outcome | None:
         """Click with the other button: some things have a menu of their own."""
-        view, control = self._control(zone)
+        view, control = self._find_control(zone)
         if not control.context:
             return no_effect(f"{control.role} '{control.label}' has no menu")
         self._open(control.context, view)
@@ -104,7 +104,7 @@ class Windows(SimulatedWorld[AppState]):
     @skill(effect="irreversible")
     def send(self, zone: Zone) -> Outcome | None:
         """Press what sends something."""
-        _, control = self._control(zone)
+        _, control = self._find_control(zone)
         if not control.sends:
             return failed("wrong_target", f"{control.role} '{control.label}' sends nothing")
         self.store("sent", what=control.label)
@@ -119,7 +119,7 @@ class Windows(SimulatedWorld[AppState]):
         return Scene(views[0].title, *zones)
 
     def without_dialog(self) -> AppState | None:
-        return self._closed(keep=False) if len(self.state.stack) > 1 else None
+        return self._state_after_closing(keep=False) if len(self.state.stack) > 1 else None
 
     def _is_shown(self, control: Control) -> bool:
         return not control.shows or bool(dict(self.state.texts).get(control.shows))
@@ -143,7 +143,7 @@ class Windows(SimulatedWorld[AppState]):
     def _is_checked(self, control: Control, number: str) -> bool:
         return control.checked != (number in self.state.flipped)
 
-    def _control(self, zone: Zone) -> tuple[View, Control]:
+    def _find_control(self, zone: Zone) -> tuple[View, Control]:
         name, _, label = zone.id.partition("/")
         view = self.application.view(name)
         return view, next(control for control in view.controls if control.label == label)
@@ -156,7 +156,7 @@ class Windows(SimulatedWorld[AppState]):
         self.state = replace(self.state, flipped=without if number in flipped else (*flipped, number))
 
     def _open(self, name: str, by: View) -> None:
-        state, stack = self.state, self.application.opened(self.state.stack, name, by)
+        state, stack = self.state, self.application.open_view(self.state.stack, name, by)
         if self.application.view(name).kind == "dialog":
             quiet = replace(state, stack=stack[:-1])
             self.state = replace(state, stack=stack, before=(*state.before, quiet))
@@ -164,13 +164,13 @@ class Windows(SimulatedWorld[AppState]):
             self.state = replace(state, stack=stack)
 
     def _close(self, *, keep: bool) -> None:
-        self.state = self._closed(keep=keep)
+        self.state = self._state_after_closing(keep=keep)
 
-    def _closed(self, *, keep: bool) -> AppState:
+    def _state_after_closing(self, *, keep: bool) -> AppState:
         """A dialog that is cancelled leaves texts and boxes as they were before it."""
         state = self.state
         if self.application.view(state.stack[-1]).kind != "dialog":
-            return replace(state, stack=self.application.below(state.stack))
+            return replace(state, stack=self.application.close_top(state.stack))
         before = state.before[-1]
         if keep:
             return replace(state, stack=before.stack, before=before.before)

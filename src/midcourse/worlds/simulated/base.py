@@ -117,7 +117,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
 
     def store(self, effect: str, **values: Any) -> None:
         """Leave an effect in the back end, unless a fault has it otherwise."""
-        self._store_fault = next(iter(self._trouble(STORE_KINDS, self._skill).values()), None)
+        self._store_fault = next(iter(self._take_due_faults(STORE_KINDS, self._skill).values()), None)
         at = self._clock.now()
         if self._store_fault is not None:
             if self._store_fault.kind in ("error_not_stored", "success_not_stored"):
@@ -130,7 +130,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         """What the back end shows now, oldest first."""
         return tuple(one for one in self.effects.present(self._clock.now()) if effect in ("", one.effect))
 
-    def drawn(self, *what: object) -> str:
+    def draw_hex(self, *what: object) -> str:
         """Eight hexadecimal digits that depend on the seed and on `what`, and on nothing else."""
         return blake2b(repr((self._seed, *what)).encode(), digest_size=4).hexdigest()
 
@@ -148,7 +148,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
     @skill
     def click(self, zone: Zone) -> Outcome | None:
         """Click a zone."""
-        over = self._over()
+        over = self._top_overlay()
         if over is None:
             return self.clicked(zone)
         if zone.id == over.button_id:
@@ -171,7 +171,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
 
     async def observe(self) -> Observation | Unseen:
         kinds: tuple[FaultKind, ...] = (*LOOK_KINDS, *SIGHT_KINDS)
-        due = self._seeing = self._trouble(tuple(kind for kind in kinds if self._can_have(kind)))
+        due = self._seeing = self._take_due_faults(tuple(kind for kind in kinds if self._can_have(kind)))
         self._flipped = "flip" in due and not self._flipped
         if fault := due.get("look_fails"):
             return Unseen(reason="failed", detail=fault.detail or "the screen could not be read")
@@ -188,7 +188,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         self._due: dict[FaultKind, Fault] = {}
         self._seeing: dict[FaultKind, Fault] = {}
 
-    def _trouble(self, kinds: tuple[FaultKind, ...], skill: str = "") -> dict[FaultKind, Fault]:
+    def _take_due_faults(self, kinds: tuple[FaultKind, ...], skill: str = "") -> dict[FaultKind, Fault]:
         """What is due at this act or look: to order first, then by chance."""
         due = self._schedule.due(kinds, skill)
         for kind, fault in self._chance.due(kinds).items():
@@ -206,13 +206,13 @@ class SimulatedWorld(BaseWorld, Generic[State]):
             skill = self.catalogue().skill(call.skill)
             return skill is not None and skill.on_zone
         if kind == "dismissed":
-            return bool(self._closable()) or self.without_dialog() is not None
+            return bool(self._closable_overlay()) or self.without_dialog() is not None
         if kind == "expired":
             return self.logged_out() is not None
         return call.skill in (self.special.get(kind) or (call.skill,))
 
     async def _attempt(self, call: Call) -> Outcome:
-        self._due = self._trouble(tuple(kind for kind in ACT_KINDS if self._can_meet(kind, call)), call.skill)
+        self._due = self._take_due_faults(tuple(kind for kind in ACT_KINDS if self._can_meet(kind, call)), call.skill)
         if "expired" in self._due and (login := self.logged_out()) is not None:
             self.state = login
         if "dismissed" in self._due:
@@ -226,14 +226,14 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         return await super()._attempt(call)
 
     def _dismiss(self) -> None:
-        if over := self._closable():
+        if over := self._closable_overlay():
             self._overlays.remove(over)
         elif (closed := self.without_dialog()) is not None:
             self.state = closed
 
     def _move(self, zone_id: str) -> None:
         thing = self._disguises.thing(zone_id)
-        self._disguises.give_id(thing, f"zone_{self.drawn(thing, self._disguises.id_of(thing))}")
+        self._disguises.give_id(thing, f"zone_{self.draw_hex(thing, self._disguises.id_of(thing))}")
 
     def _rename(self, zone_id: str, label: str) -> None:
         zone = next((zone for zone in self.look().zones if zone.id == zone_id), None)
@@ -256,7 +256,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
             return unreachable(fault.detail or "this cannot be reached from here")
         if "no_effect" in self._due:
             return Outcome()
-        over = self._over()
+        over = self._top_overlay()
         if over is not None and "zone" not in arguments and call.skill != "wait":
             if blocked := self.blocked(over, call):
                 return blocked
@@ -282,19 +282,19 @@ class SimulatedWorld(BaseWorld, Generic[State]):
     def _cover(self, overlay: Overlay, fault: Fault, until: float | None = None) -> None:
         self._overlays.append(replace(overlay, text=fault.detail or overlay.text, until=until))
 
-    def _over(self) -> Overlay | None:
+    def _top_overlay(self) -> Overlay | None:
         if self._flipped:
             return self.flicker
         now = self._clock.now()
         self._overlays = [one for one in self._overlays if one.until is None or now < one.until]
         return self._overlays[-1] if self._overlays else None
 
-    def _closable(self) -> Overlay | None:
+    def _closable_overlay(self) -> Overlay | None:
         """What covers the screen and could be closed by hand."""
-        over = self._over()
+        over = self._top_overlay()
         return over if over is not None and over.button else None
 
     def _screen(self) -> Scene:
         """What is to be seen, everything by the id and label that the world knows it by."""
-        scene, over = self.scene(), self._over()
+        scene, over = self.scene(), self._top_overlay()
         return scene if over is None else over.scene(scene.surface)

@@ -114,7 +114,7 @@ class Erp(SimulatedWorld[ErpState]):
             self.state = replace(self.state, errors=errors, alert=alert)
             return None
         self._documents += 1
-        document = f"D-{self.drawn(len(self.effects), self._documents)}"
+        document = f"D-{self.draw_hex(len(self.effects), self._documents)}"
         amount = float(form["amount"] or 0)
         self.store("invoice", document=document, **{**form, "amount": amount})
         booked_as = str(form["number"])

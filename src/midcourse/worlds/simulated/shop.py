@@ -111,7 +111,7 @@ class Shop(SimulatedWorld[ShopState]):
             self.state = replace(self.state, alert=alert)
             return None
         self._numbers += 1
-        number = f"A-{self.drawn(len(self.effects), self._numbers)}"
+        number = f"A-{self.draw_hex(len(self.effects), self._numbers)}"
         reference = self.state.reference
         items = {product.name: quantity for product, quantity in self._lines()}
         self.store("order", number=number, reference=reference, items=items, total=self._total() / 100)

@@ -112,11 +112,11 @@ class Web(SimulatedWorld[WebState]):
         """Press 'Generate': have the report of the period made, which is billed."""
         if zone.id != "generate":
             return failed("wrong_target", f"{zone.role} '{zone.label}' generates nothing")
-        if alert := self._amiss():
+        if alert := self._find_problem():
             self.state = replace(self.state, alert=f"Not generated: {alert}")
             return None
         self._numbers += 1
-        number = f"R-{self.drawn(len(self.effects), self._numbers)}"
+        number = f"R-{self.draw_hex(len(self.effects), self._numbers)}"
         period = self.state.period
         report = Report(number=number, period=period, format=self.state.format, total=self._total(period))
         self.store("report", number=number, period=period, format=report.format, total=report.total)
@@ -263,13 +263,13 @@ class Web(SimulatedWorld[WebState]):
             if zone.id == f"report_{report.number}":
                 self.state = replace(self.state, page="report", report=report)
 
-    def _amiss(self) -> str:
+    def _find_problem(self) -> str:
         if self.state.tab != "Reports":
             return "choose the tab 'Reports' first."
         return "" if PERIOD.fullmatch(self.state.period) else "a period is written like 2026-Q1."
 
     def _total(self, period: str) -> float:
-        return int(self.drawn("total", period), 16) % 10_000_000 / 100
+        return int(self.draw_hex("total", period), 16) % 10_000_000 / 100
 
 
 def _field(name: str, label: str, text: str, *, focused: bool) -> Zone:

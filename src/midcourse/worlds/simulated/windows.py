@@ -76,22 +76,22 @@ class Application:
         base = max(place for place, name in enumerate(stack) if self.view(name).kind != "menu")
         return tuple(self.view(name) for name in stack[base:])
 
-    def opened(self, stack: Stack, into: str, by: View) -> Stack:
+    def open_view(self, stack: Stack, into: str, by: View) -> Stack:
         """A dialog takes the menus away; a menu stands where it was opened from."""
         place = stack.index(by.name)
         if self.view(into).kind == "menu":
             return (*stack[: place + 1], into)
         return (*(name for name in stack[: place + 1] if self.view(name).kind != "menu"), into)
 
-    def below(self, stack: Stack) -> Stack:
+    def close_top(self, stack: Stack) -> Stack:
         return stack[:-1] if len(stack) > 1 else stack
 
-    def leads(self, stack: Stack) -> tuple[Stack, ...]:
+    def list_next_stacks(self, stack: Stack) -> tuple[Stack, ...]:
         """Every state of the windows that one click leads to. Keys are not counted: they are not visible."""
-        found = [self.below(stack)]
+        found = [self.close_top(stack)]
         for view in self.usable(stack):
             for control in view.controls:
-                found += [self.opened(stack, into, view) for into in (control.opens, control.context) if into]
+                found += [self.open_view(stack, into, view) for into in (control.opens, control.context) if into]
         return tuple(dict.fromkeys(found))
 
     def steps_to(self, goal: str, stack: Stack) -> int:
@@ -107,7 +107,7 @@ class Application:
             stack, steps = queue.popleft()
             for name in stack:
                 found.setdefault(name, steps)
-            for nxt in self.leads(stack):
+            for nxt in self.list_next_stacks(stack):
                 if nxt not in seen:
                     seen.add(nxt)
                     queue.append((nxt, steps + 1))
@@ -116,8 +116,8 @@ class Application:
 
 def application_from(views: Sequence[Mapping[str, object]], shortcuts: Mapping[str, str]) -> Application:
     """The application that a task file describes. Raises `SkillInvalid` for what no application has, and for views that do not exist."""
-    described = [{**view, "controls": [_checked(Control, one) for one in _controls(view)]} for view in views]
-    values = {"views": [_checked(View, one) for one in described], "shortcuts": list(shortcuts.items())}
+    described = [{**view, "controls": [_check_fields(Control, one) for one in _controls(view)]} for view in views]
+    values = {"views": [_check_fields(View, one) for one in described], "shortcuts": list(shortcuts.items())}
     try:
         application = decode(Application, json.dumps(values))
     except ValidationError as error:
@@ -137,7 +137,7 @@ def _controls(view: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
     return cast(Sequence[Mapping[str, object]], view.get("controls", ()))
 
 
-def _checked(kind: type[View | Control], value: Mapping[str, object]) -> Mapping[str, object]:
+def _check_fields(kind: type[View | Control], value: Mapping[str, object]) -> Mapping[str, object]:
     known = [field.name for field in fields(kind)]
     if wrong := [name for name in value if name not in known]:
         raise SkillInvalid(f"a {kind.__name__.lower()} has no {', '.join(map(repr, wrong))}; it has {', '.join(known)}")

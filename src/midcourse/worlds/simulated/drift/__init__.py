@@ -137,9 +137,9 @@ class Chance:
 
     def due(self, kinds: tuple[FaultKind, ...]) -> dict[FaultKind, Fault]:
         """Draw once for each of these kinds that can come at all."""
-        return {kind: self._drift.fault(kind) for kind in kinds if self._drawn(kind) < self._drift.rate(kind)}
+        return {kind: self._drift.fault(kind) for kind in kinds if self._draw(kind) < self._drift.rate(kind)}
 
-    def _drawn(self, kind: FaultKind) -> float:
+    def _draw(self, kind: FaultKind) -> float:
         if not self._drift.rate(kind):
             return 1.0
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
