@@ -1,4 +1,4 @@
-"""What a world author builds on: say what is seen, mark what can be done, and the rest of the port is here."""
+"""Base class for custom worlds: implement `look`, mark skills and probes, and it provides the rest of the port."""
 
 import asyncio
 import inspect
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class Scene:
-    """What there is to see: a titled surface and its zones. Without a fingerprint, one is computed."""
+    """The visible screen: a titled surface and its zones. Without a fingerprint, one is computed."""
 
     def __init__(
         self, title: str, *zones: Zone, address: str = "", origin: str = "", fingerprint: str | None = None
@@ -49,17 +49,17 @@ class Scene:
 
 
 def failed(reason: str, detail: str) -> Outcome:
-    """It did not work. `reason` is a slug that differs for each way to fail; `detail` is for people and planners."""
+    """The outcome of an act that failed. `reason` is a slug for the kind of failure; `detail` is for people and planners."""
     return Outcome(status="failed", reason=reason, detail=detail)
 
 
 def unreachable(detail: str) -> Outcome:
-    """It cannot work from here, however often it is tried."""
+    """The outcome of an act that cannot work on this screen, even if it is repeated."""
     return Outcome(status="unreachable", reason="unreachable", detail=detail)
 
 
 def no_effect(detail: str) -> Outcome:
-    """It was tried, and certainly nothing came of it."""
+    """The outcome of an act that was tried and certainly had no effect."""
     return Outcome(status="no_effect", reason="no_effect", detail=detail)
 
 
@@ -76,7 +76,7 @@ class BaseWorld:
     rebuilds: bool = False
     """Whether the same acts and looks lead a fresh session to the same state, so that a run in it can be forked."""
     blocks: bool = True
-    """Whether something here may hold up its thread. A host of many gives it one of its own; else it shares."""
+    """Whether the world may block its thread. A host of many worlds then runs it in a separate thread."""
     _declared: Declared = Declared()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -89,7 +89,7 @@ class BaseWorld:
         self._barred: set[int] = set()
 
     def look(self) -> Scene | Unseen | Awaitable[Scene | Unseen]:
-        """What is there now. It must change nothing. A world whose skills act on no zone need not say anything."""
+        """The current screen. It must change nothing. Not needed in a world where no skill acts on a zone."""
         if not any(declared.skill.on_zone for declared in self._declared.skills):
             return Scene(self.name)
         raise NotImplementedError(f"{type(self).__name__} does not say what is seen: give it a `look` method")
@@ -121,7 +121,7 @@ class BaseWorld:
         return seen if isinstance(seen, Unseen) else seen.observed()
 
     async def act(self, call: Call) -> Outcome:
-        """One at a time. A barred command, an unknown skill or unfit arguments are refused before anything is done."""
+        """Carry out one call at a time. A barred command, an unknown skill or unfit arguments are refused before anything is done."""
         async with self._acting:
             if call.command in self._barred:
                 return failed("barred", f"command {call.command} was barred and may no longer act")
@@ -164,7 +164,7 @@ class BaseWorld:
         return getattr(self, declared.spec.name)(**declared.signature.bind(arguments))
 
     async def bar(self, command: int) -> None:
-        """Once this returns, no act of that command is or will be under way: it waits for the one that is."""
+        """Bar a command. It waits for an act of that command under way; after it returns, the command cannot act any more."""
         self._barred.add(command)
         async with self._acting:
             pass
@@ -197,7 +197,7 @@ class BaseWorld:
         return None if zone is None else {**arguments, "zone": zone}
 
     async def _find(self, zone_id: str) -> Zone | None:
-        """Looked up in a fresh look: what was planned from may be long gone."""
+        """Find a zone in a new look, since the screen may have changed since the step was planned."""
         seen = await self._look()
         return next((zone for zone in seen.zones if zone.id == zone_id), None) if isinstance(seen, Scene) else None
 
@@ -218,7 +218,7 @@ class BaseWorld:
 
 
 def _pictured_zone(call: Call, declared: DeclaredSkill) -> Zone | None:
-    """The zone of a picture, which no look of this world has. None: this skill cannot act at a position."""
+    """The zone that a reader found in a picture, which is in no look of this world. None: this skill cannot act at a position."""
     if call.bounds is None or not declared.by_position:
         return None
     state = ((PICTURED, True),)

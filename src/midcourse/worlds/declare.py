@@ -1,4 +1,4 @@
-"""How an author says what a world can do: `@skill` and `@probe` on methods, read once when the class is made."""
+"""The decorators `@skill` and `@probe`, which declare what a world can do. They are read once, when the class is created."""
 
 import inspect
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _MARK = "__midcourse_mark__"
 
 @dataclass(frozen=True, kw_only=True)
 class SkillMark:
-    """What `@skill` was told. The rest is in the method's signature."""
+    """The options of `@skill`. The rest is in the method's signature."""
 
     effect: Effect = "set_state"
     transition: bool = False
@@ -52,7 +52,7 @@ class DeclaredProbe:
 
 @dataclass(frozen=True, kw_only=True)
 class Declared:
-    """All of a class, in the order of definition, inherited ones first."""
+    """All skills and probes of a class, in the order of definition, inherited ones first."""
 
     skills: tuple[DeclaredSkill, ...] = ()
     probes: tuple[DeclaredProbe, ...] = ()
@@ -116,7 +116,7 @@ def _apply_mark(mark: SkillMark | ProbeMark, method: Any) -> Any:
 
 
 def declared_by(cls: type, root: type) -> Declared:
-    """Read a class made from `root`. Raises `SkillInvalid` for a declaration that makes no sense."""
+    """Read the skills and probes of a subclass of `root`. Raises `SkillInvalid` for an invalid declaration."""
     skills: dict[str, DeclaredSkill] = {}
     probes: dict[str, DeclaredProbe] = {}
     for base in reversed(cls.__mro__):
@@ -195,7 +195,7 @@ def _check(cls: type, one: DeclaredSkill, declared: Declared) -> None:
 
 
 def _check_undo(where: str, owner: str, one: Skill, inverse: DeclaredSkill | None) -> None:
-    """The inverse exists, and what it is told exists, too. Results are known only after a call."""
+    """Check that the inverse exists and that its arguments exist. Results are known only after a call."""
     if inverse is None:
         raise SkillInvalid(f"{where}: undone by '{one.undo}', which is no skill of {owner}")
     takes, own = ([parameter.name for parameter in each.parameters] for each in (inverse.skill, one))
@@ -207,7 +207,7 @@ def _check_undo(where: str, owner: str, one: Skill, inverse: DeclaredSkill | Non
 
 
 def _check_probe(where: str, owner: str, named: Probe, one: Skill, declared: Declared) -> None:
-    """A probe's parameters are given, or passed on from the call's arguments of the same names."""
+    """Check that each parameter of the probe is given or passed on from the call's argument of the same name."""
     spec = declared.catalogue.probe(named.name)
     if spec is None:
         raise SkillInvalid(f"{where}: probe '{named.name}' is no probe of {owner}")

@@ -1,4 +1,4 @@
-"""What a method's signature says about a skill or probe, and whether a call's arguments fit it."""
+"""The signature of a skill or probe, read from its method, and the check of a call's arguments against it."""
 
 import inspect
 import json
@@ -27,9 +27,9 @@ class Signature:
     parameters: tuple[Parameter, ...]
     on_zone: bool
     nullable: tuple[str, ...]
-    """May be None."""
+    """Parameters that may be None."""
     filled: tuple[str, ...]
-    """Not required, yet without a default: None is passed."""
+    """Parameters that are not required and have no default, so None is passed."""
 
     def bind(self, arguments: Pairs) -> dict[str, Any]:
         """Keyword arguments for the method. Raises `ArgumentsUnfit`: better now than halfway through the skill."""

@@ -1,4 +1,4 @@
-"""Worlds to try things in, with faults to order or by chance, and a log of what really happened."""
+"""Simulated worlds for tests and benchmarks, with scheduled or random faults, and a log of the effects that really happened."""
 
 from midcourse.worlds.simulated.application import Windows
 from midcourse.worlds.simulated.arm import Arm

@@ -1,4 +1,4 @@
-"""A desktop application with menus, nested dialogs, check boxes, text fields and context menus, as its description has it."""
+"""A simulated desktop application with menus, nested dialogs, check boxes, text fields and context menus, built from a description."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,17 +15,17 @@ from midcourse.worlds.simulated.windows import MAIN, Application, Control, Stack
 class AppState:
     stack: Stack = (MAIN,)
     texts: tuple[tuple[str, str], ...] = ()
-    """What was written, by control."""
+    """The texts that were entered, by control."""
     flipped: tuple[str, ...] = ()
-    """Boxes that are not as they were at first."""
+    """Check boxes that differ from their initial state."""
     marks: tuple[str, ...] = ()
-    """What was clicked and cannot be unclicked."""
+    """Controls with `counts` that were clicked, once for each click."""
     before: tuple["AppState", ...] = ()
-    """What each open dialog goes back to if it is cancelled."""
+    """The state before each open dialog, which is restored if the dialog is cancelled."""
 
 
 EMPTY = Application(views=(View(name=MAIN, title="Window", kind="window"),))
-"""One window with nothing in it, where none is described."""
+"""An application with one empty window, used if none is described."""
 
 
 class Windows(SimulatedWorld[AppState]):
@@ -45,7 +45,7 @@ class Windows(SimulatedWorld[AppState]):
         super().__init__(AppState(), **simulation)
 
     def steps_to(self, view: str) -> int:
-        """How far away this view is, in clicks. What a perfect judge would know."""
+        """The minimum number of clicks to this view, as a perfect judge would know it."""
         return self.application.steps_to(view, self.state.stack)
 
     # --- skills
@@ -110,7 +110,7 @@ class Windows(SimulatedWorld[AppState]):
         self.store("sent", what=control.label)
         return None
 
-    # --- what is to be seen
+    # --- the screen
 
     def scene(self) -> Scene:
         views = self.application.usable(self.state.stack)
@@ -148,7 +148,7 @@ class Windows(SimulatedWorld[AppState]):
         view = self.application.view(name)
         return view, next(control for control in view.controls if control.label == label)
 
-    # --- what changes
+    # --- changes of the state
 
     def _flip(self, number: str) -> None:
         flipped = self.state.flipped
@@ -167,7 +167,7 @@ class Windows(SimulatedWorld[AppState]):
         self.state = self._state_after_closing(keep=keep)
 
     def _state_after_closing(self, *, keep: bool) -> AppState:
-        """A dialog that is cancelled leaves texts and boxes as they were before it."""
+        """The state after the top view is closed. Cancelling a dialog restores texts and check boxes."""
         state = self.state
         if self.application.view(state.stack[-1]).kind != "dialog":
             return replace(state, stack=self.application.close_top(state.stack))

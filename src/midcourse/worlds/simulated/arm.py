@@ -1,4 +1,4 @@
-"""A robot arm at a table. Its log is where things really are; the screen is what the controller believes."""
+"""A simulated robot arm at a table. The effect log has the real positions; the screen shows what the controller believes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from midcourse.worlds.simulated.overlay import Overlay
 
 OBJECTS = "red_cube=0.45,0.10 blue_cube=0.35,-0.20 green_cube=0.55,-0.05"
 NEAR = 0.01
-"""Metres within which a thing is at a place."""
+"""Maximum distance in metres at which an object counts as being at a place."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Thing:
 @dataclass(frozen=True, kw_only=True)
 class ArmState:
     believed: Thing | None = None
-    """Where the controller takes the last thing moved to be, until it moves again."""
+    """The position of the last moved object as the controller believes it, until the arm moves again."""
 
 
 class Arm(SimulatedWorld[ArmState]):
@@ -107,12 +107,12 @@ class Arm(SimulatedWorld[ArmState]):
         return Scene("Robot cell", gripper, *(thing_zone(thing) for thing in things.values()))
 
     def _believed(self) -> Mapping[str, Thing]:
-        """Everything where the controller takes it to be."""
+        """All objects at the positions that the controller believes."""
         believed = self.state.believed
         return self._things() if believed is None else {**self._things(), believed.name: believed}
 
     def _things(self) -> Mapping[str, Thing]:
-        """Everything where it really is."""
+        """All objects at their real positions."""
         things = dict(self._laid_out)
         for one in self.happened():
             name = one.get("object")

@@ -1,4 +1,4 @@
-"""What the simulated worlds share: a back end that keeps its own log, and faults to order or by chance."""
+"""Base class of the simulated worlds: a back end with an effect log, and faults that are scheduled or random."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -35,25 +35,25 @@ State = TypeVar("State")
 
 
 class Simulation(TypedDict, total=False):
-    """What every simulated world can be told. All but the clock can be written in a task file."""
+    """Options of every simulated world. All but the clock can be written in a task file."""
 
     effects: str
-    """Path of the log of effects; nothing keeps it in memory."""
+    """Path of the effect log; if it is empty, the log is kept in memory."""
     seed: int
     faults: Sequence[Fault | Mapping[str, object]]
-    """Trouble to order."""
+    """Scheduled faults."""
     drift: Drift | str | Mapping[str, object]
-    """Trouble by chance: `calm`, `moderate`, `stormy`, or a rate for each kind of fault."""
+    """Random faults: `calm`, `moderate`, `stormy`, or a rate for each kind of fault."""
     act_seconds: float
-    """How long each act takes before it does anything."""
+    """Seconds that pass at the start of each act, before it has an effect."""
     clock: Clock
 
 
 class SimulatedWorld(BaseWorld, Generic[State]):
-    """Session state is one frozen value; the back end is the log. An error page is the old state under an overlay.
+    """A world with a simulated session and back end. The session state is one frozen value; the back end is the effect log.
 
-    That split is what the faults of storing rest on: whether something happened and what the screen says about it are
-    two things.
+    The two are separate, so a fault can store an effect and show an error, or the reverse. An error page is the old state under
+    an overlay.
     """
 
     state: State
@@ -96,27 +96,27 @@ class SimulatedWorld(BaseWorld, Generic[State]):
     # --- for the worlds
 
     def scene(self) -> Scene:
-        """The screen as it is underneath any overlay."""
+        """The screen without overlays."""
         raise NotImplementedError
 
     def clicked(self, zone: Zone) -> Outcome | None:
-        """What a click does; nothing, unless a world says otherwise."""
+        """Handle a click on a zone. Override it; by default a click does nothing."""
 
     def blocked(self, over: Overlay, call: Call) -> Outcome | None:
-        """What becomes of a skill without a zone while something covers the screen. None: it gets through.
+        """The outcome of a skill without a zone while an overlay covers the screen. None: the skill is carried out.
 
-        One can always wait.
+        Not called for `wait`, which is always possible.
         """
         return no_effect(f"'{over.title}' is in the way")
 
     def without_dialog(self) -> State | None:
-        """The state once a dialog or menu of the world's own has closed. None: nothing is open."""
+        """The state after the open dialog or menu of the application is closed. None: none is open."""
 
     def logged_out(self) -> State | None:
-        """The state once the session has expired. None: no one is logged in."""
+        """The state after the session has expired. None: no user is logged in."""
 
     def store(self, effect: str, **values: Any) -> None:
-        """Leave an effect in the back end, unless a fault has it otherwise."""
+        """Store an effect in the back end, unless a fault that is due prevents or delays it."""
         self._store_fault = next(iter(self._take_due_faults(STORE_KINDS, self._skill).values()), None)
         at = self._clock.now()
         if self._store_fault is not None:
@@ -127,11 +127,11 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         self.effects.append(Happened(effect=effect, at=at, values=values))
 
     def happened(self, effect: str = "") -> tuple[Happened, ...]:
-        """What the back end shows now, oldest first."""
+        """The effects that are visible in the back end now, oldest first."""
         return tuple(one for one in self.effects.present(self._clock.now()) if effect in ("", one.effect))
 
     def draw_hex(self, *what: object) -> str:
-        """Eight hexadecimal digits that depend on the seed and on `what`, and on nothing else."""
+        """Eight hexadecimal digits that depend only on the seed and on `what`."""
         return blake2b(repr((self._seed, *what)).encode(), digest_size=4).hexdigest()
 
     def keep_time_by(self, clock: Clock) -> None:
@@ -141,7 +141,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
     # --- the port
 
     async def open(self) -> str:
-        """A new session on the same back end. Faults are counted from the start again."""
+        """Begin a new session on the same back end. The counts of scheduled faults start again."""
         self._begin()
         return await super().open()
 
@@ -189,7 +189,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         self._seeing: dict[FaultKind, Fault] = {}
 
     def _take_due_faults(self, kinds: tuple[FaultKind, ...], skill: str = "") -> dict[FaultKind, Fault]:
-        """What is due at this act or look: to order first, then by chance."""
+        """The faults of these kinds that are due at this act or look. A scheduled fault takes precedence over a random one."""
         due = self._schedule.due(kinds, skill)
         for kind, fault in self._chance.due(kinds).items():
             due.setdefault(kind, fault)
@@ -199,7 +199,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         return kind not in SPECIAL_KINDS or kind in self.special
 
     def _can_meet(self, kind: ActKind, call: Call) -> bool:
-        """Whether this act can meet this fault: only such acts are counted, or chance drawn for."""
+        """Whether this fault can happen at this act. Other acts are neither counted nor drawn for."""
         if not self._can_have(kind):
             return False
         if kind in ZONE_KINDS:
@@ -242,7 +242,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
             self._move(zone_id)
 
     async def _find(self, zone_id: str) -> Zone | None:
-        """A skill is given the zone as the world knows it, not as it is named on the screen."""
+        """Find the zone with its original id and label, which may differ from those on the screen."""
         shown = await super()._find(zone_id)
         if shown is None:
             return None
@@ -290,11 +290,11 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         return self._overlays[-1] if self._overlays else None
 
     def _closable_overlay(self) -> Overlay | None:
-        """What covers the screen and could be closed by hand."""
+        """The overlay that covers the screen, if it has a button to close it."""
         over = self._top_overlay()
         return over if over is not None and over.button else None
 
     def _screen(self) -> Scene:
-        """What is to be seen, everything by the id and label that the world knows it by."""
+        """The visible screen, with original ids and labels."""
         scene, over = self.scene(), self._top_overlay()
         return scene if over is None else over.scene(scene.surface)

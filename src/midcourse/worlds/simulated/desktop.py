@@ -21,7 +21,7 @@ _FORBIDDEN = frozenset('*?<>|:"/\\')
 class DesktopState:
     front: Front = "desktop"
     behind: Front = "desktop"
-    """What shows again when the start menu closes."""
+    """The window that is shown again when the start menu closes."""
     focus: Focus = ""
     selected: bool = False
     """All of the focused field is selected: typing replaces it."""

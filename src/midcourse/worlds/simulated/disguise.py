@@ -1,4 +1,4 @@
-"""What things on the screen go by at the moment: a world knows them by one id and label, and shows them by another."""
+"""Ids and labels that a simulated world shows in place of the original ones, after a fault moved or renamed a zone."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ ASIDE = 320
 
 
 class Disguises:
-    """Ids and labels that have changed since the session began."""
+    """The ids and labels that have changed since the session began."""
 
     def __init__(self) -> None:
         self._ids: dict[str, str] = {}
@@ -25,11 +25,11 @@ class Disguises:
         return self._ids.get(thing, thing)
 
     def thing(self, zone_id: str) -> str:
-        """The world's own id of what is shown under this one."""
+        """The original id of the zone that is shown under this id."""
         return next((thing for thing, shown_as in self._ids.items() if shown_as == zone_id), zone_id)
 
     def shown(self, index: int, zone: Zone) -> Zone:
-        """One zone below the other; what goes by another id is to the right."""
+        """The zone as it is shown. Zones are laid out one below the other; a zone with a changed id is shifted to the right."""
         left = ASIDE if zone.id in self._ids else 0
         bounds = (left, ROW * index, WIDTH, HEIGHT)
         return replace(zone, id=self.id_of(zone.id), label=self._labels.get(zone.id, zone.label), bounds=bounds)

@@ -22,7 +22,7 @@ if sys.platform != "win32":
 
 @dataclass(frozen=True, kw_only=True)
 class Happened:
-    """One effect: what kind, since when it can be seen, and what it consists of."""
+    """One effect: its kind, the time from which it is visible, and its values."""
 
     effect: str
     at: float
@@ -36,7 +36,7 @@ class Happened:
 
 
 class EffectLog:
-    """Appends to a file, or to memory where no path is given."""
+    """The log of effects, in a file, or in memory if no path is given."""
 
     def __init__(self, path: str = "") -> None:
         self._path = Path(path) if path else None
@@ -46,7 +46,7 @@ class EffectLog:
             private_folder(self._path.parent)
 
     def __len__(self) -> int:
-        """Those on their way count, too."""
+        """The number of effects, including those that are not visible yet."""
         self._read_on()
         return len(self._all)
 
@@ -61,12 +61,12 @@ class EffectLog:
             os.fsync(file.fileno())
 
     def present(self, now: float) -> tuple[Happened, ...]:
-        """What can be seen at that time, in the order in which it came about."""
+        """The effects that are visible at that time, in the order in which they happened."""
         self._read_on()
         return tuple(sorted((one for one in self._all if one.at <= now), key=lambda one: one.at))
 
     def _read_on(self) -> None:
-        """Take in what has been written since, by whomever. A line without an end is not there yet, or never will be."""
+        """Read the lines that were added since the last read, by any process. A line without a line end is skipped: it may be incomplete."""
         if self._path is None or not self._path.exists() or self._path.stat().st_size <= self._read_to:
             return
         with self._path.open("rb") as file:
@@ -77,7 +77,7 @@ class EffectLog:
 
 
 def read_effects(path: str | Path) -> tuple[Happened, ...]:
-    """All effects in a log, those on their way included. For counting from outside."""
+    """All effects in a log, including those that are not visible yet. Used to count effects from outside."""
     file = Path(path)
     if not file.exists():
         return ()
@@ -98,7 +98,7 @@ def _locked(path: Path) -> Generator[BinaryIO]:
 
 
 def _cut_torn_line(file: BinaryIO) -> None:
-    """A line without an end was never acknowledged to anybody: it did not happen."""
+    """Remove a last line without a line end: its act never returned, so it counts as not happened."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - 1))
     if file.read() not in (b"", b"\n"):

@@ -47,16 +47,16 @@ _AMOUNT = re.compile(r"\d{1,9}(\.\d{1,2})?")
 class ErpState:
     page: Page = "desktop"
     user: str = ""
-    """Who is logged in."""
+    """The user who is logged in."""
     username: str = ""
     password: str = ""
     form: Pairs = ()
-    """What the fields of a new invoice hold."""
+    """The values in the form of a new invoice."""
     errors: tuple[tuple[str, str], ...] = ()
-    """What is wrong with which field."""
+    """Error messages by field."""
     alert: str = ""
     booked: str = ""
-    """Document on the page that says so."""
+    """The document number on the confirmation page."""
     booked_as: str = ""
 
 
@@ -255,7 +255,7 @@ def _login_field(name: str, label: str, shown: str) -> Zone:
 
 
 def _wrong(field: Field, value: Scalar) -> str:
-    """What is wrong with this field, or nothing."""
+    """The error message for this field, or an empty string."""
     text = "" if value is None else str(value).strip()
     match field:
         case "supplier":

@@ -1,4 +1,4 @@
-"""Trouble to order, as data: which fault, at which act or look of the session.
+"""Scheduled faults: which fault happens at which act or look of a session.
 
 Fault(kind="stored_but_error", skill="place_order")
 {"kind": "slow_load", "skill": "go", "nth": 2, "seconds": 1.5}
@@ -52,19 +52,19 @@ LOOK_KINDS: tuple[LookKind, ...] = get_args(LookKind)
 SIGHT_KINDS: tuple[SightKind, ...] = get_args(SightKind)
 FAULT_KINDS: tuple[FaultKind, ...] = (*ACT_KINDS, *STORE_KINDS, *LOOK_KINDS, *SIGHT_KINDS)
 ZONE_KINDS = ("zone_moves", "renamed")
-"""Only a skill on a zone can meet them."""
+"""Faults that can happen only to skills on a zone."""
 SPECIAL_KINDS = ("expired", "grasp_slipped", "object_moved", "misnamed", "unseen")
-"""Only some worlds can have them, and say so."""
+"""Faults that can happen only in worlds that declare them in `special`."""
 Special: TypeAlias = Mapping[FaultKind, tuple[str, ...]]
-"""Special kinds that can happen in a world, each with the skills that can meet it; none given: all of them."""
+"""Special kinds that can happen in a world, each with the skills that they can happen to; empty: all skills."""
 _NEED_SECONDS = ("slow_load", "stored_late")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """Happens at the `nth` matching act of a session, and at the `times - 1` after it.
+    """A fault at the `nth` matching act of a session, and at the `times - 1` matching acts after it.
 
-    Only acts that can meet it are counted: for a fault of storing those that would leave an effect, for `dismissed`
+    Only acts that it can happen to are counted: for a fault of storing those that would leave an effect, for `dismissed`
     those while something is open, for `expired` those while a user is logged in. A fault of looking counts looks.
     """
 
@@ -75,12 +75,12 @@ class Fault:
     times: int = 1
     seconds: float = 0.0
     detail: str = ""
-    """What the screen or the outcome says; for `renamed` the new label."""
+    """The message on the screen or in the outcome; for `renamed`, the new label."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Premises:
-    """What a world says about itself, as far as it decides which faults make sense there."""
+    """The properties of a world that decide which faults can happen in it."""
 
     world: str
     catalogue: Catalogue
@@ -90,7 +90,7 @@ class Premises:
 
 
 def faults_from(values: Iterable[Fault | Mapping[str, object]]) -> tuple[Fault, ...]:
-    """From faults or from what a task file holds. Raises `SkillInvalid`, because a typo must not mean 'no fault'."""
+    """Read faults from objects or from the tables of a task file. Raises `SkillInvalid`, so that a typo is not ignored."""
     return tuple(value if isinstance(value, Fault) else _fault_from(value) for value in values)
 
 
@@ -106,7 +106,7 @@ def _fault_from(value: Mapping[str, object]) -> Fault:
 
 
 def check_faults(faults: Iterable[Fault], premises: Premises) -> None:
-    """Refuse a fault that could never happen in this world."""
+    """Raise `SkillInvalid` for a fault that can never happen in this world."""
     for fault in faults:
         if why := _senseless(fault, premises):
             raise SkillInvalid(f"fault '{fault.kind}' makes no sense here: {why}")
@@ -134,14 +134,14 @@ def _senseless(fault: Fault, premises: Premises) -> str:
 
 
 class Schedule:
-    """Counts acts and looks, and says which faults to order are due."""
+    """Counts acts and looks, and returns the scheduled faults that are due."""
 
     def __init__(self, faults: tuple[Fault, ...]) -> None:
         self._faults = faults
         self._counts = [0] * len(faults)
 
     def due(self, kinds: tuple[FaultKind, ...], skill: str = "") -> dict[FaultKind, Fault]:
-        """Count one more act or look for every fault of these kinds, and return those it is time for."""
+        """Count one more act or look for every fault of these kinds, and return the faults that are due now."""
         now: dict[FaultKind, Fault] = {}
         for index, fault in enumerate(self._faults):
             if fault.kind in kinds and fault.skill in ("", skill):

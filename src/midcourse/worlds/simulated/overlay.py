@@ -1,4 +1,4 @@
-"""What covers a screen for a while: a dialog, an error page, a loading screen, another screen that flickers."""
+"""Overlays that cover a screen for a while: a dialog, an error page, a loading screen, or a flickering screen."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ from midcourse.worlds.base import Scene
 
 @dataclass(frozen=True, kw_only=True)
 class Overlay:
-    """Only its own zones can be seen. It goes when its button is clicked, when its time is over, or by itself."""
+    """An overlay that hides all other zones. It closes when its button is clicked, when its time is over, or by itself."""
 
     kind: Literal["popup", "error", "loading", "flicker"]
     title: str

@@ -21,7 +21,7 @@ Dialog: TypeAlias = Literal["", "elder", "complete"]
 
 @dataclass(frozen=True, kw_only=True)
 class QuestState:
-    """What the player's own program believes; the server may know better."""
+    """The state in the player's client, which may differ from the server's."""
 
     place: Place = "Village"
     dialog: Dialog = ""

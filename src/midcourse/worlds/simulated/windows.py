@@ -1,4 +1,4 @@
-"""What a simulated application is made of: windows, dialogs and menus, the controls in them, and where a click leads."""
+"""The model of a simulated application: windows, dialogs and menus, their controls, and the view that each click opens."""
 
 import json
 from collections import deque
@@ -18,7 +18,7 @@ MAIN = "main"
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """One thing in a view. What it does when it is clicked is at most one of: forbidden, opens, closes, counts."""
+    """One control of a view. A click does at most one of: forbidden, opens, closes, counts."""
 
     label: str
     role: Role = "button"
@@ -27,15 +27,15 @@ class Control:
     forbidden: str = ""
     """Why a click on it is not permitted: it fails as `permission` with this message."""
     shows: str = ""
-    """The text field, as `view/label`, whose text this is labelled with. It is hidden until something was written there."""
+    """A text field, as `view/label`: its text becomes the label of this control, which is hidden while the field is empty."""
     context: str = ""
     """The menu that a right click opens."""
     closes: Literal["", "keep", "discard"] = ""
-    """Whether a click closes the dialog, and what becomes of what was changed in it."""
+    """Whether a click closes the dialog, and whether the changes made in it are kept or discarded."""
     counts: bool = False
-    """Whether every click leaves a mark that nothing takes away again."""
+    """Whether clicks are counted. The count cannot be undone."""
     sends: bool = False
-    """Whether pressing it leaves the application: a message, a payment."""
+    """Whether pressing it has an effect outside the application, such as a message or a payment."""
     value: str = ""
     checked: bool = False
 
@@ -72,12 +72,12 @@ class Application:
         return self._by_name[name]
 
     def usable(self, stack: Stack) -> tuple[View, ...]:
-        """From the topmost window or dialog up: it and the menus over it."""
+        """The views that can be used: the topmost window or dialog, and the menus above it."""
         base = max(place for place, name in enumerate(stack) if self.view(name).kind != "menu")
         return tuple(self.view(name) for name in stack[base:])
 
     def open_view(self, stack: Stack, into: str, by: View) -> Stack:
-        """A dialog takes the menus away; a menu stands where it was opened from."""
+        """The stack after opening a view. A dialog closes all menus; a menu opens on top of the view that it was opened from."""
         place = stack.index(by.name)
         if self.view(into).kind == "menu":
             return (*stack[: place + 1], into)
@@ -87,7 +87,7 @@ class Application:
         return stack[:-1] if len(stack) > 1 else stack
 
     def list_next_stacks(self, stack: Stack) -> tuple[Stack, ...]:
-        """Every state of the windows that one click leads to. Keys are not counted: they are not visible."""
+        """Every stack that one click can lead to. Shortcuts are not included, since they are not visible."""
         found = [self.close_top(stack)]
         for view in self.usable(stack):
             for control in view.controls:
@@ -95,7 +95,7 @@ class Application:
         return tuple(dict.fromkeys(found))
 
     def steps_to(self, goal: str, stack: Stack) -> int:
-        """How many clicks at least until this view is open."""
+        """The minimum number of clicks to open this view."""
         if stack not in self._known:
             self._known[stack] = self._steps_from(stack)
         return self._known[stack][goal]
@@ -115,7 +115,7 @@ class Application:
 
 
 def application_from(views: Sequence[Mapping[str, object]], shortcuts: Mapping[str, str]) -> Application:
-    """The application that a task file describes. Raises `SkillInvalid` for what no application has, and for views that do not exist."""
+    """Build the application that a task file describes. Raises `SkillInvalid` for unknown keys and for views that do not exist."""
     described = [{**view, "controls": [_check_fields(Control, one) for one in _controls(view)]} for view in views]
     values = {"views": [_check_fields(View, one) for one in described], "shortcuts": list(shortcuts.items())}
     try:

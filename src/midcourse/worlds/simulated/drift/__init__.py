@@ -1,7 +1,7 @@
-"""Trouble by chance: how likely each fault is, at every act or look that can meet it.
+"""Random faults: the probability of each fault, at every act or look that it can happen to.
 
-The same seed and the same acts meet the same trouble at any time. Each kind has its own chance, so two
-drifts that differ in one rate differ in that kind of trouble only.
+The same seed and the same acts always produce the same faults. Each kind is drawn separately, so two
+drifts that differ in one rate differ in that kind of fault only.
 """
 
 import json
@@ -17,7 +17,7 @@ _LARGEST = 1 << 64
 
 @dataclass(frozen=True, kw_only=True)
 class Drift:
-    """A rate for each kind of fault, from 0 to 1: of the acts, storing acts or looks that can meet it."""
+    """A rate for each kind of fault, from 0 to 1: the share of the acts, storing acts or looks that it can happen to."""
 
     # acts
     popup: float = 0.0
@@ -59,7 +59,7 @@ class Drift:
         return getattr(self, kind)
 
     def fault(self, kind: FaultKind) -> Fault:
-        """What happens when chance has it."""
+        """The fault to inject when this kind is drawn."""
         seconds = {
             "slow_load": self.load_seconds,
             "done_but_timeout": self.timeout_seconds,
@@ -68,12 +68,12 @@ class Drift:
         return Fault(kind=kind, seconds=seconds.get(kind, 0.0))
 
     def times(self, factor: float) -> "Drift":
-        """The same mix of trouble, so many times as much."""
+        """The same drift with all rates multiplied by `factor`."""
         return replace(self, **{kind: round(self.rate(kind) * factor, 6) for kind in FAULT_KINDS})
 
     @property
     def digest(self) -> str:
-        """Of all parameters: a figure measured under a drift belongs to this one alone."""
+        """A digest of all parameters, to record which drift a figure was measured under."""
         return blake2b(json.dumps(asdict(self), sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
@@ -101,13 +101,13 @@ MODERATE = Drift(
     misnamed=0.010,
     unseen=0.010,
 )
-"""About one act in ten meets some trouble. Nothing is `structural`: what cannot be reached is not so by chance."""
+"""About one act in ten has a fault. The rate of `structural` is 0, since a structural failure is never random."""
 
 PROFILES: Mapping[str, Drift] = {"calm": MODERATE.times(0.2), "moderate": MODERATE, "stormy": MODERATE.times(2.5)}
 
 
 def drift_from(value: Drift | str | Mapping[str, object], premises: Premises) -> Drift:
-    """From a profile's name or a table of rates. Kinds that a world cannot have are left out of a profile, not of a table."""
+    """Read a drift from a profile's name or a table of rates. Kinds that the world cannot have are ignored in a profile and refused in a table."""
     if isinstance(value, Drift):
         return value
     if isinstance(value, str):
@@ -128,7 +128,7 @@ def drift_from(value: Drift | str | Mapping[str, object], premises: Premises) ->
 
 
 class Chance:
-    """Draws what a drift has due, opportunity by opportunity."""
+    """Draws at every act or look which random faults are due."""
 
     def __init__(self, drift: Drift, seed: int) -> None:
         self._drift = drift
@@ -136,7 +136,7 @@ class Chance:
         self._counts: dict[FaultKind, int] = {}
 
     def due(self, kinds: tuple[FaultKind, ...]) -> dict[FaultKind, Fault]:
-        """Draw once for each of these kinds that can come at all."""
+        """Draw once for each of these kinds, and return the faults that are due."""
         return {kind: self._drift.fault(kind) for kind in kinds if self._draw(kind) < self._drift.rate(kind)}
 
     def _draw(self, kind: FaultKind) -> float:
