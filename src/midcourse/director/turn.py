@@ -1,4 +1,4 @@
-"""What all handlers share: the type of a turn, and the only way to issue a command."""
+"""Functions that all handlers share: the type of a turn, and the only way to issue a command."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

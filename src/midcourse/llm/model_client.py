@@ -54,7 +54,7 @@ CALL_TOKENS = 60_000
 """Tokens of a call without a reservation, answer included."""
 
 IMAGE_TOKENS = 6_000
-"""What a picture may be counted as: providers cut it into tiles, and make a few thousand tokens of the largest."""
+"""Tokens that a picture may count as: providers split it into tiles, up to a few thousand tokens."""
 PATIENCE = 10.0
 """Seconds to wait for a provider that limits the rate without saying for how long."""
 SHORTEST_PROMPT = 2_000

@@ -1,4 +1,4 @@
-"""What a port can do besides what every implementation of it must: optional protocols, and whether an object offers one."""
+"""Optional abilities of a port, as protocols, and the check whether an object offers one."""
 
 from functools import cache
 from inspect import get_annotations

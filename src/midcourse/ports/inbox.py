@@ -20,7 +20,7 @@ class Message:
 
 @dataclass(frozen=True, kw_only=True)
 class Posted:
-    """What became of a message: its number, or why it is refused."""
+    """The result of posting a message: its number, or why it was refused."""
 
     number: int = 0
     refused: str = ""

@@ -49,7 +49,7 @@ class Rested:
 
 
 class Driver:
-    """Drives one run. `listener` is told of every turn after it was stored.
+    """Drives one run. `listener` is called with every turn after it was stored.
 
     `must_stop`: asked between turns whether to hand the run over. With it, the driver also rests while the run waits for a
     person or for a time; without it, it drives the run to its end.
@@ -77,7 +77,7 @@ class Driver:
         self._claim: Claim | None = None
         self._mailbox: Mailbox | None = None
         self._early: list[Event] = []
-        """What was told before the run was claimed."""
+        """Events that arrived before the run was claimed."""
         self._arrival = Arrival(event=Started())
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._records: dict[int, Records] = {}

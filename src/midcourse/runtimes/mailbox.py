@@ -28,7 +28,7 @@ class Arrival:
     message: int = 0
     """Its number, if it is a message."""
     recovers: bool = False
-    """Whether it says what became of an earlier driver's commands. It precedes messages: they find a run that is driven."""
+    """Whether it answers a command of an earlier driver. Such events are decided before messages."""
 
 
 class _Posted:

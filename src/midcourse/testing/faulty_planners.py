@@ -1,4 +1,4 @@
-"""Planners that make mistakes: those of a model, and answers that are not plans at all."""
+"""Planners that make mistakes: the mistakes of a model, and answers that are not plans."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -116,7 +116,7 @@ _NO_PLANS: tuple[object, ...] = (None, "done", 0, [], {"steps": []}, PlanDraft, 
 
 
 class Garbage:
-    """Answers with nonsense of every kind. One call in ten it raises, and one in ten it returns something else altogether.
+    """Answers with invalid plans of every kind. One call in ten raises, and one in ten returns something other than a plan.
 
     Each answer may end the plan, never the process. `polite=True` leaves out the last two.
     """

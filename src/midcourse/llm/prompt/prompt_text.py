@@ -21,13 +21,13 @@ LONGEST_STEP = 160
 
 
 def words_of_task(task: Task) -> str:
-    """What a task is about, in one text: what to look for on a long screen."""
+    """Goal, inputs, output and `done_when` of a task as one text, used to find relevant zones on a long screen."""
     wanted = [f"{field.name} {field.description}" for field in task.output]
     return " ".join((task.goal, *(str(value) for _, value in task.inputs), *wanted, *done_line(task)))
 
 
 def skill_line(skill: Skill) -> str:
-    """What harmless skills do is not labelled: in a browser a click is declared harmless and may still send something."""
+    """A skill as one line. Harmless effects are not labelled: in a browser a click is declared harmless and may still send something."""
     traits = [skill.effect] if skill.effect in ("reversible", "irreversible") else []
     traits += ["new screen"] if skill.transition else []
     traits += [] if skill.on_zone else ["no zone"]
@@ -71,7 +71,7 @@ def advice_lines(advice: Advice | None) -> Iterable[str]:
 
 
 def completed_line(step: CompletedStep) -> str:
-    """What was done, with the values, and in the plan's own words if it has any."""
+    """A completed step with its values, in the plan's own words if it has any."""
     own = own_words(step.says, step.skill, step.target)
     says = f": {quote(own, LONGEST_STEP)}" if own else ""
     doubt = " (it may have happened; there is no evidence)" if step.doubtful else ""
@@ -79,7 +79,7 @@ def completed_line(step: CompletedStep) -> str:
 
 
 def own_words(says: str, skill: str, target: str) -> str:
-    """What the plan says of a step, unless that was made of skill and target because the plan says nothing."""
+    """The plan's own description of a step; empty if it was generated from skill and target."""
     return "" if says == f"{skill} {target}".strip() else says
 
 
@@ -95,7 +95,7 @@ def step_text(step: CompletedStep | FailedStep) -> str:
 
 
 def analysis_lines(recovery: ReplanningContext | None) -> Iterable[str]:
-    """What kind of failure it was, why it happened and what may help, whether rules or a model found it out."""
+    """The kind of the failure, its cause and what may help, from the rules or from a model."""
     if recovery is None:
         return
     found, analysis, fix = recovery.failure.found, recovery.analysis, recovery.fix

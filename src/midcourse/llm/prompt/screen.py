@@ -228,13 +228,13 @@ def _text(zone: Zone) -> str:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Of its beginning: a label of megabytes must not cost seconds. Short words say little, short numbers do."""
+    """The words at the beginning of a text, since a label may have megabytes. Short words are left out, short numbers are not."""
     words = _WORD.findall(text[:_RANKED_BY].lower())
     return frozenset(word for word in words if len(word) > 2 or _DIGIT.search(word))
 
 
 def _select_fitting(lines: dict[str, str], ranked: Sequence[str], room: int) -> dict[str, str]:
-    """As many of the most relevant as there is room for, in the order they came in."""
+    """The most relevant lines that fit into `room` tokens, in their original order."""
     kept: set[str] = set()
     for zone in ranked:
         if zone not in lines:

@@ -22,7 +22,7 @@ _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """What is sent, in parts. Each part changes more often than the one before it."""
+    """The parts of a prompt. Each part changes more often than the one before it."""
 
     role: str
     version: int

@@ -28,7 +28,7 @@ _REFERENCE = re.compile(r"\$(input|secret|file|result)\.(\S+)")
 _ROLE = re.compile(r"([a-z]+):(\S.*)", re.DOTALL)
 _STATE = re.compile(r"(.+) (\w+)=(.*)", re.DOTALL)
 ADDRESS = "url"
-"""What skills and probes call an argument that is an address."""
+"""The name of an argument that is an address, in skills and probes."""
 
 
 class _Part(BaseModel):

@@ -17,7 +17,7 @@ from temporalio.service import TLSConfig
 from midcourse.errors import TaskInvalid
 
 DEFAULT = "default"
-"""The profile that needs no file: it may be in variables altogether."""
+"""The profile that needs no file: all of it may be in variables."""
 NAMING = ("TEMPORAL_PROFILE",)
 SECURING = ("TEMPORAL_API_KEY", "TEMPORAL_TLS")
 """Variables, or the beginnings of such, that secure a connection."""
@@ -44,7 +44,7 @@ class Profile:
 
     @property
     def secrets(self) -> tuple[tuple[str, str], ...]:
-        """By name. None of them is for logs."""
+        """The secrets by name, which must not appear in logs."""
         texts = (("TEMPORAL_API_KEY", self.api_key), *self.metadata.items())
         return tuple((name, text) for name, text in texts if len(text) >= SHORTEST_SECRET)
 
@@ -71,7 +71,7 @@ def read_profile(name: str) -> Profile:
 
 
 def describe_security(profile: Profile | None) -> str:
-    """In a few words, for users."""
+    """A short description of how the connection is secured, for users."""
     if profile is None or profile.tls is None:
         return "without TLS"
     parts = ("client certificate", profile.tls.client_cert), ("API key", profile.api_key)
@@ -79,7 +79,7 @@ def describe_security(profile: Profile | None) -> str:
 
 
 def _describe_problem(name: str, trouble: str) -> str:
-    """What Temporal's reader complained about. It quotes the line, which may have the key."""
+    """Describe why the profile cannot be read, without the line that Temporal's reader quotes, since it may contain the key."""
     file = os.environ.get("TEMPORAL_CONFIG_FILE", "Temporal's configuration file (TEMPORAL_CONFIG_FILE)")
     if "not found" in trouble:
         return f"temporal_profile '{name}': there is no [profile.{name}] in {file}"
@@ -105,7 +105,7 @@ def _tls(name: str, asked: ClientConfigTLS) -> TLSConfig | None:
 
 
 def _read_content(name: str, option: str, source: Path | str | bytes | None) -> bytes | None:
-    """Checked here for what is plainly not PEM, for the library says only that no certificate fits."""
+    """Read a certificate or key, and check that it is PEM, since the library's error does not say so."""
     try:
         content = source.read_bytes() if isinstance(source, Path) else source
     except OSError as trouble:
@@ -127,7 +127,7 @@ def _say_option(option: str) -> str:
 
 
 def explain_failure(trouble: str, profile: Profile | None) -> str:
-    """What to change about a connection that could not be made; empty if nothing answers there at all."""
+    """Explain what to change about a connection that failed; empty if the server does not answer."""
     tls = profile.tls if profile else None
     if "UnknownIssuer" in trouble or "BadEncoding" in trouble:
         return (
@@ -159,7 +159,7 @@ def _explain_rejection(profile: Profile | None) -> str:
 
 
 def _explain_closing(tls: TLSConfig | None) -> str:
-    """A server that misses or rejects a certificate closes the connection, and often does not say why."""
+    """Explain a closed connection. A server that requires or rejects a certificate often closes it without a reason."""
     if tls is None:
         return f"it closes connections without TLS: {_name_a_profile(None)}"
     if tls.client_cert is None:

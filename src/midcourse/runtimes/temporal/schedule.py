@@ -50,7 +50,7 @@ POLICIES: dict[Overlap, ScheduleOverlapPolicy] = {
     "skip": ScheduleOverlapPolicy.SKIP,
     "allow": ScheduleOverlapPolicy.ALLOW_ALL,
 }
-"""What happens at a time at which the run before has not ended: it begins after that, not at all, or beside it."""
+"""What happens if the previous run has not ended when the next is due: the next waits, is skipped, or runs concurrently."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -52,5 +52,5 @@ def schedule_workflow(tenant: str, name: str) -> str:
 
 
 def sealed_for(workflow: str) -> str:
-    """What payloads of a workflow are bound to: its id, and for a firing of a schedule that of the schedule, which sealed its task."""
+    """The id that payloads of a workflow are bound to: its own, or for a firing of a schedule that of the schedule, which sealed its task."""
     return f"{workflow.partition('@')[0]}@" if workflow.startswith(SCHEDULE) else workflow

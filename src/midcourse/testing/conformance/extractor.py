@@ -59,7 +59,7 @@ class ExtractorConformance:
 
 
 def check_extract(extract: object) -> None:
-    """Whether this is an answer at all."""
+    """Check that this is a valid answer."""
     assert isinstance(extract, Extract), f"an extractor returns an Extract, not {extract!r}"
     assert min(extract.cost.calls, extract.cost.tokens, extract.cost.microusd) >= 0, "no call gives money back"
     assert extract.wait is None or not extract.data, "a wait is only for a model that could not be reached"

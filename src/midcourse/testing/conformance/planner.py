@@ -132,7 +132,7 @@ class PlannerConformance:
 
 
 def check_answer(answer: object) -> None:
-    """Whether this is an answer at all."""
+    """Check that this is a valid answer."""
     assert isinstance(answer, PlanDraft), f"a planner returns a PlanDraft, not {answer!r}"
     assert answer.verdict in get_args(PlanVerdict), f"no such verdict: {answer.verdict!r}"
     assert all(isinstance(step, Draft) for step in answer.steps)

@@ -58,7 +58,7 @@ class ReaderConformance:
 
 
 def check_sighting(sighting: object) -> None:
-    """Whether this is an answer at all."""
+    """Check that this is a valid answer."""
     assert isinstance(sighting, Sighting), f"a reader returns a Sighting, not {sighting!r}"
     ids = [zone.id for zone in sighting.zones]
     assert len(set(ids)) == len(ids), "zones have distinct ids"

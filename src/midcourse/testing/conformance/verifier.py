@@ -61,7 +61,7 @@ class VerifierConformance:
 
 
 def check_verdict(verdict: object) -> None:
-    """Whether this is an answer at all."""
+    """Check that this is a valid answer."""
     assert isinstance(verdict, Verdict), f"a verifier returns a Verdict, not {verdict!r}"
     assert min(verdict.cost.calls, verdict.cost.tokens, verdict.cost.microusd) >= 0, "no call gives money back"
     assert verdict.wait is None or verdict.holds is None, "a wait is only for a model that could not be reached"

@@ -40,7 +40,7 @@ class Calls:
 
 @dataclass(frozen=True)
 class Refuses:
-    """Will not do it, and says why."""
+    """A refusal with a reason."""
 
     why: str = "I cannot help with that."
     usage: Usage | None = None
@@ -64,7 +64,7 @@ class Blurts:
 
 @dataclass(frozen=True)
 class Late:
-    """Nothing at all for a while, then the answer."""
+    """The answer after a delay."""
 
     answer: "Line"
     seconds: float

@@ -18,7 +18,7 @@ from midcourse.testing.models.request import ChatRequest
 from midcourse.testing.models.script import Script, answering
 
 PIECES = 50
-"""Into how many a slow answer is cut."""
+"""Parts into which a slow answer is split."""
 
 
 class ModelServer:
@@ -40,18 +40,18 @@ class ModelServer:
         self._open = ExitStack()
         self._address = ""
         self.connections = 0
-        """How many were opened so far."""
+        """The number of connections that were opened so far."""
         self.closed = 0
-        """How many of them were closed, by either side."""
+        """The number of connections that were closed, by either side."""
 
     @property
     def url(self) -> str:
-        """What clients call the base URL."""
+        """The base URL for clients."""
         return f"{self._address}/v1"
 
     @property
     def requests(self) -> tuple[ChatRequest, ...]:
-        """All requests for completions so far, those that met trouble too."""
+        """All requests for completions so far, including failed ones."""
         return tuple(self._requests)
 
     def __enter__(self) -> Self:
@@ -83,7 +83,7 @@ class ModelServer:
 
 @dataclass(frozen=True, kw_only=True)
 class _Response:
-    """What goes out, and how it does."""
+    """An HTTP response and how it is sent."""
 
     pieces: tuple[bytes, ...]
     status: int = 200
@@ -130,7 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
             server.closed += 1
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """What was asked is in the server's own record."""
+        """Log nothing: the server records its requests."""
 
     def do_GET(self) -> None:
         if self.path == "/v1/models":
@@ -172,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _parts(response: _Response) -> Iterator[bytes]:
-    """What is written at a time."""
+    """The parts of the response that are written one at a time."""
     if response.share == 1 and not response.slow:
         yield from response.pieces
         return

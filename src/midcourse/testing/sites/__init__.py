@@ -2,8 +2,8 @@
 
     with serve(Shop(seed=7, drift=STORMY)) as address: ...
 
-Each is signed in to with `USER` and `PASSWORD`. Trouble is drawn from the seed: the same requests meet the same trouble.
-`effects` is the truth: count there, not in what an agent says it did.
+Each is signed in to with `USER` and `PASSWORD`. Faults are drawn from the seed: the same requests get the same faults.
+`effects` records what was really done: count there, not in what an agent reports.
 """
 
 from midcourse.testing.sites.drift import CALM, STORMY, Drift

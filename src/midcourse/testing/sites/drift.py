@@ -1,7 +1,7 @@
-"""Drift of sites: the probability of each kind of fault, at every page or request that can meet it.
+"""Drift of sites: the probability of each kind of fault, at every page or request that it can happen to.
 
-The same seed and the same requests meet the same trouble. Each kind is drawn separately, so two drifts that differ in
-one rate differ in that kind of trouble only.
+The same seed and the same requests always produce the same faults. Each kind is drawn separately, so two drifts that differ in
+one rate differ in that kind of fault only.
 """
 
 import json
@@ -13,40 +13,40 @@ _LARGEST = 1 << 64
 
 @dataclass(frozen=True, kw_only=True)
 class Drift:
-    """A rate for each kind of trouble, from 0 to 1."""
+    """A rate for each kind of fault, from 0 to 1."""
 
     # of the pages
     popup: float = 0.0
-    """Something lies over the page."""
+    """A pop-up covers the page."""
     interrupted: float = 0.0
-    """Something comes up over the page as soon as the agent begins to work in it."""
+    """A pop-up covers the page as soon as the agent begins to enter something."""
     renamed: float = 0.0
     """Controls have other labels than usual."""
     moved: float = 0.0
-    """Controls are elsewhere than usual: links behind a menu, the fields of a form in another order."""
+    """Controls are in other places than usual: links in a menu, the fields of a form in another order."""
     failing: float = 0.0
-    """An error page comes instead."""
+    """An error page is shown instead."""
     # of all requests
     expired: float = 0.0
-    """The session has ended: signing in is asked for instead."""
+    """The session has ended, and the login page is shown instead."""
     slow: float = 0.0
-    """The answer takes its time."""
+    """The response is slow."""
     # of the requests that send something
     refused: float = 0.0
-    """503, and nothing is stored."""
+    """The response is a 503, and nothing is stored."""
     # of those that store something
     unanswered: float = 0.0
-    """It is stored, and the answer is a 504."""
+    """The effect is stored, and the response is a 504."""
     silent: float = 0.0
-    """It is stored, and the same form is shown again as if nothing had happened."""
+    """The effect is stored, and the same form is shown again without a confirmation."""
     # of the sites
     strict: float = 0.0
-    """A field must be written in another form than usual; the form comes back with what is wrong, and with a choice undone."""
+    """A field requires another format than usual. The form is shown again with the error, and with one choice reset."""
 
     # how long it takes
     slow_seconds: float = 1.5
     slow_to_confirm_seconds: float = 6.0
-    """Of a slow answer to what was stored: longer than agents wait, with the same form and its live button on the screen."""
+    """Seconds of a slow response after an effect was stored: longer than agents wait, while the form and its button are still usable."""
 
     def __post_init__(self) -> None:
         for kind in KINDS:
@@ -57,12 +57,12 @@ class Drift:
         return getattr(self, kind)
 
     def times(self, factor: float) -> "Drift":
-        """The same mix of trouble, so many times as much."""
+        """The same drift with all rates multiplied by `factor`, up to 1."""
         return replace(self, **{kind: min(1.0, round(self.rate(kind) * factor, 6)) for kind in KINDS})
 
     @property
     def digest(self) -> str:
-        """Of all parameters: a figure measured under a drift belongs to this one alone."""
+        """A digest of all parameters, to record which drift a figure was measured under."""
         return blake2b(json.dumps(asdict(self), sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
@@ -83,11 +83,11 @@ STORMY = Drift(
     silent=0.10,
     strict=0.30,
 )
-"""Two or three kinds of trouble in a task of a dozen pages, and one act in four that stores something is not confirmed."""
+"""Two or three kinds of faults in a task of a dozen pages. One act in four that stores something is not confirmed."""
 
 
 class Chance:
-    """Draws whether trouble is due, opportunity by opportunity."""
+    """Draws at every page or request whether a fault is due."""
 
     def __init__(self, drift: Drift, seed: str) -> None:
         self._drift = drift
@@ -98,13 +98,13 @@ class Chance:
         return bool(self._drift.rate(kind)) and self.draw(kind) < self._drift.rate(kind)
 
     def draw(self, what: str) -> float:
-        """At least 0 and less than 1; another number each time."""
+        """A pseudorandom number in [0, 1), a different one at each call."""
         count = self._counts[what] = self._counts.get(what, 0) + 1
         digest = blake2b(f"{self._seed} {what} {count}".encode(), digest_size=8).digest()
         return int.from_bytes(digest) / _LARGEST
 
     def delay(self, *, stored: bool) -> float:
-        """How many seconds the next answer takes."""
+        """Seconds by which the next response is delayed."""
         if not self.due("slow"):
             return 0.0
         return self._drift.slow_to_confirm_seconds if stored else self._drift.slow_seconds

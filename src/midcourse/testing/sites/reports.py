@@ -12,7 +12,7 @@ QUARTERS = ("Q1", "Q2", "Q3", "Q4")
 FORMATS = ("PDF", "CSV")
 LINKS = {"Overview": "/", "Reports": "/reports", "New report": "/reports/new"}
 POLLS = 3
-"""How often a page must ask until its report is ready."""
+"""Polls of a page after which its report is ready."""
 SCRIPT = """
 const waiting = document.getElementById("waiting");
 const ask = async () => {

@@ -39,7 +39,7 @@ class Response:
     session: str = ""
     """Start a new session for the client."""
     seconds: float = 0.0
-    """How long it is on its way."""
+    """Seconds by which the response is delayed."""
 
 
 class Answering(Protocol):
@@ -48,7 +48,7 @@ class Answering(Protocol):
 
 @contextmanager
 def serve(site: Answering) -> Generator[str]:
-    """The site's address, for as long as this lasts."""
+    """Serve the site inside the context. Yields its address."""
     with listening(partial(_Handler, site)) as address:
         yield address
 
@@ -67,7 +67,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """What was done is in the site's own record."""
+        """Log nothing: the site records what was done."""
 
     def _answer(self) -> None:
         response = self._site.answer(self._request())

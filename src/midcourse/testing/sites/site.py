@@ -1,4 +1,4 @@
-"""Base class of the sites: sessions, faults by chance, and an append-only record of what was really done.
+"""Base class of the sites: sessions, random faults, and an append-only record of what was really done.
 
 A site accepts the same request twice: avoiding that is the agent's job.
 """
@@ -28,21 +28,21 @@ WORDS: Words = {
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """Something that was done, for good."""
+    """A permanent effect in the application."""
 
     name: str
     values: Mapping[str, str]
 
 
 class Site:
-    """One application. `effects` is the truth about it."""
+    """One application. `effects` records what was really done."""
 
     home: ClassVar[str] = "/"
     words: ClassVar[Words] = {}
     once: ClassVar[tuple[str, ...]] = ()
     """Effects that must not happen twice."""
     forgets: ClassVar[tuple[str, ...]] = ()
-    """Fields that a form which comes back has lost."""
+    """Fields that are empty when a form is shown again."""
 
     def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = True, volatile: bool = False) -> None:
         """`tokens`: what is sent needs a CSRF token of a page of the same session. Forms have it as a hidden field, and
@@ -56,16 +56,16 @@ class Site:
         self._sessions = 0
         self._lock = Lock()
         self.strict = self._chance.due("strict")
-        """Whether a field is to be written in another form than usual."""
+        """Whether a field requires another format than usual."""
 
     @property
     def effects(self) -> tuple[Effect, ...]:
         return tuple(self._effects)
 
-    # --- what an application says
+    # --- implemented by each application
 
     def page(self, path: str, view: View, given: Given, errors: Given) -> str | None:
-        """The page there, its form holding what is given. None: unknown path."""
+        """The HTML of the page at this path, with its form filled in from `given`. None: unknown path."""
         raise NotImplementedError
 
     def form_of(self, path: str) -> str:
@@ -73,22 +73,22 @@ class Site:
         raise NotImplementedError
 
     def problems(self, path: str, form: Given) -> Given:
-        """What is wrong with what was sent, field by field."""
+        """Error messages for the values that were sent, by field."""
         return NOTHING
 
     def find_effect(self, path: str, form: Given) -> Effect | None:
-        """What sending this would do, without doing it."""
+        """The effect that sending this form would have, without carrying it out."""
         return None
 
     def carry_out(self, path: str, form: Given) -> str:
-        """Do what was sent, and say which page shows it."""
+        """Carry out what was sent, and return the path of the page that shows it."""
         raise NotImplementedError
 
     def state(self, path: str) -> Mapping[str, str]:
-        """What a script of the page asks for."""
+        """The values for a script of the page that polls this path."""
         return NOTHING
 
-    # --- what the server asks
+    # --- called by the server
 
     def answer(self, request: Request) -> Response:
         with self._lock:
@@ -99,7 +99,7 @@ class Site:
             return replace(response, seconds=self._chance.delay(stored=len(self._effects) > before))
 
     def _answer_if_token_valid(self, request: Request) -> Response:
-        """The answer to what has a valid token or needs none. An ended session is noticed before a token is."""
+        """Answer a request that has a valid token or needs none; others fail. An ended session is detected first."""
         signed_in = request.session in self._signed_in or request.path == "/login"
         token = request.token or request.form.get(TOKEN, "")
         if (
@@ -190,7 +190,7 @@ class Site:
         ended = "&ended=1" if request.session else ""
         return Response(status=303, location=f"/login?next={quote(then)}{ended}")
 
-    # --- how the next page comes out
+    # --- the look of the next page
 
     def _view(self, session: str) -> View:
         hidden = self._tokens.fields(session, volatile=self._volatile) if self._tokens else NOTHING

@@ -9,9 +9,9 @@ TOKEN = "csrf_token"
 NONCE = "form_nonce"
 RENDERED = "rendered_at"
 KEY = "idempotency_key"
-"""What the scripts of a page put into the JSON they send."""
+"""The field that scripts of a page add to the JSON that they send."""
 HIDDEN = frozenset((TOKEN, NONCE, RENDERED, KEY))
-"""All of them. No application ever sees one: they are checked and removed first."""
+"""All hidden fields. They are checked and removed before an application gets the form."""
 _FIRST_RENDERED = 1_790_000_000
 
 

@@ -12,7 +12,7 @@ Given = Mapping[str, str]
 """Fields of a form by name: what they hold, or what is wrong with them."""
 NOTHING: Given = {}
 Words = Mapping[str, Sequence[str]]
-"""What else a control may be called, by its usual name."""
+"""Other labels of controls, by their usual label."""
 
 STYLE = """
 body { font: 16px/1.5 sans-serif; margin: 0; color: #223; background: #f4f5f8; }
@@ -47,14 +47,14 @@ if (popup) {
 
 @dataclass(frozen=True, kw_only=True)
 class Popup:
-    """It wants something, and can be declined. Accepting it is an effect that the task does not want."""
+    """A pop-up that can be declined. Accepting it has an effect that the task does not want."""
 
     title: str
     text: str
     accept: str
     decline: str
     shape: Literal["dialog", "cover"] = "dialog"
-    """A real modal, or a mere layer that covers everything."""
+    """A modal dialog, or a layer that covers the page."""
     on_input: bool = False
 
 
@@ -74,9 +74,9 @@ class View:
     moved: bool = False
     popup: Popup | None = None
     hidden: Given = field(default_factory=dict[str, str])
-    """Fields that every form of the page has besides its own."""
+    """Hidden fields that are added to every form of the page."""
     token: str = ""
-    """What the scripts of the page send in a header."""
+    """The CSRF token that the scripts of the page send in a header."""
 
     def say(self, usual: str) -> str:
         others = self.words.get(usual, ())

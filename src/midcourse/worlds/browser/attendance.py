@@ -1,4 +1,4 @@
-"""A person acts in the browser from afar: mouse and keyboard, the page uncovered, and a record of what was done and sent."""
+"""Remote control of the browser by a person: mouse and keyboard, the page uncovered, and a record of what was done and sent."""
 
 import asyncio
 from collections.abc import Awaitable, Mapping
@@ -32,7 +32,7 @@ _NAME = """((x, y) => {
 
 
 class Attendance:
-    """Only while the browser is handed over: the run's next look or act ends it."""
+    """Carries out a person's gestures while the browser is handed over. The run's next look or act ends that."""
 
     def __init__(self, live_view: LiveView, secrets: SecretLocator) -> None:
         self._live_view = live_view
@@ -78,7 +78,7 @@ class Attendance:
         return [what] if what else []
 
     async def _describe(self, tab: Tab, gesture: Gesture) -> Deed | None:
-        """What to record of a gesture, read before it is carried out: the page may be another one afterwards."""
+        """The record of a gesture, read before it is carried out, since the page may change."""
         match gesture.kind:
             case "press":
                 width, height = _viewport_size(tab)
@@ -106,7 +106,7 @@ class Attendance:
         return "the page"
 
     def _list_sent(self, session: BrowserSession) -> tuple[Deed, ...]:
-        """Requests with an effect that left. Without their query, which may contain anything."""
+        """Requests with an effect that were sent, without their queries, which may contain secrets."""
         return tuple(
             Deed(
                 kind="sent",

@@ -179,7 +179,7 @@ def learn_policy() -> Generator[PolicyLearner]:
 
 
 def propose_policy(addresses: Sequence[str]) -> str:
-    """As TOML, from the requests that a run was allowed to send, in order: 'POST https://shop.example/orders'.
+    """Propose a policy file, as TOML, from the requests that a run was allowed to send, in order: 'POST https://shop.example/orders'.
 
     Requests before the last one only prepared it (a draft, a basket, a page of a form) and are proposed as safe. The last
     one is the purpose of the run and keeps needing approval, like every request whose address suggests an effect.

@@ -13,7 +13,7 @@ from midcourse.worlds.browser.page.tabs import PageInterrupted
 from midcourse.worlds.browser.session import BrowserSession
 
 QUALITY = 60
-"""Of the JPEG: text stays readable, at about 60 kB for a page of 1280 x 800."""
+"""JPEG quality: text stays readable, at about 60 kB for a page of 1280 x 800."""
 WITHIN = 3.0
 """Seconds after which a picture is given up: the run may wait for the page meanwhile."""
 
@@ -64,6 +64,6 @@ class LiveView:
         return View(stamp=await self._make_stamp(session), picture=picture)
 
     async def _make_stamp(self, session: BrowserSession) -> str:
-        """What is typed leaves no trace in the document, so acts count as changes. A hash, since an address may contain a secret."""
+        """A stamp that changes with the page. Typed text does not change the document, so acts count. Hashed, since a URL may contain a secret."""
         seen = (self._uses, await session.change_stamp(), await read_view(session.tab))
         return sha256(repr(seen).encode()).hexdigest()[:16]

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 NOWHERE = "http://none.midcourse.invalid:9"
 """The proxy of the browser. Chromium resolves no such name, nor asks for it: see `FLAGS`."""
 MOST_SERVED = 10
-"""How often each place in a Chromium is taken before that one is replaced, so that nothing piles up in it."""
+"""Uses of each place in a Chromium after which the process is replaced, to limit leaks."""
 _CLOSES_WITHIN = 10.0
 
 _Launch: TypeAlias = tuple[str, bool, Sandbox]
 
 
 class SharedChromium(Chromium):
-    """Started by its first session, ended with its last."""
+    """A Chromium that is started by its first session and ended with its last."""
 
     def __init__(self, most: int, *, executable: str = "", headed: bool = False, sandbox: Sandbox = "on") -> None:
         super().__init__(executable=executable, headed=headed, sandbox=sandbox)
@@ -38,7 +38,7 @@ class SharedChromium(Chromium):
 
     @property
     def taken(self) -> int:
-        """How many sessions have a place in it."""
+        """The number of sessions that use it."""
         return self._taken
 
     @property

@@ -1,4 +1,4 @@
-"""What a window would send or lose: the values of all its fields, hidden ones too, as the commit set of an act in it."""
+"""The commit set of an act in a window: the values of all its fields, including hidden ones, which it would send or lose."""
 
 import asyncio
 from hashlib import sha256
@@ -16,7 +16,7 @@ _MOST_ROWS = 200
 
 
 async def read_commit(bus: Accessibility, windows: Windows, view: View, deed: Deed) -> CommitSet:
-    """All values of the window in front by their labels, read now. A dialog acts on the windows of its program behind it: theirs, too."""
+    """Read all values of the window in front, by their labels. For a dialog, also those of its program's other windows, on which it acts."""
     front = view.front
     values: list[tuple[str, Scalar]] = []
     if front is not None:

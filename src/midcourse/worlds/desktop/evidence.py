@@ -29,7 +29,7 @@ class Files:
     also: tuple[Path, ...] = ()
 
     def find(self, path: str) -> Path:
-        """Raises `PathRefused` for one elsewhere, also behind a symbolic link."""
+        """Resolve a path. Raises `PathRefused` if it is outside of the allowed folders, also through a symbolic link."""
         found = (self.home / path).resolve()
         if not any(found.is_relative_to(root.resolve()) for root in (self.home, *self.also)):
             raise PathRefused(f"{path} is outside of {self.home}")
@@ -48,7 +48,7 @@ class Files:
 
 
 def describe_differences(before: Snapshot, after: Snapshot) -> list[str]:
-    """What became of files between two snapshots, in words."""
+    """Describe the files that changed between two snapshots."""
     new = [f"{path} is new" for path in after if path not in before]
     gone = [f"{path} is gone" for path in before if path not in after]
     changed = [f"{path} has changed" for path, state in after.items() if before.get(path, state) != state]
@@ -79,7 +79,7 @@ def mail_files(folder: Path) -> list[Path]:
 
 
 def read_mail(path: Path) -> Mail:
-    """Raises `MailUnreadable`."""
+    """Read a mail from a file. Raises `MailUnreadable`."""
     message = email.message_from_bytes(_without_own_headers(path.read_bytes()), policy=email.policy.default)
     if "from" not in message or "date" not in message:
         raise MailUnreadable(f"{path} does not look like a mail")
@@ -90,7 +90,7 @@ def read_mail(path: Path) -> Mail:
 
 
 def has_mail(folder: Path, *, subject: str, to: str = "", text: str = "", since: frozenset[Path] = frozenset()) -> bool:
-    """Whether a message like this is in the folder, besides those that were there before. Raises `MailUnreadable`."""
+    """Whether such a mail is in the folder, except the files in `since`. Raises `MailUnreadable`."""
     found = (path for path in mail_files(folder) if path not in since)
     return any(read_mail(path).fits(subject=subject, to=to, text=text) for path in found)
 

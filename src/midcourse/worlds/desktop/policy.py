@@ -64,7 +64,7 @@ _FREE_KEYS = (
 
 @validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class ActRule:
-    """What one kind of act does."""
+    """The effect of one kind of act."""
 
     effect: Effect
     zone: str = ""
@@ -81,7 +81,7 @@ class ActRule:
 
 @validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class ProgramRules:
-    """What is known of one program."""
+    """The rules for one program."""
 
     free: tuple[str, ...] = ()
     acts: tuple[ActRule, ...] = ()

@@ -1,4 +1,4 @@
-"""What a look shows: the window in front as zones, the others by name."""
+"""The windows of a desktop as an observation: the one in front as zones, the others by name."""
 
 import asyncio
 from collections.abc import Iterator

@@ -269,7 +269,7 @@ class Desktop(Skills):
         return Outcome(status="unknown", reason="not_seen_sent", detail=f"'{subject}' is not in {folder.name} yet")
 
     def _shows_progress(self, window: Window) -> bool:
-        """Whether it only says how far the program is."""
+        """Whether the window shows a progress bar."""
         return any(self._running.bus.roles.get(node.role) == "progress bar" for node in window.walk())
 
     async def _carry_out(self, call: Call) -> Outcome:
@@ -292,7 +292,7 @@ class Desktop(Skills):
     # --- judging
 
     async def _judge(self, call: Call) -> _Judged | None:
-        """What the policy says of it. None: it is not an act that a policy judges, or its zone is gone."""
+        """Judge a call by the policy. None: the policy does not judge such acts, or the zone is gone."""
         if call.skill not in _DEEDS:
             return None
         try:
@@ -308,7 +308,7 @@ class Desktop(Skills):
         return _Judged(deed=deed, rule=UNKNOWN if _presses_unseen(deed.keys) else self._effects.rule_for(deed))
 
     def _list_covered_boxes(self, zones: Sequence[Zone]) -> list[Box]:
-        """Where a secret shows, or a password is typed."""
+        """The bounds of zones that show a secret or take a password."""
         secrets = self._secrets.values()
         return [
             zone.bounds
@@ -340,7 +340,7 @@ def _front_window_key(view: View) -> tuple[object, ...]:
 
 
 def _zone_at(view: View, call: Call) -> Zone:
-    """What the program itself says is at this place of a picture: a reader may be wrong about it, or be deceived."""
+    """The zone that the program itself reports at this place of a picture, since a reader may be wrong or deceived."""
     x, y, width, height = call.bounds or (0, 0, 0, 0)
     middle = (x + width / 2, y + height / 2)
     here = [zone for zone in view.scene.zones if zone.bounds and zone.id in view.nodes and _covers(zone.bounds, middle)]
@@ -375,7 +375,7 @@ def _find_pressed(view: View, focused: Zone | None, keys: str) -> Zone | None:
 
 
 def _presses_unseen(keys: str) -> bool:
-    """Whether one of several keys presses what has the focus then: nothing tells what that will be."""
+    """Whether one of several keys would press the control that has the focus then, which cannot be predicted."""
     groups = keys.split()
     return len(groups) > 1 and any(x_keys(one) in _PRESSING for one in groups)
 

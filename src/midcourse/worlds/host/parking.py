@@ -1,4 +1,4 @@
-"""What sessions had stored that a host has parked: closed while their runs wait. The next session under the same key begins with it.
+"""Storage of sessions that a host has parked, that is closed while their runs wait. The next session under the same key begins with it.
 
 It may log its reader in, so it stays in this process and is forgotten after a time.
 """
@@ -38,7 +38,7 @@ class ParkedSessions:
             self._forget(next(iter(self._kept)))
 
     def take(self, ask: OpenAsk) -> str | None:
-        """What the last session under this key had stored, if it was of the same world with the same options."""
+        """Take the storage of the last session under this key, if it was of the same world with the same options."""
         parked = self._forget(ask.key)
         same = parked is not None and (parked.ask.world, parked.ask.options) == (ask.world, ask.options)
         return parked.stored if parked and same else None

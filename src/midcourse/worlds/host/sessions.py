@@ -147,7 +147,7 @@ class Sessions:
         self._parked = ParkedSessions()
         self._waiting_for_room: deque[asyncio.Future[None]] = deque()
         self._promised = 0
-        """How many that waited for room have it and have not begun yet."""
+        """The number of requests that were given room and have not opened their session yet."""
         self._once = once
         self._by_key: dict[str, asyncio.Task[Lease]] = {}
         self._by_id: dict[str, Lease] = {}
@@ -163,12 +163,12 @@ class Sessions:
 
     @property
     def parked(self) -> int:
-        """How many are closed whose next session begins with what they had stored."""
+        """The number of parked sessions: closed, with their storage kept for the next session."""
         return len(self._parked)
 
     @property
     def waiting(self) -> int:
-        """How many requests for a session wait for room."""
+        """The number of requests for a session that wait for room."""
         return len(self._waiting_for_room)
 
     async def open(self, ask: OpenAsk) -> Lease:
@@ -212,7 +212,7 @@ class Sessions:
             raise
 
     def _make_room(self) -> None:
-        """Let the first request that waits go on."""
+        """Let the first waiting request continue."""
         if self._waiting_for_room:
             self._promised += 1
             self._waiting_for_room.popleft().set_result(None)

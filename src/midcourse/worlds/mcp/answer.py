@@ -1,4 +1,4 @@
-"""How a server is reached, and what it can answer. Nothing here imports the package `mcp`."""
+"""The address of an MCP server, and its answers. Nothing here imports the package `mcp`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

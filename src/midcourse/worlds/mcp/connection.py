@@ -1,4 +1,4 @@
-"""A connection to an MCP server, over stdio or HTTP, that is held open by a task of its own."""
+"""A connection to an MCP server, over stdio or HTTP, that a separate task holds open."""
 
 import asyncio
 from collections.abc import Mapping

@@ -53,7 +53,7 @@ class UndoRule:
 
 @validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class ToolRule:
-    """What the user says about the tools that fit one pattern."""
+    """The user's rule for the tools that match one pattern."""
 
     effect: Effect | None = None
     definition: str = ""
@@ -68,7 +68,7 @@ class ToolRule:
 
 @dataclass(frozen=True, kw_only=True)
 class Hints:
-    """What a server says about a tool; None where it says nothing."""
+    """The hints of a server about a tool; None where it gives none."""
 
     read_only: bool | None = None
     destructive: bool | None = None

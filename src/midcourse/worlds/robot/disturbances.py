@@ -1,4 +1,4 @@
-"""Disturbances of the cell, to order or by chance: all of them physical, or errors of the camera."""
+"""Disturbances of the cell, scheduled or random: all of them are physical, or errors of the camera."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b

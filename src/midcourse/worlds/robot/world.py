@@ -46,7 +46,7 @@ class Robot(BaseWorld):
     `objects` and `bins` say what is where at first, in metres from the base: `red_cube=0.45,0.10 green_ball=0.5,-0.2`. The last
     word of a name is the shape (cube, ball, can), the first one the colour.
 
-    `faults` and `drift` disturb it to order or by chance, by `seed`: `object_moved`, `grasp_slipped`, `misnamed`, `unseen`,
+    `faults` and `drift` disturb it, scheduled or at random by `seed`: `object_moved`, `grasp_slipped`, `misnamed`, `unseen`,
     `look_fails`. With `reset_after_failure`, an act that failed leaves the cell as it was before.
 
     `screenshots` says which looks are pictured (never, on_change, on_failure, all). `effects` is
@@ -299,7 +299,7 @@ class Robot(BaseWorld):
         return cell.grip().holds, {name: _rounded(cell.pose(name)) for name in cell.objects}
 
     def _mistake(self, due: Mapping[FaultKind, Fault]) -> None:
-        """What the camera gets wrong, until the next look. What is in the gripper is never mistaken."""
+        """The errors of the camera until the next look. An object in the gripper is always recognised."""
         seen = dict(self._seen)
         loose = sorted(name for name in seen if name != self._holding)
         if loose and "unseen" in due:

@@ -1,4 +1,4 @@
-"""What the suites for stores share: making and closing a store, and comparing what comes back."""
+"""Base of the conformance suites for stores: creates and closes a store, and compares records."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
@@ -40,7 +40,7 @@ def same(found: object, expected: object) -> bool:
 
 
 class StoreSuite:
-    """How a store is made and closed. Each test runs in one event loop."""
+    """Creates and closes a store. Each test runs in one event loop."""
 
     def make_store(self, tmp_path: Path) -> Store:
         """An empty store, a new one for each test."""

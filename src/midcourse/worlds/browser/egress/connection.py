@@ -39,7 +39,7 @@ _FRAMING = ("content-length", "transfer-encoding")
 
 
 class ProxyPolicy(Protocol):
-    """What a connection asks the proxy: which addresses may be reached, and which requests may leave."""
+    """The interface of the proxy for its connections: which addresses may be reached, and which requests may leave."""
 
     outbox: Outbox
 
@@ -73,7 +73,7 @@ class ProxyConnection:
         self._origin = ""
         """The origin behind the tunnel, once the browser has opened one."""
         self._refusal = ""
-        """Why that origin may not be reached, if so."""
+        """Why that origin may not be reached, or an empty string."""
         self._is_head = False
         """Whether the request under way is a HEAD, whose response has no body."""
 
@@ -94,7 +94,7 @@ class ProxyConnection:
                 await _close(self._writer)
 
     async def _serve_request(self) -> bool:
-        """Whether another request may follow."""
+        """Serve one request. Returns whether another one may follow."""
         head = parse_request(await self._reader.readuntil(b"\r\n\r\n"))
         self._is_head = head.method == "HEAD"
         if head.version != "1.1":
@@ -223,7 +223,7 @@ class ProxyConnection:
     # --- WebSockets
 
     async def _open_socket(self, head: RequestHead, address: Address, *, free: bool) -> None:
-        """Without compression, so that messages can be read. The GET that opens it may have an effect by itself."""
+        """Open a WebSocket without compression, so that its messages can be read. An address that needs approval is refused: the GET may have an effect."""
         url = address.url.replace("http", "ws", 1)
         if not free:
             raise AddressRefused(f"a socket is not opened at an address that needs an approval: {url}")
@@ -248,7 +248,7 @@ class ProxyConnection:
     # --- to the server
 
     async def _connect(self, address: Address, sent: SentRequest | None = None) -> Upstream:
-        """A kept connection, or a new one."""
+        """Return the kept connection to this origin, or open a new one."""
         kept = self._upstream
         if kept and kept.origin == address.origin and not kept.sent and kept.returning and not kept.returning.done():
             return kept
@@ -259,7 +259,7 @@ class ProxyConnection:
         return self._upstream
 
     async def _read_pieces(self, head: RequestHead) -> AsyncGenerator[tuple[bytes, bytes]]:
-        """Pieces of the body, as they were sent and without the framing of chunks. Raises `Rejected`."""
+        """Read the body in pieces, each as it was sent and without the framing of chunks. Raises `Rejected`."""
         left = head.length
         while left:
             data = await self._reader.readexactly(min(left, _CHUNK))
@@ -275,7 +275,7 @@ class ProxyConnection:
             yield line + data, data[:-2]
 
     async def _read_body(self, head: RequestHead) -> bytes:
-        """At most `MOST_HELD` bytes of it; the rest is dropped."""
+        """Read the body, at most `MOST_HELD` bytes of it; the rest is dropped."""
         kept = bytearray()
         async for _, data in self._read_pieces(head):
             kept += data[: max(0, MOST_HELD - len(kept))]
@@ -303,7 +303,7 @@ class ProxyConnection:
         self._writer.close()
 
     async def _park_redirect(self, redirect: Request) -> None:
-        """In place of a response that the browser would follow by a GET."""
+        """Park a redirected request and answer 204, since the browser would follow the redirect by a GET."""
         try:
             self._policy.check_address(redirect.url)
         except AddressRefused as refused:

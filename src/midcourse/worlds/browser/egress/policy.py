@@ -86,7 +86,7 @@ def _compile_glob(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=128)
 def _readings(path: str) -> tuple[str, ...]:
-    """As written, decoded once or more, and each time as servers resolve it.
+    """All readings of a path: as written, decoded once or more, and each time as servers resolve it.
 
     An encoded question mark begins a query for some servers only, so both readings are included.
     """
@@ -100,7 +100,7 @@ def _readings(path: str) -> tuple[str, ...]:
 
 
 def _resolve_dots(bare: str) -> str:
-    """Without parameters, dots and doubled slashes."""
+    """The path without parameters, dots and doubled slashes."""
     plain = re.sub(r";[^/]*", "", bare.replace("\\", "/"))
     resolved = posixpath.normpath("/" + plain.lstrip("/"))
     return resolved + "/" if plain.endswith("/") and resolved != "/" else resolved

@@ -102,7 +102,7 @@ class Proxy:
         self._connections: set[asyncio.Task[None]] = set()
 
     async def open(self) -> str:
-        """The address to give to Chromium as its proxy."""
+        """Start to listen. Returns the address for Chromium's proxy option."""
         for address in LISTEN_ADDRESSES:
             with suppress(OSError):
                 self._server = await asyncio.start_server(self._accept, address, 0, limit=MAX_HEAD)
@@ -153,7 +153,7 @@ class Proxy:
         raise AddressRefused(f"{tunnel} is not in the policy file, so it cannot be reached")
 
     def check_address(self, url: str) -> Address:
-        """Raises `AddressRefused`."""
+        """Parse a URL and check it against the policy. Raises `AddressRefused`."""
         return self._origins.check(url)[0]
 
     async def connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -182,7 +182,7 @@ def digest(content: bytes) -> str:
 
 
 def normalize_newlines(text: str) -> str:
-    """Browsers send the line ends of a field as CRLF."""
+    """The text with LF line ends. Browsers send those of a field as CRLF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -276,7 +276,7 @@ def _parse_part(part: bytes) -> tuple[str, str]:
 
 
 def _parse_json(body: bytes, charset: str) -> Pairs | None:
-    """Flattened: `lines[0].item`. None if it is not an object or list, or if two parsers could read it differently.
+    """The values of a JSON body, flattened: `lines[0].item`. None if it is not an object or list, or if two parsers could read it differently.
 
     An unpaired surrogate, which JSON can express and UTF-8 cannot, is such a case.
     """

@@ -9,7 +9,7 @@ _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d)")
 
 
 class RecordedResponse:
-    """Grows while it arrives. It was requested without compression, so that its text can be read."""
+    """The part of a response that has arrived so far. It was requested without compression, so that its text can be read."""
 
     def __init__(self) -> None:
         self._raw = bytearray()
@@ -23,7 +23,7 @@ class RecordedResponse:
 
     @property
     def status(self) -> int | None:
-        """None while it is not known. Interim responses (1xx) do not count."""
+        """The status code; None while it is not known. Interim responses (1xx) do not count."""
         found = _STATUS.match(self._final_response())
         return int(found[1]) if found else None
 
@@ -34,7 +34,7 @@ class RecordedResponse:
         return (_join_chunks(body) if chunked else body).decode(errors="replace")
 
     def redirect_target(self, url: str) -> str:
-        """Where a 307 or 308 asks to send the same request; empty without one."""
+        """The URL to which a 307 or 308 asks to send the same request; empty for other responses."""
         head = self._final_response().partition(b"\r\n\r\n")[0]
         location = re.search(rb"(?im)^location:[ \t]*(\S+)", head)
         if location is None or self.status not in (307, 308):

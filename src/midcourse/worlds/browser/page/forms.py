@@ -66,7 +66,7 @@ class PageForms:
 
 
 def read_page_forms(answers: Iterable[dict[str, Any]]) -> tuple[PageForms, ...]:
-    """From what page_forms.js answered in each frame."""
+    """Convert the answers of page_forms.js, one for each frame."""
     return tuple(_build_page_forms(answer) for answer in answers)
 
 

@@ -48,7 +48,7 @@ class SecretLocator:
         return tuple(self._secrets.values())
 
     async def find_places(self, frames: Frames) -> Places:
-        """What to cover, in all documents that show a secret. Raises `DocumentGone`."""
+        """Find the boxes to cover in all documents that show a secret. Raises `DocumentGone`."""
         found: dict[str, tuple[Box, ...]] = {}
         for snapshot in await frames.read_layout():
             for written in snapshot["documents"]:
@@ -113,7 +113,7 @@ class _Document:
                 yield "\n".join(said), _box(bounds[node])
 
     def _list_attribute_texts(self) -> dict[int, list[str]]:
-        """By node: its attributes and values; for a list, those of its options."""
+        """The attributes and values of each node; for a list, those of its options."""
         nodes, attributes = self._nodes, enumerate[list[int]](self._nodes["attributes"])
         words = {node: [self._text(at) for at in pairs[1::2]] for node, pairs in attributes}
         for kind in ("inputValue", "textValue"):

@@ -191,7 +191,7 @@ class Tab:
 
 
 class Tabs:
-    """In the order in which they were opened. A tab that opens outside of an act does not come to the front."""
+    """The tabs of a session in the order in which they were opened. A tab that opens outside of an act stays in the background."""
 
     def __init__(self, context: "BrowserContext", downloads: Downloads) -> None:
         self._context = context
