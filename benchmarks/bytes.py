@@ -93,11 +93,13 @@ class CountingStore(SqliteStore):
 
     def size(self) -> int:
         """Bytes of all rows. Free pages do not count."""
-        pages, free, size = (self._one(f"PRAGMA {name}")[0] for name in ("page_count", "freelist_count", "page_size"))
+        pages, free, size = (
+            self._fetch_one(f"PRAGMA {name}")[0] for name in ("page_count", "freelist_count", "page_size")
+        )
         return (pages - free) * size
 
     def observations(self) -> int:
-        return self._one("SELECT coalesce(sum(length(body)), 0) FROM observations")[0]
+        return self._fetch_one("SELECT coalesce(sum(length(body)), 0) FROM observations")[0]
 
 
 async def fill_in(elements: int, steps: int, folder: Path) -> dict[str, Any]:

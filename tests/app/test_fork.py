@@ -18,7 +18,7 @@ from midcourse.domain.plan import Draft
 from midcourse.domain.result import Result
 from midcourse.domain.run import Origin
 from midcourse.errors import NotForkable
-from midcourse.replay import replay, states
+from midcourse.replay import list_states, replay
 from midcourse.testing import Answers, Approves, MemoryStore, Scripted
 from midcourse.worlds.simulated import Fault, Shop
 from tests.replay.recording import Recording
@@ -75,13 +75,13 @@ async def test_from_every_point_it_ends_as_the_recorded_run_did(kind: tuple[str,
         result = await fork_.result()
         assert (result.success, result.verified) == (True, True)
         assert len(fork_.stage.effects) == 1
-        assert len(result.completed) >= len(states(journal.opening, journal.rows)[at].finished_irreversible)
+        assert len(result.completed) >= len(list_states(journal.opening, journal.rows)[at].finished_irreversible)
 
 
 async def test_the_state_is_the_recorded_one() -> None:
     journal = await recorded(shop("transient", "popup"))
     at = quiet_points(journal)[-2]
-    before = states(journal.opening, journal.rows)[at]
+    before = list_states(journal.opening, journal.rows)[at]
     run = (await (await branch(journal, at, shop("transient", "popup"))).journal()).opening
     assert (run.id, run.forked_from) == ("branch", Origin(run=RUN, event=at))
     assert (run.seq, run.counts, run.budget.spent) == (before.seq, before.counts, before.budget.spent)
@@ -126,7 +126,7 @@ async def test_other_limits_hold_from_there_on() -> None:
 
 async def test_an_act_under_way_is_no_point_to_fork_at() -> None:
     journal = await recorded(shop())
-    run = states(journal.opening, journal.rows)
+    run = list_states(journal.opening, journal.rows)
     acting = next(one.seq for one in run if any(isinstance(issued.command, Act) for issued in one.pending))
     assert find_quiet_point(journal, acting) == acting - 1
     over = find_quiet_point(journal, journal.state.seq)
@@ -139,7 +139,7 @@ async def test_an_approval_was_given_to_another_run() -> None:
     agreed = shop(approvals="always", approver=Answers(Decision(verdict="approved", once=False)))
     journal = await recorded(agreed)
     at = next(row.seq for row in journal.rows if row.event.kind == "approval_decided")
-    assert states(journal.opening, journal.rows)[at].grants
+    assert list_states(journal.opening, journal.rows)[at].grants
     fork_ = await branch(journal, at, shop(approvals="always", approver=Answers(Decision(verdict="rejected"))))
     assert fork_.forked.at == at
     result = await fork_.result()

@@ -6,7 +6,7 @@ import pytest
 
 from midcourse.app.records.trail import Trail
 from midcourse.ports.store import Happened
-from midcourse.replay import states
+from midcourse.replay import list_states
 from tests.replay.recording import Recording, made_up, recorded
 from tests.scenarios.stage import example
 
@@ -22,7 +22,7 @@ async def test_all_at_once_or_one_by_one_it_is_what_was_recorded() -> None:
     told = at_once.take(rows)
     assert told == tuple(turn for row in rows for turn in one_by_one.take([row]))
     assert [turn.commands for turn in told] == [row.commands for row in order.rows]
-    assert tuple(turn.run for turn in told) == states(order.opening, order.rows)[1:]
+    assert tuple(turn.run for turn in told) == list_states(order.opening, order.rows)[1:]
 
 
 @pytest.mark.parametrize("seed", range(5))

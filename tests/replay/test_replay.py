@@ -15,7 +15,7 @@ from midcourse.domain.event import PauseAsked, ResumeAsked, Resumed
 from midcourse.domain.phase import Ended
 from midcourse.domain.run import Run
 from midcourse.replay import Lost
-from midcourse.replay.equivalence import end_of
+from midcourse.replay.equivalence import find_end
 from midcourse.testing import Posts, Scripted
 from midcourse.worlds.simulated import Fault
 from midcourse.worlds.simulated.faults import FaultKind
@@ -99,8 +99,8 @@ async def test_a_journal_that_does_not_fit_is_nondeterminism() -> None:
 async def test_an_end_in_other_words_is_the_same_end() -> None:
     """A journal of an earlier version may word it differently."""
     recording, _ = await recorded(example("notepad"))
-    (rest, last) = next((recording.rows[:n], row) for n, row in enumerate(recording.rows) if end_of(row.commands))
-    end = end_of(last.commands)
+    (rest, last) = next((recording.rows[:n], row) for n, row in enumerate(recording.rows) if find_end(row.commands))
+    end = find_end(last.commands)
     assert end is not None
     reworded = replace(last, commands=(replace(end, detail="as it was once said"),))
     assert replace(recording, rows=(*rest, reworded)).again().verdict == "identical"

@@ -63,7 +63,7 @@ async def test_a_store_has_the_page_once(tmp_path: Path):
             await store.save_observation("a", observation)
     with SqliteStore(tmp_path / "runs.db") as store:
         assert [await store.observation("a", each.id) for each in shown] == shown
-        (stored,) = store._one("SELECT sum(length(body)) FROM observations")
+        (stored,) = store._fetch_one("SELECT sum(length(body)) FROM observations")
     assert stored < len(encode(shown[0])) / 3
 
 

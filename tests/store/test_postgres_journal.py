@@ -10,7 +10,7 @@ from midcourse.codec import encode
 from midcourse.domain.event import Event, Finished, Started
 from midcourse.domain.phase import Ended
 from midcourse.ports.store import Happened
-from midcourse.replay import states
+from midcourse.replay import list_states
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.statements import SAVE_EVENT
 from midcourse.testing.conformance.store import same
@@ -42,7 +42,7 @@ async def both_ways(store: PostgresStore, recording: Recording) -> None:
     """The same run, kept turn by turn under one name and appended under another."""
     kept, appended = (replace(recording.opening, id=name) for name in ("kept", "appended"))
     await store.begin(kept, TASK)
-    for run, row in zip(states(kept, recording.rows)[1:], recording.rows, strict=True):
+    for run, row in zip(list_states(kept, recording.rows)[1:], recording.rows, strict=True):
         await store.keep(run, row.event, row.commands)
     await store.begin(appended, TASK)
     await append(store, "appended", *events_of(recording))
@@ -81,7 +81,7 @@ async def test_turn_kept_after_appended_events_goes_on_from_them(store: Postgres
     *first, last = recording.rows
     await store.begin(opening, TASK)
     await append(store, "a", *events_of(replace(recording, rows=tuple(first))))
-    *_, before, after = states(opening, recording.rows)
+    *_, before, after = list_states(opening, recording.rows)
     assert (await store.load("a"))[0] == before
     await store.keep(after, last.event, last.commands)
     assert (await store.load("a"))[0] == after

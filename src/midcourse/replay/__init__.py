@@ -20,7 +20,7 @@ from midcourse.replay.recorded import Replayed as Replayed
 from midcourse.replay.recorded import Row as Row
 from midcourse.replay.recorded import Tally as Tally
 from midcourse.replay.recorded import Verdict as Verdict
-from midcourse.replay.recorded import turn as turn
+from midcourse.replay.recorded import take_turn as take_turn
 from midcourse.replay.rerun import count_carried_out as count_carried_out
+from midcourse.replay.rerun import list_states as list_states
 from midcourse.replay.rerun import replay as replay
-from midcourse.replay.rerun import states as states

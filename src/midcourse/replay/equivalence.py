@@ -25,15 +25,15 @@ from midcourse.domain.move import End
 from midcourse.replay.recorded import Commands
 
 
-def end_of(commands: Commands) -> Finish | None:
+def find_end(commands: Commands) -> Finish | None:
     return next((command for command in commands if isinstance(command, Finish)), None)
 
 
-def asks(commands: Commands) -> bool:
+def asks_person(commands: Commands) -> bool:
     return any(isinstance(command, AskPerson) for command in commands)
 
 
-def timeout(command: Command) -> float:
+def timeout_of(command: Command) -> float:
     match command:
         case OpenWorld() | Observe() | MakePlan() | Act() | Verify() | CheckDone():
             return command.timeout
@@ -45,13 +45,13 @@ def timeout(command: Command) -> float:
             assert_never(command)
 
 
-def bare(commands: Commands) -> Commands:
+def normalize(commands: Commands) -> Commands:
     """What of them reaches the world, the planner or a person. The timer of a question or a pause does not."""
     lasting = any(isinstance(command, AskPerson | Record) for command in commands)
-    return tuple(_alike(command) for command in commands if not (lasting and isinstance(command, Wait)))
+    return tuple(_normalize_command(command) for command in commands if not (lasting and isinstance(command, Wait)))
 
 
-def _alike(command: Command) -> Command:
+def _normalize_command(command: Command) -> Command:
     match command:
         case OpenWorld() | Observe() | Act() | Verify() | CheckDone() | JudgeCloseness() | PlanRevert():
             return replace(command, id=0, timeout=0.0)
@@ -68,7 +68,7 @@ def _alike(command: Command) -> Command:
 # --- in words
 
 
-def difference(ours: Commands, theirs: Commands) -> str:
+def describe_difference(ours: Commands, theirs: Commands) -> str:
     match ours, theirs:
         case (MakePlan(wrap_up=True) as mine,), (MakePlan(wrap_up=False) as its,) if (
             replace(mine, wrap_up=False) == its
@@ -79,10 +79,10 @@ def difference(ours: Commands, theirs: Commands) -> str:
         case (AskPerson(),), (AskPerson(),):
             return "a person would have been asked about something else"
         case _:
-            return f"it would {list_commands(ours)} instead of {list_commands(theirs)}"
+            return f"it would {describe_commands(ours)} instead of {describe_commands(theirs)}"
 
 
-def list_commands(commands: Commands) -> str:
+def describe_commands(commands: Commands) -> str:
     return ", ".join(describe(command) for command in commands) or "do nothing yet"
 
 
@@ -96,7 +96,7 @@ def describe(command: Command) -> str:
         case MakePlan():
             return f"make plan {command.version} ({command.cause})"
         case Advise():
-            return _advice(command)
+            return _describe_advice(command)
         case Act():
             return f"do step {command.index + 1} of plan {command.version}"
         case Verify():
@@ -121,7 +121,7 @@ def describe(command: Command) -> str:
             assert_never(command)
 
 
-def _advice(command: Advise) -> str:
+def _describe_advice(command: Advise) -> str:
     match command.role:
         case "reflector":
             return f"have failure '{command.failure.reason if command.failure else ''}' explained"
@@ -133,5 +133,5 @@ def _advice(command: Advise) -> str:
             return "judge how far the outline is"
 
 
-def why(end: Finish | End) -> str:
+def describe_end(end: Finish | End) -> str:
     return f"{end.reason}, {end.detail}"

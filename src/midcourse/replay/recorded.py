@@ -109,7 +109,7 @@ class Replayed:
         return Lost(steps=self.recorded.completed - self.until.completed, success=self.reached in SUCCESSES)
 
 
-def turn(run: Run, event: Event) -> tuple[Run, Commands]:
+def take_turn(run: Run, event: Event) -> tuple[Run, Commands]:
     """As `drive` has it."""
     try:
         return decide(run, event)
@@ -117,7 +117,7 @@ def turn(run: Run, event: Event) -> tuple[Run, Commands]:
         return abort(run, f"{type(bug).__name__}: {bug}")
 
 
-def result(
+def build_result(
     verdict: Verdict, run: Run, recorded: Run, issued: Sequence[Commands], *, at: int = 0, detail: str = ""
 ) -> Replayed:
     return Replayed(

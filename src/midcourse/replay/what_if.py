@@ -36,8 +36,17 @@ from midcourse.domain.move import End
 from midcourse.domain.phase import Concluding
 from midcourse.domain.run import Issued, Run
 from midcourse.policy.spending import worst_plan
-from midcourse.replay.equivalence import asks, bare, describe, difference, end_of, list_commands, timeout, why
-from midcourse.replay.recorded import Commands, Replayed, Row, Verdict, result, turn
+from midcourse.replay.equivalence import (
+    asks_person,
+    describe,
+    describe_commands,
+    describe_difference,
+    describe_end,
+    find_end,
+    normalize,
+    timeout_of,
+)
+from midcourse.replay.recorded import Commands, Replayed, Row, Verdict, build_result, take_turn
 
 TICK = 0.001
 """Seconds after a time-out at which it has certainly passed, allowing for rounding."""
@@ -61,14 +70,14 @@ CHARGED = (Planned, TryPlanned, ClosenessJudged, Advised)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Parting:
+class _Divergence:
     """Where the two part, how and why."""
 
     verdict: Verdict
     detail: str
 
 
-class Changed:
+class ChangedReplay:
     """The recorded run and the changed one side by side. Command ids may differ: a pause with a deadline has a timer more."""
 
     def __init__(self, opening: Run, states: Sequence[Run], limits: Limits) -> None:
@@ -81,20 +90,20 @@ class Changed:
 
     def walk(self, rows: Sequence[Row]) -> Replayed:
         for row, (before, after) in zip(rows, pairwise(self._states), strict=False):
-            parting = self._before(row.event, before)
+            parting = self._check_event(row.event, before)
             if parting is None:
-                event = self._ours(row.event)
-                self._run, commands = turn(self._run, event)
+                event = self._with_own_ids(row.event)
+                self._run, commands = take_turn(self._run, event)
                 self._issued.append(commands)
-                parting = self._compare(commands, row.commands, _last_resort(after))
+                parting = self._compare(commands, row.commands, _end_after_check(after))
             if parting is not None:
-                return self._parted(parting, row.seq)
-        return result("same_course", self._run, self._states[-1], self._issued, detail=self._note)
+                return self._build_result(parting, row.seq)
+        return build_result("same_course", self._run, self._states[-1], self._issued, detail=self._note)
 
-    def _parted(self, parting: _Parting, at: int) -> Replayed:
-        return result(parting.verdict, self._run, self._states[-1], self._issued, at=at, detail=parting.detail)
+    def _build_result(self, parting: _Divergence, at: int) -> Replayed:
+        return build_result(parting.verdict, self._run, self._states[-1], self._issued, at=at, detail=parting.detail)
 
-    def _ours(self, event: Event) -> Event:
+    def _with_own_ids(self, event: Event) -> Event:
         if isinstance(event, Answer):
             return replace(event, answers=self._ids.get(event.answers, 0))
         if isinstance(event, ApprovalDecided):
@@ -103,22 +112,22 @@ class Changed:
 
     # --- would this event have come at all, and like this?
 
-    def _before(self, event: Event, before: Run) -> _Parting | None:
-        fired = self._timer_before(event, before)
+    def _check_event(self, event: Event, before: Run) -> _Divergence | None:
+        fired = self._find_earlier_timer(event, before)
         if fired is not None:
-            return self._ends_with(fired) or _undetermined("a timer would have fired before")
+            return self._try_end(fired) or _diverge_undetermined("a timer would have fired before")
         if not isinstance(event, Answer):
             return None
-        theirs = _pending(before, event.answers)
-        ours = _pending(self._run, self._ids.get(event.answers, 0))
+        theirs = _find_pending(before, event.answers)
+        ours = _find_pending(self._run, self._ids.get(event.answers, 0))
         if theirs is None or ours is None:
             return None
-        return self._patience(event, theirs, ours) or self._would_differ(event, theirs.command)
+        return self._compare_patience(event, theirs, ours) or self._check_answer(event, theirs.command)
 
-    def _timer_before(self, event: Event, before: Run) -> TimerFired | None:
+    def _find_earlier_timer(self, event: Event, before: Run) -> TimerFired | None:
         """A wait for a person or in a pause that would have been over before this."""
         for theirs in before.pending:
-            ours = _pending(self._run, self._ids.get(theirs.command.id, 0))
+            ours = _find_pending(self._run, self._ids.get(theirs.command.id, 0))
             if ours is None or not isinstance(theirs.command, Wait) or not isinstance(ours.command, Wait):
                 continue
             due = ours.at + ours.command.seconds
@@ -131,7 +140,7 @@ class Changed:
                     return TimerFired(answers=ours.command.id, at=due)
         return None
 
-    def _patience(self, event: Answer, theirs: Issued, ours: Issued) -> _Parting | None:
+    def _compare_patience(self, event: Answer, theirs: Issued, ours: Issued) -> _Divergence | None:
         """Whether the answer came while the recorded run waited for it and the changed one no more, or the reverse.
 
         If a process died meanwhile, it is not known when: the time without one counts as work.
@@ -140,23 +149,27 @@ class Changed:
             waits, waited = ours.command.seconds, theirs.command.seconds
             if waited < waits and event.at < ours.at + waits:
                 detail = f"the recorded run stopped waiting after {waited:g} s, this one would have waited {waits:g} s"
-                return _Parting(verdict="not_recorded", detail=detail)
+                return _Divergence(verdict="not_recorded", detail=detail)
             return None
-        patience = self._allowed(ours.command, self._new, event)
-        allowed = self._allowed(theirs.command, self._old, event)
+        patience = self._allowed_seconds(ours.command, self._new, event)
+        allowed = self._allowed_seconds(theirs.command, self._old, event)
         took, doing = event.at - ours.at, describe(theirs.command)
         if patience < allowed and took > patience:
-            given_up = self._given_up(ours.command, event, min(event.at, ours.at + patience + TICK))
-            if patience == timeout(ours.command) and given_up and (ended := self._ends_with(given_up)):
+            given_up = self._build_timeout_answer(ours.command, event, min(event.at, ours.at + patience + TICK))
+            if patience == timeout_of(ours.command) and given_up and (ended := self._try_end(given_up)):
                 return ended
-            return _undetermined(f"to {doing} took {took:.1f} s, and would have been given up after {patience:g} s")
+            return _diverge_undetermined(
+                f"to {doing} took {took:.1f} s, and would have been given up after {patience:g} s"
+            )
         if patience > allowed and took + SLACK >= allowed:
-            return _undetermined(f"to {doing} was given up after {allowed:g} s, and would have been given more time")
+            return _diverge_undetermined(
+                f"to {doing} was given up after {allowed:g} s, and would have been given more time"
+            )
         return None
 
-    def _allowed(self, command: Command, limits: Limits, event: Answer) -> float:
+    def _allowed_seconds(self, command: Command, limits: Limits, event: Answer) -> float:
         """How long this may take. The duration of its parts was not recorded, so the shortest changed limit counts."""
-        times = [timeout(command)]
+        times = [timeout_of(command)]
         acts = isinstance(command, Act | Verify)
         reads = isinstance(event, Planned) and any(step.effect == "irreversible" for step in event.steps)
         if acts and self._old.act_timeout_seconds != self._new.act_timeout_seconds:
@@ -168,108 +181,112 @@ class Changed:
             times.append(limits.plan_timeout_seconds)
         return min(times)
 
-    def _given_up(self, command: Command, event: Answer, at: float) -> Answer | None:
+    def _build_timeout_answer(self, command: Command, event: Answer, at: float) -> Answer | None:
         """The answer of a command that ran out of time, if there is only one. Its cost is the recorded one."""
         answer = answer_for_lost(command, event.cost)
         if not isinstance(command, GIVEN_UP) or not isinstance(answer, Answer):
             return None
         return replace(answer, at=at)
 
-    def _would_differ(self, event: Answer, command: Command) -> _Parting | None:
+    def _check_answer(self, event: Answer, command: Command) -> _Divergence | None:
         """Whether a limit was changed that the answer itself depends on."""
         old, new = self._old, self._new
         looks = isinstance(command, Act | Verify) or (isinstance(command, Observe) and not command.free)
         looks = looks or (isinstance(command, CheckDone) and command.look)
         if looks and old.look_calls != new.look_calls and not (isinstance(event, Acted) and not event.looked):
-            return _undetermined("what a look costs was changed, and the recorded looks cost what they did")
+            return _diverge_undetermined("what a look costs was changed, and the recorded looks cost what they did")
         charged = isinstance(event, CHARGED)
         if charged and event.verdict in ("transport", "garbage") and worst_plan(old) != worst_plan(new):
-            return _undetermined("what a planner call that failed is charged was changed")
+            return _diverge_undetermined("what a planner call that failed is charged was changed")
         thinks = isinstance(command, Observe | Act | Verify | CheckDone)
         if thinks and (old.vision, old.reads_words) != (new.vision, new.reads_words):
-            return _undetermined("whether a model reads was changed, and its answer is unknown")
+            return _diverge_undetermined("whether a model reads was changed, and its answer is unknown")
         if not isinstance(event, Planned):
             return None
         if self._run.has_detours and bool(old.detour_iterations) != bool(new.detour_iterations):
-            return _undetermined("the planner would have been told otherwise about detours")
+            return _diverge_undetermined("the planner would have been told otherwise about detours")
         steps = sum(step.place != "replan" for step in event.steps)
         if new.max_plan_steps < steps:
-            return _undetermined(f"the plan of {steps} steps would have been cut after {new.max_plan_steps}")
+            return _diverge_undetermined(f"the plan of {steps} steps would have been cut after {new.max_plan_steps}")
         if old.max_plan_steps <= steps and new.max_plan_steps > old.max_plan_steps:
-            return _undetermined(f"the plan may have been cut after {old.max_plan_steps} steps")
+            return _diverge_undetermined(f"the plan may have been cut after {old.max_plan_steps} steps")
         adaptive = (old.approvals == "adaptive") != (new.approvals == "adaptive")
         if adaptive and any(step.effect == "reversible" for step in event.steps):
-            return _undetermined("whether people had agreed to the like of its reversible steps was not recorded")
+            return _diverge_undetermined(
+                "whether people had agreed to the like of its reversible steps was not recorded"
+            )
         return None
 
     # --- would the same be done about it?
 
-    def _ends_with(self, event: Event) -> _Parting | None:
+    def _try_end(self, event: Event) -> _Divergence | None:
         """What would have come instead ends the run, or it is not taken."""
-        run, commands = turn(self._run, event)
-        end = end_of(commands)
+        run, commands = take_turn(self._run, event)
+        end = find_end(commands)
         if end is None:
             return None
         self._run = run
         self._issued.append(commands)
-        return _Parting(verdict="ends_earlier", detail=why(end))
+        return _Divergence(verdict="ends_earlier", detail=describe_end(end))
 
-    def _compare(self, ours: Commands, theirs: Commands, gave_up: End | None) -> _Parting | None:
-        end, recorded_end = end_of(ours), end_of(theirs)
+    def _compare(self, ours: Commands, theirs: Commands, gave_up: End | None) -> _Divergence | None:
+        end, recorded_end = find_end(ours), find_end(theirs)
         if recorded_end is not None:
-            return self._at_the_end(end, recorded_end)
+            return self._compare_ends(end, recorded_end)
         if end is not None:
-            return _Parting(verdict="ends_earlier", detail=why(end))
-        if asks(ours) and not asks(theirs):
-            detail = f"instead of going on to {list_commands(theirs)}"
-            return _Parting(verdict="asks_earlier", detail=detail)
-        self._learn(ours, theirs)
-        mine, its = bare(ours), tuple(self._renumbered(command) for command in bare(theirs))
+            return _Divergence(verdict="ends_earlier", detail=describe_end(end))
+        if asks_person(ours) and not asks_person(theirs):
+            detail = f"instead of going on to {describe_commands(theirs)}"
+            return _Divergence(verdict="asks_earlier", detail=detail)
+        self._match_ids(ours, theirs)
+        mine, its = normalize(ours), tuple(self._with_own_doubt(command) for command in normalize(theirs))
         if mine == its:
             return None
         if gave_up is not None:
-            return _went_on(gave_up)
-        if _last_resort(self._run) is not None:
-            return self._ends_unless_done(ours)
-        return _undetermined(difference(mine, its))
+            return _continue_unrecorded(gave_up)
+        if _end_after_check(self._run) is not None:
+            return self._end_after_failed_check(ours)
+        return _diverge_undetermined(describe_difference(mine, its))
 
-    def _ends_unless_done(self, ours: Commands) -> _Parting | None:
+    def _end_after_failed_check(self, ours: Commands) -> _Divergence | None:
         """It would have looked once more whether the task is done, and ended either way."""
         check = next(command for command in ours if isinstance(command, CheckDone))
         self._issued.pop()
-        ended = self._ends_with(DoneChecked(answers=check.id, at=self._run.now))
+        ended = self._try_end(DoneChecked(answers=check.id, at=self._run.now))
         return ended and replace(ended, detail=f"{ended.detail}; unless done_when was met by then")
 
-    def _renumbered(self, command: Command) -> Command:
+    def _with_own_doubt(self, command: Command) -> Command:
         return replace(command, doubted=self._ids.get(command.doubted, 0)) if isinstance(command, Verify) else command
 
-    def _at_the_end(self, end: Finish | None, recorded: Finish) -> _Parting | None:
+    def _compare_ends(self, end: Finish | None, recorded: Finish) -> _Divergence | None:
         if end is None:
-            return _went_on(recorded)
+            return _continue_unrecorded(recorded)
         self._ids[recorded.id] = end.id
         if (end.reason, end.detail) != (recorded.reason, recorded.detail):
-            self._note = f"it would have ended at the same point, as {why(end)} instead of {why(recorded)}"
+            self._note = (
+                f"it would have ended at the same point, as {describe_end(end)} instead of {describe_end(recorded)}"
+            )
         return None
 
-    def _learn(self, ours: Commands, theirs: Commands) -> None:
+    def _match_ids(self, ours: Commands, theirs: Commands) -> None:
         for kind in (False, True):
             mine, its = ([one for one in some if isinstance(one, Wait) is kind] for some in (ours, theirs))
             self._ids.update((it.id, my.id) for my, it in zip(mine, its, strict=False))
 
 
-def _pending(run: Run, number: int) -> Issued | None:
+def _find_pending(run: Run, number: int) -> Issued | None:
     return next((one for one in run.pending if one.command.id == number), None)
 
 
-def _last_resort(run: Run) -> End | None:
+def _end_after_check(run: Run) -> End | None:
     """How it ends, if it is only being checked whether the task is done all the same."""
     return run.phase.otherwise if isinstance(run.phase, Concluding) else None
 
 
-def _went_on(recorded: Finish | End) -> _Parting:
-    detail = f"the recorded run ended there ({why(recorded)}), this one would have gone on"
-    return _Parting(verdict="not_recorded", detail=detail)
+def _continue_unrecorded(recorded: Finish | End) -> _Divergence:
+    detail = f"the recorded run ended there ({describe_end(recorded)}), this one would have gone on"
+    return _Divergence(verdict="not_recorded", detail=detail)
 
 
-def _undetermined(detail: str) -> _Parting:
-    return _Parting(verdict="undetermined", detail=detail)
+def _diverge_undetermined(detail: str) -> _Divergence:
+    return _Divergence(verdict="undetermined", detail=detail)

@@ -13,7 +13,7 @@ from midcourse.app.extras import missing_extras
 from midcourse.server.access.guard import Guard, RateLimit, Site
 from midcourse.server.models.base import Model
 from midcourse.server.models.problem import Problem
-from midcourse.server.problems import add_handlers, documented
+from midcourse.server.problems import add_handlers, problem_responses
 from midcourse.server.routes import (
     control,
     events,
@@ -95,7 +95,7 @@ def build_api(shared: Shared | None = None) -> FastAPI:
         """Whether the server answers."""
         return Health(ok=True, version=version("midcourse"))
 
-    @app.get("/readyz", tags=["health"], responses=documented())
+    @app.get("/readyz", tags=["health"], responses=problem_responses())
     async def readiness(shared: SharedState) -> Health:
         """Whether the server reaches the database of every tenant."""
         await shared.desks.ping()

@@ -85,12 +85,12 @@ class WatchedRun:
         self.viewers += 1
         try:
             if last_id:
-                await self._caught_up()
-            place, rewind = self._place_after(last_id)
+                await self._wait_until_caught_up()
+            place, rewind = self._find_place_after(last_id)
             if rewind is not None:
                 yield rewind
             if self._notice and not any(sent.type == "notice" for sent in self.log[place:]):
-                yield _sent(NoticeMessage(why_not_driven=self._notice))
+                yield _encode(NoticeMessage(why_not_driven=self._notice))
             while True:
                 while place < len(self.log):
                     yield self.log[place]
@@ -104,20 +104,20 @@ class WatchedRun:
             self.viewers -= 1
             self.left_at = time.monotonic()
 
-    async def _caught_up(self) -> None:
+    async def _wait_until_caught_up(self) -> None:
         async with self._news:
             await self._news.wait_for(lambda: self._looked or self.over)
 
-    def _place_after(self, last_id: str) -> tuple[int, Sent | None]:
+    def _find_place_after(self, last_id: str) -> tuple[int, Sent | None]:
         """Where to continue; and what to send first to a viewer who has heard more than there is: the database was restored."""
         if not last_id.isascii() or not last_id.isdigit():
             return 0, None
         last = int(last_id)
         if last > self._trail.run.seq:
-            return 0, _sent(RewindMessage(to=self._opening.seq))
-        return next((place for place, sent in enumerate(self.log) if sent.seq > last), self._place_of_end()), None
+            return 0, _encode(RewindMessage(to=self._opening.seq))
+        return next((place for place, sent in enumerate(self.log) if sent.seq > last), self._find_place_of_end()), None
 
-    def _place_of_end(self) -> int:
+    def _find_place_of_end(self) -> int:
         """Where a viewer who has heard every turn continues: at the end of the run, if that was not heard."""
         return len(self.log) - 1 if self.log and self.log[-1].type == "end" else len(self.log)
 
@@ -127,7 +127,7 @@ class WatchedRun:
         try:
             while True:
                 try:
-                    turned = await self._look()
+                    turned = await self._read_journal()
                     away_since = 0.0
                 except OSError:
                     away_since = away_since or time.monotonic()
@@ -136,7 +136,7 @@ class WatchedRun:
                     await asyncio.sleep(1.0)
                     continue
                 quiet = 0 if turned else quiet + 1
-                await self._look_for_driver(quiet)
+                await self._check_driver(quiet)
                 if is_over(self._trail.run) and await self._add_end():
                     return
                 if not turned:
@@ -149,7 +149,7 @@ class WatchedRun:
             self.over = True
             await self._wake()
 
-    async def _look(self) -> bool:
+    async def _read_journal(self) -> bool:
         """Take what has happened since. Returns whether anything has."""
         rows = await self._desk.store.happened(self._run_id, self._trail.run.seq)
         if rows:
@@ -157,14 +157,14 @@ class WatchedRun:
                 self._plans[plan.version] = plan
                 self._narrator.add_plan(plan)
         for begin in range(0, len(rows), CHUNK):
-            self.log += map(self._turn, self._trail.take(rows[begin : begin + CHUNK]))
+            self.log += map(self._build_turn, self._trail.take(rows[begin : begin + CHUNK]))
             await self._wake()
             await asyncio.sleep(0.01 if begin + CHUNK < len(rows) else 0)
         self._looked = True
         await self._wake()
         return bool(rows)
 
-    def _turn(self, turn: Progress) -> Sent:
+    def _build_turn(self, turn: Progress) -> Sent:
         run, event = turn.run, turn.event
         made = self._narrator.new_plan_version(event)
         line = self._narrator.describe(event, turn.commands)
@@ -188,9 +188,9 @@ class WatchedRun:
             made_plan=made or None,
             seen=getattr(event, "seen", None),
         )
-        return _sent(message, seq=run.seq, id=str(run.seq))
+        return _encode(message, seq=run.seq, id=str(run.seq))
 
-    async def _look_for_driver(self, quiet: int) -> None:
+    async def _check_driver(self, quiet: int) -> None:
         """Say once that nothing drives the run, and once that something does again."""
         if quiet % max(1, self._control.quiet_looks) or is_over(self._trail.run):
             return
@@ -200,7 +200,7 @@ class WatchedRun:
             why = str(broken)
         if why != self._notice:
             self._notice = why
-            self.log.append(_sent(NoticeMessage(why_not_driven=why), seq=self._trail.run.seq))
+            self.log.append(_encode(NoticeMessage(why_not_driven=why), seq=self._trail.run.seq))
             await self._wake()
 
     async def _add_end(self) -> bool:
@@ -209,7 +209,7 @@ class WatchedRun:
             await asyncio.sleep(GLANCE)
             return False
         message = EndMessage(final_reason=result.final_reason, success=result.success, verified=result.verified)
-        self.log.append(_sent(message, seq=self._trail.run.seq))
+        self.log.append(_encode(message, seq=self._trail.run.seq))
         return True
 
     async def _wake(self) -> None:
@@ -217,7 +217,7 @@ class WatchedRun:
             self._news.notify_all()
 
 
-def _sent(
+def _encode(
     message: TurnMessage | RewindMessage | NoticeMessage | EndMessage,
     seq: int = 0,
     id: str | None = None,  # noqa: A002
@@ -249,16 +249,16 @@ class Hub:
         return len(self._watched)
 
     async def close(self) -> None:
-        for one in self._watched.values():
-            await one.close()
+        for run in self._watched.values():
+            await run.close()
 
     async def _sweep(self) -> None:
         """Forget runs that are not watched any more."""
         now = time.monotonic()
         left = [
             key
-            for key, one in self._watched.items()
-            if not one.viewers and now - one.left_at > (0.0 if one.over else LINGER)
+            for key, run in self._watched.items()
+            if not run.viewers and now - run.left_at > (0.0 if run.over else LINGER)
         ]
-        for one in [self._watched.pop(key) for key in left]:
-            await one.close()
+        for run in [self._watched.pop(key) for key in left]:
+            await run.close()

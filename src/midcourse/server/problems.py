@@ -27,7 +27,7 @@ from midcourse.server.models.questions import RowChange
 
 MEDIA_TYPE = "application/problem+json"
 
-OF_ERRORS: tuple[tuple[type[Exception], int, ProblemCode], ...] = (
+ERROR_CODES: tuple[tuple[type[Exception], int, ProblemCode], ...] = (
     (RunUnknown, 404, "not_found"),
     (RunPruned, 410, "pruned"),
     (KeyTaken, 409, "key_taken"),
@@ -43,7 +43,7 @@ OF_ERRORS: tuple[tuple[type[Exception], int, ProblemCode], ...] = (
 )
 """The first that fits counts."""
 
-OF_STATUS: dict[int, tuple[ProblemCode, str]] = {
+STATUS_CODES: dict[int, tuple[ProblemCode, str]] = {
     401: ("unauthenticated", "open the address that `midcourse serve` printed, or send `Authorization: Bearer KEY`"),
     403: ("forbidden", "ask an administrator for a key with another role"),
     404: ("not_found", "GET /api/v1/runs lists the runs; /api/v1/openapi.json all addresses"),
@@ -78,7 +78,7 @@ class Refusal(Exception):
             status=status,
             code=code,
             detail=detail,
-            next=next or OF_STATUS.get(status, ("", ""))[1],
+            next=next or STATUS_CODES.get(status, ("", ""))[1],
             changes=tuple(changes),
             question=question,
         )
@@ -89,7 +89,7 @@ def respond(problem: Problem, headers: dict[str, str] | None = None) -> Response
     return Response(body, status_code=problem.status, media_type=MEDIA_TYPE, headers=headers)
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The `responses` of a route that may end with these, besides those that every route may end with."""
     schema = {"$ref": "#/components/schemas/Problem"}
     return {
@@ -99,48 +99,48 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def add_handlers(app: FastAPI) -> None:
-    async def refusal(_: Request, error: Exception) -> Response:
+    async def handle_refusal(_: Request, error: Exception) -> Response:
         assert isinstance(error, Refusal)
         return respond(error.problem)
 
-    async def misuse(_: Request, error: Exception) -> Response:
-        row = next(row for row in OF_ERRORS if isinstance(error, row[0]))
+    async def handle_misuse(_: Request, error: Exception) -> Response:
+        row = next(row for row in ERROR_CODES if isinstance(error, row[0]))
         return respond(Refusal(row[1], row[2], str(error)).problem)
 
-    async def invalid(_: Request, error: Exception) -> Response:
+    async def handle_invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:20])
-        return respond(Refusal(422, "invalid", said, next="send what /api/v1/openapi.json describes").problem)
+        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:20])
+        return respond(Refusal(422, "invalid", problems, next="send what /api/v1/openapi.json describes").problem)
 
-    async def http(request: Request, error: Exception) -> Response:
+    async def handle_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        code: ProblemCode = OF_STATUS[error.status_code][0] if error.status_code in OF_STATUS else "invalid"
-        refusal = Refusal(error.status_code, code, str(error.detail))
+        code: ProblemCode = STATUS_CODES[error.status_code][0] if error.status_code in STATUS_CODES else "invalid"
+        handle_refusal = Refusal(error.status_code, code, str(error.detail))
         headers = dict(error.headers or {})
         if error.status_code == 405:
             headers["Allow"] = ", ".join(_methods_at(request))
-        return respond(refusal.problem, headers)
+        return respond(handle_refusal.problem, headers)
 
-    async def bug(_: Request, error: Exception) -> Response:
+    async def handle_bug(_: Request, error: Exception) -> Response:
         hint = "please report it; the server's log has the traceback"
         return respond(Refusal(500, "internal", f"{type(error).__name__} in the server", next=hint).problem)
 
-    app.add_exception_handler(Refusal, refusal)
-    app.add_exception_handler(MidcourseError, misuse)
-    app.add_exception_handler(ConnectionError, misuse)
-    app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(HTTPException, http)
-    app.add_exception_handler(Exception, bug)
+    app.add_exception_handler(Refusal, handle_refusal)
+    app.add_exception_handler(MidcourseError, handle_misuse)
+    app.add_exception_handler(ConnectionError, handle_misuse)
+    app.add_exception_handler(RequestValidationError, handle_invalid)
+    app.add_exception_handler(HTTPException, handle_http)
+    app.add_exception_handler(Exception, handle_bug)
 
 
 def _methods_at(request: Request) -> list[str]:
     """The methods of this address. The framework names only those of the first route that has it."""
     path, paths = request.url.path, request.app.openapi()["paths"]
-    fitting = [methods for template, methods in paths.items() if _fits(template, path)]
+    fitting = [methods for template, methods in paths.items() if _matches(template, path)]
     return sorted({method.upper() for methods in fitting for method in methods})
 
 
-def _fits(template: str, path: str) -> bool:
+def _matches(template: str, path: str) -> bool:
     parts, given = template.split("/"), path.split("/")
     return len(parts) == len(given) and all(
         part.startswith("{") or part == word for part, word in zip(parts, given, strict=True)

@@ -22,7 +22,7 @@ from midcourse.server.access.identity import Caller
 from midcourse.server.models.runs import RunStarted, StartRun, TaskRow
 from midcourse.server.problems import Refusal
 
-OF_THE_SERVER = frozenset({"home", "record", "cassette", "approval_policy", "model_base_url", "embedder_base_url"})
+SERVER_ONLY = frozenset({"home", "record", "cassette", "approval_policy", "model_base_url", "embedder_base_url"})
 """Settings that name files or addresses of the server: only its own configuration and task files may give them."""
 
 OUTCOME_UNKNOWN = (FleetUnavailable, StoreUnusable)
@@ -45,7 +45,7 @@ class Starts:
     def close(self) -> None:
         self._db.close()
 
-    async def once(
+    async def start_under_key(
         self, tenant: str, key: str, body: StartRun, run_id: str, start: Callable[[str], Awaitable[str]]
     ) -> tuple[str, bool]:
         """The run of this key, and whether it was started earlier. Raises `Refusal` if the key stands for another body.
@@ -96,7 +96,7 @@ async def start_once(starts: Starts, desk: Desk, tenant: str, key: str, body: St
         earlier_run = started.earlier
         return started.run
 
-    run, earlier = await starts.once(tenant, key, body, body.run_id or new_run_id(), start)
+    run, earlier = await starts.start_under_key(tenant, key, body, body.run_id or new_run_id(), start)
     return RunStarted(run=run, earlier=earlier or earlier_run)
 
 
@@ -120,7 +120,7 @@ def _task_row(name: str, reference: str, changed_at: int) -> TaskRow:
 
 def job_for(body: StartRun, caller: Caller, settings: Settings, folder: Path | None) -> Job:
     """The job that a request asks for. Raises `TaskInvalid` or `Refusal`."""
-    overrides = changed_settings(body.settings)
+    overrides = read_settings(body.settings)
     overrides["home"] = str(settings.home)
     if bool(body.task) == bool(body.text):
         raise TaskInvalid("give the name of a task in `task`, or a whole task file in `text`")
@@ -141,10 +141,10 @@ def job_for(body: StartRun, caller: Caller, settings: Settings, folder: Path | N
     return replace(_with_inputs(job, body.inputs), by=caller.name)
 
 
-def changed_settings(given: Mapping[str, Scalar]) -> dict[str, object]:
+def read_settings(given: Mapping[str, Scalar]) -> dict[str, object]:
     """Settings of a request. Raises `TaskInvalid` for those that only the server's own configuration may give."""
     for name in given:
-        if name in OF_THE_SERVER:
+        if name in SERVER_ONLY:
             raise TaskInvalid(f"settings.{name}: only the server's own settings may say this")
     return {name: "none" if value is None else value for name, value in given.items()}
 

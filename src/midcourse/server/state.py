@@ -79,7 +79,7 @@ def authenticate(shared: Shared, headers: Headers, cookies: dict[str, str]) -> C
 AnyCaller = Annotated[Caller, Depends(caller_of)]
 
 
-def needs(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
+def require_right(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
     """A dependency: the caller, who must have this right."""
 
     async def check(caller: AnyCaller) -> Caller:
@@ -90,10 +90,10 @@ def needs(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
     return check
 
 
-Reader = Annotated[Caller, Depends(needs("read"))]
-Operator = Annotated[Caller, Depends(needs("operate"))]
-Approver = Annotated[Caller, Depends(needs("decide"))]
-Admin = Annotated[Caller, Depends(needs("administer"))]
+Reader = Annotated[Caller, Depends(require_right("read"))]
+Operator = Annotated[Caller, Depends(require_right("operate"))]
+Approver = Annotated[Caller, Depends(require_right("decide"))]
+Admin = Annotated[Caller, Depends(require_right("administer"))]
 
 
 async def desk_of(shared: SharedState, caller: Reader) -> Desk:

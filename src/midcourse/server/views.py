@@ -47,11 +47,11 @@ async def run_row(desk: Desk, summary: RunSummary) -> RunRow:
     name = summary.task or await desk.task_of(summary)
     if state in ("done", "failed"):
         sentence = sentence_of_end(summary.final_reason, summary.verified)
-        return _row(summary, state, name, sentence, summary.calls or 0, summary.cost_usd or 0.0)
+        return _build_row(summary, state, name, sentence, summary.calls or 0, summary.cost_usd or 0.0)
     run, _ = await desk.store.load(summary.id)
     plan = await desk.store.plan(run.id, run.segment.version) if run.segment else None
     sentence = NOT_DRIVEN if state == "interrupted" else run_sentence(run, time.time(), current_step(run, plan))
-    return _row(summary, state, name, sentence, run.budget.spent.calls, run.budget.spent.microusd / MICRO)
+    return _build_row(summary, state, name, sentence, run.budget.spent.calls, run.budget.spent.microusd / MICRO)
 
 
 def sentence_of_end(final_reason: str, verified: bool | None) -> str:
@@ -60,7 +60,7 @@ def sentence_of_end(final_reason: str, verified: bool | None) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _row(summary: RunSummary, state: RunState, name: str, sentence: str, calls: int, cost_usd: float) -> RunRow:
+def _build_row(summary: RunSummary, state: RunState, name: str, sentence: str, calls: int, cost_usd: float) -> RunRow:
     return RunRow(
         id=summary.id,
         goal=summary.goal,
@@ -87,7 +87,7 @@ async def run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by: str =
     result = await store.result(run_id)
     plans = await store.plans(run_id)
     plan = next((one for one in plans if run.segment and one.version == run.segment.version), None)
-    row = await run_row(desk, await _summary(desk, run, task, result))
+    row = await run_row(desk, await _build_summary(desk, run, task, result))
     return RunView(
         **row.model_dump(),
         by=task.by,
@@ -112,11 +112,11 @@ async def run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by: str =
         durable=desk.kind == "fleet",
         why_not_driven="" if result else await why_not_driven(desk, run_id),
         taken_over_by=taken_over_by if row.state == "paused" else "",
-        may=_may(row.state, caller),
+        may=_list_actions(row.state, caller),
     )
 
 
-async def _summary(desk: Desk, run: Run, task: Task, result: Result | None) -> RunSummary:
+async def _build_summary(desk: Desk, run: Run, task: Task, result: Result | None) -> RunSummary:
     """Of a run whose state is loaded."""
     asked = await desk.store.open_question(run.id) if isinstance(run.phase, Asking) else None
     return RunSummary(
@@ -142,7 +142,7 @@ async def why_not_driven(desk: Desk, run_id: str) -> str:
         return str(why)
 
 
-MAY: dict[RunState, tuple[Action, ...]] = {
+ACTIONS: dict[RunState, tuple[Action, ...]] = {
     "running": ("pause", "cancel", "guide", "take_over"),
     "asking": ("pause", "cancel", "guide", "take_over"),
     "paused": ("resume", "cancel", "guide", "take_over"),
@@ -153,8 +153,8 @@ MAY: dict[RunState, tuple[Action, ...]] = {
 """What operators may do in each state."""
 
 
-def _may(state: RunState, caller: Caller) -> tuple[Action, ...]:
-    found = MAY[state] if caller.may("operate") else ()
+def _list_actions(state: RunState, caller: Caller) -> tuple[Action, ...]:
+    found = ACTIONS[state] if caller.may("operate") else ()
     return (*found, "decide") if caller.may("decide") and state == "asking" else found
 
 
@@ -192,7 +192,7 @@ def question_view(question: Question) -> QuestionView:
         title=TITLES[question.about],
         goal=question.goal,
         detail=question.detail,
-        steps=tuple(_asked_step(question, number) for number in range(len(question.consequences))),
+        steps=tuple(_build_asked_step(question, number) for number in range(len(question.consequences))),
         shown=list_digests(question),
         verdicts=VERDICTS[question.about],
         expires_at=question.expires_at,
@@ -204,18 +204,18 @@ def question_view(question: Question) -> QuestionView:
     )
 
 
-def _asked_step(question: Question, number: int) -> AskedStep:
-    one, before = question.consequences[number], before_of(question, number)
+def _build_asked_step(question: Question, number: int) -> AskedStep:
+    consequence, before = question.consequences[number], before_of(question, number)
     return AskedStep(
         says=question.says[number],
         digest=list_digests(question)[number],
-        abridged=one.commit.abridged,
-        effect=one.effect,
-        skill=one.skill,
-        origin=one.origin,
-        address=one.commit.address,
-        rows=tuple(map(row_view, list_rows(one))),
-        changed=tuple(map(change_view, find_changes(before, one))) if before else (),
+        abridged=consequence.commit.abridged,
+        effect=consequence.effect,
+        skill=consequence.skill,
+        origin=consequence.origin,
+        address=consequence.commit.address,
+        rows=tuple(map(row_view, list_rows(consequence))),
+        changed=tuple(map(change_view, find_changes(before, consequence))) if before else (),
     )
 
 

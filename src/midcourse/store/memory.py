@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 @dataclass(kw_only=True)
-class _Kept:
+class _StoredRun:
     task: Task
     opening: Run
     state: Run
@@ -64,7 +64,7 @@ class MemoryStore:
     """
 
     def __init__(self) -> None:
-        self._runs: dict[str, _Kept] = {}
+        self._runs: dict[str, _StoredRun] = {}
         self._driven: set[str] = set()
         self._audit: list[AuditRow] = []
 
@@ -88,10 +88,10 @@ class MemoryStore:
             raise KeyTaken(f"run {latest!r} has the key {task.key!r} already")
         if run.id in self._runs:
             raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
-        self._runs[run.id] = _Kept(task=task, opening=run, state=run)
+        self._runs[run.id] = _StoredRun(task=task, opening=run, state=run)
 
     async def run_with_key(self, key: str) -> str | None:
-        under = [run_id for run_id, kept in self._runs.items() if key and kept.task.key == key]
+        under = [run_id for run_id, stored in self._runs.items() if key and stored.task.key == key]
         return under[-1] if under else None
 
     async def keep(
@@ -104,73 +104,73 @@ class MemoryStore:
         known: int | None = None,
         message: int = 0,
     ) -> None:
-        kept = self._known(run.id)
+        stored = self._require_run(run.id)
         if claim:
             self._check_claim(claim)
         row = JournalRow(seq=run.seq, event=event, commands=commands)
-        if kept.journal and run.seq <= next(reversed(kept.journal)):
-            if kept.journal.get(run.seq) != row:
+        if stored.journal and run.seq <= next(reversed(stored.journal)):
+            if stored.journal.get(run.seq) != row:
                 raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")
             return
-        if known is not None and len(kept.messages) > known:
+        if known is not None and len(stored.messages) > known:
             raise MessageWaiting
-        kept.decided = max(kept.decided, message)
-        kept.journal[run.seq] = row
-        kept.state = run
-        kept.began_at = kept.began_at or event.at
+        stored.decided = max(stored.decided, message)
+        stored.journal[run.seq] = row
+        stored.state = run
+        stored.began_at = stored.began_at or event.at
         if is_human_input(event):
             self._audit.append(next_row("", self._head, run.id, run.seq, encode(event, Event)))
 
     async def claim_run(self, run_id: str, *, placed: int = 0) -> Claim:
-        kept = self._known(run_id)
-        if placed and placed < kept.placed:
+        stored = self._require_run(run_id)
+        if placed and placed < stored.placed:
             raise RunBusy(f"run {run_id!r} was given to another worker since")
-        epoch, turn = kept.rested
-        rested_at = turn if epoch == kept.epoch else -1
-        kept.epoch, kept.placed, kept.resting = kept.epoch + 1, max(kept.placed, placed), False
-        return Claim(run=run_id, epoch=kept.epoch, decided=kept.decided, rested_at=rested_at)
+        epoch, turn = stored.rested
+        rested_at = turn if epoch == stored.epoch else -1
+        stored.epoch, stored.placed, stored.resting = stored.epoch + 1, max(stored.placed, placed), False
+        return Claim(run=run_id, epoch=stored.epoch, decided=stored.decided, rested_at=rested_at)
 
     async def rest(self, claim: Claim, *, seq: int, known: int, wake_at: float | None = None) -> bool:
-        kept = self._check_claim(claim)
-        if len(kept.messages) > known:
+        stored = self._check_claim(claim)
+        if len(stored.messages) > known:
             return False
-        kept.resting, kept.rested = True, (claim.epoch, seq)
+        stored.resting, stored.rested = True, (claim.epoch, seq)
         return True
 
-    def _check_claim(self, claim: Claim) -> _Kept:
-        kept = self._known(claim.run)
-        if kept.epoch != claim.epoch:
+    def _check_claim(self, claim: Claim) -> _StoredRun:
+        stored = self._require_run(claim.run)
+        if stored.epoch != claim.epoch:
             raise RunBusy(f"run {claim.run!r} was claimed by another process")
-        return kept
+        return stored
 
     async def post(self, run_id: str, event: Request) -> Posted:
-        kept = self._known(run_id)
-        waiting = (message.event for message in kept.messages[kept.decided :])
-        if refused := find_objection_after(kept.state, waiting, event):
+        stored = self._require_run(run_id)
+        waiting = (message.event for message in stored.messages[stored.decided :])
+        if refused := find_objection_after(stored.state, waiting, event):
             return Posted(refused=refused)
-        kept.messages.append(Message(number=len(kept.messages) + 1, event=event))
-        return Posted(number=len(kept.messages), resting=kept.resting)
+        stored.messages.append(Message(number=len(stored.messages) + 1, event=event))
+        return Posted(number=len(stored.messages), resting=stored.resting)
 
     async def messages(self, run_id: str, after: int) -> tuple[Message, ...]:
-        return tuple(self._known(run_id).messages[after:])
+        return tuple(self._require_run(run_id).messages[after:])
 
     async def save_question(self, question: Question) -> None:
-        self._known(question.run).question = question
+        self._require_run(question.run).question = question
 
     async def open_question(self, run_id: str) -> Question | None:
-        kept = self._known(run_id)
-        asked = kept.state.phase.question if isinstance(kept.state.phase, Asking) else 0
-        return kept.question if kept.question and kept.question.id == asked else None
+        stored = self._require_run(run_id)
+        asked = stored.state.phase.question if isinstance(stored.state.phase, Asking) else 0
+        return stored.question if stored.question and stored.question.id == asked else None
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
-        kept = self._readable(run_id)
-        return kept.state, kept.task
+        stored = self._require_readable(run_id)
+        return stored.state, stored.task
 
     async def runs(self) -> tuple[RunSummary, ...]:
-        return tuple(_summary(kept) for kept in reversed(self._runs.values()))
+        return tuple(_summary(stored) for stored in reversed(self._runs.values()))
 
     async def find_runs(self, query: RunQuery) -> tuple[RunSummary, ...]:
-        numbered = [_listed(kept, place) for place, kept in enumerate(self._runs.values(), start=1)]
+        numbered = [_list_entry(stored, place) for place, stored in enumerate(self._runs.values(), start=1)]
         found = [
             run
             for run in reversed(numbered)
@@ -182,81 +182,81 @@ class MemoryStore:
         return tuple(found[: query.limit])
 
     async def count_runs(self) -> dict[RunStatus, int]:
-        return dict(Counter(_status(_summary(kept)) for kept in self._runs.values()))
+        return dict(Counter(_status(_summary(stored)) for stored in self._runs.values()))
 
     async def opening(self, run_id: str) -> Run:
-        return self._readable(run_id).opening
+        return self._require_readable(run_id).opening
 
     async def journal(self, run_id: str, above: int = 0) -> tuple[JournalRow, ...]:
-        return tuple(row for row in self._readable(run_id).journal.values() if row.seq > above)
+        return tuple(row for row in self._require_readable(run_id).journal.values() if row.seq > above)
 
     async def happened(self, run_id: str, above: int) -> tuple[Happened, ...]:
-        rows = self._readable(run_id).journal.values()
+        rows = self._require_readable(run_id).journal.values()
         return tuple(Happened(seq=row.seq, event=row.event) for row in rows if row.seq > above)
 
     async def save_session(self, run_id: str, handle: str) -> None:
-        self._known(run_id).session = handle
+        self._require_run(run_id).session = handle
 
     async def session(self, run_id: str) -> str:
-        kept = self._runs.get(run_id)
-        return kept.session if kept else ""
+        stored = self._runs.get(run_id)
+        return stored.session if stored else ""
 
     async def save_observation(self, run_id: str, observation: Observation) -> None:
-        self._known(run_id).observations[observation.id] = observation
+        self._require_run(run_id).observations[observation.id] = observation
 
     async def observation(self, run_id: str, observation_id: str) -> Observation | None:
-        kept = self._runs.get(run_id)
-        return kept.observations.get(observation_id) if kept else None
+        stored = self._runs.get(run_id)
+        return stored.observations.get(observation_id) if stored else None
 
     async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
-        plans = self._known(run_id).plans
+        plans = self._require_run(run_id).plans
         if plan.version not in plans or plan.made_by >= plans[plan.version].made_by:
             plans[plan.version] = plan
 
     async def plan(self, run_id: str, version: int, made_by: int = 0) -> PlanVersion | None:
-        kept = self._runs.get(run_id)
-        plan = kept.plans.get(version) if kept else None
+        stored = self._runs.get(run_id)
+        plan = stored.plans.get(version) if stored else None
         return plan if plan and made_by in (0, plan.made_by) else None
 
     async def plans(self, run_id: str, since: int = 0) -> tuple[PlanVersion, ...]:
-        kept = self._runs.get(run_id)
-        return _since(kept.plans, since) if kept else ()
+        stored = self._runs.get(run_id)
+        return _since(stored.plans, since) if stored else ()
 
     async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None:
-        self._known(run_id).consequences[digest] = consequence
+        self._require_run(run_id).consequences[digest] = consequence
 
     async def consequence(self, run_id: str, digest: str) -> Consequence | None:
-        kept = self._runs.get(run_id)
-        return kept.consequences.get(digest) if kept else None
+        stored = self._runs.get(run_id)
+        return stored.consequences.get(digest) if stored else None
 
     async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
-        self._known(run_id).ledger[entry.command] = entry
+        self._require_run(run_id).ledger[entry.command] = entry
 
     async def ledger_entry(self, run_id: str, command: int) -> LedgerEntry | None:
-        kept = self._runs.get(run_id)
-        return kept.ledger.get(command) if kept else None
+        stored = self._runs.get(run_id)
+        return stored.ledger.get(command) if stored else None
 
     async def ledger(self, run_id: str, since: int = 0) -> tuple[LedgerEntry, ...]:
-        kept = self._runs.get(run_id)
-        return _since(kept.ledger, since) if kept else ()
+        stored = self._runs.get(run_id)
+        return _since(stored.ledger, since) if stored else ()
 
     async def save_result(self, result: Result) -> None:
-        self._known(result.run).result = result
+        self._require_run(result.run).result = result
 
     async def result(self, run_id: str) -> Result | None:
-        kept = self._runs.get(run_id)
-        return kept.result if kept else None
+        stored = self._runs.get(run_id)
+        return stored.result if stored else None
 
     async def save_asked(self, asked: tuple[Asked, ...]) -> None:
         for one in asked:
-            self._known(one.run).asked[one.question, one.consequence] = one
+            self._require_run(one.run).asked[one.question, one.consequence] = one
 
     async def asked(self, run_id: str) -> tuple[Asked, ...]:
-        kept = self._runs.get(run_id)
-        return tuple(sorted(kept.asked.values(), key=lambda one: one.question)) if kept else ()
+        stored = self._runs.get(run_id)
+        return tuple(sorted(stored.asked.values(), key=lambda one: one.question)) if stored else ()
 
     async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
-        asked = [one for kept in self._runs.values() for one in kept.asked.values() if one.shape == shape]
+        asked = [one for stored in self._runs.values() for one in stored.asked.values() if one.shape == shape]
         events = [(row.run, decode_any(Event, row.body)) for row in reversed(self._audit)]
         found = [
             Answered(asked=one, decision=decision)
@@ -273,11 +273,11 @@ class MemoryStore:
             chain="",
             backed=True,
             rows=tuple(self._audit),
-            anchors=tuple(kept.result.audit for _, kept in runs if kept.result and kept.result.audit),
+            anchors=tuple(stored.result.audit for _, stored in runs if stored.result and stored.result.audit),
             inputs=tuple(
                 HumanInput(run=run_id, seq=row.seq, body=encode(row.event, Event))
-                for run_id, kept in runs
-                for row in kept.journal.values()
+                for run_id, stored in runs
+                for row in stored.journal.values()
                 if is_human_input(row.event)
             ),
         )
@@ -289,47 +289,47 @@ class MemoryStore:
     def _head(self) -> Head:
         return Head(n=self._audit[-1].n, hash=self._audit[-1].hash) if self._audit else START
 
-    def _known(self, run_id: str) -> _Kept:
-        kept = self._runs.get(run_id)
-        if kept is None:
+    def _require_run(self, run_id: str) -> _StoredRun:
+        stored = self._runs.get(run_id)
+        if stored is None:
             raise RunUnknown(f"no run {run_id!r} in this store")
-        return kept
+        return stored
 
-    def _readable(self, run_id: str) -> _Kept:
-        kept = self._known(run_id)
-        if kept.state.format != FORMAT:
-            raise FormatUnknown(f"run {run_id!r} has format {kept.state.format}, this version reads {FORMAT}")
-        return kept
+    def _require_readable(self, run_id: str) -> _StoredRun:
+        stored = self._require_run(run_id)
+        if stored.state.format != FORMAT:
+            raise FormatUnknown(f"run {run_id!r} has format {stored.state.format}, this version reads {FORMAT}")
+        return stored
 
 
 def _since(values: dict[int, T], since: int) -> tuple[T, ...]:
     return tuple(values[key] for key in sorted(key for key in values if key >= since))
 
 
-def _summary(kept: _Kept) -> RunSummary:
-    phase = kept.state.phase
+def _summary(stored: _StoredRun) -> RunSummary:
+    phase = stored.state.phase
     return RunSummary(
-        id=kept.state.id,
-        goal=kept.task.goal,
+        id=stored.state.id,
+        goal=stored.task.goal,
         phase=phase.kind,
         final_reason=phase.reason if isinstance(phase, Ended) else "",
-        began_at=kept.began_at,
+        began_at=stored.began_at,
     )
 
 
-def _listed(kept: _Kept, place: int) -> RunSummary:
-    run, asked = kept.state, kept.question
+def _list_entry(stored: _StoredRun, place: int) -> RunSummary:
+    run, asked = stored.state, stored.question
     asking = isinstance(run.phase, Asking) and asked is not None and asked.id == run.phase.question
     return replace(
-        _summary(kept),
+        _summary(stored),
         place=place,
-        key=kept.task.key,
-        world=kept.task.world,
+        key=stored.task.key,
+        world=stored.task.world,
         updated_at=run.now,
-        verified=kept.result.verified if kept.result else None,
+        verified=stored.result.verified if stored.result else None,
         calls=run.budget.spent.calls,
         cost_usd=run.budget.spent.microusd / MICRO,
-        waiting_since=asked.expires_at - kept.opening.limits.approval_seconds if asking and asked else None,
+        waiting_since=asked.expires_at - stored.opening.limits.approval_seconds if asking and asked else None,
     )
 
 

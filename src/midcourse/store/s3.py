@@ -34,14 +34,14 @@ class S3Blobs:
     async def put(self, run_id: str, blob: Blob) -> str:
         digest = blob.digest
         attributes = {"Content-Type": blob.media_type, "width": str(blob.width), "height": str(blob.height)}
-        with _errors_translated():
+        with _translate_errors():
             await self._bucket.put_async(self._key(run_id, digest), blob.data, attributes=attributes)
         return digest
 
     async def read(self, run_id: str, digest: str) -> Blob | None:
         if not is_digest(digest):
             return None
-        with _errors_translated():
+        with _translate_errors():
             try:
                 found = await self._bucket.get_async(self._key(run_id, digest))
             except FileNotFoundError:
@@ -58,7 +58,7 @@ class S3Blobs:
         return blob if blob.digest == digest else None
 
     async def delete(self, run_id: str) -> None:
-        with _errors_translated():
+        with _translate_errors():
             async for listed in self._bucket.list(self._key(run_id)):  # pyright: ignore[reportUnknownMemberType]
                 await self._bucket.delete_async([each["path"] for each in listed])
 
@@ -68,7 +68,7 @@ class S3Blobs:
 
 
 @contextmanager
-def _errors_translated() -> Generator[None]:
+def _translate_errors() -> Generator[None]:
     """Translates errors of the client, so that callers need not know it."""
     try:
         yield

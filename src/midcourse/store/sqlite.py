@@ -95,7 +95,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
 
         Two copies of a home would both carry out the same run. A run without a recorded place is bound to this file.
         """
-        (place,) = self._known(run_id, "SELECT place FROM runs WHERE id = ?")
+        (place,) = self._fetch_known(run_id, "SELECT place FROM runs WHERE id = ?")
         if not place:
             self._write(run_id, "UPDATE runs SET place = ? WHERE id = ?", self._place())
         elif place != self._place():
@@ -122,7 +122,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
     def _without_record(self, sent: Sent | None) -> Sent | None:
         if sent is None or sent.command == ACCEPTED:
             return None
-        found = self._one("SELECT 1 FROM ledger WHERE run = ? AND command = ?", sent.run, sent.command)
+        found = self._fetch_one("SELECT 1 FROM ledger WHERE run = ? AND command = ?", sent.run, sent.command)
         return None if found else sent
 
     # --- state and journal
@@ -157,7 +157,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
                 raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
 
     async def run_with_key(self, key: str) -> str | None:
-        row = self._one("SELECT id FROM runs WHERE key = ? AND key <> '' ORDER BY entered DESC LIMIT 1", key)
+        row = self._fetch_one("SELECT id FROM runs WHERE key = ? AND key <> '' ORDER BY entered DESC LIMIT 1", key)
         return row[0] if row else None
 
     async def keep(
@@ -175,9 +175,12 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
         with self._transaction(durable=must_survive(run, event, commands)):
             if claim:
                 self._check_claim(claim)
-            (last,) = self._one("SELECT max(seq) FROM journal WHERE run = ?", run.id)
+            (last,) = self._fetch_one("SELECT max(seq) FROM journal WHERE run = ?", run.id)
             if last is not None and run.seq <= last:
-                if self._one("SELECT event, commands FROM journal WHERE run = ? AND seq = ?", run.id, run.seq) != turn:
+                if (
+                    self._fetch_one("SELECT event, commands FROM journal WHERE run = ? AND seq = ?", run.id, run.seq)
+                    != turn
+                ):
                     raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")
                 return
             if known is not None and self._last_message(run.id) > known:
@@ -197,7 +200,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
                 add_to_audit(self._db, run.id, run.seq, turn[0])
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
-        state, task = self._known(run_id, "SELECT state, task FROM runs WHERE id = ?")
+        state, task = self._fetch_known(run_id, "SELECT state, task FROM runs WHERE id = ?")
         return read_run(run_id, state), decode_stored(Task, task)
 
     async def runs(self) -> tuple[RunSummary, ...]:
@@ -210,12 +213,12 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
         return count_runs(self._db)
 
     async def opening(self, run_id: str) -> Run:
-        state, pruned_at = self._known(run_id, "SELECT opening, pruned_at FROM runs WHERE id = ?")
+        state, pruned_at = self._fetch_known(run_id, "SELECT opening, pruned_at FROM runs WHERE id = ?")
         check_not_pruned(run_id, pruned_at)
         return read_run(run_id, state)
 
     async def journal(self, run_id: str, above: int = 0) -> tuple[JournalRow, ...]:
-        state, pruned_at = self._known(run_id, "SELECT state, pruned_at FROM runs WHERE id = ?")
+        state, pruned_at = self._fetch_known(run_id, "SELECT state, pruned_at FROM runs WHERE id = ?")
         check_not_pruned(run_id, pruned_at)
         check_format(run_id, state)
         sql = "SELECT seq, event, commands FROM journal WHERE run = ? AND seq > ? ORDER BY seq"
@@ -262,7 +265,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
         self._write(run_id, sql, key, compress(text.encode()))
 
     def _read_observation(self, run_id: str, key: str) -> str | None:
-        row = self._one("SELECT body FROM observations WHERE run = ? AND id = ?", run_id, key)
+        row = self._fetch_one("SELECT body FROM observations WHERE run = ? AND id = ?", run_id, key)
         return row and (expand(row[0]).decode() if isinstance(row[0], bytes) else row[0])
 
     async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
@@ -274,18 +277,20 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
 
     async def plan(self, run_id: str, version: int, made_by: int = 0) -> PlanVersion | None:
         sql = "SELECT body FROM plans WHERE run = ? AND version = ? AND ? IN (0, json_extract(body, '$.made_by'))"
-        return self._body(PlanVersion, sql, run_id, version, made_by)
+        return self._fetch_body(PlanVersion, sql, run_id, version, made_by)
 
     async def plans(self, run_id: str, since: int = 0) -> tuple[PlanVersion, ...]:
         sql = "SELECT body FROM plans WHERE run = ? AND version >= ? ORDER BY version"
-        return self._bodies(PlanVersion, sql, run_id, since)
+        return self._fetch_bodies(PlanVersion, sql, run_id, since)
 
     async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None:
         sql = "INSERT OR REPLACE INTO consequences SELECT id, ?, ? FROM runs WHERE id = ?"
         self._write(run_id, sql, digest, encode(consequence))
 
     async def consequence(self, run_id: str, digest: str) -> Consequence | None:
-        return self._body(Consequence, "SELECT body FROM consequences WHERE run = ? AND digest = ?", run_id, digest)
+        return self._fetch_body(
+            Consequence, "SELECT body FROM consequences WHERE run = ? AND digest = ?", run_id, digest
+        )
 
     async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
         sql = "INSERT OR REPLACE INTO ledger SELECT id, ?, ? FROM runs WHERE id = ?"
@@ -296,22 +301,22 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
             self._sent.append(Sent(run=run_id, command=entry.command))
 
     async def ledger_entry(self, run_id: str, command: int) -> LedgerEntry | None:
-        return self._body(LedgerEntry, "SELECT body FROM ledger WHERE run = ? AND command = ?", run_id, command)
+        return self._fetch_body(LedgerEntry, "SELECT body FROM ledger WHERE run = ? AND command = ?", run_id, command)
 
     async def ledger(self, run_id: str, since: int = 0) -> tuple[LedgerEntry, ...]:
         sql = "SELECT body FROM ledger WHERE run = ? AND command >= ? ORDER BY command"
-        return self._bodies(LedgerEntry, sql, run_id, since)
+        return self._fetch_bodies(LedgerEntry, sql, run_id, since)
 
     async def save_result(self, result: Result) -> None:
         self._write(result.run, "UPDATE runs SET result = ? WHERE id = ?", encode(result))
 
     async def result(self, run_id: str) -> Result | None:
-        return self._body(Result, "SELECT result FROM runs WHERE id = ? AND result IS NOT NULL", run_id)
+        return self._fetch_body(Result, "SELECT result FROM runs WHERE id = ? AND result IS NOT NULL", run_id)
 
     # --- retention
 
     async def pruned_at(self, run_id: str) -> float | None:
-        return self._known(run_id, "SELECT pruned_at FROM runs WHERE id = ?")[0]
+        return self._fetch_known(run_id, "SELECT pruned_at FROM runs WHERE id = ?")[0]
 
     async def find_prunable(self, before: float, limit: int | None) -> tuple[str, ...]:
         return find_prunable(self._db, before, limit)

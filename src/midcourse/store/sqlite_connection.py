@@ -31,7 +31,7 @@ class StoreLocked(StoreUnusable):
 
 
 @contextmanager
-def translated(path: Path) -> Generator[None]:
+def translate_errors(path: Path) -> Generator[None]:
     """Raise `StoreUnusable` or `FormatUnknown` for errors of this file. Bugs are not translated."""
     try:
         yield
@@ -62,23 +62,23 @@ class GuardedCursor(sqlite3.Cursor):
         return cast(GuardedConnection, self.connection).path
 
     def execute(self, sql: str, parameters: Any = (), /) -> Self:
-        with translated(self._path):
+        with translate_errors(self._path):
             return super().execute(sql, parameters)
 
     def executemany(self, sql: str, seq_of_parameters: Iterable[Any], /) -> Self:
-        with translated(self._path):
+        with translate_errors(self._path):
             return super().executemany(sql, seq_of_parameters)
 
     def fetchone(self) -> Any:
-        with translated(self._path):
+        with translate_errors(self._path):
             return super().fetchone()
 
     def fetchall(self) -> list[Any]:
-        with translated(self._path):
+        with translate_errors(self._path):
             return super().fetchall()
 
     def __next__(self) -> Any:
-        with translated(self._path):
+        with translate_errors(self._path):
             return super().__next__()
 
 
@@ -96,5 +96,5 @@ class GuardedConnection(sqlite3.Connection):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> Literal[False]:
-        with translated(self.path):
+        with translate_errors(self.path):
             return super().__exit__(kind, error, trace)

@@ -27,7 +27,7 @@ class SqliteDriving:
     async def claim_run(self, run_id: str, *, placed: int = 0) -> Claim:
         with self._transaction():
             sql = "SELECT epoch, placed, messages_decided, rested_epoch, rested_seq FROM runs WHERE id = ?"
-            epoch, earlier, decided, rested_epoch, rested_seq = self._known(run_id, sql)
+            epoch, earlier, decided, rested_epoch, rested_seq = self._fetch_known(run_id, sql)
             if placed and placed < earlier:
                 raise RunBusy(f"run {run_id!r} was given to another worker since")
             change = "UPDATE runs SET epoch = ?, placed = ?, resting = 0 WHERE id = ?"
@@ -45,18 +45,18 @@ class SqliteDriving:
         return True
 
     def _check_claim(self, claim: Claim) -> None:
-        if self._known(claim.run, "SELECT epoch FROM runs WHERE id = ?") != (claim.epoch,):
+        if self._fetch_known(claim.run, "SELECT epoch FROM runs WHERE id = ?") != (claim.epoch,):
             raise RunBusy(f"run {claim.run!r} was claimed by another process")
 
     # --- messages from other processes
 
     async def post(self, run_id: str, event: Request) -> Posted:
         with self._transaction(durable=True):
-            decided, resting = self._known(run_id, "SELECT messages_decided, resting FROM runs WHERE id = ?")
+            decided, resting = self._fetch_known(run_id, "SELECT messages_decided, resting FROM runs WHERE id = ?")
             waiting = await self.messages(run_id, decided)
             from midcourse.director.decide import find_objection_after  # not loaded to list or show runs
 
-            if refused := find_objection_after(self._state(run_id), (message.event for message in waiting), event):
+            if refused := find_objection_after(self._load_state(run_id), (message.event for message in waiting), event):
                 return Posted(refused=refused)
             number = self._last_message(run_id) + 1
             self._db.execute("INSERT INTO inbox VALUES (?, ?, ?)", (run_id, number, encode(event, Event)))
@@ -69,7 +69,7 @@ class SqliteDriving:
         return tuple(Message(number=number, event=decode_stored_any(Request, event)) for number, event in rows)
 
     def _last_message(self, run_id: str) -> int:
-        (number,) = self._one("SELECT coalesce(max(number), 0) FROM inbox WHERE run = ?", run_id)
+        (number,) = self._fetch_one("SELECT coalesce(max(number), 0) FROM inbox WHERE run = ?", run_id)
         return number
 
     async def save_question(self, question: Question) -> None:
@@ -77,14 +77,14 @@ class SqliteDriving:
         self._write(question.run, sql, question.id, encode(question))
 
     async def open_question(self, run_id: str) -> Question | None:
-        run = self._state(run_id)
+        run = self._load_state(run_id)
         if not isinstance(run.phase, Asking):
             return None
         sql = "SELECT body FROM questions WHERE run = ? AND question = ?"
-        return self._body(Question, sql, run_id, run.phase.question)
+        return self._fetch_body(Question, sql, run_id, run.phase.question)
 
-    def _state(self, run_id: str) -> Run:
-        return read_run(run_id, *self._known(run_id, "SELECT state FROM runs WHERE id = ?"))
+    def _load_state(self, run_id: str) -> Run:
+        return read_run(run_id, *self._fetch_known(run_id, "SELECT state FROM runs WHERE id = ?"))
 
     # --- SQL
 
@@ -104,20 +104,20 @@ class SqliteDriving:
             if durable:
                 self._db.execute("PRAGMA synchronous = NORMAL")
 
-    def _one(self, sql: str, *values: object) -> Any:
+    def _fetch_one(self, sql: str, *values: object) -> Any:
         return self._db.execute(sql, values).fetchone()
 
-    def _known(self, run_id: str, sql: str) -> tuple[Any, ...]:
-        row = self._one(sql, run_id)
+    def _fetch_known(self, run_id: str, sql: str) -> tuple[Any, ...]:
+        row = self._fetch_one(sql, run_id)
         if row is None:
             raise unknown(run_id)
         return row
 
-    def _body(self, kind: type[T], sql: str, *values: object) -> T | None:
-        row = self._one(sql, *values)
+    def _fetch_body(self, kind: type[T], sql: str, *values: object) -> T | None:
+        row = self._fetch_one(sql, *values)
         return decode_stored(kind, row[0]) if row else None
 
-    def _bodies(self, kind: type[T], sql: str, *values: object) -> tuple[T, ...]:
+    def _fetch_bodies(self, kind: type[T], sql: str, *values: object) -> tuple[T, ...]:
         return tuple(decode_stored(kind, body) for (body,) in self._db.execute(sql, values))
 
     def _write(self, run_id: str, sql: str, *values: object) -> None:

@@ -54,8 +54,8 @@ class SqliteMemory:
         self._agent = agent
 
     async def save(self, lesson: Lesson, point: Embedding | None = None) -> None:
-        with self._writing() as db:
-            self._put(db, replace(lesson, agent=self._agent))
+        with self._open_for_writing() as db:
+            self._save_own(db, replace(lesson, agent=self._agent))
             if point is not None:
                 db.execute(
                     "UPDATE lessons SET model = ?, point = ? WHERE agent = ? AND key = ?",
@@ -63,30 +63,30 @@ class SqliteMemory:
                 )
 
     async def credit(self, key: str, run: str, fix: Untrusted = NO_TEXT) -> None:
-        with self._writing() as db:
+        with self._open_for_writing() as db:
             db.execute(SAVE_VERDICT, (key, run, True))
-            known = self._own(db, key)
+            known = self._load_own(db, key)
             if known is not None and fix.text:
-                self._put(db, replace(known, fix=fix))
+                self._save_own(db, replace(known, fix=fix))
 
     async def debit(self, key: str, run: str) -> None:
-        with self._writing() as db:
+        with self._open_for_writing() as db:
             db.execute(SAVE_VERDICT, (key, run, False))
 
     async def track(self, key: str, *, besides: str = "") -> Track:
-        with self._reading() as db:
-            return _track(db, key, besides)
+        with self._open_for_reading() as db:
+            return _load_track(db, key, besides)
 
     async def recall(self, signature: str, limit: int = 3) -> tuple[Recalled, ...]:
         sql = f"""SELECT {READABLE} FROM lessons WHERE signature = :signature AND readable <> ''
             ORDER BY agent = :agent DESC, saved DESC LIMIT :limit"""
-        with self._reading() as db:
+        with self._open_for_reading() as db:
             rows = db.execute(sql, {"agent": self._agent, "signature": signature, "limit": limit})
             return tuple(Recalled(lesson=_with_track(db, body)) for (body,) in rows)
 
     async def alike(self, point: Embedding, *, above: float, limit: int = 3) -> tuple[Recalled, ...]:
         sql = f"SELECT {READABLE}, point FROM lessons WHERE model = :model AND readable <> ''"
-        with self._reading() as db:
+        with self._open_for_reading() as db:
             rows = db.execute(sql, {"agent": self._agent, "model": point.model})
             near = [(_cosine(point.values, other), body) for body, other in rows]
             best = sorted((pair for pair in near if pair[0] >= above), key=lambda pair: -pair[0])[:limit]
@@ -94,23 +94,24 @@ class SqliteMemory:
 
     async def of_task(self, error_type: str, task: str, *, above: float, limit: int = 3) -> tuple[Recalled, ...]:
         sql = f"SELECT {READABLE} FROM lessons WHERE readable <> '' ORDER BY saved DESC LIMIT :most"
-        with self._reading() as db:
+        with self._open_for_reading() as db:
             rows = db.execute(sql, {"agent": self._agent, "most": MOST_COMPARED})
             lessons = [decode(Lesson, body) for (body,) in rows]
             best = rank_by_task(lessons, error_type, task, above=above, limit=limit)
             return tuple(
-                Recalled(lesson=replace(lesson, track=_track(db, lesson.key)), alike=alike) for lesson, alike in best
+                Recalled(lesson=replace(lesson, track=_load_track(db, lesson.key)), alike=alike)
+                for lesson, alike in best
             )
 
     # --- for people
 
     async def lessons(self) -> tuple[Lesson, ...]:
-        with self._reading() as db:
+        with self._open_for_reading() as db:
             rows = db.execute("SELECT body, shared FROM lessons ORDER BY saved DESC")
-            return tuple(replace(_with_track(db, body), shared_by=_sharer(shared)) for body, shared in rows)
+            return tuple(replace(_with_track(db, body), shared_by=_decode_sharer(shared)) for body, shared in rows)
 
     async def share(self, key: str, agent: str, by: str) -> bool:
-        with self._writing() as db:
+        with self._open_for_writing() as db:
             row = db.execute("SELECT body FROM lessons WHERE key = ? AND agent = ?", (key, agent)).fetchone()
             if row is None:
                 return False
@@ -119,20 +120,20 @@ class SqliteMemory:
             return True
 
     async def forget(self, key: str) -> int:
-        with self._writing() as db:
+        with self._open_for_writing() as db:
             db.execute("DELETE FROM words WHERE key = ?", (key,))
             return db.execute("DELETE FROM lessons WHERE key = ?", (key,)).rowcount
 
     # --- SQL
 
     @contextmanager
-    def _writing(self) -> Generator[sqlite3.Connection]:
+    def _open_for_writing(self) -> Generator[sqlite3.Connection]:
         with closing(open_database(self.path, SCHEMA)) as db, db:
             db.execute("BEGIN IMMEDIATE")
             yield db
 
     @contextmanager
-    def _reading(self) -> Generator[sqlite3.Connection]:
+    def _open_for_reading(self) -> Generator[sqlite3.Connection]:
         """A connection for reading. Before the first failure the file does not exist, and reading does not create it."""
         if self.path.exists():
             with closing(open_database(self.path, SCHEMA)) as db:
@@ -143,12 +144,12 @@ class SqliteMemory:
                     db.execute(statement)
                 yield db
 
-    def _own(self, db: sqlite3.Connection, key: str) -> Lesson | None:
+    def _load_own(self, db: sqlite3.Connection, key: str) -> Lesson | None:
         row = db.execute("SELECT body FROM lessons WHERE key = ? AND agent = ?", (key, self._agent)).fetchone()
         return decode(Lesson, row[0]) if row else None
 
-    def _put(self, db: sqlite3.Connection, lesson: Lesson) -> None:
-        known = self._own(db, lesson.key)
+    def _save_own(self, db: sqlite3.Connection, lesson: Lesson) -> None:
+        known = self._load_own(db, lesson.key)
         body = encode(update_lesson(known, lesson) if known else lesson)
         db.execute(
             "INSERT INTO lessons (agent, key, signature, body) VALUES (?, ?, ?, ?)"
@@ -157,7 +158,7 @@ class SqliteMemory:
         )
 
 
-def _track(db: sqlite3.Connection, key: str, besides: str = "") -> Track:
+def _load_track(db: sqlite3.Connection, key: str, besides: str = "") -> Track:
     sql = """SELECT count(*), coalesce(sum(mended), 0)
         FROM (SELECT mended FROM words WHERE key = ? AND run <> ? ORDER BY told DESC LIMIT ?)"""
     runs, mended = db.execute(sql, (key, besides, LATEST_RUNS)).fetchone()
@@ -166,10 +167,10 @@ def _track(db: sqlite3.Connection, key: str, besides: str = "") -> Track:
 
 def _with_track(db: sqlite3.Connection, body: str) -> Lesson:
     lesson = decode(Lesson, body)
-    return replace(lesson, track=_track(db, lesson.key))
+    return replace(lesson, track=_load_track(db, lesson.key))
 
 
-def _sharer(shared: str) -> str:
+def _decode_sharer(shared: str) -> str:
     return decode(Lesson, shared).shared_by if shared else ""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from midcourse.errors import FormatUnknown
 from midcourse.files import private_file, private_folder
-from midcourse.store.sqlite_connection import GuardedConnection, StoreLocked, translated
+from midcourse.store.sqlite_connection import GuardedConnection, StoreLocked, translate_errors
 
 BUSY_SECONDS = 10.0
 """Seconds that a write waits for that of another process."""
@@ -59,7 +59,7 @@ def open_current(path: Path, version: int) -> sqlite3.Connection | None:
 
 
 def _connect(path: Path) -> GuardedConnection:
-    with translated(path):
+    with translate_errors(path):
         db = sqlite3.connect(
             path, timeout=BUSY_SECONDS, isolation_level=None, factory=GuardedConnection, check_same_thread=False
         )  # one thread at a time: a store that is kept open between calls may be closed or used next by another

@@ -122,7 +122,7 @@ class RunTelemetry:
         )
 
     def _write_plan(self, event: Planned | TryPlanned) -> None:
-        command, began = self._answered(event.answers, event.at)
+        command, began = self._find_issued(event.answers, event.at)
         attributes: dict[str, Value] = {"gen_ai.agent.name": AGENT, "midcourse.verdict": event.verdict}
         if isinstance(command, MakePlan | PlanTry):
             attributes["midcourse.plan"] = command.version
@@ -142,13 +142,13 @@ class RunTelemetry:
             "plan",
             began=began,
             ended=event.at,
-            attributes=attributes | self._detail(event.detail),
+            attributes=attributes | self._detail_attributes(event.detail),
             error=event.verdict if event.verdict in ("garbage", "transport", "refused", "rejected") else "",
         )
 
     def _write_act(self, event: Acted) -> None:
         """Only what was sent or failed: a step that is held waits for a person, and some steps send nothing."""
-        command, began = self._answered(event.answers, event.at)
+        command, began = self._find_issued(event.answers, event.at)
         step = self._steps.get((command.version, command.index)) if isinstance(command, Act) else None
         if event.reason == "held" or not (event.dispatched or event.status in FAILURES):
             return
@@ -171,7 +171,7 @@ class RunTelemetry:
             "execute_tool",
             began=began,
             ended=event.at,
-            attributes=attributes | self._detail(event.detail),
+            attributes=attributes | self._detail_attributes(event.detail),
             error=(event.reason or event.status) if event.status in FAILURES else "",
         )
         if event.dispatched:
@@ -181,7 +181,7 @@ class RunTelemetry:
                 self._metrics.unknown.add(1, kind)
 
     def _write_verification(self, event: Verified) -> None:
-        command, began = self._answered(event.answers, event.at)
+        command, began = self._find_issued(event.answers, event.at)
         step = self._steps.get((command.version, command.index)) if isinstance(command, Verify) else None
         attributes: dict[str, Value] = {
             "gen_ai.tool.name": step.skill if step else "",
@@ -191,7 +191,7 @@ class RunTelemetry:
         if isinstance(command, Verify):
             attributes["gen_ai.tool.call.id"] = f"{self._run_id}/{command.doubted}"
         name = f"verify {attributes['gen_ai.tool.name']}".strip()
-        more = self._detail(event.detail)
+        more = self._detail_attributes(event.detail)
         self._trace.write(name, "verify", began=began, ended=event.at, attributes=attributes | more)
 
     def _write_question(self, command: AskPerson, at: float) -> None:
@@ -241,10 +241,10 @@ class RunTelemetry:
         self._trace.write(name, "end_agent", began=event.at, ended=event.at, attributes=attributes, error=error)
         self._metrics.runs.add(1, {"midcourse.final_reason": reason, "midcourse.verified": run.verified})
 
-    def _detail(self, detail: str) -> dict[str, Value]:
+    def _detail_attributes(self, detail: str) -> dict[str, Value]:
         return {"midcourse.detail": self._mask(detail)[:LONGEST_TEXT]} if self._content and detail else {}
 
-    def _answered(self, number: int, otherwise: float) -> tuple[Command | None, float]:
+    def _find_issued(self, number: int, otherwise: float) -> tuple[Command | None, float]:
         """The command that was answered, and when it was issued."""
         issued = self._issued.get(number)
         return (issued.command, issued.at or otherwise) if issued else (None, otherwise)

@@ -66,19 +66,19 @@ class RunTrace:
             self._mask(name),
             context=self._context,
             kind=SpanKind.INTERNAL,
-            attributes=self._masked({**common, "gen_ai.conversation.id": self._run_id, **attributes}),
+            attributes=self._mask_values({**common, "gen_ai.conversation.id": self._run_id, **attributes}),
             links=[Link(linked) for linked in (self._first or self._started_in,) if linked.is_valid],
             start_time=_nanoseconds(began),
         )
         self._first = self._first or span.get_span_context()
         for event, values in (events or {}).items():
-            span.add_event(event, self._masked(values), _nanoseconds(ended))
+            span.add_event(event, self._mask_values(values), _nanoseconds(ended))
         if error:
             span.set_attribute("error.type", self._mask(error))
             span.set_status(Status(StatusCode.ERROR))
         span.end(_nanoseconds(max(began, ended)))
 
-    def _masked(self, values: Mapping[str, Value]) -> dict[str, Value]:
+    def _mask_values(self, values: Mapping[str, Value]) -> dict[str, Value]:
         return {name: self._mask(value) if isinstance(value, str) else value for name, value in values.items()}
 
 

@@ -14,7 +14,7 @@ from midcourse.domain.run import Run
 from midcourse.errors import RunBusy
 from midcourse.ports.driving import Claim
 from midcourse.ports.store import JournalRow
-from midcourse.store.memory import MemoryStore, _Kept
+from midcourse.store.memory import MemoryStore, _StoredRun
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.connections import Connections
 from tests.properties.drivers.scheduler import Process
@@ -106,7 +106,7 @@ class SharedMemoryStore(MemoryStore):
         self.holders[run_id] = claim.holder
         return claim
 
-    def _check_claim(self, claim: Claim) -> _Kept:
+    def _check_claim(self, claim: Claim) -> _StoredRun:
         if self.holders[claim.run] != claim.holder:
             raise RunBusy(f"run {claim.run!r} was claimed by another process")
         return super()._check_claim(claim)
@@ -114,7 +114,7 @@ class SharedMemoryStore(MemoryStore):
     async def keep(
         self, run: Run, event: Any, commands: Any, *, claim: Any = None, known: int | None = None, message: int = 0
     ) -> None:
-        kept = self._known(run.id)
+        kept = self._require_run(run.id)
         if (claim and self.written.get(claim.holder, 0) > kept.state.seq) or (known or 0) > len(kept.messages):
             raise RunBusy(f"run {run.id!r}: commits were lost")
         await super().keep(run, event, commands, claim=claim, known=known, message=message)
@@ -122,7 +122,7 @@ class SharedMemoryStore(MemoryStore):
             self.written[claim.holder] = run.seq
 
     async def rest(self, claim: Claim, *, seq: int, known: int, wake_at: float | None = None) -> bool:
-        if known > len(self._known(claim.run).messages):
+        if known > len(self._require_run(claim.run).messages):
             raise RunBusy(f"run {claim.run!r}: commits were lost")
         return await super().rest(claim, seq=seq, known=known, wake_at=wake_at)
 
@@ -134,7 +134,7 @@ class SharedMemoryStore(MemoryStore):
         return [(run_id, len(k.messages)) for run_id, k in runs if k.resting and len(k.messages) > k.decided]
 
     async def unread(self, known: dict[str, int]) -> list[str]:
-        return [run_id for run_id, number in known.items() if len(self._known(run_id).messages) > number]
+        return [run_id for run_id, number in known.items() if len(self._require_run(run_id).messages) > number]
 
 
 class MemoryBatch:
@@ -180,7 +180,7 @@ class MemoryBatch:
         return call
 
 
-def copied(kept: _Kept) -> _Kept:
+def copied(kept: _StoredRun) -> _StoredRun:
     return replace(kept, **{n: copy.copy(v) for n, v in vars(kept).items() if isinstance(v, dict | list)})
 
 

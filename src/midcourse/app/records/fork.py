@@ -42,7 +42,7 @@ from midcourse.perform.ports import Allowance
 from midcourse.ports.abilities import offers
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.store import JournalRow, Store
-from midcourse.replay import replay, states, turn
+from midcourse.replay import list_states, replay, take_turn
 from midcourse.store.memory import MemoryStore
 
 
@@ -76,7 +76,7 @@ async def fork(
         )
     run_id = run_id or new_run_id()
     clock = agent.clock or SystemClock()
-    recorded = next(run for run in states(journal.opening, journal.rows) if run.seq == at)
+    recorded = next(run for run in list_states(journal.opening, journal.rows) if run.seq == at)
     rebuild = _Rebuild(journal, agent, run_id, shift=clock.now() - recorded.now)
     if offers(agent.world, TimedWorld):
         agent.world.keep_time_by(rebuild.clock)
@@ -109,7 +109,7 @@ def find_quiet_point(journal: Journal, at: int) -> int:
     again = replay(journal.opening, rows)
     if again.verdict != "identical":
         raise NotForkable(f"the journal cannot be replayed, so it cannot be forked: {again.detail}")
-    quiet = [run.seq for run in states(journal.opening, rows)[1:] if _is_quiet(run)]
+    quiet = [run.seq for run in list_states(journal.opening, rows)[1:] if _is_quiet(run)]
     if not quiet:
         raise NotForkable(f"run {journal.opening.id} was over before it had begun")
     return quiet[-1]
@@ -200,7 +200,7 @@ class _Rebuild:
                 break
             event = await self._reproduce(row, replace(row.event, at=row.event.at + self._shift))
             versions = self._run.counts.versions
-            self._run, commands = turn(self._run, event)
+            self._run, commands = take_turn(self._run, event)
             if [command.kind for command in commands] != [command.kind for command in row.commands]:
                 raise NotForkable(f"the run went another way at event {row.seq}")
             if self._run.counts.versions > versions:
@@ -264,7 +264,7 @@ class _Rebuild:
 
     async def _rebind_plan(self, row: JournalRow, command: MakePlan, event: Planned) -> Planned:
         """The plan with the digests of this run. They are bound to a run, so they are computed again."""
-        if turn(self._run, event)[0].counts.versions == self._run.counts.versions:
+        if take_turn(self._run, event)[0].counts.versions == self._run.counts.versions:
             return event
         steps = [await self._rebind_step(row, command, step) for step in event.steps]
         return replace(event, steps=tuple(steps))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from midcourse.domain.run import Run
 from midcourse.drive import Progress
 from midcourse.ports.store import Happened
-from midcourse.replay import turn
+from midcourse.replay import take_turn
 
 
 class Trail:
@@ -18,6 +18,6 @@ class Trail:
         """The turns of these rows, which come after those that were taken."""
         turns: list[Progress] = []
         for row in rows:
-            self.run, commands = turn(self.run, row.event)
+            self.run, commands = take_turn(self.run, row.event)
             turns.append(Progress(event=row.event, run=self.run, commands=commands))
         return tuple(turns)

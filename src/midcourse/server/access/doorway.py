@@ -68,8 +68,8 @@ class Doorway:
         if authorization:
             return self.sign_in(authorization[len(BEARER) :]) if authorization.lower().startswith(BEARER) else None
         if self._proxy and (user := headers.get(self._proxy.user_header, "")):
-            return self._through_proxy(self._proxy, user, headers)
-        return self._session(cookies.get(COOKIE, ""))
+            return self._read_proxy_caller(self._proxy, user, headers)
+        return self._load_session(cookies.get(COOKIE, ""))
 
     def sign_in(self, secret: str) -> Caller | None:
         """The owner of a token or key."""
@@ -78,7 +78,7 @@ class Doorway:
             return self._owner
         return self._keys.caller_of(found)
 
-    def _through_proxy(self, proxy: Proxy, user: str, headers: Headers) -> Caller | None:
+    def _read_proxy_caller(self, proxy: Proxy, user: str, headers: Headers) -> Caller | None:
         if not hmac.compare_digest(digest_of(headers.get(SECRET_HEADER, "")), digest_of(proxy.secret)):
             return None
         role = headers.get(proxy.role_header, "") if proxy.role_header else proxy.role
@@ -103,7 +103,7 @@ class Doorway:
     def close_session(self, value: str) -> None:
         self._db.execute("DELETE FROM browser_sessions WHERE digest = ?", (digest_of(value),))
 
-    def _session(self, value: str) -> Caller | None:
+    def _load_session(self, value: str) -> Caller | None:
         if not value:
             return None
         sql = "SELECT name, tenant, role, key FROM browser_sessions WHERE digest = ? AND ends > ?"

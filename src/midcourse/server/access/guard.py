@@ -91,12 +91,12 @@ class Guard:
 
         try:
             self._check(scope)
-            await self._answer(scope, self._limited(receive), send_secured)
+            await self._call_app(scope, self._limit_body(receive), send_secured)
         except Refusal as refusal:
             retry = {"Retry-After": "1"} if refusal.problem.status == 429 else None
             await respond(refusal.problem, retry)(scope, receive, send_secured)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _call_app(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._app(scope, receive, send)
         except* BrokenResourceError:
@@ -132,12 +132,15 @@ class Guard:
             raise Refusal(
                 403, "cross_site", "a request that changes something needs an Origin or a key", next=HOW_KEYED
             )
-        if _length(headers) and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        if (
+            _body_length(headers)
+            and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json"
+        ):
             raise Refusal(415, "invalid", "the body has to be JSON", next="send Content-Type: application/json")
-        if _length(headers) > MOST_BYTES:
+        if _body_length(headers) > MOST_BYTES:
             raise Refusal(413, "too_large", f"the body is larger than {MOST_BYTES} bytes")
 
-    def _limited(self, receive: Receive) -> Receive:
+    def _limit_body(self, receive: Receive) -> Receive:
         so_far = 0
 
         async def limited() -> Message:
@@ -162,7 +165,7 @@ HOW_NAMED = "use the address that `midcourse serve` printed; --origin adds one"
 HOW_KEYED = "send `Authorization: Bearer KEY`"
 
 
-def _length(headers: Headers) -> int:
+def _body_length(headers: Headers) -> int:
     """The length of the body; 1 if it is not said in advance."""
     if headers.get("transfer-encoding"):
         return 1

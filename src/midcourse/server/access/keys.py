@@ -99,7 +99,7 @@ def add_key(path: Path, caller: Caller) -> str:
         if not WORD.fullmatch(word):
             raise TaskInvalid(f"{what} '{word}': letters, digits and . _ @ + - only, and 63 of them at most")
     secret = new_secret()
-    with _locked(path):
+    with _lock(path):
         text = path.read_text(encoding="utf-8") if path.exists() else "# NAME TENANT ROLE SHA256 of the key\n"
         keys = read_api_keys(path) if path.exists() else ()
         if any((key.caller.name, key.caller.tenant) == (caller.name, caller.tenant) for key in keys):
@@ -114,7 +114,7 @@ def add_key(path: Path, caller: Caller) -> str:
 
 def remove_key(path: Path, name: str, tenant: str) -> None:
     """Remove the key of a caller. Raises `TaskInvalid` if there is none."""
-    with _locked(path):
+    with _lock(path):
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         left = [line for line in lines if line.partition("#")[0].split()[:2] != [name, tenant]]
         if len(left) == len(lines):
@@ -123,7 +123,7 @@ def remove_key(path: Path, name: str, tenant: str) -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Generator[None]:
+def _lock(path: Path) -> Generator[None]:
     """Two commands at a time would each lose the other's key."""
     private_folder(path.parent)
     with open(path.with_name(f".{path.name}.lock"), "w", opener=private_opener) as file:

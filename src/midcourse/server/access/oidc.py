@@ -96,7 +96,7 @@ def read_oidc(path: Path, tenant: str, redirect: str) -> "Oidc":
         raise TaskInvalid(f"{path}: issuer: it has to begin with https://")
     if not found.roles and found.default_role is None:
         raise TaskInvalid(f"{path}: roles: no user would have a role; name some, or a default_role")
-    return Oidc(found, _secret(found, path), tenant, redirect)
+    return Oidc(found, _read_secret(found, path), tenant, redirect)
 
 
 def _is_safe(address: str) -> bool:
@@ -110,7 +110,7 @@ def _is_safe(address: str) -> bool:
         return parts.scheme == "http" and parts.hostname == "localhost"
 
 
-def _secret(found: OidcFile, path: Path) -> str:
+def _read_secret(found: OidcFile, path: Path) -> str:
     if bool(found.client_secret_file) == bool(found.client_secret_variable):
         raise TaskInvalid(f"{path}: name the secret by client_secret_file or by client_secret_variable")
     if found.client_secret_variable:
@@ -137,9 +137,9 @@ class Oidc:
 
     async def begin(self) -> BegunLogin:
         """Raises `NotSignedIn` if the provider does not answer."""
-        described = await self._describe()
+        described = await self._read_description()
         state, cookie, nonce, verifier = (new_secret() for _ in range(4))
-        async with self._client() as client:
+        async with self._build_client() as client:
             address, _ = client.create_authorization_url(
                 described["authorization_endpoint"], state=state, nonce=nonce, code_verifier=verifier
             )
@@ -158,9 +158,9 @@ class Oidc:
             raise NotSignedIn("this sign-in was begun in another browser")
         if issuer and issuer != self._settings.issuer:
             raise NotSignedIn("another provider answered")
-        described = await self._describe()
+        described = await self._read_description()
         try:
-            async with self._client() as client:
+            async with self._build_client() as client:
                 token: dict[str, Any] = await client.fetch_token(
                     described["token_endpoint"],
                     grant_type="authorization_code",
@@ -169,9 +169,9 @@ class Oidc:
                 )
         except (OAuthError, httpx.HTTPError, ValueError) as trouble:
             raise NotSignedIn(f"the provider did not accept the code: {type(trouble).__name__}") from trouble
-        return self._caller(await self._claims(token, login.nonce))
+        return self._build_caller(await self._verify_claims(token, login.nonce))
 
-    async def _claims(self, token: dict[str, Any], nonce: str) -> dict[str, Any]:
+    async def _verify_claims(self, token: dict[str, Any], nonce: str) -> dict[str, Any]:
         """The claims of the ID token, verified."""
         value = token.get("id_token")
         if not isinstance(value, str):
@@ -193,14 +193,14 @@ class Oidc:
             raise NotSignedIn(f"the ID token is not valid: {trouble}") from trouble
         return dict(claims)
 
-    def _caller(self, claims: dict[str, Any]) -> Caller:
+    def _build_caller(self, claims: dict[str, Any]) -> Caller:
         settings = self._settings
         name = claims.get(settings.name_claim)
         if not isinstance(name, str) or not name.strip():
             raise NotSignedIn(f"the ID token has no {settings.name_claim}")
         if settings.name_claim == "email" and claims.get("email_verified") is False:
             raise NotSignedIn("the provider has not verified this address")
-        given = _values(claims.get(settings.role_claim))
+        given = _list_values(claims.get(settings.role_claim))
         fitting: list[Role] = [role for value, role in settings.roles.items() if value in given]
         role = fitting[0] if fitting else settings.default_role
         if role is None:
@@ -211,7 +211,7 @@ class Oidc:
         claim, tenants = self._settings.tenant_claim, self._settings.tenants
         if not claim:
             return self._tenant
-        found = [tenants.get(value, "") if tenants else value for value in _values(claims.get(claim))]
+        found = [tenants.get(value, "") if tenants else value for value in _list_values(claims.get(claim))]
         known = [tenant for tenant in found if tenant]
         if len(set(known)) != 1:
             raise NotSignedIn(f"{claim} names {'no tenant' if not known else 'several tenants'}")
@@ -219,7 +219,7 @@ class Oidc:
 
     # --- the provider
 
-    def _client(self) -> Any:
+    def _build_client(self) -> Any:
         """Authlib's client, which has no types."""
         return AsyncOAuth2Client(
             client_id=self._settings.client_id,
@@ -230,11 +230,11 @@ class Oidc:
             timeout=TIMEOUT,
         )
 
-    async def _describe(self) -> dict[str, Any]:
+    async def _read_description(self) -> dict[str, Any]:
         if time.monotonic() - self._described_at < FRESH:
             return self._described
         issuer = self._settings.issuer
-        found = await _get(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+        found = await _fetch(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
         if found.get("issuer") != issuer:
             raise NotSignedIn(f"the provider at {issuer} calls itself {found.get('issuer')!r}")
         for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
@@ -255,18 +255,18 @@ class Oidc:
         return jwt.decode(token, await self._read_keys(), algorithms=ALGORITHMS)
 
     async def _read_keys(self) -> KeySet:
-        found: Any = await _get((await self._describe())["jwks_uri"])
+        found: Any = await _fetch((await self._read_description())["jwks_uri"])
         self._keys = KeySet.import_key_set(found)
         return self._keys
 
 
-def _values(claim: Any) -> tuple[str, ...]:
+def _list_values(claim: Any) -> tuple[str, ...]:
     if isinstance(claim, str):
         return (claim,)
     return tuple(map(str, cast(list[object], claim))) if isinstance(claim, list) else ()
 
 
-async def _get(address: str) -> dict[str, Any]:
+async def _fetch(address: str) -> dict[str, Any]:
     """JSON from the provider. Redirects are not followed."""
     try:
         async with httpx.AsyncClient(timeout=TIMEOUT) as client:

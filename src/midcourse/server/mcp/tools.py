@@ -79,7 +79,7 @@ class RunList(Model):
     runs: tuple[RunRow, ...]
 
 
-def reporting(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+def report_refusals(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """The same tool, with refusals as errors that a model can read."""
 
     @wraps(call)
@@ -104,7 +104,7 @@ class RunTools:
     tasks: Path | None
     """The folder of the tasks that may be started; None: those that ship."""
 
-    def listed(self) -> list[tuple[Callable[..., Any], ToolAnnotations]]:
+    def list_tools(self) -> list[tuple[Callable[..., Any], ToolAnnotations]]:
         """Every tool that this caller may use, with its hints."""
         reading = [self.list_tasks, self.list_runs, self.get_run, self.wait_for_run, self.list_questions]
         operates = self.caller.may("operate")
@@ -112,17 +112,17 @@ class RunTools:
         controlling = [self.guide_run, self.pause_run, self.resume_run, self.cancel_run] if operates else []
         deciding = [self.answer_question] if self.caller.may("decide") else []
         return [
-            *((reporting(tool), READS) for tool in reading),
-            *((reporting(tool), STARTS) for tool in starting),
-            *((reporting(tool), CONTROLS) for tool in controlling),
-            *((reporting(tool), DECIDES) for tool in deciding),
+            *((report_refusals(tool), READS) for tool in reading),
+            *((report_refusals(tool), STARTS) for tool in starting),
+            *((report_refusals(tool), CONTROLS) for tool in controlling),
+            *((report_refusals(tool), DECIDES) for tool in deciding),
         ]
 
     # --- reading
 
     async def list_tasks(self) -> TaskList:
         """List the tasks that can be started, with their inputs."""
-        return TaskList(tasks=self._tasks())
+        return TaskList(tasks=self._list_own_tasks())
 
     async def list_runs(self, limit: Annotated[int, Field(ge=1, le=50)] = 10) -> RunList:
         """List runs, the latest first."""
@@ -145,7 +145,7 @@ class RunTools:
             data=dict(view.result.data) if view.result else {},
             advice=view.verdict.advice if view.verdict else "",
             question=question_view(question) if question else None,
-            next=self._next(run, view.state),
+            next=self._describe_next(run, view.state),
         )
 
     async def wait_for_run(
@@ -170,43 +170,43 @@ class RunTools:
     async def start_run(self, task: str, key: Key, inputs: dict[str, Scalar] | None = None) -> RunStarted:
         """Start a task by its name and return the run at once. The same key again returns that run and starts nothing."""
         body = StartRun(task=task, inputs=inputs or {})
-        if task not in [row.name for row in self._tasks()]:
-            names = ", ".join(row.name for row in self._tasks())
+        if task not in [row.name for row in self._list_own_tasks()]:
+            names = ", ".join(row.name for row in self._list_own_tasks())
             raise ToolError(f"there is no task '{task}'; there are: {names}")
         job = job_for(body, self.caller, self.desk.settings, self.tasks)
         return await start_once(self.starts, self.desk, self.caller.tenant, f"mcp:{key}", body, job)
 
     async def guide_run(self, run: RunId, text: Annotated[str, Field(min_length=1, max_length=10_000)]) -> Accepted:
         """Give the planner of a run advice for its next plan."""
-        return await self._tell(run, lambda: self.desk.control(run).guide(text.strip()), "the planner reads it")
+        return await self._send(run, lambda: self.desk.control(run).guide(text.strip()), "the planner reads it")
 
     async def pause_run(self, run: RunId) -> Accepted:
         """Pause a run after the current step."""
-        return await self._tell(run, lambda: self.desk.control(run).pause(), "it pauses after the current step")
+        return await self._send(run, lambda: self.desk.control(run).pause(), "it pauses after the current step")
 
     async def resume_run(self, run: RunId) -> Accepted:
         """End the pause of a run, or continue one that was interrupted."""
-        return await self._tell(run, lambda: self.desk.resume(run), "it looks at the world, and continues")
+        return await self._send(run, lambda: self.desk.resume(run), "it looks at the world, and continues")
 
     async def cancel_run(self, run: RunId) -> Accepted:
         """End a run after the current step."""
-        return await self._tell(run, lambda: self.desk.control(run).cancel(), "it ends after the current step")
+        return await self._send(run, lambda: self.desk.control(run).cancel(), "it ends after the current step")
 
     async def answer_question(
         self, run: RunId, question: int, shown: tuple[str, ...], verdict: Verdict, guidance: str = ""
     ) -> Accepted:
         """Decide a question for the user, who has been shown exactly the steps with these digests and has decided so."""
         body = DecisionBody(verdict=verdict, shown=shown, guidance=guidance)
-        told: list[Accepted] = []
+        accepted: list[Accepted] = []
 
         async def decide() -> str:
-            told.append(await questions.decide(run, question, body, self.desk, self.caller))
+            accepted.append(await questions.decide(run, question, body, self.desk, self.caller))
             return ""
 
-        await self._tell(run, decide, "")
-        return told[0]
+        await self._send(run, decide, "")
+        return accepted[0]
 
-    async def _tell(self, run: str, tell: Callable[[], Awaitable[str]], says: str) -> Accepted:
+    async def _send(self, run: str, tell: Callable[[], Awaitable[str]], says: str) -> Accepted:
         """Send a message to a run and wait until it was taken, so that the next report does not show the state before."""
         await self._check_known(run)
         before = (await self.desk.store.load(run))[0].seq
@@ -219,7 +219,7 @@ class RunTools:
             await asyncio.sleep(LOOKS_EVERY)
         return Accepted(run=run, says=says)
 
-    def _tasks(self) -> tuple[TaskRow, ...]:
+    def _list_own_tasks(self) -> tuple[TaskRow, ...]:
         rows = list_task_rows(self.tasks)
         own = {path.stem for path in self.tasks.glob("*.toml")} if self.tasks else {row.name for row in rows}
         return tuple(row for row in rows if row.name in own)
@@ -228,7 +228,7 @@ class RunTools:
         if not await is_stored(self.desk.store, run):
             raise RunUnknown(f"no run is called '{run}'")
 
-    def _next(self, run: str, state: RunState) -> str:
+    def _describe_next(self, run: str, state: RunState) -> str:
         match state:
             case "asking" if self.caller.may("decide"):
                 return "show the question to the user, then call answer_question with what they decided"

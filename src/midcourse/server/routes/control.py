@@ -10,12 +10,12 @@ from midcourse.app.start import is_stored
 from midcourse.errors import RunUnknown
 from midcourse.server.models.base import Model
 from midcourse.server.models.questions import Accepted
-from midcourse.server.problems import Refusal, documented
+from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.routes.runs import RunPath
 from midcourse.server.state import Operator, SharedState, TheDesk
 
 router = APIRouter(tags=["control"])
-REFUSALS = documented(400, 404, 409, 413, 415, 422)
+REFUSALS = problem_responses(400, 404, 409, 413, 415, 422)
 
 
 class Guidance(Model):

@@ -9,7 +9,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from midcourse.server.hub import WatchedRun
 from midcourse.server.models.stream import StreamMessage
-from midcourse.server.problems import documented
+from midcourse.server.problems import problem_responses
 from midcourse.server.routes.runs import RunPath
 from midcourse.server.state import Reader, SharedState, TheDesk
 
@@ -26,7 +26,7 @@ async def watched(run_id: RunPath, shared: SharedState, caller: Reader, desk: Th
     return await shared.hub.watch(caller.tenant, desk, run_id)
 
 
-@router.get("/runs/{run_id}/events", response_class=EventSourceResponse, responses=documented(404, 410, 422))
+@router.get("/runs/{run_id}/events", response_class=EventSourceResponse, responses=problem_responses(404, 410, 422))
 async def follow_run(
     watched: Annotated[WatchedRun, Depends(watched)],
     request: Request,

@@ -12,7 +12,7 @@ from midcourse.domain.records.audit import Head
 from midcourse.domain.records.lesson import Lesson
 from midcourse.policy.audit import verify_log
 from midcourse.server.models.base import Model
-from midcourse.server.problems import Refusal, documented
+from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.state import Admin, TheDesk
 
 router = APIRouter(tags=["knowledge"])
@@ -61,7 +61,7 @@ class AuditVerdict(Model):
     """The last row that is intact: keep it elsewhere, to notice later if the log was rewritten."""
 
 
-@router.get("/lessons", responses=documented())
+@router.get("/lessons", responses=problem_responses())
 async def list_lessons(desk: TheDesk) -> tuple[LessonView, ...]:
     """What failures taught, the latest first."""
     return tuple(
@@ -70,7 +70,7 @@ async def list_lessons(desk: TheDesk) -> tuple[LessonView, ...]:
     )
 
 
-@router.post("/lessons/{key}/share", responses=documented(400, 404, 413, 415, 422))
+@router.post("/lessons/{key}/share", responses=problem_responses(400, 404, 413, 415, 422))
 async def share_lesson(key: LessonKey, body: ShareBody, desk: TheDesk, caller: Admin) -> LessonView:
     """Let the planners of the tenant's other agents read the lesson in its current form."""
     if not await desk.lessons().share(key, body.agent, caller.name):
@@ -81,7 +81,7 @@ async def share_lesson(key: LessonKey, body: ShareBody, desk: TheDesk, caller: A
     return LessonView(lesson=shared, fixed=shared.track.mended, not_fixed=shared.track.unmended)
 
 
-@router.delete("/lessons/{key}", responses=documented(404, 422))
+@router.delete("/lessons/{key}", responses=problem_responses(404, 422))
 async def forget_lesson(key: LessonKey, desk: TheDesk, _: Admin) -> Forgotten:
     """Forget a lesson under every agent, with all its numbers."""
     forgotten = await desk.lessons().forget(key)
@@ -90,7 +90,7 @@ async def forget_lesson(key: LessonKey, desk: TheDesk, _: Admin) -> Forgotten:
     return Forgotten(lessons=forgotten)
 
 
-@router.get("/audit", responses=documented(422))
+@router.get("/audit", responses=problem_responses(422))
 async def list_audit(
     desk: TheDesk,
     above: Annotated[int, Query(ge=0, le=2**62)] = 0,
@@ -110,7 +110,7 @@ async def list_audit(
     return AuditPage(rows=tuple(entries), next=rows[limit - 1].n if len(rows) > limit else None)
 
 
-@router.get("/audit/verdict", responses=documented())
+@router.get("/audit/verdict", responses=problem_responses())
 async def verify_audit(desk: TheDesk) -> AuditVerdict:
     """Whether the audit log is as it was written."""
     log = await desk.store.audit()

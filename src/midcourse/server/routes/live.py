@@ -9,7 +9,7 @@ from starlette.responses import Response
 from midcourse.app.start import is_stored
 from midcourse.errors import RunUnknown
 from midcourse.server.live import Frame, LiveView, NotWatchable
-from midcourse.server.problems import documented
+from midcourse.server.problems import problem_responses
 from midcourse.server.routes.runs import RunPath
 from midcourse.server.state import Reader, SharedState, TheDesk
 
@@ -30,7 +30,7 @@ PICTURE = {
 After = Annotated[str, Query(max_length=80, description="The number of the picture that the caller has.")]
 
 
-@router.get("/runs/{run_id}/live", response_class=Response, responses={**PICTURE, **documented(404, 422)})
+@router.get("/runs/{run_id}/live", response_class=Response, responses={**PICTURE, **problem_responses(404, 422)})
 async def watch(
     request: Request, run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Reader, after: After = ""
 ) -> Response:

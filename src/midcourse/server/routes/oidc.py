@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from midcourse.server.access.doorway import COOKIE, SESSION_SECONDS
 from midcourse.server.access.guard import CALLBACK
 from midcourse.server.access.identity import NotSignedIn
-from midcourse.server.problems import Refusal, documented
+from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.state import Shared, SharedState
 
 router = APIRouter(tags=["session"])
@@ -32,7 +32,7 @@ def _provider(shared: Shared):
     "/session/oidc",
     status_code=303,
     response_class=Response,
-    responses={303: {"description": "To the provider."}, **documented(404)},
+    responses={303: {"description": "To the provider."}, **problem_responses(404)},
 )
 async def begin_login(shared: SharedState) -> Response:
     """Send the browser to the identity provider to sign in."""
@@ -56,7 +56,7 @@ async def begin_login(shared: SharedState) -> Response:
 @router.get(
     "/session/oidc/callback",
     response_class=HTMLResponse,
-    responses={200: {"description": "Signed in."}, **documented(404, 422)},
+    responses={200: {"description": "Signed in."}, **problem_responses(404, 422)},
 )
 async def finish_login(
     request: Request,

@@ -12,7 +12,7 @@ from midcourse.errors import RunUnknown
 from midcourse.policy.approval.check import CONSENTS, why_changes_invalid, why_may_not_decide
 from midcourse.policy.approval.question import compare_steps, describe_change, is_read_at_a_glance, list_digests
 from midcourse.server.models.questions import Accepted, DecisionBody, QuestionPage, QuestionView
-from midcourse.server.problems import Refusal, documented
+from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.routes.runs import RunPath
 from midcourse.server.state import Approver, TheDesk
 from midcourse.server.views import change_view, question_view
@@ -33,19 +33,19 @@ SAYS = {
 }
 
 
-@router.get("/questions", responses=documented(422))
+@router.get("/questions", responses=problem_responses(422))
 async def list_questions(desk: TheDesk, limit: Annotated[int, Query(ge=1, le=200)] = 100) -> QuestionPage:
     """Questions of all runs that wait for an answer."""
     return QuestionPage(questions=tuple(map(question_view, await desk.open_questions(limit))))
 
 
-@router.get("/runs/{run_id}/questions/{question}", responses=documented(404, 409, 422))
+@router.get("/runs/{run_id}/questions/{question}", responses=problem_responses(404, 409, 422))
 async def get_question(run_id: RunPath, question: QuestionPath, desk: TheDesk) -> QuestionView:
     """The question of this number while it is open; 409 with the open one if it was replaced."""
     return question_view(await _open(desk, run_id, question))
 
 
-@router.post("/runs/{run_id}/questions/{question}", responses=documented(400, 404, 409, 413, 415, 422))
+@router.post("/runs/{run_id}/questions/{question}", responses=problem_responses(400, 404, 409, 413, 415, 422))
 async def decide(
     run_id: RunPath, question: QuestionPath, body: DecisionBody, desk: TheDesk, caller: Approver
 ) -> Accepted:

@@ -18,7 +18,7 @@ from midcourse.domain.plan import Step
 from midcourse.errors import RunUnknown
 from midcourse.policy.approval.question import list_rows
 from midcourse.policy.plan.diff import StepChange
-from midcourse.replay import count_carried_out, turn
+from midcourse.replay import count_carried_out, take_turn
 from midcourse.server.models.records import (
     ArgumentChange,
     ChangedStep,
@@ -32,13 +32,13 @@ from midcourse.server.models.records import (
     TurnLine,
 )
 from midcourse.server.models.stream import LineView
-from midcourse.server.problems import Refusal, documented
+from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.routes.runs import RunPath
 from midcourse.server.state import TheDesk
 from midcourse.server.views import row_view
 
 router = APIRouter(tags=["records"])
-READS = documented(404, 410, 422)
+READS = problem_responses(404, 410, 422)
 ANSWERED_WITHIN = 100
 """Turns within which a command is answered: a log that begins in the middle needs the commands that were pending there."""
 Version = Annotated[int, Path(ge=1, le=1_000_000, description="A plan version.")]
@@ -62,7 +62,7 @@ async def list_plans(
     else:
         journal = await journal_of(desk.store, run_id)
         state, plans = journal.state, journal.plans
-        reached, made = count_carried_out(journal.opening, journal.rows), _made_at(journal)
+        reached, made = count_carried_out(journal.opening, journal.rows), _find_creations(journal)
     spent: dict[int, list[Spent]] = {}
     for one in state.spent:
         spent.setdefault(one.version, []).append(one)
@@ -95,15 +95,15 @@ async def list_lines(
     rows = await desk.store.journal(run_id, max(0, run.seq - reach))
     for row in rows[:-limit]:
         narrator.add_commands(row.commands)
-    told = ((row, narrator.describe(row.event, row.commands)) for row in rows[-limit:])
+    described = ((row, narrator.describe(row.event, row.commands)) for row in rows[-limit:])
     return tuple(
         TurnLine(seq=row.seq, at=row.event.at, line=LineView(text=line.text, tone=line.tone))
-        for row, line in told
+        for row, line in described
         if line is not None
     )
 
 
-def _made_at(journal: Journal) -> dict[int, tuple[int, float]]:
+def _find_creations(journal: Journal) -> dict[int, tuple[int, float]]:
     """The turn and time at which each plan arrived."""
     narrator = Narrator()
     narrator.add_commands(issued.command for issued in journal.opening.pending)
@@ -141,15 +141,15 @@ async def diff_plans(
         cause=plan.cause,
         reason=plan_reason(plan),
         context=plan.context,
-        kept=tuple(map(_step, found.found.kept)),
-        done=tuple(map(_step, found.found.done)),
-        dropped=tuple(map(_step, found.found.dropped)),
-        new=tuple(map(_step, found.found.new)),
-        changed=tuple(map(_changed, found.found.changed)),
+        kept=tuple(map(_build_diff_step, found.found.kept)),
+        done=tuple(map(_build_diff_step, found.found.done)),
+        dropped=tuple(map(_build_diff_step, found.found.dropped)),
+        new=tuple(map(_build_diff_step, found.found.new)),
+        changed=tuple(map(_build_changed_step, found.found.changed)),
     )
 
 
-def _step(step: Step) -> DiffStep:
+def _build_diff_step(step: Step) -> DiffStep:
     return DiffStep(
         index=step.index,
         says=describe_step(step),
@@ -159,11 +159,11 @@ def _step(step: Step) -> DiffStep:
     )
 
 
-def _changed(change: StepChange) -> ChangedStep:
+def _build_changed_step(change: StepChange) -> ChangedStep:
     was, now = dict(change.before.arguments), dict(change.after.arguments)
     return ChangedStep(
-        before=_step(change.before),
-        after=_step(change.after),
+        before=_build_diff_step(change.before),
+        after=_build_diff_step(change.after),
         arguments=tuple(
             ArgumentChange(name=name, was=was.get(name), now=now.get(name))
             for name in {**was, **now}
@@ -184,7 +184,7 @@ async def list_observations(
     looks: list[LookRow] = []
     following = None
     for row in await desk.store.happened(run_id, run.seq):
-        run, _ = turn(run, row.event)
+        run, _ = take_turn(run, row.event)
         seen = getattr(row.event, "seen", None)
         if row.seq <= above or seen is None:
             continue

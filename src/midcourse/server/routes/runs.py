@@ -13,7 +13,7 @@ from midcourse.app.start import is_stored
 from midcourse.domain.result import Result
 from midcourse.errors import RunUnknown
 from midcourse.server.models.runs import RunPage, RunStarted, RunView, StartRun, TaskRow
-from midcourse.server.problems import Refusal, documented
+from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.starting import job_for, list_task_rows, start_once
 from midcourse.server.state import Operator, Reader, SharedState, TheDesk
 from midcourse.server.views import run_row, run_view
@@ -22,7 +22,7 @@ router = APIRouter(tags=["runs"])
 RunPath = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$", description="The run's id.")]
 
 
-@router.post("/runs", status_code=201, responses=documented(400, 409, 413, 415, 422))
+@router.post("/runs", status_code=201, responses=problem_responses(400, 409, 413, 415, 422))
 async def start_run(
     body: StartRun,
     shared: SharedState,
@@ -35,7 +35,7 @@ async def start_run(
     return await start_once(shared.starts, desk, caller.tenant, idempotency_key, body, job)
 
 
-@router.get("/runs", responses=documented(422))
+@router.get("/runs", responses=problem_responses(422))
 async def list_runs(
     desk: TheDesk,
     state: Annotated[list[RunState] | None, Query(max_length=10)] = None,
@@ -54,14 +54,14 @@ async def list_runs(
     return RunPage(runs=tuple(rows), next=following, counts=await count_states(desk))
 
 
-@router.get("/runs/{run_id}", responses=documented(404, 422))
+@router.get("/runs/{run_id}", responses=problem_responses(404, 422))
 async def get_run(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Reader) -> RunView:
     """Everything about one run but its journal."""
     held = shared.take_overs.find(caller.tenant, run_id)
     return await run_view(desk, run_id, caller, held.by if held else "")
 
 
-@router.get("/runs/{run_id}/result", responses=documented(404, 409, 422))
+@router.get("/runs/{run_id}/result", responses=problem_responses(404, 409, 422))
 async def get_result(run_id: RunPath, desk: TheDesk) -> Result:
     """The result of a run that has ended; 409 before."""
     if not await is_stored(desk.store, run_id):
@@ -80,7 +80,7 @@ async def get_result(run_id: RunPath, desk: TheDesk) -> Result:
             "content": {"application/jsonl": {"schema": {"type": "string"}}},
             "description": "One JSON object a line.",
         },
-        **documented(404, 410, 422),
+        **problem_responses(404, 410, 422),
     },
 )
 async def get_journal(run_id: RunPath, desk: TheDesk) -> Response:
@@ -95,7 +95,7 @@ async def get_journal(run_id: RunPath, desk: TheDesk) -> Response:
     response_class=Response,
     responses={
         200: {"content": {"text/html": {"schema": {"type": "string"}}}, "description": "A self-contained page."},
-        **documented(404, 410, 422),
+        **problem_responses(404, 410, 422),
     },
 )
 async def export_run(run_id: RunPath, desk: TheDesk) -> Response:
@@ -106,7 +106,7 @@ async def export_run(run_id: RunPath, desk: TheDesk) -> Response:
     return Response(page, media_type="text/html", headers={"Content-Disposition": name})
 
 
-@router.get("/tasks", responses=documented())
+@router.get("/tasks", responses=problem_responses())
 async def list_tasks(shared: SharedState, _: Reader) -> tuple[TaskRow, ...]:
     """The tasks that can be started by name."""
     return list_task_rows(shared.tasks)

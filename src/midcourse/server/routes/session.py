@@ -9,7 +9,7 @@ from starlette.responses import Response
 from midcourse.server.access.doorway import COOKIE, SESSION_SECONDS
 from midcourse.server.access.identity import RIGHTS, Caller, Right, Role
 from midcourse.server.models.base import Model
-from midcourse.server.problems import Refusal, documented
+from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.state import AnyCaller, SharedState
 
 router = APIRouter(tags=["session"])
@@ -40,7 +40,7 @@ def _me(caller: Caller, shared: SharedState) -> Me:
     return Me(name=caller.name, tenant=caller.tenant, role=caller.role, rights=rights, desk=shared.desks.kind)
 
 
-@router.post("/session", responses=documented(400, 413, 415, 422))
+@router.post("/session", responses=problem_responses(400, 413, 415, 422))
 async def sign_in(body: SignIn, shared: SharedState, response: Response) -> Me:
     """Exchange a token or key for an HttpOnly cookie."""
     caller = shared.doorway.sign_in(body.token)
@@ -57,19 +57,19 @@ async def sign_in(body: SignIn, shared: SharedState, response: Response) -> Me:
     return _me(caller, shared)
 
 
-@router.get("/session", responses=documented())
+@router.get("/session", responses=problem_responses())
 async def whoami(caller: AnyCaller, shared: SharedState) -> Me:
     """Who the caller is, and what the role allows."""
     return _me(caller, shared)
 
 
-@router.get("/session/ways", responses=documented())
+@router.get("/session/ways", responses=problem_responses())
 async def list_sign_in_ways(shared: SharedState) -> SignInWays:
     """How a browser may sign in. Needs no credentials."""
     return SignInWays(oidc=shared.oidc is not None)
 
 
-@router.delete("/session", status_code=204, responses=documented())
+@router.delete("/session", status_code=204, responses=problem_responses())
 async def sign_out(request: Request, _: AnyCaller, shared: SharedState, response: Response) -> None:
     """Revoke the session of the cookie."""
     shared.doorway.close_session(request.cookies.get(COOKIE, ""))

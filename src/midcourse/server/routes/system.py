@@ -9,8 +9,8 @@ from midcourse.app.settings.audience import Audience, audience_of
 from midcourse.app.settings.run import Settings, format_value
 from midcourse.app.wiring import SIMULATED, WORLDS
 from midcourse.server.models.base import Model
-from midcourse.server.problems import documented
-from midcourse.server.starting import OF_THE_SERVER
+from midcourse.server.problems import problem_responses
+from midcourse.server.starting import SERVER_ONLY
 from midcourse.server.state import Admin, Reader, SharedState, TheDesk
 from midcourse.server.webhooks.config import EventType
 
@@ -62,7 +62,7 @@ class WebhookView(Model):
     """Why the latest attempt that did not succeed did not."""
 
 
-@router.get("/webhooks", responses=documented())
+@router.get("/webhooks", responses=problem_responses())
 async def list_webhooks(shared: SharedState, caller: Admin) -> tuple[WebhookView, ...]:
     """The webhooks of the caller's tenant."""
     notifier = shared.notifier
@@ -78,31 +78,31 @@ async def list_webhooks(shared: SharedState, caller: Admin) -> tuple[WebhookView
     )
 
 
-@router.get("/settings", responses=documented())
+@router.get("/settings", responses=problem_responses())
 async def list_settings(desk: TheDesk, caller: Reader) -> tuple[SettingRow, ...]:
     """The settings that new runs begin with. Those that name files or addresses are shown to administrators only."""
     return tuple(
         SettingRow(
             name=name,
             value=""
-            if name in OF_THE_SERVER and not caller.may("administer")
+            if name in SERVER_ONLY and not caller.may("administer")
             else format_value(getattr(desk.settings, name)),
             default=format_value(field.default),
             description=field.description or "",
             audience=audience_of(field),
-            changeable=name not in OF_THE_SERVER,
+            changeable=name not in SERVER_ONLY,
         )
         for name, field in Settings.model_fields.items()
     )
 
 
-@router.get("/worlds", responses=documented())
+@router.get("/worlds", responses=problem_responses())
 async def list_worlds(_: Reader) -> tuple[WorldRow, ...]:
     """The worlds that task files have short names for."""
     return tuple(WorldRow(name=name, simulated=name in SIMULATED) for name in WORLDS)
 
 
-@router.get("/fleet", responses=documented())
+@router.get("/fleet", responses=problem_responses())
 async def get_fleet(desk: TheDesk, caller: Reader, shared: SharedState) -> FleetView:
     """What drives the caller's runs."""
     await desk.refresh()

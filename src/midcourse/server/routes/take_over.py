@@ -15,7 +15,7 @@ from midcourse.server.access.identity import Caller
 from midcourse.server.live import NotWatchable
 from midcourse.server.models.questions import Accepted
 from midcourse.server.models.take_over import Gestures, HandledView
-from midcourse.server.problems import Refusal, documented
+from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.routes.control import REFUSALS, accept_or_refuse, check_known
 from midcourse.server.routes.live import PICTURE, After, next_frame, nothing_to_see, respond
 from midcourse.server.routes.runs import RunPath
@@ -85,7 +85,9 @@ async def _wait_for_pause(desk: Desk, run_id: str) -> str:
 
 
 @router.get(
-    "/runs/{run_id}/take-over/picture", response_class=Response, responses={**PICTURE, **documented(404, 409, 422)}
+    "/runs/{run_id}/take-over/picture",
+    response_class=Response,
+    responses={**PICTURE, **problem_responses(404, 409, 422)},
 )
 async def see_taken_over(
     request: Request, run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Operator, after: After = ""
@@ -94,11 +96,11 @@ async def see_taken_over(
     await check_known(desk, run_id)
     if shared.take_overs.find(caller.tenant, run_id) is None:
         return nothing_to_see()
-    held = await _held(desk, shared, caller, run_id)
+    held = await _find_held(desk, shared, caller, run_id)
     try:
         return respond(await next_frame(request, held.view, after, PICTURED_WITHIN))
     except NotWatchable:
-        await _leave(shared, caller, held)
+        await _end_take_over(shared, caller, held)
         return nothing_to_see()
 
 
@@ -107,28 +109,28 @@ async def act_in_taken_over(
     run_id: RunPath, body: Gestures, desk: TheDesk, shared: SharedState, caller: Operator
 ) -> HandledView:
     """Use mouse and keyboard in the world that the caller has taken over, in this order."""
-    held = await _held(desk, shared, caller, run_id)
+    held = await _find_held(desk, shared, caller, run_id)
     try:
         await held.handle(tuple(one.gesture() for one in body.gestures))
     except NotAttended as why_not:
-        await _leave(shared, caller, held)
-        raise _not_held(run_id, str(why_not)) from why_not
+        await _end_take_over(shared, caller, held)
+        raise _build_refusal(run_id, str(why_not)) from why_not
     return HandledView(dialog=held.dialog)
 
 
-async def _held(desk: Desk, shared: Shared, caller: Caller, run_id: str) -> TakeOver:
+async def _find_held(desk: Desk, shared: Shared, caller: Caller, run_id: str) -> TakeOver:
     """What the caller has taken over. Another operator has to take over first, which is recorded."""
     await check_known(desk, run_id)
     held = shared.take_overs.find(caller.tenant, run_id)
     if held is None or held.by != caller.name:
-        raise _not_held(run_id, f"{held.by} has taken it over" if held else "you have not taken it over")
+        raise _build_refusal(run_id, f"{held.by} has taken it over" if held else "you have not taken it over")
     return held
 
 
-async def _leave(shared: Shared, caller: Caller, held: TakeOver) -> None:
+async def _end_take_over(shared: Shared, caller: Caller, held: TakeOver) -> None:
     if shared.take_overs.find(caller.tenant, held.run_id) is held:
         await shared.take_overs.end(caller.tenant, held.run_id)
 
 
-def _not_held(run_id: str, why: str) -> Refusal:
+def _build_refusal(run_id: str, why: str) -> Refusal:
     return Refusal(409, "refused", why, next=NEXT.format(run_id=run_id))

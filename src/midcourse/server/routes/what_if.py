@@ -10,19 +10,19 @@ from midcourse.app.records.replay import replay_journal
 from midcourse.app.settings.run import format_value
 from midcourse.app.start import new_run_id
 from midcourse.server.models.records import ForkBody, ForkedView, ReplayBody, ReplayView
-from midcourse.server.problems import documented
+from midcourse.server.problems import problem_responses
 from midcourse.server.routes.runs import RunPath
-from midcourse.server.starting import changed_settings
+from midcourse.server.starting import read_settings
 from midcourse.server.state import Operator, TheDesk
 
 router = APIRouter(tags=["what if"])
 
 
-@router.post("/runs/{run_id}/replay", responses=documented(400, 404, 409, 410, 413, 415, 422))
+@router.post("/runs/{run_id}/replay", responses=problem_responses(400, 404, 409, 410, 413, 415, 422))
 async def replay_run(run_id: RunPath, body: ReplayBody, desk: TheDesk) -> ReplayView:
     """Put the recorded run through the director again under other settings. Nothing is done, and no model is asked."""
     journal = await journal_of(desk.store, run_id)
-    changes = {name: format_value(value) for name, value in changed_settings(body.settings).items()}
+    changes = {name: format_value(value) for name, value in read_settings(body.settings).items()}
     again = await asyncio.to_thread(replay_journal, journal, changes)
     words = describe_replay(journal, again)
     return ReplayView(
@@ -43,10 +43,10 @@ async def replay_run(run_id: RunPath, body: ReplayBody, desk: TheDesk) -> Replay
     )
 
 
-@router.post("/runs/{run_id}/fork", status_code=201, responses=documented(400, 404, 409, 410, 413, 415, 422))
+@router.post("/runs/{run_id}/fork", status_code=201, responses=problem_responses(400, 404, 409, 410, 413, 415, 422))
 async def fork_run(run_id: RunPath, body: ForkBody, desk: TheDesk, caller: Operator) -> ForkedView:
     """Continue live from one event of a recorded run, as a new run in a fresh world. Approvals are asked for again."""
     journal = await journal_of(desk.store, run_id)
-    changes = {name: format_value(value) for name, value in changed_settings(body.settings).items()}
+    changes = {name: format_value(value) for name, value in read_settings(body.settings).items()}
     forked = await desk.fork(journal, body.at, body.run_id or new_run_id(), changes, by=caller.name)
     return ForkedView(run=forked.run_id, at=forked.at)

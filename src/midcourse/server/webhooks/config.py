@@ -103,25 +103,28 @@ def read_webhooks(path: Path, tenant: str) -> tuple[Hook, ...]:
     names = [one.name for one in (*found.webhook, *found.slack)]
     if len(set(names)) < len(names):
         raise TaskInvalid(f"{path}: two webhooks have the same name")
-    return (*(_ready(one, path, tenant) for one in found.webhook), *(_slack(one, path, tenant) for one in found.slack))
+    return (
+        *(_build_webhook(one, path, tenant) for one in found.webhook),
+        *(_build_slack_hook(one, path, tenant) for one in found.slack),
+    )
 
 
-def _slack(table: SlackTable, path: Path, tenant: str) -> SlackHook:
+def _build_slack_hook(table: SlackTable, path: Path, tenant: str) -> SlackHook:
     if not table.api.startswith("https://") and not table.allow_private:
         raise TaskInvalid(f"{path}: {table.name}.api: http sends the token unencrypted; use https")
     return SlackHook(
         name=table.name,
         url=f"{table.api.rstrip('/')}/",
         channel=table.channel,
-        bot_token=_token(path.parent / table.bot_token_file, "xoxb-"),
-        app_token=_token(path.parent / table.app_token_file, "xapp-") if table.app_token_file else "",
+        bot_token=_read_token(path.parent / table.bot_token_file, "xoxb-"),
+        app_token=_read_token(path.parent / table.app_token_file, "xapp-") if table.app_token_file else "",
         tenant=table.tenant or tenant,
         events=table.events,
         details=table.details,
     )
 
 
-def _token(path: Path, prefix: str) -> str:
+def _read_token(path: Path, prefix: str) -> str:
     try:
         text = path.read_text(encoding="utf-8").strip()
     except OSError as error:
@@ -131,7 +134,7 @@ def _token(path: Path, prefix: str) -> str:
     return text
 
 
-def _ready(table: WebhookTable, path: Path, tenant: str) -> Webhook:
+def _build_webhook(table: WebhookTable, path: Path, tenant: str) -> Webhook:
     address = urlsplit(table.url)
     if address.scheme not in ("https", "http") or not address.hostname or address.username or address.fragment:
         raise TaskInvalid(f"{path}: {table.name}.url: write it as https://hooks.example.org/path")
@@ -140,14 +143,14 @@ def _ready(table: WebhookTable, path: Path, tenant: str) -> Webhook:
     return Webhook(
         name=table.name,
         url=table.url,
-        secret=_secret(path.parent / table.secret_file),
+        secret=_read_secret(path.parent / table.secret_file),
         tenant=table.tenant or tenant,
         events=table.events,
         allow_private=table.allow_private,
     )
 
 
-def _secret(path: Path) -> bytes:
+def _read_secret(path: Path) -> bytes:
     """`whsec_` and base64, as the specification has it."""
     try:
         text = path.read_text(encoding="utf-8").strip()

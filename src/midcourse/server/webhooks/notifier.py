@@ -60,7 +60,7 @@ class Notifier:
     async def start(self) -> None:
         """Look once before it returns: what begins later is never taken for history."""
         for tenant in sorted({hook.tenant for hook in self.hooks}):
-            await self._look(tenant)
+            await self._notice_all(tenant)
             self._tasks.append(asyncio.create_task(self._watch(tenant), name=f"webhooks of {tenant}"))
         self._tasks += [asyncio.create_task(self._deliver(hook), name=f"webhook {hook.name}") for hook in self.hooks]
         for hook in self.hooks:
@@ -87,9 +87,9 @@ class Notifier:
     async def _watch(self, tenant: str) -> None:
         while True:
             await asyncio.sleep(LOOKS)
-            await self._look(tenant)
+            await self._notice_all(tenant)
 
-    async def _look(self, tenant: str) -> None:
+    async def _notice_all(self, tenant: str) -> None:
         try:
             desk = await self._desks.of(tenant)
             await self._notice_runs(tenant, desk)
@@ -121,12 +121,12 @@ class Notifier:
         for run in watched:
             result = None if run in running else await desk.store.result(run)
             if result is not None:
-                self._add(tenant, "run.ended", self._ended(tenant, result), run)
+                self._add(tenant, "run.ended", self._describe_end(tenant, result), run)
                 self.outbox.ended(tenant, run)
 
     async def _notice_questions(self, tenant: str, desk: Desk) -> None:
         for question in await desk.open_questions(MOST_OPEN):
-            data, details = self._asked(tenant, question), (question.goal, *question.says)
+            data, details = self._describe_question(tenant, question), (question.goal, *question.says)
             self._add(tenant, "question.asked", data, question.run, question.id, details=details)
 
     def _add(
@@ -139,7 +139,7 @@ class Notifier:
                 body = json.dumps({"type": kind, "timestamp": now, "data": {**data, **more}}, ensure_ascii=False)
                 self.outbox.add(hook.name, message_id(hook.name, kind, tenant, *about), body.encode())
 
-    def _asked(self, tenant: str, question: Question) -> dict[str, object]:
+    def _describe_question(self, tenant: str, question: Question) -> dict[str, object]:
         """What is asked is behind the link, where the reader has to sign in: the values may be confidential."""
         return {
             "tenant": tenant,
@@ -154,7 +154,7 @@ class Notifier:
     def _card_address(self, question: Question) -> str:
         return f"{self._origin}/#/inbox?run={question.run}"
 
-    def _ended(self, tenant: str, result: Result) -> dict[str, object]:
+    def _describe_end(self, tenant: str, result: Result) -> dict[str, object]:
         words = headline(result)
         return {
             "tenant": tenant,

@@ -69,7 +69,7 @@ class PostgresBatch(Records):
     async def flush(self) -> None:
         if self._waiting:
             claim = self._claim
-            await self._send([*self._collected(), (FENCE, (claim.run, claim.epoch, claim.holder))])
+            await self._send([*self._collect_writes(), (FENCE, (claim.run, claim.epoch, claim.holder))])
             self._forget_flushed()
 
     async def keep(
@@ -90,7 +90,7 @@ class PostgresBatch(Records):
         after = self._drive.written
         turn = (run.id, self._claim.epoch, self._claim.holder, known, message, after, run.seq, base.seq, state)
         writes: list[tuple[Statement, Values]] = [
-            *self._collected(),
+            *self._collect_writes(),
             (SAVE_EVENT, (run.id, month, run.seq, event.kind, body, issued)),
             *writes_for(run.id, run.seq, event, body),
         ]
@@ -150,7 +150,7 @@ class PostgresBatch(Records):
         if await self._database.rows(queries.TURN, {"run": run.id, "seq": run.seq}) != [turn]:
             raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")
 
-    def _collected(self) -> list[tuple[Statement, Values]]:
+    def _collect_writes(self) -> list[tuple[Statement, Values]]:
         return [(statement, values) for (statement, _), values in self._waiting.items()]
 
     def _forget_flushed(self) -> None:
@@ -198,21 +198,21 @@ class PostgresBatch(Records):
         self, kind: Kind[T], run_id: str, key: Key, value: T, values: Values, *also: tuple[Statement, Values]
     ) -> None:
         await self._database.month_of(run_id)
-        waits = self._unflushed(kind, run_id, key)
+        waits = self._find_unflushed(kind, run_id, key)
         if waits is not None and kind.settle and kind.settle(waits, value) is waits:
             return
         self._values[kind, run_id, key] = value, len(values[-1])
         await self._write((kind.write, values), *also)
 
-    def _unflushed(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
+    def _find_unflushed(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
         found = self._values.get((kind, run_id, key))
         return found[0] if found else None
 
-    def _cached(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
-        return self._unflushed(kind, run_id, key) or super()._cached(kind, run_id, key)
+    def _find_cached(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
+        return self._find_unflushed(kind, run_id, key) or super()._find_cached(kind, run_id, key)
 
     async def _get(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
-        waits = self._unflushed(kind, run_id, key)
+        waits = self._find_unflushed(kind, run_id, key)
         if waits is not None and kind.settle is None:
             return waits
         stored = await super()._get(kind, run_id, key)
@@ -220,8 +220,8 @@ class PostgresBatch(Records):
             return waits or stored
         return kind.settle(stored, waits)
 
-    async def _since(self, kind: Kind[T], run_id: str, since: int) -> dict[int, T]:
-        found = await super()._since(kind, run_id, since)
+    async def _load_since(self, kind: Kind[T], run_id: str, since: int) -> dict[int, T]:
+        found = await super()._load_since(kind, run_id, since)
         for (waits, run, key), (value, _) in self._values.items():
             if (waits, run) != (kind, run_id) or not isinstance(key, int) or key < since:
                 continue

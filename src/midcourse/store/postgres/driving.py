@@ -99,7 +99,7 @@ class PostgresDriving(Records):
                 raise RunUnknown(f"no run {run_id!r} in this store")
             decided, resting = found
             run, _ = await self._read(connection, run_id)
-            waiting = await _messages(connection, run_id, decided)
+            waiting = await _load_messages(connection, run_id, decided)
             if refused := find_objection_after(run, (message.event for message in waiting), event):
                 return Posted(refused=refused)
             values = {"run": run_id, "event": encode(event, Event)}
@@ -109,7 +109,7 @@ class PostgresDriving(Records):
 
     async def messages(self, run_id: str, after: int) -> tuple[Message, ...]:
         async with self._database.connections.one() as connection:
-            return await _messages(connection, run_id, after)
+            return await _load_messages(connection, run_id, after)
 
     async def listen(self, heard: Callable[[str], None]) -> None:
         if not self._database.connections.pool.listens:
@@ -138,6 +138,6 @@ class PostgresDriving(Records):
         return [(run, number) for run, number in await self._database.rows(queries.TAKE_DUE, values)]
 
 
-async def _messages(connection: AsyncConnection, run_id: str, after: int) -> tuple[Message, ...]:
+async def _load_messages(connection: AsyncConnection, run_id: str, after: int) -> tuple[Message, ...]:
     rows = await (await connection.execute(queries.MESSAGES, (run_id, after))).fetchall()
     return tuple(Message(number=number, event=decode_any(Request, event)) for number, event in rows)

@@ -7,7 +7,7 @@ from midcourse.domain.command import Command
 from midcourse.domain.event import Event
 from midcourse.domain.run import Run
 from midcourse.ports.store import JournalRow
-from midcourse.replay import turn
+from midcourse.replay import take_turn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ def state_after(run: Run, entries: Iterable[Entry]) -> Run:
     for entry in entries:
         if entry.seq != run.seq + 1:
             break
-        run, _ = turn(run, entry.event)
+        run, _ = take_turn(run, entry.event)
     return run
 
 
@@ -36,7 +36,7 @@ def with_commands(opening: Run, entries: list[Entry]) -> tuple[JournalRow, ...]:
     for entry in entries:
         commands = entry.commands
         if derived and entry.seq == run.seq + 1:
-            run, found = turn(run, entry.event)
+            run, found = take_turn(run, entry.event)
             commands = found if commands is None else commands
         if commands is not None:
             rows.append(JournalRow(seq=entry.seq, event=entry.event, commands=commands))

@@ -39,7 +39,7 @@ class Kind(Generic[T]):
     """Chooses between the stored and the new value; None: the new one."""
 
 
-def _adopted(there: PlanVersion, comes: PlanVersion) -> PlanVersion:
+def _choose_later(there: PlanVersion, comes: PlanVersion) -> PlanVersion:
     """The plan of the later command."""
     return comes if comes.made_by >= there.made_by else there
 
@@ -58,7 +58,7 @@ PLAN = Kind(
     ORDER BY version""",
     decode=partial(decode, PlanVersion),
     remembered=True,
-    settle=_adopted,
+    settle=_choose_later,
 )
 CONSEQUENCE = Kind(
     write=SAVE_CONSEQUENCE,
@@ -82,5 +82,5 @@ SESSION = Kind(
     one=b"SELECT handle FROM midcourse.sessions WHERE run = %(run)s",
     decode=str,
 )
-THE_ONE = ""
+SINGLE = ""
 """The key of kinds with one record per run."""

@@ -26,7 +26,7 @@ class Lending:
         self._counted_at = clock()
 
     @asynccontextmanager
-    async def lent(self, tenant: str) -> AsyncGenerator[None]:
+    async def lend(self, tenant: str) -> AsyncGenerator[None]:
         """Wait for one, in order of arrival within the tenant."""
         await self._borrow(tenant)
         try:

@@ -65,7 +65,7 @@ class PostgresMemory:
 
     async def save(self, lesson: Lesson, point: Embedding | None = None) -> None:
         async with self._transaction() as connection:
-            await self._put(connection, replace(lesson, agent=self._agent))
+            await self._save_own(connection, replace(lesson, agent=self._agent))
             if point is not None:
                 place = (point.model, list(point.values), self._agent, lesson.key)
                 await connection.execute(PLACE, place)
@@ -73,19 +73,19 @@ class PostgresMemory:
     async def credit(self, key: str, run: str, fix: Untrusted = NO_TEXT) -> None:
         async with self._transaction() as connection:
             await connection.execute(SAVE_VERDICT, (key, run, True))
-            known = await self._own(connection, key)
+            known = await self._load_own(connection, key)
             if known is not None and fix.text:
-                await self._put(connection, replace(known, fix=fix))
+                await self._save_own(connection, replace(known, fix=fix))
 
     async def debit(self, key: str, run: str) -> None:
         await self._database.execute(SAVE_VERDICT, (key, run, False))
 
     async def track(self, key: str, *, besides: str = "") -> Track:
-        return (await self._tracks([key], besides)).get(key, Track(lesson=key))
+        return (await self._load_tracks([key], besides)).get(key, Track(lesson=key))
 
     async def recall(self, signature: str, limit: int = 3) -> tuple[Recalled, ...]:
         asked = {"agent": self._agent, "signature": signature, "limit": limit}
-        return await self._recalled(await self._database.rows(SAME, asked))
+        return await self._decode_recalled(await self._database.rows(SAME, asked))
 
     async def alike(self, point: Embedding, *, above: float, limit: int = 3) -> tuple[Recalled, ...]:
         if self._pgvector is None:
@@ -98,7 +98,7 @@ class PostgresMemory:
             "above": above,
             "limit": limit,
         }
-        return await self._recalled(await self._database.rows(_alike(cosine), asked))
+        return await self._decode_recalled(await self._database.rows(_similarity_query(cosine), asked))
 
     async def of_task(self, error_type: str, task: str, *, above: float, limit: int = 3) -> tuple[Recalled, ...]:
         rows = await self._database.rows(LATEST, {"agent": self._agent, "most": MOST_COMPARED})
@@ -134,30 +134,30 @@ class PostgresMemory:
         async with self._database.connections.one() as connection, connection.transaction():
             yield connection
 
-    async def _own(self, connection: AsyncConnection, key: str) -> Lesson | None:
+    async def _load_own(self, connection: AsyncConnection, key: str) -> Lesson | None:
         row = await (await connection.execute(OWN, (self._agent, key))).fetchone()
         return decode(Lesson, row[0]) if row else None
 
-    async def _put(self, connection: AsyncConnection, lesson: Lesson) -> None:
-        known = await self._own(connection, lesson.key)
+    async def _save_own(self, connection: AsyncConnection, lesson: Lesson) -> None:
+        known = await self._load_own(connection, lesson.key)
         body = encode(update_lesson(known, lesson) if known else lesson)
         await connection.execute(PUT, (self._agent, lesson.key, lesson.signature, body))
 
-    async def _tracks(self, keys: list[str], besides: str = "") -> dict[str, Track]:
+    async def _load_tracks(self, keys: list[str], besides: str = "") -> dict[str, Track]:
         asked = {"keys": keys, "besides": besides, "latest": LATEST_RUNS}
         rows = await self._database.rows(TRACK, asked)
         return {key: Track(lesson=key, mended=mended, unmended=unmended) for key, mended, unmended in rows}
 
     async def _with_tracks(self, lessons: list[Lesson]) -> list[Lesson]:
-        tracks = await self._tracks(sorted({lesson.key for lesson in lessons}))
+        tracks = await self._load_tracks(sorted({lesson.key for lesson in lessons}))
         return [replace(lesson, track=tracks.get(lesson.key, Track(lesson=lesson.key))) for lesson in lessons]
 
-    async def _recalled(self, rows: list[tuple[str, float]]) -> tuple[Recalled, ...]:
+    async def _decode_recalled(self, rows: list[tuple[str, float]]) -> tuple[Recalled, ...]:
         tracked = await self._with_tracks([decode(Lesson, body) for body, _ in rows])
         return tuple(
             Recalled(lesson=lesson, alike=float(alike)) for lesson, (_, alike) in zip(tracked, rows, strict=True)
         )
 
 
-def _alike(cosine: str) -> bytes:
+def _similarity_query(cosine: str) -> bytes:
     return ALIKE.format(readable=READABLE, cosine=cosine).encode()

@@ -33,7 +33,7 @@ from midcourse.store.postgres.kinds import (
     PLAN,
     RESULT,
     SESSION,
-    THE_ONE,
+    SINGLE,
     Key,
     Kind,
 )
@@ -146,30 +146,30 @@ class Records:
     async def save_session(self, run_id: str, handle: str) -> None:
         seals = self._database.seals
         kept = seals.seal_text(handle, _session_of(run_id)) if seals else handle
-        await self._put(SESSION, run_id, THE_ONE, kept, (run_id, kept))
+        await self._put(SESSION, run_id, SINGLE, kept, (run_id, kept))
 
     async def session(self, run_id: str) -> str:
         """The session's handle. Drops cached records of the run: the caller takes it over from a worker that may have changed it."""
         self._database.forget(run_id)
-        kept = await self._get(SESSION, run_id, THE_ONE) or ""
+        kept = await self._get(SESSION, run_id, SINGLE) or ""
         return open_text(kept, _session_of(run_id), self._database.seals)
 
     async def save_observation(self, run_id: str, observation: Observation) -> None:
         month = await self._database.month_of(run_id)
-        packed = pack(encode(observation), self._cached(BASE, run_id, THE_ONE))
+        packed = pack(encode(observation), self._find_cached(BASE, run_id, SINGLE))
         if base := packed.new_base:
-            await self._put(BASE, run_id, THE_ONE, base, (run_id, month, base.id, base.text))
+            await self._put(BASE, run_id, SINGLE, base, (run_id, month, base.id, base.text))
         await self._put(OBSERVATION, run_id, observation.id, observation, (run_id, month, observation.id, packed.body))
 
     async def observation(self, run_id: str, observation_id: str) -> Observation | None:
-        cached = self._cached(OBSERVATION, run_id, observation_id)
+        cached = self._find_cached(OBSERVATION, run_id, observation_id)
         return cached or await self._get(OBSERVATION, run_id, observation_id)
 
-    async def _whole(self, run_id: str, body: str) -> str:
+    async def _expand_observation(self, run_id: str, body: str) -> str:
         """The JSON of an observation that may refer to a base."""
         if not (base_id := base_id_of(body)):
             return body
-        base = self._cached(BASE, run_id, THE_ONE)
+        base = self._find_cached(BASE, run_id, SINGLE)
         if base is None or base.id != base_id:
             rows = await self._database.rows(BASE.one, {"run": run_id, "key": base_id})
             if not rows:
@@ -181,13 +181,13 @@ class Records:
         await self._put(PLAN, run_id, plan.version, plan, (run_id, plan.version, plan.made_by, encode(plan)))
 
     async def plan(self, run_id: str, version: int, made_by: int = 0) -> PlanVersion | None:
-        plan = self._cached(PLAN, run_id, version)
+        plan = self._find_cached(PLAN, run_id, version)
         if plan is None or plan.made_by != made_by:  # another worker may have drafted it again
             plan = await self._get(PLAN, run_id, version)
         return plan if plan and made_by in (0, plan.made_by) else None
 
     async def plans(self, run_id: str, since: int = 0) -> tuple[PlanVersion, ...]:
-        return tuple((await self._since(PLAN, run_id, since)).values())
+        return tuple((await self._load_since(PLAN, run_id, since)).values())
 
     async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None:
         await self._put(CONSEQUENCE, run_id, digest, consequence, (run_id, digest, encode(consequence)))
@@ -202,14 +202,14 @@ class Records:
         return await self._get(ENTRY, run_id, command)
 
     async def ledger(self, run_id: str, since: int = 0) -> tuple[LedgerEntry, ...]:
-        return tuple((await self._since(ENTRY, run_id, since)).values())
+        return tuple((await self._load_since(ENTRY, run_id, since)).values())
 
     async def save_result(self, result: Result) -> None:
         withdraw = WITHDRAW_QUESTIONS, (result.run, NO_QUESTION)
-        await self._put(RESULT, result.run, THE_ONE, result, (result.run, encode(result)), withdraw)
+        await self._put(RESULT, result.run, SINGLE, result, (result.run, encode(result)), withdraw)
 
     async def result(self, run_id: str) -> Result | None:
-        return await self._get(RESULT, run_id, THE_ONE)
+        return await self._get(RESULT, run_id, SINGLE)
 
     # --- questions to people
 
@@ -275,7 +275,7 @@ class Records:
         await self._database.write([(kind.write, values), *also])
         self._database.remember(kind, run_id, key, value, len(values[-1]))
 
-    def _cached(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
+    def _find_cached(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
         """The cached record, which may be outdated."""
         return self._database.recall(kind, run_id, key)
 
@@ -284,11 +284,11 @@ class Records:
         if not rows:
             return None
         ((body,),) = rows
-        value = kind.decode(await self._whole(run_id, body) if kind is OBSERVATION else body)
+        value = kind.decode(await self._expand_observation(run_id, body) if kind is OBSERVATION else body)
         self._database.remember(kind, run_id, key, value, len(body))
         return value
 
-    async def _since(self, kind: Kind[T], run_id: str, since: int) -> dict[int, T]:
+    async def _load_since(self, kind: Kind[T], run_id: str, since: int) -> dict[int, T]:
         """Records from this key on, in order of their keys."""
         rows = await self._database.rows(kind.since, {"run": run_id, "since": since})
         return {key: kind.decode(body) for key, body in rows}

@@ -18,7 +18,7 @@ from midcourse.store.postgres.connections import (
     SET_UP_TRANSACTION,
     ConnectionPool,
     Connections,
-    driver_errors_translated,
+    translate_driver_errors,
 )
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.driving import PostgresDriving
@@ -96,7 +96,7 @@ class PostgresStore(PostgresDriving):
         The server releases the lock when this process dies or the connection breaks.
         """
         by_transaction = self._pool.by_transaction
-        with driver_errors_translated():
+        with translate_driver_errors():
             connection = psycopg.connect(self._pool.address, autocommit=not by_transaction, prepare_threshold=None)
         with connection:  # behind a pooler one transaction, since only that stays on one connection to the server
             connection.execute(SET_UP_TRANSACTION if by_transaction else SET_UP, self._set_up)

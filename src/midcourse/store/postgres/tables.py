@@ -36,29 +36,29 @@ STATUS = (
 metadata = MetaData(schema=SCHEMA)
 
 
-def _tenant() -> Column[str]:
+def _tenant_column() -> Column[str]:
     """The column of the tenant, by default the writer's."""
     return Column("tenant", Text, primary_key=True, server_default=text("current_setting('midcourse.tenant')"))
 
 
-def _run() -> Column[str]:
+def _run_column() -> Column[str]:
     """The column of the run. No foreign key, which would lock the run's row for every row written."""
     return Column("run", Text, primary_key=True)
 
 
-def _month() -> Column[object]:
+def _month_column() -> Column[object]:
     """The month in which the run was created, so that a run is in one partition, and (run, seq) is unique."""
     return Column("month", Date, primary_key=True)
 
 
-def _body() -> Column[str]:
+def _body_column() -> Column[str]:
     return Column("body", Text, nullable=False)
 
 
 tenants = Table(
     "tenants",
     metadata,
-    _tenant(),
+    _tenant_column(),
     Column("entered_at", DateTime(timezone=True), nullable=False, server_default=text("now()")),
     CheckConstraint("tenant <> ''", name="tenants_are_named"),
 )
@@ -67,7 +67,7 @@ tenants = Table(
 runs = Table(
     "runs",
     metadata,
-    _tenant(),
+    _tenant_column(),
     Column("id", Text, primary_key=True),
     Column("entered", BigInteger, Identity(always=True), nullable=False),
     Column("month", Date, nullable=False, server_default=text("date_trunc('month', now() AT TIME ZONE 'utc')::date")),
@@ -104,9 +104,9 @@ Index(
 journal = Table(
     "journal",
     metadata,
-    _tenant(),
-    _run(),
-    _month(),
+    _tenant_column(),
+    _run_column(),
+    _month_column(),
     Column("seq", Integer, primary_key=True, autoincrement=False),
     Column("kind", Text, nullable=False),
     Column("event", Text, nullable=False),
@@ -117,20 +117,20 @@ journal = Table(
 observations = Table(
     "observations",
     metadata,
-    _tenant(),
-    _run(),
-    _month(),
+    _tenant_column(),
+    _run_column(),
+    _month_column(),
     Column("id", Text, primary_key=True),
-    _body(),
+    _body_column(),
     postgresql_partition_by="RANGE (month)",
 )
 
 blobs = Table(
     "blobs",
     metadata,
-    _tenant(),
-    _run(),
-    _month(),
+    _tenant_column(),
+    _run_column(),
+    _month_column(),
     Column("digest", Text, primary_key=True),
     Column("media_type", Text, nullable=False),
     Column("width", Integer, nullable=False),
@@ -143,33 +143,35 @@ blobs = Table(
 plans = Table(
     "plans",
     metadata,
-    _tenant(),
-    _run(),
+    _tenant_column(),
+    _run_column(),
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("made_by", Integer, nullable=False),
-    _body(),
+    _body_column(),
 )
 
-consequences = Table("consequences", metadata, _tenant(), _run(), Column("digest", Text, primary_key=True), _body())
+consequences = Table(
+    "consequences", metadata, _tenant_column(), _run_column(), Column("digest", Text, primary_key=True), _body_column()
+)
 
 ledger = Table(
     "ledger",
     metadata,
-    _tenant(),
-    _run(),
+    _tenant_column(),
+    _run_column(),
     Column("command", Integer, primary_key=True, autoincrement=False),
-    _body(),
+    _body_column(),
 )
 
-results = Table("results", metadata, _tenant(), _run(), _body())
+results = Table("results", metadata, _tenant_column(), _run_column(), _body_column())
 
-sessions = Table("sessions", metadata, _tenant(), _run(), Column("handle", Text, nullable=False))
+sessions = Table("sessions", metadata, _tenant_column(), _run_column(), Column("handle", Text, nullable=False))
 
 drives = Table(
     "drives",
     metadata,
-    _tenant(),
-    _run(),
+    _tenant_column(),
+    _run_column(),
     Column("epoch", Integer, nullable=False, server_default="0"),
     Column("holder", Text, nullable=False, server_default=""),
     Column("placed", BigInteger, nullable=False, server_default="0"),
@@ -190,8 +192,8 @@ Index("drives_due", drives.c.tenant, drives.c.wake_at, postgresql_where=text("re
 states = Table(
     "states",
     metadata,
-    _tenant(),
-    _run(),
+    _tenant_column(),
+    _run_column(),
     Column("seq", Integer, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
@@ -200,8 +202,8 @@ states = Table(
 inbox = Table(
     "inbox",
     metadata,
-    _tenant(),
-    _run(),
+    _tenant_column(),
+    _run_column(),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("event", Text, nullable=False),
 )
@@ -209,10 +211,10 @@ inbox = Table(
 approvals = Table(
     "approvals",
     metadata,
-    _tenant(),
-    _run(),
+    _tenant_column(),
+    _run_column(),
     Column("question", Integer, primary_key=True, autoincrement=False),
-    _body(),
+    _body_column(),
     Column("asked_at", DateTime(timezone=True), nullable=False, server_default=text("now()")),
     Column("open", Boolean, nullable=False, server_default=text("true")),
     Column("decision", Text),
@@ -222,8 +224,8 @@ Index("approvals_open", approvals.c.tenant, approvals.c.asked_at, postgresql_whe
 asked = Table(
     "asked",
     metadata,
-    _tenant(),
-    _run(),
+    _tenant_column(),
+    _run_column(),
     Column("question", Integer, primary_key=True, autoincrement=False),
     Column("consequence", Text, primary_key=True),
     Column("place", Integer, nullable=False),
@@ -234,11 +236,11 @@ Index("asked_by_shape", asked.c.tenant, asked.c.shape)
 audit = Table(
     "audit",
     metadata,
-    _tenant(),
+    _tenant_column(),
     Column("n", BigInteger, primary_key=True, autoincrement=False),
     Column("run", Text, nullable=False),
     Column("seq", Integer, nullable=False),
-    _body(),
+    _body_column(),
     Column("hash", Text, nullable=False),
 )
 Index("audit_event_once", audit.c.tenant, audit.c.run, audit.c.seq, text("md5(body)"), unique=True)
@@ -247,12 +249,12 @@ Index("audit_event_once", audit.c.tenant, audit.c.run, audit.c.seq, text("md5(bo
 segments = Table(
     "segments",
     metadata,
-    _tenant(),
+    _tenant_column(),
     Column("id", Text, primary_key=True),
     Column("task", Text, nullable=False),
     Column("surface", Text, nullable=False),
     Column("worked_at", Double, nullable=False),
-    _body(),
+    _body_column(),
 )
 Index("segments_found", segments.c.tenant, segments.c.task, segments.c.surface)
 """The plan cache, which is independent of runs."""
@@ -260,12 +262,12 @@ Index("segments_found", segments.c.tenant, segments.c.task, segments.c.surface)
 lessons = Table(
     "lessons",
     metadata,
-    _tenant(),
+    _tenant_column(),
     Column("agent", Text, primary_key=True),
     Column("key", Text, primary_key=True),
     Column("saved", BigInteger, Identity(always=True), nullable=False),
     Column("signature", Text, nullable=False),
-    _body(),
+    _body_column(),
     Column("shared", Text, nullable=False, server_default=""),  # the body as it was when a person let others read it
     Column("model", Text, nullable=False, server_default=""),  # that the point is of
     Column("point", ARRAY(REAL), nullable=False, server_default=text("'{}'::real[]")),
@@ -275,9 +277,9 @@ Index("lessons_by_signature", lessons.c.tenant, lessons.c.signature)
 lesson_words = Table(
     "lesson_words",
     metadata,
-    _tenant(),
+    _tenant_column(),
     Column("key", Text, primary_key=True),
-    _run(),
+    _run_column(),
     Column("told", BigInteger, Identity(always=True), nullable=False),
     Column("mended", Boolean, nullable=False),
 )
