@@ -7,7 +7,7 @@ from midcourse.store.postgres.lending import Lending
 
 
 async def borrow(lent: Lending, tenant: str, order: list[str]) -> None:
-    async with lent.lent(tenant):
+    async with lent.lend(tenant):
         order.append(tenant)
         await asyncio.sleep(0)
 
@@ -37,7 +37,7 @@ async def test_what_a_tenant_had_is_forgotten():
     for _ in range(5):
         await borrow(lent, "b", order)
     order.clear()
-    async with lent.lent("c"):
+    async with lent.lend("c"):
         tasks = [asyncio.create_task(borrow(lent, tenant, order)) for tenant in ("b", "a")]
         await asyncio.sleep(0)
     await asyncio.gather(*tasks)
@@ -46,7 +46,7 @@ async def test_what_a_tenant_had_is_forgotten():
 
 async def test_a_cancelled_wait_loses_none():
     lent, order = Lending(1), list[str]()
-    async with lent.lent("a"):
+    async with lent.lend("a"):
         waiting = [asyncio.create_task(borrow(lent, "b", order)) for _ in range(3)]
         await asyncio.sleep(0)
         waiting[0].cancel()

@@ -61,7 +61,7 @@ class TroubledShop(Shop):
 
 @contextmanager
 def password_at_hand() -> Generator[None]:
-    """The password of the shop's only account is in the environment, where secrets are looked for."""
+    """Put the password of the shop's only account into the environment, where secrets are read from."""
     variable = variable_of(SIGN_IN)
     os.environ[variable] = PASSWORD
     try:
@@ -71,13 +71,13 @@ def password_at_hand() -> Generator[None]:
 
 
 class SaysYes:
-    """Answers in place of a person where there is no terminal to ask in, and tells `told` what it said yes to."""
+    """An approver for when there is no terminal: it approves, and passes each question to `on_question`."""
 
-    def __init__(self, told: Callable[[Question], None]) -> None:
-        self._told = told
+    def __init__(self, on_question: Callable[[Question], None]) -> None:
+        self._on_question = on_question
 
     async def ask(self, question: Question) -> Decision:
-        self._told(question)
+        self._on_question(question)
         return Decision(verdict="approved" if question.about == "approve" else "stop", by="the demo itself")
 
 
@@ -94,7 +94,7 @@ class Answer:
         return seen.surface.title == self.screen and there
 
     def aimed_at(self, seen: Observation) -> PlanDraft:
-        """With the ids that the same things have now."""
+        """The draft with the current ids of its zones."""
         return replace(self.draft, steps=tuple(_aimed(step, seen) for step in self.draft.steps))
 
 

@@ -23,12 +23,12 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 
 
 def missing_extras(wanted: Iterable[str]) -> tuple[str, ...]:
-    """Those of them that are not installed, or not in full."""
+    """The extras among these that are not installed, or only partly."""
     return tuple(extra for extra in wanted if not all(map(find_spec, EXTRAS[extra])))
 
 
 def install(extras: Iterable[str]) -> str:
-    """The command that brings them."""
+    """The command that installs these extras."""
     return f"pip install 'midcourse[{','.join(extras)}]'"
 
 

@@ -162,7 +162,7 @@ class FollowedRun(Controls[str]):
     # --- messages
 
     def _send(self, sending: Coroutine[Any, Any, str]) -> str:
-        """Send it as soon as those before it are sent. An accepted message shows in the journal; a refusal is said."""
+        """Send a message after those before it. An accepted message appears in the journal; a refusal is reported."""
         telling = asyncio.create_task(self._say_refusal(sending), name=f"tell {self.run_id}")
         self._telling.add(telling)
         telling.add_done_callback(self._telling.discard)

@@ -53,7 +53,7 @@ class Home:
 
 
 def open_home(home: Path) -> Path:
-    """The same folder, with nothing of ours open to other accounts. A folder that does not exist is not created."""
+    """Remove other accounts' access to our files in the home, and return it. A missing folder is not created."""
     if os.name == "nt" or not home.is_dir():
         return home
     top = [path for pattern in OURS for path in home.glob(pattern)]
@@ -103,7 +103,7 @@ def _is_open(path: Path) -> bool:
 
 
 def _close(path: Path) -> None:
-    """Files come and go while runs are under way, and another account's are not ours to change."""
+    """Remove the access of other accounts. Skips files that are deleted at the same time or belong to another account."""
     with suppress(FileNotFoundError, PermissionError):
         if _is_open(path):
             path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~OTHERS)

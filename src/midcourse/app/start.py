@@ -36,7 +36,7 @@ def new_run_id() -> str:
 
 
 def new_run(task: Task, run_id: str, roles: OptionalRoles | None = None) -> Run:
-    """The first state of a run. `roles` are those that it has besides the planner.
+    """The first state of a run. `roles` are those that it has in addition to the planner.
 
     Raises `TaskInvalid` for a limit that can never take effect, and for four eyes without the name of the user who starts it.
     """

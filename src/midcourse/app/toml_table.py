@@ -1,4 +1,4 @@
-"""One table of a task file. It hands out values by name and type, and refuses with file, key and what to do."""
+"""One table of a task file. It returns values by name and type; its errors name the file, the key and what to do."""
 
 from collections.abc import Iterator, Mapping
 from datetime import date, time
@@ -12,7 +12,7 @@ from midcourse.policy.spelling import describe_unknown
 
 
 class Table:
-    """Reads values; what they mean is for others. `path` is where in the file it stands, such as `planner.rules#2`."""
+    """Reads values by type, without interpreting them. `path` is its place in the file, such as `planner.rules#2`."""
 
     def __init__(self, values: Mapping[str, object], *, file: str, path: str = "") -> None:
         self.values = values
@@ -26,7 +26,7 @@ class Table:
         return iter(self.values)
 
     def wrong(self, key: str, problem: str) -> TaskInvalid:
-        """The complaint, to be raised. Without a key it is about the table itself."""
+        """The error to raise for a key, or for the table itself if the key is empty."""
         return TaskInvalid(f"{self.file}: {self.at(key)}: {problem}" if self.at(key) else f"{self.file}: {problem}")
 
     def allow(self, *known: str) -> None:
@@ -36,7 +36,7 @@ class Table:
                 raise self.wrong("", describe_unknown("key", key, known))
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Text that says something. Only a key that may be left out may also be empty."""
+        """A text. It may be empty only if the key has a default."""
         value = self._get(key, default)
         if not isinstance(value, str):
             raise self.wrong(key, f"has to be text in quotes, not {_called(value)}")
@@ -45,7 +45,7 @@ class Table:
         return value
 
     def texts(self, key: str, *, one_will_do: bool = False) -> tuple[str, ...]:
-        """A list of text, none of it empty. `one_will_do` takes text alone for a list of one."""
+        """A list of texts, none of them empty. With `one_will_do`, a single text counts as a list."""
         value = self.values.get(key, [])
         if one_will_do and isinstance(value, str):
             value = [value]
@@ -94,7 +94,7 @@ class Table:
         return Table(value, file=self.file, path=self.at(key))
 
     def tables(self, key: str, *, one_will_do: bool = False) -> tuple["Table", ...]:
-        """The tables of a list, counted from 1. `one_will_do` takes a table alone for a list of one."""
+        """The tables of a list, counted from 1. With `one_will_do`, a single table counts as a list."""
         value = self.values.get(key, [])
         if one_will_do and _is_table(value):
             return (self.table(key),)

@@ -9,7 +9,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def toml_text(values: Mapping[str, object], path: tuple[str, ...] = ()) -> str:
-    """One table with its tables below it. What has no value (None) and tables without content are left out."""
+    """A table and its sub-tables as TOML. None and empty tables are left out."""
     there = {name: value for name, value in values.items() if value is not None}
     tables = {name: cast(Mapping[str, object], value) for name, value in there.items() if isinstance(value, Mapping)}
     lines = [f"{_key(name)} = {_value(value)}" for name, value in there.items() if name not in tables]
@@ -38,5 +38,5 @@ def _value(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    """JSON's notation is TOML's, but for one control character that only TOML wants written out."""
+    """A text in quotes. JSON's notation is valid TOML, except for one control character that TOML requires to be escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -46,7 +46,7 @@ def timeout_of(command: Command) -> float:
 
 
 def normalize(commands: Commands) -> Commands:
-    """What of them reaches the world, the planner or a person. The timer of a question or a pause does not."""
+    """The commands without ids, times and budgets, and without the timer of a question or a pause: what others notice of them."""
     lasting = any(isinstance(command, AskPerson | Record) for command in commands)
     return tuple(_normalize_command(command) for command in commands if not (lasting and isinstance(command, Wait)))
 
@@ -87,7 +87,7 @@ def describe_commands(commands: Commands) -> str:
 
 
 def describe(command: Command) -> str:
-    """What is to be done; follows 'to'."""
+    """The command as words that can follow 'to'."""
     match command:
         case OpenWorld():
             return "open the world"

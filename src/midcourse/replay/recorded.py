@@ -83,34 +83,34 @@ class Lost:
 class Replayed:
     verdict: Verdict
     at: int = 0
-    """The recorded event at which the two part; 0 if they never do."""
+    """The recorded event at which the two runs diverge; 0 if they do not."""
     detail: str = ""
     final: Run
     """The state after the last turn that is certain."""
     commands: tuple[Commands, ...]
-    """What went out, turn by turn, up to the one in which the two part and with it."""
+    """The issued commands of each turn, up to and including the one in which the two runs diverge."""
     recorded: Tally
     """All of the recorded run."""
     until: Tally
-    """What is certain of the changed one."""
+    """The certain part of the changed run."""
     reached: FinalReason | None = None
     """How the recorded run ended, if it did."""
 
     @property
     def saved(self) -> Tally | None:
-        """What the recorded run went on to spend from there. None unless that is known."""
+        """What the recorded run spent after the divergence; None if unknown."""
         return self.recorded.minus(self.until) if self.verdict in EXACT else None
 
     @property
     def lost(self) -> Lost | None:
-        """What it went on to reach. None unless that is known."""
+        """What the recorded run achieved after the divergence; None if unknown."""
         if self.verdict not in EXACT:
             return None
         return Lost(steps=self.recorded.completed - self.until.completed, success=self.reached in SUCCESSES)
 
 
 def take_turn(run: Run, event: Event) -> tuple[Run, Commands]:
-    """As `drive` has it."""
+    """One turn of the director, as a driver takes it: an impossible event aborts the run."""
     try:
         return decide(run, event)
     except ImpossibleEvent as bug:

@@ -12,7 +12,7 @@ from midcourse.replay.what_if import ChangedReplay
 
 
 def replay(opening: Run, rows: Iterable[Row], limits: Limits | None = None) -> Replayed:
-    """The recorded turns from this state on, under these limits instead of the recorded ones."""
+    """Replay the recorded turns from this state on, with these limits in place of the recorded ones."""
     rows = tuple(rows)
     states: list[Run] = [opening]
     issued: list[Commands] = []

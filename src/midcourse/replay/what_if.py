@@ -71,14 +71,14 @@ CHARGED = (Planned, TryPlanned, ClosenessJudged, Advised)
 
 @dataclass(frozen=True, kw_only=True)
 class _Divergence:
-    """Where the two part, how and why."""
+    """How and why the two runs diverge."""
 
     verdict: Verdict
     detail: str
 
 
 class ChangedReplay:
-    """The recorded run and the changed one side by side. Command ids may differ: a pause with a deadline has a timer more."""
+    """Replays the changed run beside the recorded one. Command ids may differ: a pause with a deadline has one more timer."""
 
     def __init__(self, opening: Run, states: Sequence[Run], limits: Limits) -> None:
         self._states = states
@@ -110,7 +110,7 @@ class ChangedReplay:
             return replace(event, question=self._ids.get(event.question, 0))
         return event
 
-    # --- would this event have come at all, and like this?
+    # --- whether the event would have happened, and in the same way
 
     def _check_event(self, event: Event, before: Run) -> _Divergence | None:
         fired = self._find_earlier_timer(event, before)
@@ -125,7 +125,7 @@ class ChangedReplay:
         return self._compare_patience(event, theirs, ours) or self._check_answer(event, theirs.command)
 
     def _find_earlier_timer(self, event: Event, before: Run) -> TimerFired | None:
-        """A wait for a person or in a pause that would have been over before this."""
+        """A timer of a question or a pause that would have fired before this event."""
         for theirs in before.pending:
             ours = _find_pending(self._run, self._ids.get(theirs.command.id, 0))
             if ours is None or not isinstance(theirs.command, Wait) or not isinstance(ours.command, Wait):
@@ -141,9 +141,9 @@ class ChangedReplay:
         return None
 
     def _compare_patience(self, event: Answer, theirs: Issued, ours: Issued) -> _Divergence | None:
-        """Whether the answer came while the recorded run waited for it and the changed one no more, or the reverse.
+        """Whether the answer came in time for only one of the two runs.
 
-        If a process died meanwhile, it is not known when: the time without one counts as work.
+        If the process died during the command, it is unknown when: the time without a process counts as work.
         """
         if isinstance(theirs.command, Wait) and isinstance(ours.command, Wait):
             waits, waited = ours.command.seconds, theirs.command.seconds
@@ -168,7 +168,7 @@ class ChangedReplay:
         return None
 
     def _allowed_seconds(self, command: Command, limits: Limits, event: Answer) -> float:
-        """How long this may take. The duration of its parts was not recorded, so the shortest changed limit counts."""
+        """The seconds that a command may take. The duration of its parts was not recorded, so the shortest changed limit counts."""
         times = [timeout_of(command)]
         acts = isinstance(command, Act | Verify)
         reads = isinstance(event, Planned) and any(step.effect == "irreversible" for step in event.steps)
@@ -217,10 +217,10 @@ class ChangedReplay:
             )
         return None
 
-    # --- would the same be done about it?
+    # --- whether the same commands would follow
 
     def _try_end(self, event: Event) -> _Divergence | None:
-        """What would have come instead ends the run, or it is not taken."""
+        """Take this event if it ends the run; else leave the run as it is and return None."""
         run, commands = take_turn(self._run, event)
         end = find_end(commands)
         if end is None:
@@ -249,7 +249,7 @@ class ChangedReplay:
         return _diverge_undetermined(describe_difference(mine, its))
 
     def _end_after_failed_check(self, ours: Commands) -> _Divergence | None:
-        """It would have looked once more whether the task is done, and ended either way."""
+        """The end of a run that would only have checked once more whether the task is done."""
         check = next(command for command in ours if isinstance(command, CheckDone))
         self._issued.pop()
         ended = self._try_end(DoneChecked(answers=check.id, at=self._run.now))
@@ -279,7 +279,7 @@ def _find_pending(run: Run, number: int) -> Issued | None:
 
 
 def _end_after_check(run: Run) -> End | None:
-    """How it ends, if it is only being checked whether the task is done all the same."""
+    """The end of a run that only checks whether the task is done before it ends; None for any other run."""
     return run.phase.otherwise if isinstance(run.phase, Concluding) else None
 
 

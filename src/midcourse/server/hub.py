@@ -35,7 +35,7 @@ GLANCE = 0.2
 LINGER = 30.0
 """Seconds that a log is kept after the last viewer has left."""
 CHUNK = 100
-"""Turns that are told at a time: a long journal takes seconds, in which other requests are answered."""
+"""Turns that are described at a time: a long journal takes seconds, and other requests are answered in between."""
 PATIENCE = 60.0
 """Seconds that a database may be away before the stream ends; viewers then connect again."""
 
@@ -109,7 +109,7 @@ class WatchedRun:
             await self._news.wait_for(lambda: self._looked or self.over)
 
     def _find_place_after(self, last_id: str) -> tuple[int, Sent | None]:
-        """Where to continue; and what to send first to a viewer who has heard more than there is: the database was restored."""
+        """The place in the log after this id, and a message to send first if the log is shorter: the database was restored."""
         if not last_id.isascii() or not last_id.isdigit():
             return 0, None
         last = int(last_id)
@@ -118,7 +118,7 @@ class WatchedRun:
         return next((place for place, sent in enumerate(self.log) if sent.seq > last), self._find_place_of_end()), None
 
     def _find_place_of_end(self) -> int:
-        """Where a viewer who has heard every turn continues: at the end of the run, if that was not heard."""
+        """The place of the end message, or after the log if the run has not ended: where a viewer with every turn continues."""
         return len(self.log) - 1 if self.log and self.log[-1].type == "end" else len(self.log)
 
     async def _follow(self) -> None:
@@ -150,7 +150,7 @@ class WatchedRun:
             await self._wake()
 
     async def _read_journal(self) -> bool:
-        """Take what has happened since. Returns whether anything has."""
+        """Add new turns of the journal to the log. Returns whether there were any."""
         rows = await self._desk.store.happened(self._run_id, self._trail.run.seq)
         if rows:
             for plan in await self._desk.store.plans(self._run_id, max(self._plans, default=0)):
@@ -191,7 +191,7 @@ class WatchedRun:
         return _encode(message, seq=run.seq, id=str(run.seq))
 
     async def _check_driver(self, quiet: int) -> None:
-        """Say once that nothing drives the run, and once that something does again."""
+        """Add a notice when the run loses its driver, and another when it has one again."""
         if quiet % max(1, self._control.quiet_looks) or is_over(self._trail.run):
             return
         try:
@@ -238,7 +238,7 @@ class Hub:
         found = self._watched.get(key)
         if found is None or found.broken:
             opening = await desk.store.opening(run_id)
-            found = self._watched.get(key)  # another viewer may have come meanwhile
+            found = self._watched.get(key)  # another viewer may have created it during the await
             if found is None or found.broken:
                 found = self._watched[key] = WatchedRun(desk, run_id, opening)
         found.left_at = time.monotonic()

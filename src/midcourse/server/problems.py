@@ -41,7 +41,7 @@ ERROR_CODES: tuple[tuple[type[Exception], int, ProblemCode], ...] = (
     (MidcourseError, 409, "refused"),
     (ConnectionError, 503, "unavailable"),
 )
-"""The first that fits counts."""
+"""Status and code by the type of an error; the first match counts."""
 
 STATUS_CODES: dict[int, tuple[ProblemCode, str]] = {
     401: ("unauthenticated", "open the address that `midcourse serve` printed, or send `Authorization: Bearer KEY`"),
@@ -90,7 +90,7 @@ def respond(problem: Problem, headers: dict[str, str] | None = None) -> Response
 
 
 def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of a route that may end with these, besides those that every route may end with."""
+    """The `responses` of a route: problems with these statuses, and those that every route may return."""
     schema = {"$ref": "#/components/schemas/Problem"}
     return {
         status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": schema}}}

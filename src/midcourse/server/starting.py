@@ -26,7 +26,7 @@ SERVER_ONLY = frozenset({"home", "record", "cassette", "approval_policy", "model
 """Settings that name files or addresses of the server: only its own configuration and task files may give them."""
 
 OUTCOME_UNKNOWN = (FleetUnavailable, StoreUnusable)
-"""After these the run may be stored: the key keeps standing for it."""
+"""Errors after which the run may have been stored, so its key is kept."""
 
 
 class Starts:
@@ -48,9 +48,9 @@ class Starts:
     async def start_under_key(
         self, tenant: str, key: str, body: StartRun, run_id: str, start: Callable[[str], Awaitable[str]]
     ) -> tuple[str, bool]:
-        """The run of this key, and whether it was started earlier. Raises `Refusal` if the key stands for another body.
+        """Start the run of this key, or find it. Returns its id, and whether it existed. Raises `Refusal` if the key has another body.
 
-        The run's id is stored before the run: a server that is killed in between starts that very run when it is asked again.
+        The run's id is stored before the run: if the server is killed in between, the repeated request starts the same run.
         """
         if not key:
             return await start(run_id), False

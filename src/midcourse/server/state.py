@@ -1,4 +1,4 @@
-"""What all requests share, and what a route asks for: the caller and the caller's desk.
+"""The state that all requests share, and the dependencies of routes: the caller and the caller's desk.
 
 Dependencies are coroutines although they wait for nothing: FastAPI calls plain functions in other threads, and a store is for one.
 """

@@ -42,7 +42,7 @@ NOT_DRIVEN = "Nothing drives it. Resume it to continue."
 
 
 async def run_row(desk: Desk, summary: RunSummary) -> RunRow:
-    """A row of the list. Only of a run that has not ended the state is read: all else is in the summary."""
+    """A row of the list. The state is loaded only for a run that has not ended; the summary has everything else."""
     state = desk.state_of(summary)
     name = summary.task or await desk.task_of(summary)
     if state in ("done", "failed"):
@@ -117,7 +117,7 @@ async def run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by: str =
 
 
 async def _build_summary(desk: Desk, run: Run, task: Task, result: Result | None) -> RunSummary:
-    """Of a run whose state is loaded."""
+    """The summary of a run from its loaded state."""
     asked = await desk.store.open_question(run.id) if isinstance(run.phase, Asking) else None
     return RunSummary(
         id=run.id,

@@ -19,7 +19,7 @@ BASE_MARK = "#"
 LEAST = 1_000
 """Characters below which an observation is stored whole."""
 WORTH = 4
-"""A packed observation is at least so many times smaller than the whole one, or it becomes the next base."""
+"""An observation becomes the next base unless packing makes it at least this many times smaller."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ def open_database(path: Path, schema: Schema) -> sqlite3.Connection:
 
 
 def open_current(path: Path, version: int) -> sqlite3.Connection | None:
-    """A file that has this schema. None: it has another one, or does not exist."""
+    """Open a file that has this schema; None if it has another one or does not exist."""
     if not path.is_file():
         return None
     db = _connect(path)
@@ -98,7 +98,7 @@ def _migrate(db: sqlite3.Connection, path: Path, schema: Schema) -> None:
 
 
 def _use_write_ahead_log(db: sqlite3.Connection) -> None:
-    """SQLite's busy timeout does not cover this switch, so processes that open a new file together wait here."""
+    """Switch to the write-ahead log. SQLite's busy timeout does not cover this, so processes that open a new file together wait here."""
     give_up_at = time.monotonic() + BUSY_SECONDS
     while True:
         try:

@@ -42,7 +42,7 @@ class Desk(Protocol):
     def control(self, run_id: str) -> RunControl: ...
 
     async def refresh(self) -> None:
-        """Find out what `state_of` needs besides the store."""
+        """Load what `state_of` needs in addition to the store."""
         ...
 
     async def task_of(self, run: RunSummary) -> str:
@@ -105,7 +105,7 @@ class Desk(Protocol):
         ...
 
     def broken(self) -> tuple[str, ...]:
-        """Runs of a fleet whose execution a bug ended, as of the latest `refresh`."""
+        """Runs of a fleet that a bug stopped, as of the latest `refresh`."""
         ...
 
     async def ping(self) -> None:

@@ -79,7 +79,7 @@ class FleetDesks:
         self._one_at_a_time = asyncio.Lock()
 
     def has(self, tenant: str) -> bool:
-        """Tenants have no list: the server's own keys, proxy or identity provider say whose runs a caller may see."""
+        """Always true: there is no list of tenants. The keys, proxy or identity provider decide which runs a caller sees."""
         from midcourse.store.postgres.store import TENANT
 
         return TENANT.fullmatch(tenant) is not None

@@ -14,9 +14,9 @@ STATUSES: dict[RunState, tuple[RunStatus, ...]] = {
     "done": ("done",),
     "failed": ("failed",),
 }
-"""What the store may have for a run of each state: whether something drives a run is not in there."""
+"""The statuses that a store may have for a run of each state. It does not know whether something drives a run."""
 MOST_OPEN = 1000
-"""Runs that have not ended of which it is found out whether something drives them, to count them."""
+"""How many runs that have not ended are checked for a driver when they are counted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Page:
 
 
 async def list_page(desk: Desk, query: PageQuery) -> Page:
-    """The newest runs that fit. Pages have no gaps: runs that begin meanwhile are on none of the later ones."""
+    """The newest runs that match. Pages have no gaps: a run that begins between two requests is on no later page."""
     wanted: dict[RunStatus, None] = {status: None for state in query.states for status in STATUSES[state]}
     found: list[RunSummary] = []
     before = query.before

@@ -72,7 +72,7 @@ def start_all(home: Path, *, ui: bool = False) -> Up:
 
 
 def stop_all(home: Path) -> tuple[Part, ...]:
-    """What was stopped. Only what `start_all` started, and only if it is still that very process."""
+    """Stop what `start_all` started, if it is still the same process. Returns what was stopped."""
     folder = up_folder(home)
     if not folder.is_dir():
         return ()
@@ -102,7 +102,7 @@ def _with_servers(home: Path, folder: Path, up: Up, *, ui: bool) -> Up:
     try:
         with ThreadPoolExecutor() as pool:
             starting = [pool.submit(starts[name], folder) for name in missing]
-    finally:  # whoever failed, the others are up
+    finally:  # if one part failed, the others are still up
         for one in starting:
             up = up if one.exception() else _added(home, up, one.result())
     for one in starting:

@@ -75,7 +75,7 @@ def read_journal(path: Path) -> Journal:
 
 
 def parse_journal(text: str, name: str = "journal") -> Journal:
-    """`name` is what complaints call it."""
+    """Parse a journal. `name` is its name in error messages."""
     reader = _Reader(name)
     lines = text.split("\n")
     torn = lines.pop()

@@ -34,7 +34,7 @@ class WorldSpec:
     options: Mapping[str, object] = field(default_factory=dict[str, object])
     faults: tuple[Mapping[str, object], ...] = ()
     process: bool = False
-    """Whether it runs in a process of its own, and so survives the run's."""
+    """Whether it runs in a separate process, so that it survives the process of the run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,15 +54,15 @@ class PlannerSpec:
 @dataclass(frozen=True, kw_only=True)
 class TaskFile:
     task: Task
-    """Its limits are the defaults: whoever runs it gives it those of the settings."""
+    """With default limits; `Job.task` adds those of the settings."""
     world: WorldSpec
     planner: PlannerSpec
     settings: Mapping[str, object] = field(default_factory=dict[str, object])
-    """As written; `Settings.load` says whether the values will do."""
+    """As written; `Settings.load` validates the values."""
 
 
 def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> TaskFile:
-    """`file` is what complaints call it. `inputs` take the place of those in the file."""
+    """Parse a task file. `file` is its name in error messages. `inputs` replace those in the file."""
     try:
         root = Table(_toml(text), file=file)
     except tomllib.TOMLDecodeError as error:

@@ -95,7 +95,7 @@ class Keyboard:
 
     @contextmanager
     def silenced(self) -> Generator[None]:
-        """Do not echo what is typed meanwhile, so that it cannot disturb the live view."""
+        """Do not echo what is typed during the block, so that it cannot disturb the live view."""
         if sys.platform == "win32" or not os.isatty(self._fd):
             yield
             return

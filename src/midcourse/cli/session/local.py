@@ -153,7 +153,7 @@ class Session:
         return await print_result(result, self._store, self.folder, self.verbosity, save_as=self._save_as, more=more)
 
     def extra_json(self, result: Result) -> Mapping[str, object]:
-        """What `--json` has besides the result."""
+        """What `--json` prints in addition to the result."""
         return {}
 
     def announce(self) -> None:

@@ -45,7 +45,7 @@ class Doorway:
         keys: KeyRing | None = None,
         proxy: Proxy | None = None,
     ) -> None:
-        """`token` is what `owner` signs in with on loopback."""
+        """`owner` signs in with `token` on loopback."""
         private_folder(folder)
         path = folder / "server.db"
         private_file(path)
@@ -63,7 +63,7 @@ class Doorway:
         self._db.close()
 
     def caller_of(self, headers: Headers, cookies: dict[str, str]) -> Caller | None:
-        """Who sends this; None if nothing in it says so. A wrong key is not replaced by a valid cookie."""
+        """The caller of a request; None if it has no valid credentials. A valid cookie does not replace a wrong key."""
         authorization = headers.get("authorization", "")
         if authorization:
             return self.sign_in(authorization[len(BEARER) :]) if authorization.lower().startswith(BEARER) else None

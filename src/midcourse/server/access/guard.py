@@ -127,7 +127,7 @@ class Guard:
             raise Refusal(429, "too_many", "too many requests from this address")
 
     def _check_unsafe(self, headers: Headers, origin: str | None) -> None:
-        """A form of another site can send neither JSON nor this site's origin."""
+        """Check a request that changes something: a form of another site can send neither JSON nor this site's origin."""
         if origin is None and not headers.get("authorization"):
             raise Refusal(
                 403, "cross_site", "a request that changes something needs an Origin or a key", next=HOW_KEYED
@@ -166,7 +166,7 @@ HOW_KEYED = "send `Authorization: Bearer KEY`"
 
 
 def _body_length(headers: Headers) -> int:
-    """The length of the body; 1 if it is not said in advance."""
+    """The length of the body; 1 if the request does not announce it."""
     if headers.get("transfer-encoding"):
         return 1
     given = headers.get("content-length", "0")

@@ -46,7 +46,7 @@ class KeyRing:
         return self._keys
 
     def caller_of(self, digest: str) -> Caller | None:
-        """Whose key this is, compared in constant time."""
+        """The caller with this key, compared in constant time."""
         return next((key.caller for key in self.current() if hmac.compare_digest(digest, key.digest)), None)
 
 
@@ -124,7 +124,7 @@ def remove_key(path: Path, name: str, tenant: str) -> None:
 
 @contextmanager
 def _lock(path: Path) -> Generator[None]:
-    """Two commands at a time would each lose the other's key."""
+    """Lock the file of keys, so that two commands at a time do not lose each other's changes."""
     private_folder(path.parent)
     with open(path.with_name(f".{path.name}.lock"), "w", opener=private_opener) as file:
         fcntl.flock(file, fcntl.LOCK_EX)

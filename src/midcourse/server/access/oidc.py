@@ -84,7 +84,10 @@ class BegunLogin:
 
 
 def read_oidc(path: Path, tenant: str, redirect: str) -> "Oidc":
-    """Raises `TaskInvalid`. `tenant` is that of users whose claims name none; `redirect` is where the provider sends them back to."""
+    """Read the settings of a provider. Raises `TaskInvalid`.
+
+    `tenant` is for users without a tenant in their claims; the provider sends users back to `redirect`.
+    """
     try:
         found = OidcFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except tomllib.TOMLDecodeError as error:
@@ -100,7 +103,7 @@ def read_oidc(path: Path, tenant: str, redirect: str) -> "Oidc":
 
 
 def _is_safe(address: str) -> bool:
-    """Over https, or on this machine."""
+    """Whether an address uses https, or http on this machine."""
     parts = urlsplit(address)
     if parts.scheme == "https" and parts.hostname:
         return True
@@ -136,7 +139,7 @@ class Oidc:
         self._keys: KeySet | None = None
 
     async def begin(self) -> BegunLogin:
-        """Raises `NotSignedIn` if the provider does not answer."""
+        """Begin a sign-in. Raises `NotSignedIn` if the provider does not answer."""
         described = await self._read_description()
         state, cookie, nonce, verifier = (new_secret() for _ in range(4))
         async with self._build_client() as client:

@@ -26,7 +26,7 @@ from midcourse.server.state import Shared, authenticate
 PATH = "/mcp"
 STOPPING = Refusal(503, "unavailable", "the server is stopping", next="call the tool again: the run is left as it is")
 MOST_CALLERS = 100
-"""Callers whose list of tools is kept: making one takes some milliseconds."""
+"""Callers with a cached list of tools: building one takes some milliseconds."""
 
 
 class McpEndpoint:

@@ -35,7 +35,7 @@ def build_server(tools: RunTools) -> MCPServer:
     server = MCPServer(
         "midcourse", instructions=INSTRUCTIONS, version=version("midcourse"), log_level="WARNING", subscriptions=False
     )
-    for tool, hints in tools.listed():
+    for tool, hints in tools.list_tools():
         server.add_tool(tool, annotations=hints)
     return server
 

@@ -1,4 +1,4 @@
-"""The file of webhooks: where each one goes, with which secret, for whose runs and about what."""
+"""The file of webhooks: the address, secret, tenant and events of each."""
 
 import base64
 import binascii

@@ -58,7 +58,7 @@ class Notifier:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Look once before it returns: what begins later is never taken for history."""
+        """Start watching and delivering. Looks once before it returns, so that later runs are never taken for history."""
         for tenant in sorted({hook.tenant for hook in self.hooks}):
             await self._notice_all(tenant)
             self._tasks.append(asyncio.create_task(self._watch(tenant), name=f"webhooks of {tenant}"))
@@ -101,7 +101,7 @@ class Notifier:
             log.error("webhooks of %s\n%s", tenant, traced(error))
 
     async def _notice_runs(self, tenant: str, desk: Desk) -> None:
-        """Remember every run that began since the last look, also if it has ended meanwhile."""
+        """Remember every run that began since the last look, even if it has already ended."""
         page = await desk.store.find_runs(RunQuery(limit=PAGE))
         latest = page[0].place if page else 0
         first, last = self.outbox.places(tenant, latest)
@@ -140,7 +140,7 @@ class Notifier:
                 self.outbox.add(hook.name, message_id(hook.name, kind, tenant, *about), body.encode())
 
     def _describe_question(self, tenant: str, question: Question) -> dict[str, object]:
-        """What is asked is behind the link, where the reader has to sign in: the values may be confidential."""
+        """The data of a message about a question. It links to the values, which may be confidential and need a sign-in."""
         return {
             "tenant": tenant,
             "run": question.run,

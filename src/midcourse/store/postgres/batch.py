@@ -120,7 +120,7 @@ class PostgresBatch(Records):
         return phase if phase != self._drive.listed else ""
 
     async def _send(self, writes: list[tuple[Statement, Values]]) -> None:
-        """Write all of it in one transaction. The last one is refused if the claim is not the latest."""
+        """Write everything in one transaction. Its last statement is refused if the claim is not the latest."""
         try:
             written = await self._database.write(writes)
         except psycopg.errors.NotNullViolation as refused:
@@ -143,7 +143,7 @@ class PostgresBatch(Records):
         raise RunBusy(f"run {claim.run!r} was claimed by another process")
 
     async def _check_turn(self, run: Run, turn: tuple[str, str], reached: int, known: int) -> None:
-        """Return if the turn is stored already: an earlier try was written although its answer was lost. Else a message waits."""
+        """Return if this turn is stored: an earlier attempt was written, and its answer lost. Else raise `MessageWaiting`."""
         if reached < run.seq:
             await self.check(known)
             raise MessageWaiting

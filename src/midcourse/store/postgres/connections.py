@@ -53,7 +53,7 @@ class ConnectionPool:
 
     @asynccontextmanager
     async def one(self, tenant: str) -> AsyncGenerator[AsyncConnection]:
-        """A connection of this tenant. Raises `ConnectionError` if the server cannot be reached or is lost meanwhile."""
+        """Borrow a connection for this tenant. Raises `ConnectionError` if the server cannot be reached or the connection is lost."""
         async with self._lending.lend(tenant):
             with translate_driver_errors():
                 connection = await self._take_idle(tenant) or await self._open(tenant)
@@ -141,7 +141,7 @@ class Connections:
         self.tenant = tenant
 
     def one(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """A connection. Raises `ConnectionError` if the server cannot be reached or is lost meanwhile."""
+        """Borrow a connection. Raises `ConnectionError` if the server cannot be reached or the connection is lost."""
         return self.pool.one(self.tenant)
 
     def own(self) -> AbstractAsyncContextManager[AsyncConnection]:

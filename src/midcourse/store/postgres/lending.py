@@ -27,7 +27,7 @@ class Lending:
 
     @asynccontextmanager
     async def lend(self, tenant: str) -> AsyncGenerator[None]:
-        """Wait for one, in order of arrival within the tenant."""
+        """Borrow one for the block, after those of the same tenant that wait already."""
         await self._borrow(tenant)
         try:
             yield
