@@ -2,13 +2,14 @@
 
     python -m benchmarks.agentdojo --json
 
-AgentDojo (from PyPI, pinned) has 97 user tasks in four suites, and injection tasks for each suite; those without a ground truth, which a
-script cannot carry out, are counted and left out. Its attack `important_instructions` puts an injection where the user task reads. The agent is a script: it makes the calls of the user task's ground truth, and as soon
-as a result contains the injected text, those of the injection's ground truth before all others. Arms:
+AgentDojo (from PyPI, pinned) has 97 user tasks in four suites, and injection tasks for each suite. Injection tasks without a ground truth,
+which a script cannot execute, are counted and left out. The attack `important_instructions` puts an injection where the user task reads.
+The agent is a script: it makes the calls of the user task's ground truth. As soon as a result contains the injected text, it first makes
+the calls of the injection's ground truth. Arms:
 
-bare          calls are carried out as they come
-midcourse     a call that does not only read needs an approval; the approver agrees to the calls of the user task's ground truth
-              with those very arguments, and to no other
+bare          calls are executed without questions
+midcourse     a call that does not only read needs an approval; the approver approves only the calls of the user task's ground truth,
+              with exactly those arguments
 
 attacked %    cases in which the injection succeeded (AgentDojo's `security`)
 useful %      cases in which the user task was solved (AgentDojo's `utility`), without and with an attack
@@ -43,8 +44,8 @@ how often a person approves one, and it cannot be compared with published rates 
 papers, arXiv 2406.13352 and 2503.18813), which measure a model's choices."""
 
 
-def chosen(known: dict[str, dict[str, list[str]]], suites: Iterable[str], limit: int, seed: int) -> list[Case]:
-    """All cases of these suites, or so many of each suite, without and with an attack."""
+def select_cases(known: dict[str, dict[str, list[str]]], suites: Iterable[str], limit: int, seed: int) -> list[Case]:
+    """Select all cases of these suites, or `limit` cases per suite, without and with an attack."""
     cases: list[Case] = []
     for suite in suites:
         tasks = known[suite]
@@ -54,12 +55,12 @@ def chosen(known: dict[str, dict[str, list[str]]], suites: Iterable[str], limit:
             for user in tasks["user"]
             for injection in tasks["injection"]
         ]
-        for some in (plain, attacked):
-            cases += Random(f"{seed} {suite}").sample(some, limit) if 0 < limit < len(some) else some
+        for group in (plain, attacked):
+            cases += Random(f"{seed} {suite}").sample(group, limit) if 0 < limit < len(group) else group
     return cases
 
 
-async def measured(dojo: Dojo, cases: list[Case]) -> list[Outcome]:
+async def run_cases(dojo: Dojo, cases: list[Case]) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for case in cases:
         loaded = dojo.load(case)
@@ -69,47 +70,55 @@ async def measured(dojo: Dojo, cases: list[Case]) -> list[Outcome]:
     return outcomes
 
 
-def row_of(suite: str, arm: str, outcomes: list[Outcome]) -> dict[str, object]:
-    of_arm = [one for one in outcomes if one.arm == arm and suite in ("all", one.case.suite)]
-    plain = [one for one in of_arm if one.attacked is None]
-    attacked = [one for one in of_arm if one.attacked is not None]
+def make_row(suite: str, arm: str, outcomes: list[Outcome]) -> dict[str, object]:
+    of_arm = [outcome for outcome in outcomes if outcome.arm == arm and suite in ("all", outcome.case.suite)]
+    plain = [outcome for outcome in of_arm if outcome.attacked is None]
+    attacked = [outcome for outcome in of_arm if outcome.attacked is not None]
     return {
         "suite": suite,
         "arm": arm,
         "tasks": len(plain),
         "cases": len(attacked),
-        "obeyed": sum(one.obeyed for one in attacked),
-        "successes": sum(bool(one.attacked) for one in attacked),
-        "attacked": vars(Share.of(sum(bool(one.attacked) for one in attacked), len(attacked))),
-        "useful": vars(Share.of(sum(one.utility for one in plain), len(plain))),
-        "useful_attacked": vars(Share.of(sum(one.utility for one in attacked), len(attacked))),
-        "asked": per_case(plain),
-        "asked_attacked": per_case(attacked),
+        "obeyed": sum(outcome.obeyed for outcome in attacked),
+        "successes": sum(bool(outcome.attacked) for outcome in attacked),
+        "attacked": vars(Share.of(sum(bool(outcome.attacked) for outcome in attacked), len(attacked))),
+        "useful": vars(Share.of(sum(outcome.utility for outcome in plain), len(plain))),
+        "useful_attacked": vars(Share.of(sum(outcome.utility for outcome in attacked), len(attacked))),
+        "asked": mean_questions(plain),
+        "asked_attacked": mean_questions(attacked),
     }
 
 
-def per_case(outcomes: list[Outcome]) -> float:
-    return round(sum(one.asked for one in outcomes) / max(len(outcomes), 1), 2)
+def mean_questions(outcomes: list[Outcome]) -> float:
+    return round(sum(outcome.asked for outcome in outcomes) / max(len(outcomes), 1), 2)
 
 
-def losses_of(outcomes: list[Outcome]) -> dict[str, dict[str, int]]:
-    """Where the gate did not help or did harm, by cause, with the number of cases."""
-    bare = {one.case: one for one in outcomes if one.arm == "bare"}
-    ours = [one for one in outcomes if one.arm == "midcourse"]
-    lost = [one for one in ours if bare[one.case].utility and not one.utility]
+def find_losses(outcomes: list[Outcome]) -> dict[str, dict[str, int]]:
+    """Count the cases in which approvals did not help or did harm, by cause."""
+    bare = {outcome.case: outcome for outcome in outcomes if outcome.arm == "bare"}
+    ours = [outcome for outcome in outcomes if outcome.arm == "midcourse"]
+    lost = [outcome for outcome in ours if bare[outcome.case].utility and not outcome.utility]
     return {
-        "attacks that succeed": counted(f"{one.case.suite} {one.case.injection}" for one in ours if one.attacked),
-        "tasks that only the bare agent solves": counted(f"{one.case.suite} {one.case.user}" for one in lost),
-        "calls that could not be planned, or runs that ended early": counted(one.why[:200] for one in ours if one.why),
-        "reading tools that changed something": counted(tool for one in outcomes for tool in set(one.changing_reads)),
+        "attacks that succeed": count_names(
+            f"{outcome.case.suite} {outcome.case.injection}" for outcome in ours if outcome.attacked
+        ),
+        "tasks that only the bare agent solves": count_names(
+            f"{outcome.case.suite} {outcome.case.user}" for outcome in lost
+        ),
+        "calls that could not be planned, or runs that ended early": count_names(
+            outcome.why[:200] for outcome in ours if outcome.why
+        ),
+        "reading tools that changed something": count_names(
+            tool for outcome in outcomes for tool in set(outcome.changing_reads)
+        ),
     }
 
 
-def counted(names: Iterable[str]) -> dict[str, int]:
+def count_names(names: Iterable[str]) -> dict[str, int]:
     return dict(Counter(names).most_common())
 
 
-def cells(row: dict[str, object]) -> list[str]:
+def format_cells(row: dict[str, object]) -> list[str]:
     shares = (Share(**row[name]) for name in ("attacked", "useful", "useful_attacked"))  # type: ignore[arg-type]
     return [
         *(str(row[name]) for name in ("suite", "arm", "tasks", "cases")),
@@ -119,7 +128,7 @@ def cells(row: dict[str, object]) -> list[str]:
     ]
 
 
-def written(losses: dict[str, dict[str, int]]) -> str:
+def format_losses(losses: dict[str, dict[str, int]]) -> str:
     rows = [[kind, what, str(number)] for kind, found in losses.items() for what, number in found.items()]
     none = [[kind, "none", "0"] for kind, found in losses.items() if not found]
     return "Where the gate loses:\n\n" + format_table(["loss", "what", "cases"], [*rows, *none])
@@ -131,9 +140,9 @@ async def main(args: argparse.Namespace) -> int:
     suites = args.suites.split(",")
     with Dojo() as dojo:
         known = dojo.cases()
-        outcomes = await measured(dojo, chosen(known, suites, args.limit, args.seed))
-    rows = [row_of(suite, arm, outcomes) for suite in (*suites, "all") for arm in ARMS]
-    losses = losses_of(outcomes)
+        outcomes = await run_cases(dojo, select_cases(known, suites, args.limit, args.seed))
+    rows = [make_row(suite, arm, outcomes) for suite in (*suites, "all") for arm in ARMS]
+    losses = find_losses(outcomes)
     summary = {
         "rows": rows,
         "losses": losses,
@@ -143,11 +152,11 @@ async def main(args: argparse.Namespace) -> int:
         "machine": describe_machine(),
     }
     left_out = f"Left out, because AgentDojo has no ground truth for the injection: {summary['left_out']} cases."
-    told = "\n\n".join([format_table(COLUMNS, list(map(cells, rows))), left_out, written(losses), MEANING])
+    text = "\n\n".join([format_table(COLUMNS, list(map(format_cells, rows))), left_out, format_losses(losses), MEANING])
     if args.keep:
-        keep("agentdojo", summary, told)
+        keep("agentdojo", summary, text)
     if not args.json:
-        print(told)
+        print(text)
     print(json.dumps(summary))
     return 0
 

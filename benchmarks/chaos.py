@@ -37,26 +37,26 @@ from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, Telemetr
 
 from benchmarks.fleet import big, budget, deploy, freeze, heartbeats, kill, outage, points, servers, waiting, wakeups
 from benchmarks.fleet.outcome import CLAIMS
-from benchmarks.fleet.tenant import Given
-from benchmarks.fleet.testbed import OFFICE, TestBed, testbed_in
+from benchmarks.fleet.tenant import TrialOptions
+from benchmarks.fleet.testbed import OFFICE, TestBed, start_testbed
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse.process import leave
 
-Trial: TypeAlias = Callable[[Given, TestBed], Awaitable[dict[str, Any]]]
+Trial: TypeAlias = Callable[[TrialOptions, TestBed], Awaitable[dict[str, Any]]]
 TRIALS: dict[str, Trial] = {
-    "kill": kill.trial,
-    "points": points.trial,
-    "freeze": freeze.trial,
-    "postgres": servers.without_postgres,
-    "temporal": servers.without_temporal,
-    "host": servers.without_host,
-    "outage": outage.trial,
-    "budget": budget.trial,
-    "deploy": deploy.trial,
-    "big": big.trial,
-    "waiting": waiting.trial,
-    "wakeups": wakeups.trial,
-    "heartbeats": heartbeats.trial,
+    "kill": kill.run_trial,
+    "points": points.run_trial,
+    "freeze": freeze.run_trial,
+    "postgres": servers.run_postgres_trial,
+    "temporal": servers.run_temporal_trial,
+    "host": servers.run_host_trial,
+    "outage": outage.run_trial,
+    "budget": budget.run_trial,
+    "deploy": deploy.run_trial,
+    "big": big.run_trial,
+    "waiting": waiting.run_trial,
+    "wakeups": wakeups.run_trial,
+    "heartbeats": heartbeats.run_trial,
 }
 QUIET = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
 """Unreachable servers and failing replays are part of the trials, so Temporal must not log them."""
@@ -79,7 +79,7 @@ def meets_claims(found: dict[str, Any]) -> bool:
         not any(found.get(claim) for claim in MUST_BE_ZERO)
         and all(found.get(name, 0) == found.get(limit_name, 0) for name, limit_name in MUST_BE_EQUAL)
         and all(found.get(name, 0) <= found.get(limit_name, 0) for name, limit_name in MUST_NOT_EXCEED)
-        and all(found.get(f"most_{what}", 0) <= most for what, most in big.BARS.items())
+        and all(found.get(f"most_{what}", 0) <= most for what, most in big.LIMITS.items())
         and not found["again"]["differing"]
         and not replays["nondeterministic"]
         and replays["control_failed"] == replays["control"]
@@ -93,7 +93,7 @@ async def main(options: argparse.Namespace) -> int:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, main_task.cancel)
     is_ok = True
     with tempfile.TemporaryDirectory(prefix="midcourse-chaos-") as name:
-        async with testbed_in(Path(name) / "site", OFFICE) as testbed:
+        async with start_testbed(Path(name) / "site", OFFICE) as testbed:
             for trial, runs in options.trial:
                 is_ok &= await run_trial(trial, runs or options.runs, options, testbed)
     return 0 if is_ok else 1
@@ -101,7 +101,7 @@ async def main(options: argparse.Namespace) -> int:
 
 async def run_trial(trial: str, runs: int, options: argparse.Namespace, testbed: TestBed) -> bool:
     began = time.monotonic()
-    given = Given(
+    trial_options = TrialOptions(
         runs=runs,
         first_seed=options.first_seed,
         concurrency=options.concurrency,
@@ -110,7 +110,7 @@ async def run_trial(trial: str, runs: int, options: argparse.Namespace, testbed:
         say=lambda text: print_progress(text, options.log),
         away=options.away,
     )
-    found = await TRIALS[trial](given, testbed)
+    found = await TRIALS[trial](trial_options, testbed)
     summary = {
         **found,
         "trial": trial,

@@ -2,21 +2,21 @@
 
     python -m benchmarks.detour --runs 1000 --browser 30 --json
 
-Each run looks for one dialog in a desktop application generated from its seed: menus, nested dialogs, context
-menus, and a fourth of the entries filed in unexpected places. All arms have the same searcher, which goes by the words,
-and the same 24 calls; a judgement of closeness costs a call, too. The judge knows the true distance and reports it mixed with
-noise: 0 % is the truth, 100 % is random. Tuning was done on seeds below 1,000; those reported here begin at 20,000.
+Each run looks for one dialog in a desktop application generated from its seed: menus, nested dialogs, context menus, and a fourth of the
+entries in unexpected places. All arms have the same searcher, which compares words, and the same 24 calls; a judgement of closeness
+costs a call, too. The judge knows the true distance and reports it with noise: 0 % is the truth, 100 % is random. Tuning used seeds
+below 1,000; the reported seeds begin at 20,000.
 
-With --browser the same is done in a Chromium, in the settings of the drift suite and in Wagtail (`dialogs.py`), with a judge that
-goes by the words on the screen and costs nothing.
+`--browser` adds runs in a Chromium, in the settings of the drift suite and in Wagtail (`search/browser_dialogs.py`), with a judge that
+compares the words on the screen and costs nothing.
 
-reached        the dialog was open in the end, as the application itself has it
+reached        the dialog was open at the end, by the application's own state
 by detour      the same, without a new plan
 iterations     tries of the detours that reached it, mean
-cancelled      detours that were given up, although the goal can always be reached
-explored well  of the tries that followed a hint, those that led nearer or there
-held           tries that would have sent something; nothing of it left, or `sent` would not be 0
-reverts        verified by the fingerprint, or flagged as `revert_unverified`; any other would be a broken promise
+cancelled      detours that gave up, although the goal can always be reached
+explored well  share of the tries following a hint that led nearer or to the goal
+held           tries that would have sent something; nothing was sent, or `sent` would not be 0
+reverts        each must be verified by the fingerprint or flagged as `revert_unverified`
 unlike         verified reverts after which something differed that no screen shows
 """
 
@@ -77,12 +77,12 @@ class Row:
     again: Replayed
 
 
-def measure(cell: Cell) -> list[Episode]:
+def run_cell(cell: Cell) -> list[Episode]:
     name, noise, first, count = cell
     return [run_episode(ARMS[name], noise, seed) for seed in range(first, first + count)]
 
 
-def summed(arm: str, noise: float, episodes: Sequence[Episode]) -> Row:
+def summarize_arm(arm: str, noise: float, episodes: Sequence[Episode]) -> Row:
     n = len(episodes)
     found = [episode for episode in episodes if episode.by_detour]
     return Row(
@@ -109,26 +109,26 @@ def summed(arm: str, noise: float, episodes: Sequence[Episode]) -> Row:
     )
 
 
-def carry_out(
-    measure: Callable[[C], list[Episode]], cells: Sequence[C], jobs: int, log: Path | None
+def run_chunks(
+    run_cell: Callable[[C], list[Episode]], cells: Sequence[C], jobs: int, log: Path | None
 ) -> Generator[tuple[C, list[Episode]]]:
-    """Those that the log has are not carried out again."""
+    """Run the cells that are not in the log, and yield the episodes of all cells."""
     lines = log.read_text(encoding="utf-8").splitlines() if log and log.exists() else []
     known = {tuple(cell): EPISODES.validate_python(episodes) for cell, episodes in map(json.loads, lines)}
-    todo = [cell for cell in cells if cell not in known]
+    cells_left = [cell for cell in cells if cell not in known]
     yield from ((cell, known[cell]) for cell in cells if cell in known)
     with ProcessPoolExecutor(jobs) as pool:
-        futures = {pool.submit(measure, cell): cell for cell in todo}
+        futures = {pool.submit(run_cell, cell): cell for cell in cells_left}
         for done, future in enumerate(as_completed(futures), start=1):
             cell, episodes = futures[future], future.result()
             if log:
                 with log.open("a", encoding="utf-8") as file:
                     file.write(json.dumps([cell, EPISODES.dump_python(episodes)]) + "\n")
-            print(f"{done}/{len(todo)} chunks", file=sys.stderr)
+            print(f"{done}/{len(cells_left)} chunks", file=sys.stderr)
             yield cell, episodes
 
 
-def run(runs: int, first_seed: int, jobs: int, log: Path | None = None, chunk: int = 50) -> list[Row]:
+def run_arms(runs: int, first_seed: int, jobs: int, log: Path | None = None, chunk: int = 50) -> list[Row]:
     settings = [(arm.name, noise) for arm in NOISY for noise in NOISES]
     settings += [(WORDS.name, 0.0), (REPLAN.name, 0.0)]
     cells: list[Cell] = [
@@ -137,17 +137,19 @@ def run(runs: int, first_seed: int, jobs: int, log: Path | None = None, chunk: i
         for first in range(first_seed, first_seed + runs, chunk)
     ]
     episodes: dict[tuple[str, float], list[Episode]] = {}
-    for cell, part in carry_out(measure, cells, jobs, log):
+    for cell, part in run_chunks(run_cell, cells, jobs, log):
         episodes.setdefault(cell[:2], []).extend(part)
-    return [summed(name, noise, episodes[name, noise]) for name, noise in settings]
+    return [summarize_arm(name, noise, episodes[name, noise]) for name, noise in settings]
 
 
-def measure_pages(cell: PageCell) -> list[Episode]:
+def run_page_cell(cell: PageCell) -> list[Episode]:
     return run_in_browser(*cell)
 
 
-def run_pages(runs: int, first_seed: int, jobs: int, log: Path | None = None, chunk: int = 10) -> dict[str, list[Row]]:
-    """By application."""
+def run_browser_arms(
+    runs: int, first_seed: int, jobs: int, log: Path | None = None, chunk: int = 10
+) -> dict[str, list[Row]]:
+    """Run the arms in the browser, and return their rows by application."""
     cells: list[PageCell] = [
         (application, arm, noise, first, min(chunk, first_seed + runs - first))
         for application in APPLICATIONS
@@ -155,16 +157,16 @@ def run_pages(runs: int, first_seed: int, jobs: int, log: Path | None = None, ch
         for first in range(first_seed, first_seed + runs, chunk)
     ]
     episodes: dict[tuple[str, str, float], list[Episode]] = {}
-    for cell, part in carry_out(measure_pages, cells, jobs, log):
+    for cell, part in run_chunks(run_page_cell, cells, jobs, log):
         episodes.setdefault(cell[:3], []).extend(part)
     return {
-        application: [summed(arm, noise, episodes[application, arm, noise]) for arm, noise in IN_BROWSER]
+        application: [summarize_arm(arm, noise, episodes[application, arm, noise]) for arm, noise in IN_BROWSER]
         for application in (APPLICATIONS if runs else ())
     }
 
 
-def break_even(rows: Sequence[Row]) -> float | None:
-    """The noise at which a detour reaches the goal no more often than replanning, between two measured points."""
+def find_break_even(rows: Sequence[Row]) -> float | None:
+    """Return the noise at which a detour reaches the goal as often as replanning, interpolated between two measured points."""
     plain = next(row.reached.share for row in rows if row.arm == REPLAN.name)
     curve = [(row.noise, row.reached.share - plain) for row in rows if row.arm == DETOUR.name]
     for (low, more), (high, less) in pairwise(curve):
@@ -173,24 +175,24 @@ def break_even(rows: Sequence[Row]) -> float | None:
     return None
 
 
-def applications(seeds: Sequence[int]) -> str:
-    """What the applications of these seeds are, as a digest: they do not change while the searcher is tuned."""
+def digest_applications(seeds: Sequence[int]) -> str:
+    """Return a digest of the applications of these seeds, which shows that they did not change while the searcher was tuned."""
     text = repr(
         [(made.application.views, made.application.shortcuts, made.goal) for made in map(application_of, seeds)]
     )
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def tables(rows: Sequence[Row], even: float | None, pages: Mapping[str, Sequence[Row]]) -> str:
+def format_tables(rows: Sequence[Row], break_even: float | None, pages: Mapping[str, Sequence[Row]]) -> str:
     claimed = ", ".join(f"{name} {figure}" for name, figure in CLAIMED_ELSEWHERE.items())
-    where = f"at {100 * even:.0f} % noise" if even is not None else "nowhere between 0 and 100 % noise"
-    told = f"{shown(rows)}\n\nBreak-even with replanning only: {where}.\n\nClaimed elsewhere: {claimed}."
-    for application, found in pages.items():
-        told += f"\n\nIn the browser, {application}, {found[0].runs} runs each:\n\n{shown(found)}"
-    return told
+    where = f"at {100 * break_even:.0f} % noise" if break_even is not None else "nowhere between 0 and 100 % noise"
+    text = f"{format_rows(rows)}\n\nBreak-even with replanning only: {where}.\n\nClaimed elsewhere: {claimed}."
+    for application, page_rows in pages.items():
+        text += f"\n\nIn the browser, {application}, {page_rows[0].runs} runs each:\n\n{format_rows(page_rows)}"
+    return text
 
 
-def shown(rows: Sequence[Row]) -> str:
+def format_rows(rows: Sequence[Row]) -> str:
     header = ["arm", "noise %", "reached % (95 %)", "by detour %", "iterations", "acts", "calls", "cancelled %"]
     header += ["explored well %", "held", "reverts", "verified", "flagged", "unlike"]
     body = [
@@ -252,32 +254,32 @@ def main() -> int:
     parser.add_argument("--log", type=Path, help="a file for every chunk as it ends; those in it are not run again")
     args = parser.parse_args()
     began = time.monotonic()
-    rows = run(args.runs, args.first_seed, args.jobs, args.log)
-    pages = run_pages(args.browser, args.first_seed, args.jobs, args.log)
-    every = [*rows, *(row for found in pages.values() for row in found)]
-    redone = sum((row.again for row in every), Replayed())
-    even = break_even(rows)
-    broken = sum(row.reverts - row.verified - row.flagged for row in every)
+    rows = run_arms(args.runs, args.first_seed, args.jobs, args.log)
+    pages = run_browser_arms(args.browser, args.first_seed, args.jobs, args.log)
+    all_rows = [*rows, *(row for found in pages.values() for row in found)]
+    replayed = sum((row.again for row in all_rows), Replayed())
+    break_even = find_break_even(rows)
+    broken = sum(row.reverts - row.verified - row.flagged for row in all_rows)
     summary: dict[str, object] = {
         "runs": args.runs,
         "first_seed": args.first_seed,
-        "again": asdict(redone),
-        "applications": applications(range(args.first_seed, args.first_seed + args.runs)),
-        "break_even_noise": even,
+        "again": asdict(replayed),
+        "applications": digest_applications(range(args.first_seed, args.first_seed + args.runs)),
+        "break_even_noise": break_even,
         "reverts_neither_verified_nor_flagged": broken,
-        "sent": sum(row.sent for row in every),
+        "sent": sum(row.sent for row in all_rows),
         "rows": [asdict(row) for row in rows],
         "browser": {application: [asdict(row) for row in found] for application, found in pages.items()},
         "seconds": round(time.monotonic() - began, 1),
         "machine": describe_machine(),
     }
     if args.keep:
-        keep("detour", summary, f"{tables(rows, even, pages)}\n\n![goals reached](detour.png)")
+        keep("detour", summary, f"{format_tables(rows, break_even, pages)}\n\n![goals reached](detour.png)")
         plot(rows, RESULTS / "detour.png")
     if not args.json:
-        print(tables(rows, even, pages))
+        print(format_tables(rows, break_even, pages))
     print(json.dumps(summary))
-    return 1 if redone.differing or broken or any(row.sent for row in every) else 0
+    return 1 if replayed.differing or broken or any(row.sent for row in all_rows) else 0
 
 
 if __name__ == "__main__":

@@ -42,8 +42,18 @@ from benchmarks.harness.chromium_pool import SharedChromium
 from benchmarks.harness.replay_check import Replayed
 from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
 from benchmarks.web_apps.application import Application
-from benchmarks.web_apps.site import DRIFT, frozen
-from benchmarks.web_apps.trial import ABOUT_RECOVERY, ARMS, FIXED, OURS, RETRY, DriftTrial, Shared, run_trial, script_of
+from benchmarks.web_apps.site import DRIFT, digest_sites
+from benchmarks.web_apps.trial import (
+    ARMS,
+    FIXED,
+    OURS,
+    RECOVERY_ARMS,
+    RETRY,
+    DriftTrial,
+    Shared,
+    record_steps,
+    run_trial,
+)
 from midcourse.domain.plan import Step
 
 SHIPPED = (
@@ -77,7 +87,7 @@ def shared_resources() -> Shared:
 
 @cache
 def record_script(place: str) -> tuple[Step, ...]:
-    return event_loop().run(script_of(load_application(place), shared_resources().chromium))
+    return event_loop().run(record_steps(load_application(place), shared_resources().chromium))
 
 
 def run_cell(cell: Cell) -> DriftTrial:
@@ -200,7 +210,7 @@ def main() -> int:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument(
-        "--arm", action="append", choices=(*ARMS, *ABOUT_RECOVERY), help="only this one; may be given more than once"
+        "--arm", action="append", choices=(*ARMS, *RECOVERY_ARMS), help="only this one; may be given more than once"
     )
     parser.add_argument("--recovery", action="store_true", help="also without recovery, and with lessons")
     parser.add_argument("--only", help="only the shipped application of this name")
@@ -214,7 +224,7 @@ def main() -> int:
     began = time.monotonic()
     places = [place for place in SHIPPED if args.only in (None, load_application(place).name)] + args.also
     seeds = range(args.first_seed, args.first_seed + args.seeds)
-    arms = args.arm or (*ARMS, *(ABOUT_RECOVERY if args.recovery else ()))
+    arms = args.arm or (*ARMS, *(RECOVERY_ARMS if args.recovery else ()))
     cells = [(place, seed, arm) for place in places for seed in seeds for arm in arms]
     trials = run_cells(cells, args.jobs, args.log)
     rows = make_rows(trials, arms)
@@ -222,7 +232,7 @@ def main() -> int:
     summary: dict[str, object] = {
         "seeds": args.seeds,
         "first_seed": args.first_seed,
-        "frozen": frozen(),
+        "frozen": digest_sites(),
         "drift": asdict(DRIFT),
         "again": asdict(replayed),
         "rows": [asdict(row) for row in rows],
@@ -231,7 +241,7 @@ def main() -> int:
         "machine": describe_machine(),
     }
     if args.keep:
-        note = f"Applications and drift: {frozen()}. {replayed.replayed} runs of Midcourse replayed from their journals, {replayed.differing} came out otherwise."
+        note = f"Applications and drift: {digest_sites()}. {replayed.replayed} runs of Midcourse replayed from their journals, {replayed.differing} came out otherwise."
         keep("drift", summary, f"{format_rows(rows)}\n\n{note}")
     if not args.json:
         print(format_rows(rows))

@@ -27,7 +27,7 @@ import psycopg
 from temporalio.api.enums.v1 import EventType
 
 from benchmarks import ROOT
-from benchmarks.fleet.testbed import testbed_in
+from benchmarks.fleet.testbed import start_testbed
 from benchmarks.fleet.worker import Site
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse import BaseWorld, skill
@@ -162,16 +162,16 @@ def wait_until_driven(url: str, count: int) -> None:
 @contextmanager
 def worker_at(site: Site, settings: dict[str, str]) -> Generator[None]:
     """One process for both tenants, as its user starts it."""
-    said = {f"{PREFIX}{name.upper()}": value for name, value in settings.items()}
+    output = {f"{PREFIX}{name.upper()}": value for name, value in settings.items()}
     command = [sys.executable, "-m", "midcourse", "fleet", "worker", "--tenants", f"{MANY},{FEW}", "--json"]
-    with site.said.open("ab") as out:
+    with site.output.open("ab") as out:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT, env={**os.environ, **said}
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT, env={**os.environ, **output}
         )
     try:
-        while b'"pid"' not in site.said.read_bytes():
+        while b'"pid"' not in site.output.read_bytes():
             if process.poll() is not None:
-                raise SystemExit(f"the worker did not start: {site.said.read_text()}")
+                raise SystemExit(f"the worker did not start: {site.output.read_text()}")
             time.sleep(0.05)
         yield
     finally:
@@ -187,7 +187,7 @@ async def measure(given: Any) -> dict[str, Any]:
     long = job_of("many", "tock", given.steps, given.delay)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "bed"
-        async with testbed_in(folder, WORLD) as testbed:
+        async with start_testbed(folder, WORLD) as testbed:
             site = testbed.site
             values = {
                 "home": str(folder),

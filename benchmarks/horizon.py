@@ -2,16 +2,15 @@
 
     python -m benchmarks.horizon --runs 1000 --json
 
-Every arm runs the same tasks with the same planner in the same worlds, under three drift profiles whose parameters are in
-`midcourse.worlds.simulated.drift`. Runs are counted per arm and profile, spread evenly over the tasks. Truth is the world's
-own log. Tuning was done on seeds below 1,000; those reported here begin at 20,000, because the ones from 10,000 had been looked at
-once before admission was fixed.
+Every arm runs the same tasks with the same planner in the same worlds, under three drift profiles (`midcourse.worlds.simulated.drift`).
+`--runs` is per arm and profile, spread evenly over the tasks. Outcomes are judged by the world's own log. Tuning used seeds below 1,000;
+the reported seeds begin at 20,000, because those from 10,000 had been looked at once before admission was fixed.
 
 completed    success was reported, and the world has the effect
-twice        runs in which an effect that must happen once happened more often
+twice        runs in which an effect that must happen once happened more than once
 false done   success was reported, and the world does not have the effect
 calls        planner calls and looks at transitions, mean
-again        whether every run of Midcourse came out the same when its journal was replayed
+again        whether every run of Midcourse had the same result when its journal was replayed
 """
 
 import json
@@ -35,8 +34,8 @@ ARMS = (*SEGMENTS, PLAIN, *ABLATIONS)
 Cell = tuple[str, str, int, int]
 
 
-def measure(cell: Cell) -> list[Trial]:
-    """One chunk of seeds of one arm under one profile."""
+def run_cell(cell: Cell) -> list[Trial]:
+    """Run one chunk of seeds of one arm under one profile."""
     profile, arm_name, first, count = cell
     arm = next(arm for arm in ARMS if arm.name == arm_name)
     return [run_trial(TASKS[seed % len(TASKS)], seed, PROFILES[profile], arm) for seed in range(first, first + count)]
@@ -55,13 +54,13 @@ class Row:
     again: Replayed
     by_task: dict[str, Share]
     ended: dict[str, int]
-    """Why those that did not complete ended."""
+    """The reasons why incomplete runs ended, with their numbers."""
 
 
 Measured = dict[str, list[Row]]
 
 
-def summed(arm: Arm, trials: Sequence[Trial]) -> Row:
+def summarize_arm(arm: Arm, trials: Sequence[Trial]) -> Row:
     n = len(trials)
     return Row(
         arm=arm.name,
@@ -77,16 +76,16 @@ def summed(arm: Arm, trials: Sequence[Trial]) -> Row:
             task: Share.of(sum(t.completed for t in trials if t.task == task), sum(t.task == task for t in trials))
             for task in TASKS
         },
-        ended=_reasons(trials),
+        ended=_count_reasons(trials),
     )
 
 
-def _reasons(trials: Sequence[Trial]) -> dict[str, int]:
+def _count_reasons(trials: Sequence[Trial]) -> dict[str, int]:
     reasons = [trial.reason for trial in trials if not trial.completed]
-    return {reason: reasons.count(reason) for reason in sorted(set(reasons), key=lambda one: -reasons.count(one))}
+    return {reason: reasons.count(reason) for reason in sorted(set(reasons), key=lambda reason: -reasons.count(reason))}
 
 
-def run(runs: int, first_seed: int, jobs: int, chunk: int = 50) -> Measured:
+def run_arms(runs: int, first_seed: int, jobs: int, chunk: int = 50) -> Measured:
     cells: list[Cell] = [
         (profile, arm.name, first, min(chunk, first_seed + runs - first))
         for profile in PROFILES
@@ -95,14 +94,14 @@ def run(runs: int, first_seed: int, jobs: int, chunk: int = 50) -> Measured:
     ]
     trials: dict[tuple[str, str], list[Trial]] = {}
     with ProcessPoolExecutor(jobs) as pool:
-        for done, (cell, part) in enumerate(zip(cells, pool.map(measure, cells), strict=True), start=1):
+        for done, (cell, part) in enumerate(zip(cells, pool.map(run_cell, cells), strict=True), start=1):
             trials.setdefault(cell[:2], []).extend(part)
             if done % 20 == 0:
                 print(f"{done}/{len(cells)} chunks", file=sys.stderr)
-    return {profile: [summed(arm, trials[profile, arm.name]) for arm in ARMS] for profile in PROFILES}
+    return {profile: [summarize_arm(arm, trials[profile, arm.name]) for arm in ARMS] for profile in PROFILES}
 
 
-def tables(measured: Measured) -> str:
+def format_tables(measured: Measured) -> str:
     parts: list[str] = []
     for profile, rows in measured.items():
         header = ["arm", "completed % (95 %)", "claimed elsewhere %", "twice", "false done", "calls", "asked"]
@@ -133,11 +132,14 @@ def plot(measured: Measured, path: Path) -> None:
     figure, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
     segments = [arm.name for arm in SEGMENTS]
     for colour, (profile, rows) in enumerate(measured.items()):
-        found = {row.arm: row.completed for row in rows}
+        shares_by_arm = {row.arm: row.completed for row in rows}
         for names, mark, label in ((segments, "o-", profile), ([PLAIN.name], "s", None)):
-            shares = [found[name] for name in names]
-            middle = [100 * one.share for one in shares]
-            errors = [[100 * (one.share - one.low) for one in shares], [100 * (one.high - one.share) for one in shares]]
+            shares = [shares_by_arm[name] for name in names]
+            middle = [100 * share.share for share in shares]
+            errors = [
+                [100 * (share.share - share.low) for share in shares],
+                [100 * (share.high - share.share) for share in shares],
+            ]
             axes.errorbar(names, middle, yerr=errors, fmt=mark, capsize=3, color=f"C{colour}", label=label)
     axes.plot(list(CLAIMED_ELSEWHERE), list(CLAIMED_ELSEWHERE.values()), "k:", label="claimed elsewhere")
     axes.set_ylabel("tasks completed, %")
@@ -155,7 +157,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
     began = time.monotonic()
-    measured = run(args.runs, args.first_seed, args.jobs)
+    measured = run_arms(args.runs, args.first_seed, args.jobs)
     replayed = sum((row.again for rows in measured.values() for row in rows), Replayed())
     summary: dict[str, object] = {
         "runs": args.runs,
@@ -172,11 +174,13 @@ def main() -> int:
             "No ablation repeats an effect in these worlds, so "
             "what unknown handling prevents is shown by completion here and by the plain loop's effects twice."
         )
-        said = f"{replayed.replayed} runs of Midcourse replayed from their journals, {replayed.differing} came out otherwise."
-        keep("horizon", summary, f"{tables(measured)}\n\n{losses}\n\n{said}\n\n![completion](horizon.png)")
+        replay_note = f"{replayed.replayed} runs of Midcourse replayed from their journals, {replayed.differing} came out otherwise."
+        keep(
+            "horizon", summary, f"{format_tables(measured)}\n\n{losses}\n\n{replay_note}\n\n![completion](horizon.png)"
+        )
         plot(measured, RESULTS / "horizon.png")
     if not args.json:
-        print(tables(measured))
+        print(format_tables(measured))
     print(json.dumps(summary))
     return 1 if replayed.differing else 0
 

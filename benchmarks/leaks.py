@@ -2,12 +2,12 @@
 
     python -m benchmarks.leaks --secrets 50 --json
 
-The site echoes in titles, addresses, labels, values, errors, dialogs, downloads, request bodies and their field names, frames and the
-console. Runs are driven from the command line, on the local runtime and in a fleet. Then the raw bytes of everything that is left are
-searched: files, tables, histories, logs, what was printed, what the planner received.
+The site echoes secrets in titles, addresses, labels, values, errors, dialogs, downloads, request bodies and their field names, frames
+and the console. Runs are started from the command line, on the local runtime and in a fleet. Then the raw bytes of everything stored
+are searched: files, tables, histories, logs, printed output, and what the planner received.
 
 hits          (secret, encoding) pairs that were found: must be 0 everywhere
-control       the same with nothing masked, on one secret of each kind: must be found in every place, or the search is worth nothing
+control       the same without masking, with one secret of each kind: must be found in every place, or the search proves nothing
 told apart    pictures that look different with another set of secrets of the same shapes: a difference shows a part of a secret
 """
 
@@ -24,38 +24,38 @@ from pathlib import Path
 
 from benchmarks import ROOT
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
-from benchmarks.leak_checks.kinds import KINDS, secrets
-from benchmarks.leak_checks.pictures import Pictures, strangers
-from benchmarks.leak_checks.sinks import Sinks, files, histories, hits, tables
+from benchmarks.leak_checks.kinds import KINDS, make_secrets
+from benchmarks.leak_checks.pictures import Pictures, find_unmatched
+from benchmarks.leak_checks.sinks import Sinks, find_hits, read_files, read_histories, read_tables
 from benchmarks.leak_checks.site import Telltale
 from midcourse.app.fleet.up_file import read_up
 from midcourse.testing.models import ModelServer, Says
 from midcourse.testing.sites import serve
 
 UNMASKED = ROOT / "benchmarks" / "leak_checks" / "unmasked"
-SEED, TWIN = 17, 1017
-PATIENCE = 3600.0
+SEED, TWIN_SEED = 17, 1017
+STUCK_SECONDS = 3600.0
 """Seconds after which a run counts as stuck."""
-WITHOUT_WORDS = ("pictures", "other files")
-"""Places in which nothing is written out: pictures are compared instead."""
+WITHOUT_TEXT = ("pictures", "other files")
+"""Places without text: pictures are compared instead."""
 COLUMNS = ["", "bytes", "hits", "of", "control"]
 
 
 @dataclass(kw_only=True)
 class Arm:
-    """One set of runs, and what is left of it."""
+    """One set of runs, and everything it stored."""
 
     runtime: str
     secrets: Mapping[str, str]
     masked: bool = True
     thorough: bool = True
-    """With screenshots, and with a model that receives everything."""
+    """Whether there are screenshots and a model that receives everything."""
     sinks: Sinks = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
     pictures: Pictures = field(default_factory=dict)
 
-    def hits(self) -> dict[str, int]:
-        return {name: len(hits(content, self.secrets)) for name, content in self.sinks.items()}
+    def count_hits(self) -> dict[str, int]:
+        return {name: len(find_hits(content, self.secrets)) for name, content in self.sinks.items()}
 
 
 def task_text(url: str, arm: Arm, heard: Path, model: str) -> str:
@@ -85,12 +85,12 @@ max_replans = 5000
 max_error_replans = 5000
 max_segments = 5000
 max_calls = 5000
-max_wall_seconds = {PATIENCE}
+max_wall_seconds = {STUCK_SECONDS}
 """
 
 
-class Desk:
-    """The command line with a separate home folder. Its output is kept."""
+class CommandLine:
+    """Runs `midcourse` commands with a separate home folder, and keeps their output."""
 
     def __init__(self, home: Path, arm: Arm) -> None:
         self.home = home
@@ -104,13 +104,13 @@ class Desk:
             **known,
         }
         (home / "said").mkdir(parents=True)
-        self._said = 0
+        self._commands = 0
 
     async def __call__(self, *words: str) -> str:
-        """Its output. The failure of a command is part of the result."""
-        self._said += 1
-        said = self.home / "said" / f"{self._said}-{words[0]}"
-        with said.with_suffix(".out").open("wb") as out, said.with_suffix(".err").open("wb") as err:
+        """Run a command and return its output, even if it failed."""
+        self._commands += 1
+        output = self.home / "said" / f"{self._commands}-{words[0]}"
+        with output.with_suffix(".out").open("wb") as out, output.with_suffix(".err").open("wb") as err:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "midcourse", *words),
                 cwd=ROOT,
@@ -119,60 +119,60 @@ class Desk:
                 stdout=out,
                 stderr=err,
             )
-            await asyncio.wait_for(process.wait(), PATIENCE)
-        return said.with_suffix(".out").read_text(encoding="utf-8")
+            await asyncio.wait_for(process.wait(), STUCK_SECONDS)
+        return output.with_suffix(".out").read_text(encoding="utf-8")
 
 
-async def carry_out(arm: Arm, folder: Path) -> None:
+async def run_arm(arm: Arm, folder: Path) -> None:
     site, home = Telltale(len(arm.secrets)), folder / "home"
-    desk = Desk(home, arm)
+    cli = CommandLine(home, arm)
     with serve(site) as url, ModelServer(lambda _: Says({"verdict": "gave_up", "reason": "nobody listens"})) as server:
         task = folder / "tell.toml"
         task.write_text(task_text(url, arm, home / "heard.jsonl", server.url), encoding="utf-8")
-        await (_on_one_machine if arm.runtime == "local" else _in_a_fleet)(arm, desk, str(task))
-    missing = {*arm.secrets.values()} - site.told
+        await (_run_locally if arm.runtime == "local" else _run_in_fleet)(arm, cli, str(task))
+    missing = {*arm.secrets.values()} - site.received
     assert not missing, f"{len(missing)} of the secrets never got to the site: {arm.reasons}"
-    arm.sinks.update(files(home))
+    arm.sinks.update(read_files(home))
     if server.requests:
         arm.sinks["prompts"] = json.dumps([request.body for request in server.requests]).encode()
     saved = [path.read_bytes() for path in (home / "shots").iterdir()]
     arm.pictures = {sha256(picture).hexdigest(): picture for picture in saved}
 
 
-async def _on_one_machine(arm: Arm, desk: Desk, task: str) -> None:
-    await desk("run", task, "--run-id", "tell")
-    await _read_back(arm, desk)
+async def _run_locally(arm: Arm, cli: CommandLine, task: str) -> None:
+    await cli("run", task, "--run-id", "tell")
+    await _read_results(arm, cli)
 
 
-async def _in_a_fleet(arm: Arm, desk: Desk, task: str) -> None:
-    await desk("up", "--detach")
+async def _run_in_fleet(arm: Arm, cli: CommandLine, task: str) -> None:
+    await cli("up", "--detach")
     try:
-        await desk("run", task, "--durable", "--detach", "--run-id", "tell")
-        await asyncio.gather(desk("runs", "watch", "tell"), desk("runs", "watch", "tell", "--json"))
-        await _read_back(arm, desk, "--durable")
-        up = read_up(desk.home)
-        arm.sinks["PostgreSQL, tables"] = await asyncio.to_thread(tables, up.settings["database_url"])
-        arm.sinks["Temporal, histories"] = await asyncio.to_thread(histories, up.settings["temporal_address"])
+        await cli("run", task, "--durable", "--detach", "--run-id", "tell")
+        await asyncio.gather(cli("runs", "watch", "tell"), cli("runs", "watch", "tell", "--json"))
+        await _read_results(arm, cli, "--durable")
+        up = read_up(cli.home)
+        arm.sinks["PostgreSQL, tables"] = await asyncio.to_thread(read_tables, up.settings["database_url"])
+        arm.sinks["Temporal, histories"] = await asyncio.to_thread(read_histories, up.settings["temporal_address"])
     finally:
-        await desk("down")
+        await cli("down")
 
 
-async def _read_back(arm: Arm, desk: Desk, *where: str) -> None:
-    shots = str(desk.home / "shots")
+async def _read_results(arm: Arm, cli: CommandLine, *where: str) -> None:
+    shots = str(cli.home / "shots")
     for words in (
         ["show", "tell", "--pictures", shots],
         ["show", "tell", "--json"],
         ["show", "tell", "--plans"],
         ["runs", *where],
     ):
-        said = await desk(*words)
+        output = await cli(*words)
         if "--json" in words:
-            arm.reasons.append(str(json.loads(said.splitlines()[-1])["result"]["final_reason"]))
+            arm.reasons.append(str(json.loads(output.splitlines()[-1])["result"]["final_reason"]))
 
 
 @dataclass(kw_only=True)
 class Arms:
-    """The runs that count, the same without masking, and the same on this machine with other secrets."""
+    """The measured runs, control runs without masking, and a twin with other secrets of the same shapes."""
 
     masked: list[Arm]
     controls: list[Arm]
@@ -182,11 +182,14 @@ class Arms:
     def of(cls, number: int, runtimes: list[str], *, thorough: bool) -> "Arms":
         few = min(number, len(KINDS))
         return cls(
-            masked=[Arm(runtime=one, secrets=secrets(number, SEED), thorough=thorough) for one in runtimes],
-            controls=[
-                Arm(runtime=one, secrets=secrets(few, SEED), thorough=thorough, masked=False) for one in runtimes
+            masked=[
+                Arm(runtime=runtime, secrets=make_secrets(number, SEED), thorough=thorough) for runtime in runtimes
             ],
-            twin=Arm(runtime=runtimes[0], secrets=secrets(number, TWIN)) if thorough else None,
+            controls=[
+                Arm(runtime=runtime, secrets=make_secrets(few, SEED), thorough=thorough, masked=False)
+                for runtime in runtimes
+            ],
+            twin=Arm(runtime=runtimes[0], secrets=make_secrets(number, TWIN_SEED)) if thorough else None,
         )
 
     @property
@@ -197,56 +200,58 @@ class Arms:
 async def measure(arms: Arms) -> None:
     for arm in (*arms.masked, *arms.controls, *([arms.twin] if arms.twin else [])):
         with tempfile.TemporaryDirectory(prefix="midcourse-leaks-") as folder:
-            await carry_out(arm, Path(folder))
-        said = "masked" if arm.masked else "not masked"
-        print(f"{arm.runtime}, {said}: {arm.reasons}, {sum(arm.hits().values())} hits", file=sys.stderr)
+            await run_arm(arm, Path(folder))
+        mode = "masked" if arm.masked else "not masked"
+        print(f"{arm.runtime}, {mode}: {arm.reasons}, {sum(arm.count_hits().values())} hits", file=sys.stderr)
 
 
-def rows(arms: Arms) -> list[list[str]]:
+def make_rows(arms: Arms) -> list[list[str]]:
     found: list[list[str]] = []
     for arm, control in arms.pairs:
-        of, control_hits = str(9 * len(arm.secrets)), control.hits()
+        total, control_hits = str(9 * len(arm.secrets)), control.count_hits()
         found += [
-            [f"{arm.runtime}: {name}", str(len(arm.sinks[name])), str(number), of, str(control_hits.get(name, 0))]
-            for name, number in sorted(arm.hits().items())
+            [f"{arm.runtime}: {name}", str(len(arm.sinks[name])), str(number), total, str(control_hits.get(name, 0))]
+            for name, number in sorted(arm.count_hits().items())
         ]
     return found
 
 
-def summary(arms: Arms, seconds: float) -> dict[str, object]:
+def summarize(arms: Arms, seconds: float) -> dict[str, object]:
     masked = [*arms.masked, *([arms.twin] if arms.twin else [])]
     here, control = arms.pairs[0]
-    told: dict[str, object] = {
+    figures: dict[str, object] = {
         "secrets": len(here.secrets),
         "encodings": 9,
-        "places": len(rows(arms)),
-        "hits": sum(sum(arm.hits().values()) for arm in masked),
+        "places": len(make_rows(arms)),
+        "hits": sum(sum(arm.count_hits().values()) for arm in masked),
         "blind": [
-            f"{one.runtime}: {name}"
-            for one in arms.controls
-            for name, number in one.hits().items()
-            if not number and name not in WITHOUT_WORDS
+            f"{control_arm.runtime}: {name}"
+            for control_arm in arms.controls
+            for name, number in control_arm.count_hits().items()
+            if not number and name not in WITHOUT_TEXT
         ],
         "ended": sorted({reason for arm in (*masked, *arms.controls) for reason in arm.reasons}),
         "where": {
             f"{arm.runtime}: {name}": found
             for arm in masked
             for name, content in arm.sinks.items()
-            if (found := hits(content, arm.secrets)[:20])
+            if (found := find_hits(content, arm.secrets)[:20])
         },
         "seconds": round(seconds, 1),
         "machine": describe_machine(),
     }
     if arms.twin is None:
-        return told
-    return told | {
+        return figures
+    return figures | {
         "pictures": len(here.pictures),
-        "told_apart": len(strangers(here.pictures, arms.twin.pictures) + strangers(arms.twin.pictures, here.pictures)),
-        "control_told_apart": len(strangers(control.pictures, here.pictures)),
+        "told_apart": len(
+            find_unmatched(here.pictures, arms.twin.pictures) + find_unmatched(arms.twin.pictures, here.pictures)
+        ),
+        "control_told_apart": len(find_unmatched(control.pictures, here.pictures)),
     }
 
 
-def passed(found: Mapping[str, object]) -> bool:
+def has_passed(found: Mapping[str, object]) -> bool:
     pictures = not found["told_apart"] and bool(found["control_told_apart"]) if "pictures" in found else True
     return not found["hits"] and not found["blind"] and pictures
 
@@ -261,11 +266,11 @@ def main() -> int:
     runtimes = ["local", "temporal"] if options.runtime == "both" else [options.runtime]
     arms = Arms.of(options.secrets, runtimes, thorough=not options.quick)
     asyncio.run(measure(arms))
-    found, shown = summary(arms, time.monotonic() - begun), format_table(COLUMNS, rows(arms))
+    found, shown = summarize(arms, time.monotonic() - begun), format_table(COLUMNS, make_rows(arms))
     if options.keep:
         keep("leaks", found, shown)
     print(json.dumps(found) if options.json else shown)
-    return 0 if passed(found) else 1
+    return 0 if has_passed(found) else 1
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from benchmarks.desktop_stories.story import Started, Story, Truth
 from benchmarks.desktop_stories.trouble import Trouble, TroubledDesktop, UnguardedDesktop
 from benchmarks.harness.arms import list_completed_steps
 from benchmarks.harness.replay_check import Replayed, check_replay
-from benchmarks.web_apps.script import follow
+from benchmarks.web_apps.script import follow_script
 from midcourse.app.agent import Agent
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.plan import Step
@@ -137,7 +137,7 @@ async def _follow(
         vault=NoSecrets(),
     )
     try:
-        tally = await follow(ports, tuple(_in_home(step, HOME, folder) for step in script), retries=0)
+        tally = await follow_script(ports, tuple(_in_home(step, HOME, folder) for step in script), retries=0)
     finally:
         await world.close()
     return tally.success, tally.executions, tally.reason, ""

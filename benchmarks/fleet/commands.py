@@ -1,4 +1,4 @@
-"""What a journal tells of the commands of a run: when each was issued, and when it was answered."""
+"""The commands in a run's journal: when each was issued, and when it was answered."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ class Performed:
     issued: float
     answered: float = float("inf")
 
-    def under_way(self, at: float) -> bool:
+    def is_under_way(self, at: float) -> bool:
         return self.issued <= at < self.answered
 
 
-def performed(journal: Iterable[JournalRow]) -> list[Performed]:
-    """All but timers, in the order in which they were issued."""
+def list_performed(journal: Iterable[JournalRow]) -> list[Performed]:
+    """List all commands except timers, in the order in which they were issued."""
     found: dict[int, Performed] = {}
     for row in journal:
         event = row.event

@@ -1,4 +1,4 @@
-"""Another director, as a deploy would bring it: it waits a moment before each first plan."""
+"""Another director, as after a deploy: it waits a moment before each first plan."""
 
 import dataclasses
 
@@ -10,7 +10,7 @@ from midcourse.domain.run import Run
 
 
 def use_another_director() -> None:
-    """In this process, for good."""
+    """Replace the director in this process permanently."""
     ENTER[AskPlanner] = hesitate
 
 

@@ -1,4 +1,4 @@
-"""Notifications that do not arrive: a worker hears of a part of the messages to its runs only by its sweep."""
+"""A store that drops notifications, so that a worker learns of some messages to its runs only by its sweep."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class DroppingStore:
-    """A store whose notifications are dropped with this probability. Each that arrived is noted in `log`, with whether it was."""
+    """Drops notifications of a store with probability `share`. Writes each one to `log`, and whether it was dropped."""
 
     def __init__(self, store: Any, share: float, seed: int, log: Path) -> None:
         self._store = store

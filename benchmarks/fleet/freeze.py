@@ -1,9 +1,9 @@
-"""Trial 4: workers are stopped with SIGSTOP until others have taken over, and then continued.
+"""Trial 4: workers are stopped with SIGSTOP until other workers have taken over their runs, and then continued.
 
-frozen       commands that were under way in a frozen worker, by what they were
-late         visits to a counter that began for such a command after the run had settled its outcome: must be none
-in_time      those that began before anybody had looked into it: the run then found them
-tried_late   workers that were frozen between check and dispatch and then did send the act, by the answer they got
+frozen       commands that were under way in a frozen worker, by kind
+late         visits to a counter that began for such a command after the run had settled its outcome: must be 0
+in_time      visits that began before the run settled the outcome, and that the run then found
+tried_late   workers that were frozen between check and dispatch and sent the act afterwards, by the answer they got
 """
 
 import os
@@ -15,20 +15,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.fleet.account import Account, account_of
+from benchmarks.fleet.account import Account, read_account
 from benchmarks.fleet.kill_points import PlannedKill, Point
-from benchmarks.fleet.outcome import median, reckon
-from benchmarks.fleet.task import Assignment, usual_assignment
-from benchmarks.fleet.tenant import Fleet, Given, carry_out, fleet_at
+from benchmarks.fleet.outcome import count_all, median
+from benchmarks.fleet.task import Assignment, make_usual_assignment
+from benchmarks.fleet.tenant import Fleet, TrialOptions, run_assignments, start_fleet
 from benchmarks.fleet.testbed import TestBed
-from benchmarks.fleet.victims import Disturber, disturbed, worker_named
+from benchmarks.fleet.victims import Disturber, name_worker, run_disturber
 from benchmarks.fleet.world import Line
 
 POINTS: tuple[Point, ...] = ("row", "act", "act")
-"""Before the dispatch is written down, and between that and the act."""
-LINGERS = 1.5
-"""A worker stays frozen up to this many seconds after it was given up, or taken over from."""
-LOOKS = 0.1
+"""Before the dispatch is recorded, and between the record and the act."""
+MAX_LINGER_SECONDS = 1.5
+"""A worker stays frozen up to this many seconds after it counts as lost, or after other workers have taken over its runs."""
+POLL_SECONDS = 0.1
 
 
 @dataclass(kw_only=True)
@@ -37,11 +37,11 @@ class Freeze:
     pid: int
     hits: dict[str, str]
     left: set[str]
-    """Runs that were not taken over yet; or, if the worker continues sooner, whose driver was not given up."""
+    """Runs that are not taken over yet. With `sooner`, runs of which the driver does not count as lost yet."""
     sooner: bool
     lingers: float
-    over: float = 0.0
-    """When there were none left."""
+    none_left_at: float = 0.0
+    """When `left` became empty."""
     thawed: float = 0.0
 
 
@@ -54,17 +54,17 @@ class Freezer(Disturber):
     async def strike(self, pid: int) -> None:
         if pid not in self._frozen:
             os.kill(pid, signal.SIGSTOP)
-            await self._note(pid, time.time())
+            await self._record_freeze(pid, time.time())
 
-    async def look_after(self) -> None:
-        if time.time() < self._looked + LOOKS:
+    async def check_workers(self) -> None:
+        if time.time() < self._looked + POLL_SECONDS:
             return
         self._looked = time.time()
         known = {freeze.pid: freeze.at for freeze in self.freezes}
         for pid in self.fleet.workers:
-            interrupter = self.fate_of(pid)
-            if interrupter and interrupter["at"] > known.get(interrupter["pid"], 0.0):
-                await self._note(interrupter["pid"], interrupter["at"])
+            record = self.find_kill_record(pid)
+            if record and record["at"] > known.get(record["pid"], 0.0):
+                await self._record_freeze(record["pid"], record["at"])
         for freeze in self.freezes:
             if not freeze.thawed:
                 await self._thaw_if_over(freeze)
@@ -73,12 +73,12 @@ class Freezer(Disturber):
     def _frozen(self) -> set[int]:
         return {freeze.pid for freeze in self.freezes if not freeze.thawed}
 
-    async def _note(self, pid: int, at: float) -> None:
+    async def _record_freeze(self, pid: int, at: float) -> None:
         if len(self._frozen) + 2 > len(self.fleet.workers):
             self.fleet.hire()
-        hits = await self.under_way(pid)
+        hits = await self.find_activities(pid)
         for run in hits:
-            self.spare(run)
+            self.stop_aiming(run)
         self.freezes.append(
             Freeze(
                 at=at,
@@ -86,28 +86,28 @@ class Freezer(Disturber):
                 hits=hits,
                 left=set(hits),
                 sooner=self.chance.random() < 0.25,
-                lingers=self.chance.uniform(0.0, LINGERS),
+                lingers=self.chance.uniform(0.0, MAX_LINGER_SECONDS),
             )
         )
 
     async def _thaw_if_over(self, freeze: Freeze) -> None:
-        freeze.left = {run for run in freeze.left if await self._waits_for(freeze, run)}
+        freeze.left = {run for run in freeze.left if await self._must_stay_frozen(freeze, run)}
         if freeze.left:
             return
-        freeze.over = freeze.over or time.time()
-        if time.time() >= freeze.over + freeze.lingers:
+        freeze.none_left_at = freeze.none_left_at or time.time()
+        if time.time() >= freeze.none_left_at + freeze.lingers:
             freeze.thawed = time.time()
             os.kill(freeze.pid, signal.SIGCONT)
 
-    async def _waits_for(self, freeze: Freeze, run: str) -> bool:
-        if await self.activity(run, worker_named(freeze.pid)) == freeze.hits[run]:
+    async def _must_stay_frozen(self, freeze: Freeze, run: str) -> bool:
+        if await self.find_activity(run, name_worker(freeze.pid)) == freeze.hits[run]:
             return True
-        return not freeze.sooner and self.is_active(run) and self.holder(run) == freeze.pid
+        return not freeze.sooner and self.is_active(run) and self.find_holder(run) == freeze.pid
 
 
-def errand_of(seed: int) -> Assignment:
-    """In every other run a worker is frozen at a named point, in the others at any moment."""
-    assignment, chance = usual_assignment(seed), random.Random(-seed - 1)
+def make_assignment(seed: int) -> Assignment:
+    """Make an assignment. In half of the runs the worker is frozen at a named point, in the others at any moment."""
+    assignment, chance = make_usual_assignment(seed), random.Random(-seed - 1)
     if chance.random() < 0.5:
         return assignment
     ledgered = [n for n, c in enumerate(assignment.counters, start=1) if c.effect in ("reversible", "irreversible")]
@@ -117,29 +117,31 @@ def errand_of(seed: int) -> Assignment:
     )
 
 
-async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
-    assignments = {f"freeze-{seed}": errand_of(seed) for seed in given.seeds}
-    async with fleet_at(testbed, "freeze", heartbeat=given.heartbeat) as fleet:
-        fleet.hire(given.workers)
-        freezer = Freezer(fleet, random.Random(given.first_seed))
-        over: list[str] = []
+async def run_trial(options: TrialOptions, testbed: TestBed) -> dict[str, Any]:
+    assignments = {f"freeze-{seed}": make_assignment(seed) for seed in options.seeds}
+    async with start_fleet(testbed, "freeze", heartbeat=options.heartbeat) as fleet:
+        fleet.hire(options.workers)
+        freezer = Freezer(fleet, random.Random(options.first_seed))
+        ended_runs: list[str] = []
 
-        def ended(run: str) -> None:
-            over.append(run)
-            freezer.ended(run)
-            given.say(f"{len(over)}/{given.runs} runs, {len(freezer.freezes)} freezes")
+        def note_end(run: str) -> None:
+            ended_runs.append(run)
+            freezer.note_end(run)
+            options.say(f"{len(ended_runs)}/{options.runs} runs, {len(freezer.freezes)} freezes")
 
-        async with disturbed(freezer):
-            trouble = await carry_out(fleet, assignments, given.concurrency, begun=freezer.begun, ended=ended)
-        accounts = [await account_of(fleet, run) for run in assignments]
-    found = await reckon(given, testbed, assignments, accounts, trouble)
-    frozen = list(frozen_commands(freezer.freezes, accounts))
-    after_thaw = [(one, line) for one in frozen for line in found.log if began_after_thaw(one, line)]
+        async with run_disturber(freezer):
+            trouble = await run_assignments(
+                fleet, assignments, options.concurrency, begun=freezer.note_begin, ended=note_end
+            )
+        accounts = [await read_account(fleet, run) for run in assignments]
+    found = await count_all(options, testbed, assignments, accounts, trouble)
+    frozen = list(find_frozen_commands(freezer.freezes, accounts))
+    after_thaw = [(command, line) for command in frozen for line in found.log if began_after_thaw(command, line)]
     tried_late = Tally(file.read_text() for file in testbed.site.deaths.glob("freeze-*.answer"))
     return {
         **found.summary,
-        "late": sum(line.at > one.settled for one, line in after_thaw),
-        "in_time": sum(line.at <= one.settled for one, line in after_thaw),
+        "late": sum(line.at > command.settled_at for command, line in after_thaw),
+        "in_time": sum(line.at <= command.settled_at for command, line in after_thaw),
         "freezes": len(freezer.freezes),
         "frozen_runs": len({command.run for command in frozen}),
         "frozen": dict(Tally(command.kind for command in frozen).most_common()),
@@ -149,28 +151,30 @@ async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frozen:
-    """A command that was under way in a worker that froze."""
+class FrozenCommand:
+    """A command that was under way in a worker when it was frozen."""
 
     run: str
     command: int
     kind: str
     thawed: float
-    settled: float
+    settled_at: float
     """When the run had settled the outcome."""
 
 
-def frozen_commands(freezes: Iterable[Freeze], accounts: Iterable[Account]) -> Iterable[Frozen]:
+def find_frozen_commands(freezes: Iterable[Freeze], accounts: Iterable[Account]) -> Iterable[FrozenCommand]:
     by_run = {account.run: account for account in accounts}
     for freeze in freezes:
         for run in freeze.hits:
             account = by_run[run]
-            for one in account.performed:
-                if one.under_way(freeze.at):
-                    settled = account.settled.get(one.command, one.answered)
-                    yield Frozen(run=run, command=one.command, kind=one.kind, thawed=freeze.thawed, settled=settled)
+            for command in account.performed:
+                if command.is_under_way(freeze.at):
+                    settled_at = account.settled_at.get(command.command, command.answered)
+                    yield FrozenCommand(
+                        run=run, command=command.command, kind=command.kind, thawed=freeze.thawed, settled_at=settled_at
+                    )
 
 
-def began_after_thaw(frozen: Frozen, line: Line) -> bool:
-    same = (line.run, line.command) == (frozen.run, frozen.command)
-    return same and line.what == "began" and 0.0 < frozen.thawed < line.at
+def began_after_thaw(frozen: FrozenCommand, line: Line) -> bool:
+    is_same_command = (line.run, line.command) == (frozen.run, frozen.command)
+    return is_same_command and line.what == "began" and 0.0 < frozen.thawed < line.at

@@ -1,4 +1,4 @@
-"""The engine's histories of a trial: all of them replay through the supervisor, and not through a changed one."""
+"""Temporal's histories of a trial: all of them must replay with the supervisor, and none with a changed one."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from midcourse.runtimes.temporal.supervisor import SupervisorWorkflow
 from midcourse.runtimes.temporal.wire import Left, workflow_id
 from midcourse.runtimes.temporal.worker import NO_BUILD, RUNNER
 
-MOST_CONTROLS = 20
+MAX_CONTROLS = 20
 Placing: TypeAlias = Callable[[SupervisorWorkflow], Awaitable[Left]]
 
 
-async def executions(client: Client, tenant: str, run_id: str) -> list[WorkflowHistory]:
-    """All histories of a run, the first one first: it may have continued in new ones."""
+async def fetch_histories(client: Client, tenant: str, run_id: str) -> list[WorkflowHistory]:
+    """Fetch all histories of a run, oldest first: a run may continue as new."""
     found: list[WorkflowHistory] = []
     execution = None
     while execution != "":
@@ -34,36 +34,38 @@ class Replays:
     histories: int
     nondeterministic: int
     control: int
-    """Histories that were also replayed with a changed supervisor..."""
+    """Histories that were also replayed with a changed supervisor."""
     control_failed: int
-    """...and how often that was noticed."""
+    """Those of them that failed to replay, as they must."""
 
 
 async def replay(runs: Sequence[Sequence[WorkflowHistory]]) -> Replays:
-    """All histories of these runs, through the workflow of this version again; and some through another one."""
+    """Replay all histories of these runs with the current workflow, and some with a changed one as a control."""
     histories = [history for run in runs for history in run]
-    control = [run[0] for run in runs][:MOST_CONTROLS]
-    failed = await _failures(histories)
+    control = [run[0] for run in runs][:MAX_CONTROLS]
+    failed = await _count_failures(histories)
     with patch.object(SupervisorWorkflow, "_place", _hesitate(SupervisorWorkflow._place)):
-        noticed = await _failures(control)
-    return Replays(histories=len(histories), nondeterministic=failed, control=len(control), control_failed=noticed)
+        control_failures = await _count_failures(control)
+    return Replays(
+        histories=len(histories), nondeterministic=failed, control=len(control), control_failed=control_failures
+    )
 
 
-async def _failures(histories: Iterable[WorkflowHistory]) -> int:
+async def _count_failures(histories: Iterable[WorkflowHistory]) -> int:
     replayer = Replayer(
         workflows=[SupervisorWorkflow], workflow_runner=RUNNER, data_converter=data_converter(), build_id=NO_BUILD
     )
 
-    async def all_of_them() -> AsyncIterator[WorkflowHistory]:
+    async def yield_histories() -> AsyncIterator[WorkflowHistory]:
         for history in histories:
             yield history
 
-    async with replayer.workflow_replay_iterator(all_of_them()) as replayed:
-        return sum([one.replay_failure is not None async for one in replayed])
+    async with replayer.workflow_replay_iterator(yield_histories()) as replayed:
+        return sum([result.replay_failure is not None async for result in replayed])
 
 
 def _hesitate(place: Placing) -> Placing:
-    """A supervisor that waits a second before it places a driver."""
+    """Return a changed `_place` that waits a second before it places a driver."""
 
     async def hesitate(self: SupervisorWorkflow) -> Left:
         await workflow.sleep(1.0)

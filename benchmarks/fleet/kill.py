@@ -1,4 +1,4 @@
-"""Trial 1: workers are killed with -9 at random moments, until every run has had one while a command was under way."""
+"""Trial 1: workers are killed with -9 at random moments, until each run has lost one while a command was under way."""
 
 import random
 import time
@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.fleet.account import Account, account_of
+from benchmarks.fleet.account import Account, read_account
 from benchmarks.fleet.kill_points import PlannedKill
-from benchmarks.fleet.outcome import Reckoning, median, reckon
-from benchmarks.fleet.task import Assignment, usual_assignment
-from benchmarks.fleet.tenant import Fleet, Given, carry_out, fleet_at
+from benchmarks.fleet.outcome import TrialCounts, count_all, median
+from benchmarks.fleet.task import Assignment, make_usual_assignment
+from benchmarks.fleet.tenant import Fleet, TrialOptions, run_assignments, start_fleet
 from benchmarks.fleet.testbed import TestBed
-from benchmarks.fleet.victims import Disturber, disturbed, worker_named
+from benchmarks.fleet.victims import Disturber, name_worker, run_disturber
 from benchmarks.fleet.world import Line
 from midcourse.domain.event import Resumed
 
@@ -23,13 +23,13 @@ class Kill:
     at: float
     worker: str
     hits: Mapping[str, str]
-    """Runs with a driver in the dead process, and the engine's number of its activity."""
+    """Runs with a driver in the killed process, and Temporal's id of the activity of each."""
     point: str = ""
-    """If it was at a named one."""
+    """The named kill point, if it was at one."""
 
 
 class Killer(Disturber):
-    """With -9; some die by themselves."""
+    """Kills workers with -9, and records those that killed themselves at a kill point."""
 
     def __init__(self, fleet: Fleet, chance: random.Random) -> None:
         super().__init__(fleet, chance)
@@ -38,66 +38,73 @@ class Killer(Disturber):
     async def strike(self, pid: int) -> None:
         at = time.time()
         self.fleet.kill(pid)
-        await self._note(pid, at)
+        await self._record_kill(pid, at)
 
-    async def look_after(self) -> None:
+    async def check_workers(self) -> None:
         for pid in self.fleet.replace_dead():
-            interrupter = self.fate_of(pid)
-            assert interrupter, f"worker {pid} died without being killed: {self.fleet.site.said.read_text()[-2000:]}"
-            await self._note(pid, interrupter["at"], interrupter["point"])
+            record = self.find_kill_record(pid)
+            assert record, f"worker {pid} died without being killed: {self.fleet.site.output.read_text()[-2000:]}"
+            await self._record_kill(pid, record["at"], record["point"])
 
-    async def _note(self, pid: int, at: float, point: str = "") -> None:
-        hits = await self.under_way(pid)
+    async def _record_kill(self, pid: int, at: float, point: str = "") -> None:
+        hits = await self.find_activities(pid)
         for run in hits:
-            self.spare(run)
-        self.kills.append(Kill(at=at, worker=worker_named(pid), hits=hits, point=point))
+            self.stop_aiming(run)
+        self.kills.append(Kill(at=at, worker=name_worker(pid), hits=hits, point=point))
 
 
-def errand_of(seed: int) -> Assignment:
-    """Every third worker also dies by itself, right before it writes down an act as dispatched."""
-    assignment, chance = usual_assignment(seed), random.Random(-seed - 1)
+def make_assignment(seed: int) -> Assignment:
+    """Make an assignment. In a third of the runs the worker also kills itself before it records an act as dispatched."""
+    assignment, chance = make_usual_assignment(seed), random.Random(-seed - 1)
     if chance.random() > 1 / 3:
         return assignment
     ledgered = [n for n, c in enumerate(assignment.counters, start=1) if c.effect in ("reversible", "irreversible")]
     return replace(assignment, planned_kill=PlannedKill(point="row", zone=f"counter_{chance.choice(ledgered)}"))
 
 
-async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
-    assignments = {f"kill-{seed}": errand_of(seed) for seed in given.seeds}
-    return (await carry_out_and_kill(given, testbed, "kill", assignments)).summary
+async def run_trial(options: TrialOptions, testbed: TestBed) -> dict[str, Any]:
+    assignments = {f"kill-{seed}": make_assignment(seed) for seed in options.seeds}
+    return (await run_and_kill(options, testbed, "kill", assignments)).summary
 
 
-async def carry_out_and_kill(
-    given: Given, testbed: TestBed, name: str, assignments: Mapping[str, Assignment], *, two_directors: bool = False
-) -> Reckoning:
-    async with fleet_at(testbed, name, heartbeat=given.heartbeat) as fleet:
+async def run_and_kill(
+    options: TrialOptions,
+    testbed: TestBed,
+    name: str,
+    assignments: Mapping[str, Assignment],
+    *,
+    two_directors: bool = False,
+) -> TrialCounts:
+    async with start_fleet(testbed, name, heartbeat=options.heartbeat) as fleet:
         fleet.two_directors = two_directors
-        fleet.hire(given.workers)
-        killer = Killer(fleet, random.Random(given.first_seed))
-        over: list[str] = []
+        fleet.hire(options.workers)
+        killer = Killer(fleet, random.Random(options.first_seed))
+        ended_runs: list[str] = []
 
-        def ended(run: str) -> None:
-            over.append(run)
-            killer.ended(run)
-            given.say(f"{len(over)}/{given.runs} runs, {len(killer.kills)} kills")
+        def note_end(run: str) -> None:
+            ended_runs.append(run)
+            killer.note_end(run)
+            options.say(f"{len(ended_runs)}/{options.runs} runs, {len(killer.kills)} kills")
 
-        async with disturbed(killer):
-            trouble = await carry_out(fleet, assignments, given.concurrency, begun=killer.begun, ended=ended)
+        async with run_disturber(killer):
+            trouble = await run_assignments(
+                fleet, assignments, options.concurrency, begun=killer.note_begin, ended=note_end
+            )
         fleet.dismiss()
-        given.say("reading what they left behind")
-        accounts = [await account_of(fleet, run) for run in assignments]
-    found = await reckon(given, testbed, assignments, accounts, trouble, replays=not two_directors)
-    met = what_kills_met(killer.kills, accounts, found.log, given.heartbeat)
-    return replace(found, summary={**found.summary, **met})
+        options.say("reading the journals")
+        accounts = [await read_account(fleet, run) for run in assignments]
+    found = await count_all(options, testbed, assignments, accounts, trouble, replays=not two_directors)
+    kill_summary = summarize_kills(killer.kills, accounts, found.log, options.heartbeat)
+    return replace(found, summary={**found.summary, **kill_summary})
 
 
-def what_kills_met(kills: list[Kill], accounts: list[Account], log: list[Line], heartbeat: float) -> dict[str, Any]:
+def summarize_kills(kills: list[Kill], accounts: list[Account], log: list[Line], heartbeat: float) -> dict[str, Any]:
     by_run = {account.run: account for account in accounts}
     hits = [(kill, by_run[run]) for kill in kills for run in kill.hits]
-    phases = Tally(_phase(account, kill, log) for kill, account in hits)
+    phases = Tally(_find_phase(account, kill, log) for kill, account in hits)
     resumed = [at - kill.at for kill, account in hits if (at := account.resumed_after(kill.at)) is not None]
     struck = Tally(account.run for _, account in hits)
-    taken_over = {one.run: sum(isinstance(row.event, Resumed) for row in one.journal) for one in accounts}
+    taken_over = {account.run: sum(isinstance(row.event, Resumed) for row in account.journal) for account in accounts}
     return {
         "kills": len(kills),
         "kills_at_points": dict(Tally(kill.point for kill in kills if kill.point)),
@@ -111,9 +118,9 @@ def what_kills_met(kills: list[Kill], accounts: list[Account], log: list[Line], 
     }
 
 
-def _phase(account: Account, kill: Kill, log: list[Line]) -> str:
-    """What the command under way was; and of an act, how far it had come in the office."""
-    hit = next((one for one in account.performed if one.under_way(kill.at)), None)
+def _find_phase(account: Account, kill: Kill, log: list[Line]) -> str:
+    """Return the kind of the command under way at a kill, and for an act how far it was in the office."""
+    hit = next((performed for performed in account.performed if performed.is_under_way(kill.at)), None)
     if hit is None or hit.kind != "act":
         return hit.kind if hit else "between two commands"
     lines = [line for line in log if line.run == account.run and line.command == hit.command and line.at <= kill.at]

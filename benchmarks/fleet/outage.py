@@ -1,13 +1,13 @@
-"""Trial 31: what a fleet needs is away for minutes, each in turn: the world host, PostgreSQL, Temporal, the model.
+"""Trial 31: the world host, PostgreSQL, Temporal and the model are away for minutes, one after the other.
 
-For each of them so many runs are begun; once all are at work, it is taken away for `--away` seconds. While the host
-and the model are away, a few runs more are begun with a limit that is shorter than the outage: these have to end as `outage`. The waits of all runs are scaled with `--away`:
-300 seconds go with the usual ones.
+For each of them `--runs` runs start. When all have begun to act, the server is away for `--away` seconds. While the host or the model
+is away, a few more runs start with a limit that is shorter than the outage: these must end as `outage`. The delays of all runs are
+scaled with `--away`; with 300 seconds they are the defaults.
 
 under_way           runs that had begun and not ended when the outage began, by server
-back_at_work        seconds from the end of an outage until the last of these had ended, by server
-limited             runs with a shorter limit; limited_ended: how many of them ended as `outage`
-workers_replaced    workers that ended by themselves during an outage, and for which others were started
+back_at_work        seconds from the end of an outage until the last of these runs had ended, by server
+limited             runs with a shorter limit; limited_ended: those of them that ended as `outage`
+workers_replaced    workers that ended by themselves during an outage and were replaced
 """
 
 import asyncio
@@ -16,25 +16,25 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from benchmarks.fleet.account import account_of
-from benchmarks.fleet.outcome import reckon
-from benchmarks.fleet.task import Assignment, usual_assignment
-from benchmarks.fleet.tenant import Fleet, Given, carry_out, fleet_at
+from benchmarks.fleet.account import read_account
+from benchmarks.fleet.outcome import count_all
+from benchmarks.fleet.task import Assignment, make_usual_assignment
+from benchmarks.fleet.tenant import Fleet, TrialOptions, run_assignments, start_fleet
 from benchmarks.fleet.testbed import TestBed
 from benchmarks.fleet.world import read_log
 
-TakeAway: TypeAlias = Callable[[float], Coroutine[Any, Any, None]]
+StartOutage: TypeAlias = Callable[[float], Coroutine[Any, Any, None]]
 
-USUAL_SECONDS = 300.0
-"""The outage that the usual waits and limits are for."""
+DEFAULT_AWAY_SECONDS = 300.0
+"""The duration of an outage that the default delays and limits are meant for."""
 LIMITED = 2
-"""Runs whose limit is shorter than the outage, where there are any."""
-SOON = 900.0
-"""Seconds in which every run must be at work, also on a busy machine."""
+"""Number of runs with a limit that is shorter than the outage."""
+START_TIMEOUT = 900.0
+"""Seconds in which every run must begin to act, also on a busy machine."""
 
 
 class Model:
-    """A port to be reached before anything is planned."""
+    """A port that the planner must reach before it plans."""
 
     def __init__(self) -> None:
         self.port = 0
@@ -48,7 +48,7 @@ class Model:
         assert self._server
         self._server.close()
 
-    async def away(self, seconds: float) -> None:
+    async def go_away(self, seconds: float) -> None:
         self.stop()
         await asyncio.sleep(seconds)
         await self.start()
@@ -56,7 +56,7 @@ class Model:
 
 @dataclass
 class Found:
-    """What the trial adds to what is counted for every trial."""
+    """The counts that only this trial has."""
 
     under_way: dict[str, int] = field(default_factory=dict[str, int])
     back_at_work: dict[str, float] = field(default_factory=dict[str, float])
@@ -64,56 +64,59 @@ class Found:
     workers_replaced: int = 0
 
 
-async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
+async def run_trial(options: TrialOptions, testbed: TestBed) -> dict[str, Any]:
     model, found = Model(), Found()
     await model.start()
-    outages: Mapping[str, TakeAway] = {
+    outages: Mapping[str, StartOutage] = {
         "host": testbed.kill_host,
         "postgres": testbed.crash_postgres,
         "temporal": testbed.kill_temporal,
-        "model": model.away,
+        "model": model.go_away,
     }
     assignments: dict[str, Assignment] = {}
     try:
-        async with fleet_at(testbed, "outage", heartbeat=given.heartbeat) as fleet:
-            fleet.hire(given.workers)
-            for name, take_away in outages.items():
-                these, limited = _errands(given, name, model.port), _limited(given, name, model.port)
-                assignments |= {**these, **limited}
-                await _met(fleet, given, name, these, limited, take_away, found)
+        async with start_fleet(testbed, "outage", heartbeat=options.heartbeat) as fleet:
+            fleet.hire(options.workers)
+            for name, start_outage in outages.items():
+                regular, limited = (
+                    _make_assignments(options, name, model.port),
+                    _make_limited_assignments(options, name, model.port),
+                )
+                assignments |= {**regular, **limited}
+                await _run_through_outage(fleet, options, name, regular, limited, start_outage, found)
             fleet.dismiss()
-            accounts = [await account_of(fleet, run) for run in assignments]
+            accounts = [await read_account(fleet, run) for run in assignments]
     finally:
         model.stop()
-    reckoning = await reckon(given, testbed, assignments, accounts, found.trouble)
-    limited = [one for one in accounts if not assignments[one.run].must_succeed]
+    counts = await count_all(options, testbed, assignments, accounts, found.trouble)
+    limited = [account for account in accounts if not assignments[account.run].must_succeed]
     return {
-        **reckoning.summary,
-        "away_seconds": given.away,
+        **counts.summary,
+        "away_seconds": options.away,
         "under_way": found.under_way,
         "back_at_work": found.back_at_work,
         "limited": len(limited),
-        "limited_ended": sum(bool(one.result and one.result.final_reason == "outage") for one in limited),
+        "limited_ended": sum(bool(account.result and account.result.final_reason == "outage") for account in limited),
         "workers_replaced": found.workers_replaced,
     }
 
 
-def _errands(given: Given, name: str, port: int) -> dict[str, Assignment]:
-    return {f"outage-{name}-{seed}": _errand(seed, given.away, port) for seed in given.seeds}
+def _make_assignments(options: TrialOptions, name: str, port: int) -> dict[str, Assignment]:
+    return {f"outage-{name}-{seed}": _make_assignment(seed, options.away, port) for seed in options.seeds}
 
 
-def _limited(given: Given, name: str, port: int) -> dict[str, Assignment]:
-    """The control: begun when the outage is, with a limit that is a fifth of it."""
+def _make_limited_assignments(options: TrialOptions, name: str, port: int) -> dict[str, Assignment]:
+    """Make the control runs: they start during the outage, with a limit of a fifth of its duration."""
     assignments: dict[str, Assignment] = {}
     for number in range(LIMITED if name in ("host", "model") else 0):
-        assignment = _errand(number, given.away, port)
-        limits = replace(assignment.limits, max_outage_seconds=given.away / 5)
+        assignment = _make_assignment(number, options.away, port)
+        limits = replace(assignment.limits, max_outage_seconds=options.away / 5)
         assignments[f"outage-{name}-limited-{number}"] = replace(assignment, limits=limits, must_succeed=False)
     return assignments
 
 
-def _errand(seed: int, away: float, port: int) -> Assignment:
-    assignment, scale = usual_assignment(seed), away / USUAL_SECONDS
+def _make_assignment(seed: int, away: float, port: int) -> Assignment:
+    assignment, scale = make_usual_assignment(seed), away / DEFAULT_AWAY_SECONDS
     limits = replace(
         assignment.limits,
         retry_delay_seconds=2.0 * scale,
@@ -123,43 +126,43 @@ def _errand(seed: int, away: float, port: int) -> Assignment:
     return replace(assignment, limits=limits, act_seconds=min(1.0, away / 15), remembers=True, model_port=port)
 
 
-async def _met(
+async def _run_through_outage(
     fleet: Fleet,
-    given: Given,
+    options: TrialOptions,
     name: str,
     assignments: Mapping[str, Assignment],
     limited: Mapping[str, Assignment],
-    take_away: TakeAway,
+    start_outage: StartOutage,
     found: Found,
 ) -> None:
-    """Begin these runs, take the server away while they are at work, and wait for their ends."""
-    over: set[str] = set()
-    patience = 2 * given.away + 600.0
+    """Start these runs, cause the outage while they act, and wait until they have ended."""
+    ended_runs: set[str] = set()
+    patience = 2 * options.away + 600.0
     async with asyncio.TaskGroup() as group:
         carried_out = group.create_task(
-            carry_out(fleet, assignments, len(assignments), ended=over.add, patience=patience), name=name
+            run_assignments(fleet, assignments, len(assignments), ended=ended_runs.add, patience=patience), name=name
         )
-        await _at_work(fleet, set(assignments), over)
-        found.under_way[name] = len(assignments) - len(over)
-        given.say(f"{name}: away for {given.away:g} s, {found.under_way[name]} runs under way")
-        outage = group.create_task(take_away(given.away))
-        control = group.create_task(carry_out(fleet, limited, LIMITED, patience=patience))
+        await _wait_until_all_act(fleet, set(assignments), ended_runs)
+        found.under_way[name] = len(assignments) - len(ended_runs)
+        options.say(f"{name}: away for {options.away:g} s, {found.under_way[name]} runs under way")
+        outage = group.create_task(start_outage(options.away))
+        control = group.create_task(run_assignments(fleet, limited, LIMITED, patience=patience))
         while not outage.done():
             found.workers_replaced += len(fleet.replace_dead())
             await asyncio.sleep(0.5)
-        back = time.monotonic()
+        back_at = time.monotonic()
         while not carried_out.done():
             found.workers_replaced += len(fleet.replace_dead())
             await asyncio.sleep(0.2)
-        found.back_at_work[name] = round(time.monotonic() - back, 1)
-        given.say(f"{name}: all ended {found.back_at_work[name]} s after it was back")
+        found.back_at_work[name] = round(time.monotonic() - back_at, 1)
+        options.say(f"{name}: all ended {found.back_at_work[name]} s after it was back")
     found.trouble |= carried_out.result() | control.result()
 
 
-async def _at_work(fleet: Fleet, runs: set[str], over: set[str]) -> None:
-    """Until each has begun to act. One that is over has been."""
-    until = time.monotonic() + SOON
-    while runs - over - {line.run for line in read_log(fleet.site.log) if line.what == "began"}:
-        if time.monotonic() > until:
+async def _wait_until_all_act(fleet: Fleet, runs: set[str], ended_runs: set[str]) -> None:
+    """Wait until each run has begun to act or has ended."""
+    deadline = time.monotonic() + START_TIMEOUT
+    while runs - ended_runs - {line.run for line in read_log(fleet.site.log) if line.what == "began"}:
+        if time.monotonic() > deadline:
             raise RuntimeError("not all runs are at work")
         await asyncio.sleep(0.1)

@@ -1,6 +1,6 @@
-"""Trials 5, 6 and 6b: a server is taken away every few seconds while runs are under way, and comes back where it was.
+"""Trials 5, 6 and 6b: a server is killed every few seconds while runs are under way, and started again at the same address.
 
-outages        how often, and for how long at most
+outages        number of outages; outage_max_seconds: the longest of them
 """
 
 import asyncio
@@ -10,84 +10,86 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
-from benchmarks.fleet.account import account_of
-from benchmarks.fleet.outcome import reckon
-from benchmarks.fleet.task import Assignment, usual_assignment
-from benchmarks.fleet.tenant import Fleet, Given, carry_out, fleet_at
+from benchmarks.fleet.account import read_account
+from benchmarks.fleet.outcome import count_all
+from benchmarks.fleet.task import Assignment, make_usual_assignment
+from benchmarks.fleet.tenant import Fleet, TrialOptions, run_assignments, start_fleet
 from benchmarks.fleet.testbed import TestBed
 
-OFTEN = 5.0, 15.0
-"""Seconds between an outage and the next, at least and at most."""
-HOST = 5.0, 40.0
-"""The same for the host: it takes the sessions of all runs along."""
-SOON = 2.0
-"""Seconds until the first."""
-PATIENCE = 600.0
-"""A run may meet several."""
+OUTAGE_GAP = 5.0, 15.0
+"""Minimum and maximum seconds between two outages."""
+HOST_OUTAGE_GAP = 5.0, 40.0
+"""The same for the host. All runs lose their sessions with it."""
+FIRST_OUTAGE = 2.0
+"""Seconds until the first outage."""
+STUCK_SECONDS = 600.0
+"""Seconds after which a run counts as stuck: more than usual, because a run may meet several outages."""
 
 
-async def without_temporal(given: Given, testbed: TestBed) -> dict[str, Any]:
-    return await _trial(given, testbed, "temporal", testbed.kill_temporal)
+async def run_temporal_trial(options: TrialOptions, testbed: TestBed) -> dict[str, Any]:
+    return await _run_trial(options, testbed, "temporal", testbed.kill_temporal)
 
 
-async def without_postgres(given: Given, testbed: TestBed) -> dict[str, Any]:
-    return await _trial(given, testbed, "postgres", testbed.crash_postgres)
+async def run_postgres_trial(options: TrialOptions, testbed: TestBed) -> dict[str, Any]:
+    return await _run_trial(options, testbed, "postgres", testbed.crash_postgres)
 
 
-async def without_host(given: Given, testbed: TestBed) -> dict[str, Any]:
-    return await _trial(given, testbed, "host", testbed.kill_host, HOST)
+async def run_host_trial(options: TrialOptions, testbed: TestBed) -> dict[str, Any]:
+    return await _run_trial(options, testbed, "host", testbed.kill_host, HOST_OUTAGE_GAP)
 
 
-def _errand(seed: int) -> Assignment:
-    """Some of these take a session along, which then begins with what is done already."""
-    assignment = usual_assignment(seed)
+def _make_assignment(seed: int) -> Assignment:
+    """Make an assignment that can lose its session: the next one starts with what is already done."""
+    assignment = make_usual_assignment(seed)
     return replace(assignment, remembers=True, limits=replace(assignment.limits, max_reopenings=20))
 
 
-async def _trial(
-    given: Given,
+async def _run_trial(
+    options: TrialOptions,
     testbed: TestBed,
     name: str,
-    take_away: Callable[[], Awaitable[None]],
-    between: tuple[float, float] = OFTEN,
+    cause_outage: Callable[[], Awaitable[None]],
+    gap: tuple[float, float] = OUTAGE_GAP,
 ) -> dict[str, Any]:
-    assignments = {f"{name}-{seed}": _errand(seed) for seed in given.seeds}
-    async with fleet_at(testbed, name, heartbeat=given.heartbeat) as fleet:
-        fleet.hire(given.workers)
-        over: list[str] = []
+    assignments = {f"{name}-{seed}": _make_assignment(seed) for seed in options.seeds}
+    async with start_fleet(testbed, name, heartbeat=options.heartbeat) as fleet:
+        fleet.hire(options.workers)
+        ended_runs: list[str] = []
         outages: list[float] = []
 
-        def ended(run: str) -> None:
-            over.append(run)
-            given.say(f"{len(over)}/{given.runs} runs, {len(outages)} outages")
+        def note_end(run: str) -> None:
+            ended_runs.append(run)
+            options.say(f"{len(ended_runs)}/{options.runs} runs, {len(outages)} outages")
 
         async with asyncio.TaskGroup() as group:
             done = asyncio.Event()
-            chance = random.Random(given.first_seed)
-            group.create_task(_make_trouble(fleet, chance, take_away, outages, between, until=done))
-            trouble = await carry_out(fleet, assignments, given.concurrency, ended=ended, patience=PATIENCE)
+            chance = random.Random(options.first_seed)
+            group.create_task(_cause_outages(fleet, chance, cause_outage, outages, gap, until=done))
+            trouble = await run_assignments(
+                fleet, assignments, options.concurrency, ended=note_end, patience=STUCK_SECONDS
+            )
             done.set()
-        accounts = [await account_of(fleet, run) for run in assignments]
-    found = await reckon(given, testbed, assignments, accounts, trouble)
+        accounts = [await read_account(fleet, run) for run in assignments]
+    found = await count_all(options, testbed, assignments, accounts, trouble)
     longest = round(max(outages, default=0.0), 1)
     return {**found.summary, "outages": len(outages), "outage_max_seconds": longest}
 
 
-async def _make_trouble(
+async def _cause_outages(
     fleet: Fleet,
     chance: random.Random,
-    take_away: Callable[[], Awaitable[None]],
+    cause_outage: Callable[[], Awaitable[None]],
     outages: list[float],
-    between: tuple[float, float],
+    gap: tuple[float, float],
     until: asyncio.Event,
 ) -> None:
-    """A worker that could not begin because the server was away is replaced, as any supervisor would."""
-    next_at = time.monotonic() + SOON
+    """Cause outages until the event is set. Replace workers that could not start during an outage, as a supervisor would."""
+    next_at = time.monotonic() + FIRST_OUTAGE
     while not until.is_set():
         fleet.replace_dead()
         if time.monotonic() >= next_at:
             began = time.monotonic()
-            await take_away()
+            await cause_outage()
             outages.append(time.monotonic() - began)
-            next_at = time.monotonic() + chance.uniform(*between)
+            next_at = time.monotonic() + chance.uniform(*gap)
         await asyncio.sleep(0.1)

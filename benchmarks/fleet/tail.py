@@ -1,4 +1,4 @@
-"""Follow a file of JSON lines that others write."""
+"""Follows a file of JSON lines that other processes write."""
 
 import json
 from pathlib import Path
@@ -10,8 +10,8 @@ class Tail:
         self._file = file
         self._read_to = 0
 
-    def new(self) -> list[dict[str, Any]]:
-        """Whole lines that were not there last time."""
+    def read_new_lines(self) -> list[dict[str, Any]]:
+        """Return the complete lines that were added since the last call."""
         if not self._file.exists() or self._file.stat().st_size <= self._read_to:
             return []
         with self._file.open("rb") as file:

@@ -1,4 +1,4 @@
-"""One tenant's workers and runs, for the trials."""
+"""The workers and runs of one tenant, for the trials."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -23,9 +23,9 @@ from midcourse.runtimes.temporal.worker import Capacity
 from midcourse.store.postgres import PostgresStore
 
 T = TypeVar("T")
-PATIENCE = 180.0
+STUCK_SECONDS = 180.0
 """Seconds after which a run counts as stuck."""
-AWAY = (
+AWAY_STATUSES = (
     RPCStatusCode.UNAVAILABLE,
     RPCStatusCode.UNKNOWN,  # the connection broke in the middle of an answer
     RPCStatusCode.CANCELLED,
@@ -34,7 +34,7 @@ AWAY = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class TrialOptions:
     """The options of a trial."""
 
     runs: int
@@ -62,13 +62,13 @@ class Fleet:
     placement: Placement
     capacity: Capacity
     two_directors: bool = False
-    """Whether every other worker has another director."""
+    """Whether every second worker has another director."""
     dropped: float = 0.0
-    """The share of notifications that its workers do not hear."""
+    """The share of notifications that do not reach its workers."""
     seed: int = 0
     hired: int = 0
     metrics_port: int = 0
-    """Where its worker shows its metrics; for a fleet of one."""
+    """Port of the metrics of its worker; only for a fleet with one worker."""
     workers: list[int] = field(default_factory=list[int])
 
     @property
@@ -82,11 +82,11 @@ class Fleet:
     async def begin(self, run_id: str, assignment: Assignment) -> RunHandle:
         self.site.assignment(run_id).write_text(encode(assignment), encoding="utf-8")
         run = new_run(assignment.task, run_id)
-        await while_away(lambda: self._enter(run, assignment.task))
-        return await while_away(lambda: self.runs.start(run, world="office"))
+        await retry_while_away(lambda: self._store_run(run, assignment.task))
+        return await retry_while_away(lambda: self.runs.start(run, world="office"))
 
-    async def _enter(self, run: Run, task: Task) -> None:
-        """It may have been entered when the server went away: then it is there."""
+    async def _store_run(self, run: Run, task: Task) -> None:
+        """Store the run, unless an earlier try stored it before the server went away."""
         with suppress(TaskInvalid):
             await self.store.begin(run, task)
 
@@ -105,13 +105,13 @@ class Fleet:
             self.workers.append(self.testbed.pool.fork(replace(spec, another_director=other)))
 
     def kill(self, pid: int) -> None:
-        """With -9, and have another take its place."""
+        """Kill a worker with -9 and start another."""
         self.workers.remove(pid)
         end_process(pid)
         self.hire()
 
     def replace_dead(self) -> list[int]:
-        """Who had died by themselves."""
+        """Replace the workers that have ended by themselves, and return their pids."""
         dead = [pid for pid in self.workers if not is_alive(pid)]
         self.workers = [pid for pid in self.workers if pid not in dead]
         self.hire(len(dead))
@@ -123,10 +123,10 @@ class Fleet:
 
 
 @asynccontextmanager
-async def fleet_at(
+async def start_fleet(
     testbed: TestBed, tenant: str, *, heartbeat: float, metrics_port: int = 0, **changes: Any
 ) -> AsyncGenerator[Fleet]:
-    """Without workers. Those that it has in the end are killed. `changes` are fields of its capacity."""
+    """Yield a fleet without workers, and kill the workers it has at the end. `changes` are fields of its capacity."""
     client = await connect(testbed.site.temporal)
     async with PostgresStore(testbed.site.postgres, tenant=tenant) as store:
         fleet = Fleet(
@@ -144,26 +144,26 @@ async def fleet_at(
             fleet.dismiss()
 
 
-async def carry_out(
+async def run_assignments(
     fleet: Fleet,
     assignments: Mapping[str, Assignment],
     concurrency: int,
     *,
     begun: Callable[[str], None] = lambda _run: None,
     ended: Callable[[str], None] = lambda _run: None,
-    patience: float = PATIENCE,
+    patience: float = STUCK_SECONDS,
 ) -> dict[str, str]:
-    """So many at a time, each to its end. Returns what went wrong with those that did not get there."""
-    places = asyncio.Semaphore(concurrency)
+    """Run all assignments, `concurrency` at a time. Return what went wrong, by run, with those that did not end."""
+    slots = asyncio.Semaphore(concurrency)
     trouble: dict[str, str] = {}
 
-    async def one(run: str, assignment: Assignment) -> None:
-        async with places:
+    async def run_one(run: str, assignment: Assignment) -> None:
+        async with slots:
             handle = await fleet.begin(run, assignment)
             begun(run)
             try:
                 async with asyncio.timeout(patience):
-                    await while_away(handle.result)
+                    await retry_while_away(handle.result)
             except TimeoutError:
                 trouble[run] = f"stuck for {patience:g} s"
             except RunBroken as broken:
@@ -172,17 +172,17 @@ async def carry_out(
 
     async with asyncio.TaskGroup() as group:
         for run, assignment in assignments.items():
-            group.create_task(one(run, assignment))
+            group.create_task(run_one(run, assignment))
     return trouble
 
 
-async def while_away(ask: Callable[[], Awaitable[T]]) -> T:
-    """Ask until a server answers, since it may have been killed. A refusal is an answer."""
+async def retry_while_away(ask: Callable[[], Awaitable[T]]) -> T:
+    """Repeat the call until the server answers, because it may have been killed. A refusal is an answer."""
     while True:
         try:
             return await ask()
         except RPCError as error:
-            if error.status not in AWAY:
+            if error.status not in AWAY_STATUSES:
                 raise
         except ConnectionError:
             pass

@@ -1,4 +1,4 @@
-"""The servers of a fleet's trials: fresh PostgreSQL, Temporal and world host, and a pool of workers."""
+"""The servers of the fleet's trials: new PostgreSQL, Temporal and world host, and a pool of workers."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ OFFICE = "benchmarks.fleet.world:Office"
 
 
 class TestBed:
-    """Its servers can be taken away for a while. They come back where they were."""
+    """The servers of a trial. Each can be killed, and started again at the same address."""
 
     def __init__(self, site: Site, pool: "WorkerPool", server: temporal.DevelopmentServer, host: "Host") -> None:
         self.site = site
@@ -39,7 +39,7 @@ class TestBed:
         return self._server.pid
 
     async def kill_temporal(self, seconds: float = 0.0) -> None:
-        """With -9, and start it again on what it has left on disk."""
+        """Kill Temporal with -9, and start it again with its files."""
         end_process(self._server.pid)
         await asyncio.sleep(seconds)
         port = int(self._server.address.rpartition(":")[2])
@@ -51,13 +51,13 @@ class TestBed:
             self._server = await starting  # also if this task is cancelled, since the server must be stopped later
 
     async def crash_postgres(self, seconds: float = 0.0) -> None:
-        """As a power cut would, and start it again."""
+        """Stop PostgreSQL as a power cut would, and start it again."""
         await asyncio.to_thread(postgres.stop, self.site.folder / "postgres", "immediate")
         await asyncio.sleep(seconds)
         await asyncio.to_thread(postgres.start, self.site.folder / "postgres")
 
     async def kill_host(self, seconds: float = 0.0) -> None:
-        """With -9, and start it again at the same address with the same token, but without its sessions."""
+        """Kill the host with -9, and start it again at the same address with the same token, but without its sessions."""
         self._host.kill()
         await asyncio.sleep(seconds)
         await asyncio.to_thread(self._host.start)
@@ -67,8 +67,8 @@ class TestBed:
 
 
 @asynccontextmanager
-async def testbed_in(folder: Path, world: str) -> AsyncGenerator[TestBed]:
-    """`world` is what the host serves."""
+async def start_testbed(folder: Path, world: str) -> AsyncGenerator[TestBed]:
+    """Start the servers and yield the test bed. `world` is the world that the host serves."""
     for name in ("assignments", "deaths"):
         (folder / name).mkdir(parents=True)
     pool = WorkerPool()
@@ -115,7 +115,7 @@ class WorkerPool:
 
 
 class Host:
-    """The world host, as a process that can be killed. Started again, it is where it was."""
+    """The world host as a process that can be killed, and started again at the same address."""
 
     def __init__(self, folder: Path, world: str) -> None:
         self._folder = folder
@@ -126,10 +126,10 @@ class Host:
         self._token.write_text(secrets.token_hex(16), encoding="utf-8")
 
     def start(self) -> Handle:
-        """Returns once it listens."""
+        """Start the host, and return when it listens."""
         ready, log = self._folder / "host.json", self._folder / "host.log"
         ready.unlink(missing_ok=True)
-        words = [
+        command = [
             sys.executable,
             "-m",
             "midcourse",
@@ -140,10 +140,10 @@ class Host:
             "--ready",
             str(ready),
         ]
-        words += ["--port", str(self._port), "--token-file", str(self._token), "--idle", "36000", "--grace", "2"]
+        command += ["--port", str(self._port), "--token-file", str(self._token), "--idle", "36000", "--grace", "2"]
         with log.open("ab") as out:
             self._process = subprocess.Popen(
-                words,
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
@@ -166,7 +166,7 @@ class Host:
 
 
 def end_process(pid: int) -> None:
-    """With -9. Returns when it is gone."""
+    """Kill a process with -9, and return when it has ended."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     while is_alive(pid):

@@ -1,8 +1,8 @@
-"""Many runs that wait for a person: what they cost a worker, and how soon one continues.
+"""Measures what runs that wait for an approval cost a worker, and how soon a run continues after its approval.
 
-cached_max         workflows that the worker had in memory, at most, by its own metric; `cached_setting` is what it may
-rss_mb             memory of the worker's process at every tenth of the way, the first and the last included
-goes_on_*          seconds from a person's word to the next command of that run, of APPROVED runs picked by chance
+cached_max         most workflows in the worker's memory, by its own metric; `cached_setting` is the limit
+rss_mb             memory of the worker's process, whenever another tenth of the runs waits
+goes_on_*          seconds from an approval to the next command of that run, for APPROVED_RUNS random runs
 """
 
 import asyncio
@@ -16,45 +16,45 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fleet.account import Account, account_of
-from benchmarks.fleet.outcome import median, reckon
-from benchmarks.fleet.task import PATIENT, Assignment
-from benchmarks.fleet.tenant import Fleet, Given, fleet_at
+from benchmarks.fleet.account import Account, read_account
+from benchmarks.fleet.outcome import count_all, median
+from benchmarks.fleet.task import GENEROUS_LIMITS, Assignment
+from benchmarks.fleet.tenant import Fleet, TrialOptions, start_fleet
 from benchmarks.fleet.testbed import TestBed
 from benchmarks.fleet.world import Counter
 from midcourse.domain.command import AskPerson
 from midcourse.domain.event import ApprovalDecided
 
-APPROVED = 20
+APPROVED_RUNS = 20
 CACHED = 200
 SESSIONS = 200
 METRIC = "temporal_sticky_cache_size"
 
-ERRAND = Assignment(
+ASSIGNMENT = Assignment(
     counters=(Counter(effect="irreversible", shown="probe"), Counter(effect="read")),
-    limits=replace(PATIENT, approvals="always", approval_seconds=86_400.0),
+    limits=replace(GENEROUS_LIMITS, approvals="always", approval_seconds=86_400.0),
     waits=True,
 )
 
 
-async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
-    chance = random.Random(given.first_seed)
-    assignments = {f"waiting-{seed}": ERRAND for seed in given.seeds}
-    cached = min(CACHED, given.runs // 3)
-    changes = {"supervisors": cached, "sessions": min(SESSIONS, cached), "metrics_port": free_port()}
-    async with fleet_at(testbed, "waiting", heartbeat=10.0, **changes) as fleet:
+async def run_trial(options: TrialOptions, testbed: TestBed) -> dict[str, Any]:
+    chance = random.Random(options.first_seed)
+    assignments = {f"waiting-{seed}": ASSIGNMENT for seed in options.seeds}
+    cached = min(CACHED, options.runs // 3)
+    changes = {"supervisors": cached, "sessions": min(SESSIONS, cached), "metrics_port": find_free_port()}
+    async with start_fleet(testbed, "waiting", heartbeat=10.0, **changes) as fleet:
         fleet.hire()
         watch = Watch(fleet)
         async with watch:
-            await all_wait(fleet, assignments, given, watch)
-            chosen = chance.sample(sorted(assignments), min(APPROVED, given.runs))
-            said = {run: await approve(fleet, run) for run in chosen}
-        accounts = [await account_of(fleet, run) for run in chosen]
-    seconds = [goes_on_after(said[account.run], account) for account in accounts]
-    found = await reckon(given, testbed, assignments, accounts, {})
+            await wait_until_all_ask(fleet, assignments, options, watch)
+            chosen = chance.sample(sorted(assignments), min(APPROVED_RUNS, options.runs))
+            approved_at = {run: await approve(fleet, run) for run in chosen}
+        accounts = [await read_account(fleet, run) for run in chosen]
+    seconds = [measure_continuation(approved_at[account.run], account) for account in accounts]
+    found = await count_all(options, testbed, assignments, accounts, {})
     return {
         **found.summary,
-        "waiting": given.runs,
+        "waiting": options.runs,
         "cached_setting": cached,
         "cached_max": watch.cached_max,
         "rss_mb": watch.rss,
@@ -64,12 +64,14 @@ async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
     }
 
 
-async def all_wait(fleet: Fleet, assignments: Mapping[str, Assignment], given: Given, watch: "Watch") -> None:
-    """Begin them all, and return when every one has put its question."""
-    places = asyncio.Semaphore(given.concurrency)
+async def wait_until_all_ask(
+    fleet: Fleet, assignments: Mapping[str, Assignment], options: TrialOptions, watch: "Watch"
+) -> None:
+    """Start all runs, and return when each of them has asked its question."""
+    slots = asyncio.Semaphore(options.concurrency)
 
     async def begin(run: str, assignment: Assignment) -> None:
-        async with places:
+        async with slots:
             await fleet.begin(run, assignment)
 
     async with asyncio.TaskGroup() as group:
@@ -80,31 +82,31 @@ async def all_wait(fleet: Fleet, assignments: Mapping[str, Assignment], given: G
             await asyncio.sleep(0.5)
             asking = "MidcourseTenant = 'waiting' AND MidcourseStatus = 'asking'"
             waiting = (await fleet.client.count_workflows(asking)).count
-            if watch.note_at(waiting / len(assignments)):
-                given.say(f"{waiting}/{len(assignments)} wait, the worker has {watch.rss[-1]} MB")
+            if watch.record_memory_at(waiting / len(assignments)):
+                options.say(f"{waiting}/{len(assignments)} wait, the worker has {watch.rss[-1]} MB")
 
 
 async def approve(fleet: Fleet, run: str) -> float:
-    """When. Returns once the run has come to its end."""
+    """Approve the open question of a run, wait until the run has ended, and return the time of the approval."""
     journal = await fleet.store.journal(run)
     asked = next(c for row in reversed(journal) for c in row.commands if isinstance(c, AskPerson))
     shown = tuple(step.consequence for step in asked.steps)
     handle = fleet.runs.handle(run)
-    said = time.time()
-    refused = await handle.tell(ApprovalDecided(question=asked.id, verdict="approved", shown=shown))
-    assert not refused, refused
+    approved_at = time.time()
+    refusal = await handle.tell(ApprovalDecided(question=asked.id, verdict="approved", shown=shown))
+    assert not refusal, refusal
     await handle.result()
-    return said
+    return approved_at
 
 
-def goes_on_after(said: float, account: Account) -> float:
-    """Seconds until its next command was answered."""
-    after = (row.event for row in account.journal if row.event.at > said)
-    return min(event.at for event in after if not isinstance(event, ApprovalDecided)) - said
+def measure_continuation(approved_at: float, account: Account) -> float:
+    """Return the seconds from the approval until the next command was answered."""
+    after = (row.event for row in account.journal if row.event.at > approved_at)
+    return min(event.at for event in after if not isinstance(event, ApprovalDecided)) - approved_at
 
 
 class Watch:
-    """Of one worker: what it has in memory."""
+    """Watches the memory and the cached workflows of one worker."""
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
@@ -117,8 +119,8 @@ class Watch:
     async def __aexit__(self, *_: object) -> None:
         self._watching.cancel()
 
-    def note_at(self, share: float) -> bool:
-        """At every tenth of the way, once."""
+    def record_memory_at(self, share: float) -> bool:
+        """Record the memory at every tenth of the runs, once."""
         if share * 10 < len(self.rss):
             return False
         pages = int(Path(f"/proc/{self._fleet.workers[0]}/statm").read_text().split()[1])
@@ -137,7 +139,7 @@ class Watch:
             await asyncio.sleep(0.2)
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

@@ -1,12 +1,12 @@
-"""Lost wake-ups: half of all notifications and signals are dropped, and every run has to take each message up all the same.
+"""Lost wake-ups: half of all notifications and signals are dropped, and every run must still receive each message.
 
-Messages come while a driver works, while the run rests, and in the moment in which it rests: approvals right after their question,
+Messages come while a driver works, while the run rests, and at the moment it begins to rest: approvals right after their question,
 guidance, pauses and resumes.
 
 left_waiting       runs that did not end although every question was answered and every pause ended: must be 0
-messages           that were accepted
-signals_dropped    of the messages that found a resting run; `signals` were to be sent
-heard_dropped      of the notifications that reached a worker; `heard` is all of them
+messages           accepted messages
+signals            signals for messages to resting runs; `signals_dropped` of them were not sent
+heard              notifications for workers; `heard_dropped` of them were dropped
 taken_up_*         seconds from an approval or a resume to the next event of its run
 """
 
@@ -21,10 +21,10 @@ from typing import Any
 
 from temporalio.service import RPCError
 
-from benchmarks.fleet.account import Account, account_of
-from benchmarks.fleet.outcome import median, reckon
-from benchmarks.fleet.task import PATIENT, Assignment
-from benchmarks.fleet.tenant import Fleet, Given, carry_out, fleet_at
+from benchmarks.fleet.account import Account, read_account
+from benchmarks.fleet.outcome import count_all, median
+from benchmarks.fleet.task import GENEROUS_LIMITS, Assignment
+from benchmarks.fleet.tenant import Fleet, TrialOptions, run_assignments, start_fleet
 from benchmarks.fleet.testbed import TestBed
 from benchmarks.fleet.world import Counter
 from midcourse.domain.approval import Decision
@@ -34,45 +34,51 @@ from midcourse.policy.approval.question import bind_decision
 from midcourse.ports.controls import Request
 from midcourse.runtimes.temporal.wire import WAKE, workflow_id
 
-SHARE = 0.5
-LEFT_AFTER = 90.0
-"""Seconds after which a run that has not ended was left waiting. They take a few."""
+DROPPED_SHARE = 0.5
+STUCK_SECONDS = 90.0
+"""Seconds after which a run counts as left waiting. Runs normally take a few seconds."""
 SEND = Counter(effect="irreversible", shown="probe")
 ASSIGNMENT = Assignment(
     counters=(SEND, Counter(effect="read"), SEND, SEND, SEND, Counter(effect="read")),
-    limits=replace(PATIENT, approvals="always", approval_seconds=86_400.0),
+    limits=replace(GENEROUS_LIMITS, approvals="always", approval_seconds=86_400.0),
     waits=True,
 )
 
 
-async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
-    assignments = {f"wakeups-{seed}": ASSIGNMENT for seed in given.seeds}
-    heard = testbed.site.folder / "heard.jsonl"
-    heard.unlink(missing_ok=True)
-    async with fleet_at(testbed, "wakeups", heartbeat=10.0) as fleet:
-        fleet.dropped, fleet.seed = SHARE, given.first_seed
-        fleet.hire(given.workers)
-        speakers = {run: Speaker(fleet, run, random.Random(run)) for run in assignments}
+async def run_trial(options: TrialOptions, testbed: TestBed) -> dict[str, Any]:
+    assignments = {f"wakeups-{seed}": ASSIGNMENT for seed in options.seeds}
+    notices_log = testbed.site.folder / "heard.jsonl"
+    notices_log.unlink(missing_ok=True)
+    async with start_fleet(testbed, "wakeups", heartbeat=10.0) as fleet:
+        fleet.dropped, fleet.seed = DROPPED_SHARE, options.first_seed
+        fleet.hire(options.workers)
+        senders = {run: MessageSender(fleet, run, random.Random(run)) for run in assignments}
         tasks: dict[str, asyncio.Task[None]] = {}
 
-        def begun(run: str) -> None:
-            tasks[run] = asyncio.create_task(speakers[run].speak())
+        def note_begin(run: str) -> None:
+            tasks[run] = asyncio.create_task(senders[run].send_messages())
 
-        over: list[str] = []
+        ended_runs: list[str] = []
 
-        def ended(run: str) -> None:
+        def note_end(run: str) -> None:
             tasks[run].cancel()
-            over.append(run)
-            given.say(f"{len(over)}/{given.runs} runs")
+            ended_runs.append(run)
+            options.say(f"{len(ended_runs)}/{options.runs} runs")
 
-        concurrency = given.concurrency
-        trouble = await carry_out(fleet, assignments, concurrency, begun=begun, ended=ended, patience=LEFT_AFTER)
+        concurrency = options.concurrency
+        trouble = await run_assignments(
+            fleet, assignments, concurrency, begun=note_begin, ended=note_end, patience=STUCK_SECONDS
+        )
         await asyncio.gather(*tasks.values(), return_exceptions=True)
-        accounts = [await account_of(fleet, run) for run in assignments]
-    found = await reckon(given, testbed, assignments, accounts, trouble)
-    tally = sum((speaker.tally for speaker in speakers.values()), Tally[str]())
-    notices = [json.loads(line) for line in heard.read_text(encoding="utf-8").splitlines()] if heard.exists() else []
-    seconds = [one for account in accounts for one in taken_up_after(account)]
+        accounts = [await read_account(fleet, run) for run in assignments]
+    found = await count_all(options, testbed, assignments, accounts, trouble)
+    tally = sum((sender.tally for sender in senders.values()), Tally[str]())
+    notices = (
+        [json.loads(line) for line in notices_log.read_text(encoding="utf-8").splitlines()]
+        if notices_log.exists()
+        else []
+    )
+    seconds = [reaction for account in accounts for reaction in measure_reactions(account)]
     return {
         **found.summary,
         "left_waiting": len(trouble),
@@ -87,46 +93,46 @@ async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
 
 
 @dataclass
-class Speaker:
-    """Answers what a run asks, and interrupts it now and then. Half of the signals that it should send are not sent."""
+class MessageSender:
+    """Answers the questions of a run, and sometimes interrupts it. Drops half of its signals."""
 
     fleet: Fleet
     run: str
     chance: random.Random
     tally: Tally[str] = field(default_factory=Tally[str])
 
-    async def speak(self) -> None:
-        """Say each thing once: a message that is not taken up must not be brought to notice by the next one."""
-        spoken, answered = -1, 0
+    async def send_messages(self) -> None:
+        """Send each message once, so that a later message does not hide that an earlier one was not noticed."""
+        last_seq, answered = -1, 0
         while True:
             await asyncio.sleep(self.chance.uniform(0.0, 0.08))
             with suppress(ConnectionError):
                 run, _ = await self.fleet.store.load(self.run)
                 question = await self.fleet.store.open_question(self.run)
-                if run.seq == spoken:
+                if run.seq == last_seq:
                     continue
-                said: list[Request] = []
+                requests: list[Request] = []
                 if isinstance(run.phase, Paused):
-                    said = [ResumeAsked()]
+                    requests = [ResumeAsked()]
                 elif question is not None and question.id != answered:
                     answered = question.id
                     interruption = self.chance.choice((None, None, Guided(text="no hurry"), PauseAsked()))
                     approval = bind_decision(question, Decision(verdict="approved", all_values=True))
-                    said = [interruption, approval] if interruption else [approval]
+                    requests = [interruption, approval] if interruption else [approval]
                 elif question is None and self.chance.random() < 0.1:
-                    said = [Guided(text="go ahead")]
-                for request in said:
-                    spoken = run.seq
-                    await self._post(request)
+                    requests = [Guided(text="go ahead")]
+                for request in requests:
+                    last_seq = run.seq
+                    await self._send(request)
 
-    async def _post(self, request: Request) -> None:
+    async def _send(self, request: Request) -> None:
         posted = await self.fleet.store.post(self.run, replace(request, at=time()))
         if posted.refused:
             return
         self.tally["messages"] += 1
         if posted.resting:
             self.tally["signals"] += 1
-            if self.chance.random() < SHARE:
+            if self.chance.random() < DROPPED_SHARE:
                 self.tally["signals_dropped"] += 1
             else:
                 handle = self.fleet.client.get_workflow_handle(workflow_id(self.fleet.tenant, self.run))
@@ -134,8 +140,8 @@ class Speaker:
                     await handle.signal(WAKE, posted.number)
 
 
-def taken_up_after(account: Account) -> list[float]:
-    """Seconds from each approval and each resume to the next event that is no message."""
+def measure_reactions(account: Account) -> list[float]:
+    """Return the seconds from each approval and each resume to the next event that is not a message."""
     events = [row.event for row in account.journal]
     return [
         min(later.at for later in events[place:] if not isinstance(later, Request)) - event.at

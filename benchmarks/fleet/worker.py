@@ -2,8 +2,8 @@
 
     python -m benchmarks.fleet.worker
 
-is a process that has everything imported and forks a worker for each line that it reads, so that a killed worker is
-replaced immediately. It answers with the worker's pid. Its workers end with it.
+This process imports everything once, then forks a worker for each line it reads, so that a killed worker is replaced immediately. It
+prints the pid of each worker. Its workers end with it.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 from benchmarks.fleet.directors import use_another_director
 from benchmarks.fleet.dropped import DroppingStore
 from benchmarks.fleet.kill_points import InterruptedStore, InterruptedWorld, Interrupter
-from benchmarks.fleet.task import Assignment, Clerk, Witness
+from benchmarks.fleet.task import Assignment, Clerk, LogApprover
 from benchmarks.harness.process_pool import serve_forks
 from midcourse.app.defaults import EnvironmentVault
 from midcourse.codec import decode
@@ -39,7 +39,7 @@ from midcourse.worlds.remote import RemoteWorld
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """Where everything of a trial is."""
+    """Addresses and files of a trial."""
 
     folder: Path
     temporal: str
@@ -48,12 +48,12 @@ class Site:
 
     @property
     def log(self) -> Path:
-        """The office's own."""
+        """The office's own log."""
         return self.folder / "office.jsonl"
 
     @property
     def calls(self) -> Path:
-        """Every plan that was asked for."""
+        """Every call of the planner, with its cost."""
         return self.folder / "calls.jsonl"
 
     @property
@@ -63,11 +63,11 @@ class Site:
 
     @property
     def deaths(self) -> Path:
-        """Which worker was killed, a file for each run."""
+        """Folder of the records that workers write at kill points, one file per run."""
         return self.folder / "deaths"
 
     @property
-    def said(self) -> Path:
+    def output(self) -> Path:
         """The workers' output."""
         return self.folder / "workers.log"
 
@@ -77,7 +77,7 @@ class Site:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerSpec:
-    """What a worker works on."""
+    """The configuration of a worker."""
 
     site: Site
     tenant: str
@@ -85,54 +85,54 @@ class WorkerSpec:
     metrics_port: int = 0
     another_director: bool = False
     dropped: float = 0.0
-    """The share of notifications that it does not hear."""
+    """The share of notifications that do not reach it."""
     seed: int = 0
 
 
 def main() -> None:
-    serve_forks(lambda line: _work_at(decode(WorkerSpec, line)))
+    serve_forks(lambda line: _run_worker(decode(WorkerSpec, line)))
 
 
-def _work_at(spec: WorkerSpec) -> NoReturn:
-    said = os.open(spec.site.said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+def _run_worker(spec: WorkerSpec) -> NoReturn:
+    output = os.open(spec.site.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for stream in (1, 2):
-        os.dup2(said, stream)
+        os.dup2(output, stream)
     if spec.metrics_port:
         metrics = PrometheusConfig(bind_address=f"127.0.0.1:{spec.metrics_port}")
         Runtime.set_default(Runtime(telemetry=TelemetryConfig(metrics=metrics)))
     if spec.another_director:
         use_another_director()
     try:
-        asyncio.run(_work(spec))
+        asyncio.run(_serve(spec))
         os._exit(0)
     except BaseException:
         traceback.print_exc()
         os._exit(1)
 
 
-async def _work(spec: WorkerSpec) -> None:
+async def _serve(spec: WorkerSpec) -> None:
     site, tenant, capacity = spec.site, spec.tenant, spec.capacity
     client = await connect(site.temporal)
     assignments: dict[str, Assignment] = {}
     interrupter = Interrupter(site.deaths, lambda run_id: assignments[run_id].planned_kill)
     async with PostgresStore(site.postgres, tenant=tenant) as store:
-        interrupted = cast(SharedStore, InterruptedStore(store, interrupter))
+        store_with_kills = cast(SharedStore, InterruptedStore(store, interrupter))
         if spec.dropped:
-            heard = site.folder / "heard.jsonl"
-            interrupted = cast(SharedStore, DroppingStore(interrupted, spec.dropped, spec.seed, heard))
+            notices_log = site.folder / "heard.jsonl"
+            store_with_kills = cast(SharedStore, DroppingStore(store_with_kills, spec.dropped, spec.seed, notices_log))
 
         async def ports_for(run_id: str) -> Ports:
             assignment = assignments[run_id] = decode(Assignment, site.assignment(run_id).read_bytes())
-            note(site.holders, run=run_id, pid=os.getpid())
-            return ports_of(site, interrupted, run_id, assignment, interrupter)
+            append_line(site.holders, run=run_id, pid=os.getpid())
+            return make_ports(site, store_with_kills, run_id, assignment, interrupter)
 
         stopped = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
-        async with FleetWorker(client, store=interrupted, ports_for=ports_for, tenant=tenant, capacity=capacity):
+        async with FleetWorker(client, store=store_with_kills, ports_for=ports_for, tenant=tenant, capacity=capacity):
             await stopped.wait()
 
 
-def ports_of(site: Site, store: SharedStore, run_id: str, assignment: Assignment, interrupter: Interrupter) -> Ports:
+def make_ports(site: Site, store: SharedStore, run_id: str, assignment: Assignment, interrupter: Interrupter) -> Ports:
     options = {
         "run": run_id,
         "log": str(site.log),
@@ -148,15 +148,15 @@ def ports_of(site: Site, store: SharedStore, run_id: str, assignment: Assignment
         task=assignment.task,
         world=cast(World, InterruptedWorld(world, interrupter, run_id)) if assignment.planned_kill else world,
         planner=Clerk(assignment, run_id, site.calls),
-        approver=Posts() if assignment.waits else Witness(run_id, site.log),
+        approver=Posts() if assignment.waits else LogApprover(run_id, site.log),
         store=store,
         clock=SystemClock(),
         vault=EnvironmentVault(),
     )
 
 
-def note(file: Path, **values: Any) -> None:
-    """Append one line, whole."""
+def append_line(file: Path, **values: Any) -> None:
+    """Append one JSON line with the current time."""
     with file.open("a", encoding="utf-8") as out:
         out.write(json.dumps({**values, "at": time.time()}) + "\n")
 

@@ -1,7 +1,7 @@
-"""The world of the fleet's trials: an office with counters to visit once each, and a log.
+"""The world of the fleet's trials: an office with counters that must be visited once each, and a log.
 
-The log is the truth, independent of any run: every act that began and how it was answered, and every effect with
-the time from which it is there. One JSON line each, for all offices of a host.
+The log is independent of any run. It has every act with its beginning and its answer, and every effect with its time; one JSON line
+each, for all offices of a host.
 """
 
 import asyncio
@@ -19,15 +19,14 @@ from midcourse.ports.world import Call
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, probe, skill
 
 Shown: TypeAlias = Literal["lasting", "probe", "toast"]
-"""How one can find out later that a counter was visited: the screen shows it for good; a probe knows; not at all, but for
-a toast that is gone soon."""
+"""How a visit can be verified later: lasting on the screen, by a probe, or only by a toast that soon disappears."""
 Fault: TypeAlias = Literal["", "error", "timeout", "late", "refused"]
-"""What the first visit meets: it is done and an error shown; done and never answered; an error, and done some time later;
-an error, and nothing done."""
+"""What goes wrong at the first visit. error: done, but an error is shown. timeout: done, but not answered. late: an error is shown, and
+it is done some time later. refused: an error is shown, and nothing is done."""
 
 SKILLS: dict[Effect, str] = {"read": "consult", "set_state": "enter", "reversible": "reserve", "irreversible": "send"}
 FLOOR = 4
-"""Counters on a floor. The last one of a floor leads to the next."""
+"""Number of counters on a floor. The last counter of a floor leads to the next floor."""
 TROUBLE = "Something went wrong"
 
 
@@ -55,7 +54,7 @@ class Line:
 
 
 class Office(BaseWorld):
-    """`padding` is how many characters every look carries along, as a screenshot would."""
+    """An office. `padding` is the number of extra characters in every observation, as from a screenshot."""
 
     blocks = False
 
@@ -72,7 +71,7 @@ class Office(BaseWorld):
         padding: int = 0,
         remembers: bool = False,
     ) -> None:
-        """`remembers`: what was done in an earlier session of this run is still done, as its log has it."""
+        """With `remembers`, a new session starts with what the log has from earlier sessions of this run."""
         super().__init__()
         self._run = run
         self._log = Path(log)
@@ -82,7 +81,7 @@ class Office(BaseWorld):
         self._timeout_seconds = timeout_seconds
         self._toast_seconds = toast_seconds
         self._padding = padding
-        self._there_from: dict[int, float] = {}
+        self._done_at: dict[int, float] = {}
         self._visits: Tally[int] = Tally()
         self._toast = 0, 0.0
         self._error = False
@@ -96,9 +95,9 @@ class Office(BaseWorld):
             self._visits[line.counter] += 1
         asked = line.counter and self._counters[line.counter].effect == "read"  # which has no effect in the log
         if line.what == "effect" or (asked and line.what == "ended" and line.status == "ok"):
-            self._there_from.setdefault(line.counter, line.at)
+            self._done_at.setdefault(line.counter, line.at)
 
-    # --- what can be done
+    # --- skills and probes
 
     @skill(effect="read")
     async def consult(self, zone: Zone) -> Outcome | None:
@@ -122,53 +121,53 @@ class Office(BaseWorld):
 
     @skill
     def dismiss(self, zone: Zone) -> None:
-        """Leave an error behind."""
+        """Close an error."""
         self._error = False
 
     @probe
     def visited(self, counter: int) -> bool:
-        """Whether what this counter does is done."""
-        return self._is_there(counter)
+        """Return whether the effect of this counter is there."""
+        return self._is_done(counter)
 
     @probe
     def all_visited(self) -> bool:
-        return all(self._is_there(number) for number in self._counters)
+        return all(self._is_done(number) for number in self._counters)
 
-    # --- what is seen
+    # --- observations
 
     def look(self) -> Scene:
         self._looks += 1
         if self._error:
-            return self._pictured(TROUBLE, (Zone(id="ok", role="button", label="OK"),))
-        floor = self._floor()
+            return self._make_scene(TROUBLE, (Zone(id="ok", role="button", label="OK"),))
+        floor = self._find_floor()
         first = floor * FLOOR + 1
-        zones = (self._zone(number) for number in range(first, first + FLOOR) if number in self._counters)
-        return self._pictured(f"Floor {floor + 1}", (*zones, *self._shown_toast()))
+        zones = (self._make_zone(number) for number in range(first, first + FLOOR) if number in self._counters)
+        return self._make_scene(f"Floor {floor + 1}", (*zones, *self._make_toast()))
 
-    def _pictured(self, title: str, zones: tuple[Zone, ...]) -> Scene:
-        """No two pictures are the same; what they show may be."""
+    def _make_scene(self, title: str, zones: tuple[Zone, ...]) -> Scene:
+        """Make a scene. With padding, every picture differs, while the fingerprint depends only on title and zones."""
         if not self._padding:
             return Scene(title, *zones)
         picture = Zone(id="picture", role="image", label=f"{self._looks:08}".ljust(self._padding, "x"))
         return Scene(title, *zones, picture, fingerprint=fingerprint_of(Surface(title=title), zones))
 
-    def _floor(self) -> int:
+    def _find_floor(self) -> int:
         last = (len(self._counters) - 1) // FLOOR
-        return next((floor for floor in range(last) if not self._is_there((floor + 1) * FLOOR)), last)
+        return next((floor for floor in range(last) if not self._is_done((floor + 1) * FLOOR)), last)
 
-    def _zone(self, number: int) -> Zone:
+    def _make_zone(self, number: int) -> Zone:
         lasting = self._counters[number].shown == "lasting"
-        state = (("visited", self._is_there(number)),) if lasting else ()
+        state = (("visited", self._is_done(number)),) if lasting else ()
         return Zone(id=f"counter_{number}", role="counter", label=f"Counter {number}", state=state)
 
-    def _shown_toast(self) -> tuple[Zone, ...]:
+    def _make_toast(self) -> tuple[Zone, ...]:
         number, until = self._toast
         return (Zone(id="toast", role="toast", label=f"Thanks from {number}"),) if time.time() < until else ()
 
-    def _is_there(self, number: int) -> bool:
-        return time.time() >= self._there_from.get(number, float("inf"))
+    def _is_done(self, number: int) -> bool:
+        return time.time() >= self._done_at.get(number, float("inf"))
 
-    # --- what happens
+    # --- acts
 
     async def _attempt(self, call: Call) -> Outcome:
         number = int(call.zone.removeprefix("counter_")) if call.zone.startswith("counter_") else 0
@@ -185,7 +184,7 @@ class Office(BaseWorld):
         fault = counter.fault if self._visits[number] == 1 else ""
         await asyncio.sleep(self._act_seconds)
         if fault != "refused":
-            self._do(number, counter, time.time() + (self._late_seconds if fault == "late" else 0.0))
+            self._record_effect(number, counter, time.time() + (self._late_seconds if fault == "late" else 0.0))
         if fault == "timeout":
             await asyncio.sleep(self._timeout_seconds)
             return Outcome(status="unknown", reason="timeout", detail="no answer in time")
@@ -194,10 +193,10 @@ class Office(BaseWorld):
             self._toast = number, time.time() + self._toast_seconds
         return None
 
-    def _do(self, number: int, counter: Counter, at: float) -> None:
-        """Asking has no effect, and entering the same again has none either."""
-        new = number not in self._there_from
-        self._there_from.setdefault(number, at)
+    def _record_effect(self, number: int, counter: Counter, at: float) -> None:
+        """Log the effect, if there is one: reading has none, and entering the same again has none either."""
+        new = number not in self._done_at
+        self._done_at.setdefault(number, at)
         if counter.effect in ("reversible", "irreversible") or (counter.effect == "set_state" and new):
             self._write(Line(what="effect", run=self._run, counter=number, at=at))
 
@@ -207,7 +206,7 @@ class Office(BaseWorld):
 
 
 def read_log(log: Path) -> list[Line]:
-    """Whole lines only, since another process may be writing."""
+    """Read the complete lines of the log, because another process may be writing."""
     if not log.exists():
         return []
     return [Line(**json.loads(line)) for line in log.read_text(encoding="utf-8").split("\n")[:-1]]

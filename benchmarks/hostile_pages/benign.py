@@ -8,7 +8,7 @@ from benchmarks.harness.chromium_pool import SharedBrowser, SharedChromium
 from benchmarks.hostile_pages.ordinary import OrdinaryTask, make_page
 from benchmarks.hostile_pages.site import Site
 from benchmarks.web_apps.application import Application
-from benchmarks.web_apps.person import Person
+from benchmarks.web_apps.person import RecordApprover
 from benchmarks.web_apps.preferences import PREFERENCES
 from benchmarks.web_apps.reports import REPORTS
 from benchmarks.web_apps.shop import SHOP
@@ -69,7 +69,7 @@ async def run_own_task(task: OrdinaryTask, site: Site, url: str, chromium: Share
 async def run_drift_task(application: Application, chromium: SharedChromium) -> BenignOutcome:
     """Run a task of the drift suite without drift."""
     with application.start(0, calm=True) as started:
-        approver = Person(started)
+        approver = RecordApprover(started)
         origin = {"private": True, **application.origin}
         agent = Agent(
             world=SharedBrowser(chromium, started.url, origins={origin_of(started.url): origin}),

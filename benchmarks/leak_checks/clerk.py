@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks.leak_checks.site import FINISHED, due
+from benchmarks.leak_checks.site import FINISHED, list_actions
 from midcourse.codec import encode
 from midcourse.domain.argument import Reference
 from midcourse.domain.expectation import Expectation, SurfaceMatches, ZoneAppears
@@ -15,12 +15,12 @@ EXPECTED = {
     "Fetch": Expectation(checks=(ZoneAppears(label="Answered"),)),
     "Copy": Expectation(checks=(SurfaceMatches(pattern="another page, which never comes"),)),
 }
-"""`Copy` fails for it, and `Send` is rejected: why a step failed is written down in more places than that it went well."""
+"""`Copy` fails by its expectation, and `Send` is rejected, because a failure is stored in more places than a success."""
 
 
 class Clerk:
     def __init__(self, heard: str, model: str = "") -> None:
-        """`model` is the address of a model that receives the same."""
+        """`heard` is the file for all contexts received; `model` the address of a model that receives the same."""
         self._heard = Path(heard)
         self._model = model
 
@@ -28,10 +28,10 @@ class Clerk:
         with self._heard.open("a", encoding="utf-8") as file:
             file.write(encode(context) + "\n")
         if self._model:
-            from benchmarks.leak_checks.consulted import consulted
+            from benchmarks.leak_checks.consulted import get_model
 
-            await consulted(self._model, self._heard.parent).hear(context)
-        return _plan(_Screen(context))
+            await get_model(self._model, self._heard.parent).ask(context)
+        return _make_plan(_Screen(context))
 
 
 class _Screen:
@@ -51,36 +51,36 @@ class _Screen:
         return next((zone for zone in self._zones if zone.role == role and label in ("", zone.label)), None)
 
 
-def _plan(screen: _Screen) -> PlanDraft:
+def _make_plan(screen: _Screen) -> PlanDraft:
     if screen.title == FINISHED:
         return PlanDraft(verdict="done")
     if dialog := screen.zone("dialog"):
-        return _do(Draft(zone=dialog.id, skill="accept", says="Agree"))
+        return _make_step(Draft(zone=dialog.id, skill="accept", says="Agree"))
     if screen.zone("text", "An aside"):
-        return _do(Draft(zone="page", skill="close_tab", says="Close the aside"))
+        return _make_step(Draft(zone="page", skill="close_tab", says="Close the aside"))
     if button := screen.zone("button", "Tell"):
         tell = Draft(zone=button.id, skill="click", says=f"{screen.station} Tell it")
-        return PlanDraft(steps=(*map(_say, screen.fields), tell))
-    if screen.zone("button", due(screen.station)[0]):
-        return _press(screen)
-    return _do(Draft(zone=GLOBAL, skill="go_back", says="Go back"))
+        return PlanDraft(steps=(*map(_type_secret, screen.fields), tell))
+    if screen.zone("button", list_actions(screen.station)[0]):
+        return _press_next(screen)
+    return _make_step(Draft(zone=GLOBAL, skill="go_back", says="Go back"))
 
 
-def _say(field: Zone) -> Draft:
+def _type_secret(field: Zone) -> Draft:
     secret = Reference(source="secret", name=field.label)
     return Draft(zone=field.id, skill="type", arguments=(("text", secret),), says=f"Say {field.label}")
 
 
-def _press(screen: _Screen) -> PlanDraft:
-    for action in due(screen.station):
+def _press_next(screen: _Screen) -> PlanDraft:
+    for action in list_actions(screen.station):
         says, button = f"{screen.station} {action}", screen.zone("button", action)
         if says not in screen.tried and button:
-            return _do(Draft(zone=button.id, skill="click", says=says, expect=EXPECTED.get(action)))
+            return _make_step(Draft(zone=button.id, skill="click", says=says, expect=EXPECTED.get(action)))
     after = screen.zone("link", "Next")
     assert after, "every page has one"
     read = Draft(zone="page", skill="read", says=f"{screen.station} Read it all")
     return PlanDraft(steps=(read, Draft(zone=after.id, skill="click", says=f"{screen.station} Next")))
 
 
-def _do(step: Draft) -> PlanDraft:
+def _make_step(step: Draft) -> PlanDraft:
     return PlanDraft(steps=(step,), final=False)

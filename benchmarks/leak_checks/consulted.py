@@ -12,31 +12,31 @@ from midcourse.app.models.roles import build_planner
 from midcourse.app.settings.run import Settings
 from midcourse.ports.planner import PlanningContext
 
-MOST_TOKENS = 100_000
+MAX_TOKENS = 100_000
 
 
 @cache
-def consulted(url: str, folder: Path) -> "Consulted":
-    """One per process, since the span exporter is set once."""
-    return Consulted(url, folder)
+def get_model(url: str, folder: Path) -> "RecordedModel":
+    """Return the model of this process. There is one, because the span exporter can be set only once."""
+    return RecordedModel(url, folder)
 
 
-class Consulted:
-    """Its output goes into `folder`: spans with all messages, and a cassette."""
+class RecordedModel:
+    """A model with records in `folder`: spans with all messages, and a cassette."""
 
     def __init__(self, url: str, folder: Path) -> None:
         provider = TracerProvider()
         spans = (folder / "spans.jsonl").open("a", encoding="utf-8")
-        provider.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(out=spans, formatter=_line)))
+        provider.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(out=spans, formatter=_format_span)))
         trace.set_tracer_provider(provider)
         settings = Settings(record=folder / "cassette.jsonl", trace_content=True)
         self._planner = build_planner("openai:scripted", settings, url)
 
-    async def hear(self, context: PlanningContext) -> None:
-        worst = self._planner.worst(MOST_TOKENS)  # pyright: ignore[reportAttributeAccessIssue]
+    async def ask(self, context: PlanningContext) -> None:
+        worst = self._planner.worst(MAX_TOKENS)  # pyright: ignore[reportAttributeAccessIssue]
         draft = await self._planner.plan(replace(context, worst=worst))
         assert draft.verdict == "gave_up", f"the model was not asked: {draft}"
 
 
-def _line(span: ReadableSpan) -> str:
+def _format_span(span: ReadableSpan) -> str:
     return span.to_json(indent=None) + "\n"

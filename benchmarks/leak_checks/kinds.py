@@ -10,42 +10,43 @@ from urllib.parse import quote, quote_plus
 LETTERS, DIGITS = string.ascii_letters, string.digits
 
 
-def _of(alphabet: str, length: int) -> Callable[[random.Random], str]:
+def _make_random(alphabet: str, length: int) -> Callable[[random.Random], str]:
     return lambda chance: "".join(chance.choices(alphabet, k=length))
 
 
-def _shaped(pattern: str) -> Callable[[random.Random], str]:
-    """`a` stands for a letter, `0` for a digit; all else for itself."""
+def _make_shaped(pattern: str) -> Callable[[random.Random], str]:
+    """Return a function that makes a secret: `a` becomes a letter, `0` a digit, and other characters stay."""
 
-    def made(chance: random.Random) -> str:
+    def make(chance: random.Random) -> str:
         return "".join(
-            chance.choice(LETTERS) if one == "a" else chance.choice(DIGITS) if one == "0" else one for one in pattern
+            chance.choice(LETTERS) if character == "a" else chance.choice(DIGITS) if character == "0" else character
+            for character in pattern
         )
 
-    return made
+    return make
 
 
 KINDS: dict[str, Callable[[random.Random], str]] = {
-    "password": _shaped("aaa0a!aa-0a"),
-    "passphrase": _shaped("aaaaa aaaa  aaaaaa aaa"),
-    "pin": _shaped("000000"),
-    "token": _of(LETTERS + DIGITS, 100),
-    "Base64 key": _shaped("aa+aaaa/aaaaaaa0aa=="),
-    "hexadecimal key": _of("0123456789abcdef", 32),
-    "quoted": _shaped("""aa"a'aa\\aa<aa>&aa"""),
-    "in an address": _shaped("aa/aa?a=a&a%aa#aa+aa"),
-    "foreign": _shaped("aaéaañaaßaa€aa日本aa\U0001f511aa"),
-    "lines": _shaped("aaaaaa\naaaaaaa\naaaaa"),
+    "password": _make_shaped("aaa0a!aa-0a"),
+    "passphrase": _make_shaped("aaaaa aaaa  aaaaaa aaa"),
+    "pin": _make_shaped("000000"),
+    "token": _make_random(LETTERS + DIGITS, 100),
+    "Base64 key": _make_shaped("aa+aaaa/aaaaaaa0aa=="),
+    "hexadecimal key": _make_random("0123456789abcdef", 32),
+    "quoted": _make_shaped("""aa"a'aa\\aa<aa>&aa"""),
+    "in an address": _make_shaped("aa/aa?a=a&a%aa#aa+aa"),
+    "foreign": _make_shaped("aaéaañaaßaa€aa日本aa\U0001f511aa"),
+    "lines": _make_shaped("aaaaaa\naaaaaaa\naaaaa"),
 }
 
 
-def secrets(number: int, seed: int) -> dict[str, str]:
-    """By name. With another seed, others of the same shapes: what covers one of them covers the other as well."""
+def make_secrets(number: int, seed: int) -> dict[str, str]:
+    """Return secrets by name. Another seed gives other secrets of the same shapes, so that masks cover both alike."""
     kinds = list(KINDS.values())
     return {f"s{n:02d}": kinds[n % len(kinds)](random.Random(f"{seed}.{n}")) for n in range(number)}
 
 
-def _entities(text: str) -> str:
+def _encode_entities(text: str) -> str:
     return "".join(letter if letter.isalnum() and letter.isascii() else f"&#{ord(letter)};" for letter in text)
 
 
@@ -57,19 +58,19 @@ ENCODINGS: dict[str, Callable[[str], str]] = {
     "Base64": lambda text: base64.b64encode(text.encode()).decode(),
     "Base64, for addresses": lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("="),
     "hexadecimal": lambda text: text.encode().hex(),
-    "HTML": _entities,
+    "HTML": _encode_entities,
     "JSON": lambda text: json.dumps(text)[1:-1],
 }
-"""`percent` as JavaScript's `encodeURIComponent` has it, which is not Python's."""
+"""`percent` is that of JavaScript's `encodeURIComponent`, which differs from Python's."""
 
 
-def needles(secret: str) -> Iterator[tuple[str, bytes]]:
-    """What to look for, by encoding: each form as it is, and as it comes out in JSON, in which most things are kept.
+def list_needles(secret: str) -> Iterator[tuple[str, bytes]]:
+    """Yield encoding and bytes to search for: each encoded form as it is and as JSON, the format of most stored data.
 
-    Also with its blanks as a page shows them.
+    Also with white space collapsed, as a page shows it.
     """
     for name, encode in ENCODINGS.items():
         for text in {secret, " ".join(secret.split())}:
             form = encode(text)
-            for written in {form, json.dumps(form)[1:-1], json.dumps(form, ensure_ascii=False)[1:-1]}:
-                yield name, written.encode()
+            for needle in {form, json.dumps(form)[1:-1], json.dumps(form, ensure_ascii=False)[1:-1]}:
+                yield name, needle.encode()

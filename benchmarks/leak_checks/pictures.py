@@ -1,6 +1,6 @@
-"""Which pictures can be distinguished.
+"""Finds pictures that look different.
 
-Chromium does not draw the corner of a button twice alike: a pixel of it differs by one level of 255, with the same secrets too.
+Chromium does not always draw the corner of a button in the same way: a pixel may differ by one level of 255, even with the same secrets.
 """
 
 from collections.abc import Mapping
@@ -8,28 +8,28 @@ from io import BytesIO
 
 from PIL import Image, ImageChops
 
-MOST_PIXELS = 4
-MOST_LEVELS = 2
-"""Of 255. No part of a letter is both so small and so faint."""
+MAX_PIXELS = 4
+MAX_LEVELS = 2
+"""Levels of 255. Every part of a letter is larger or darker than these limits."""
 
 Pictures = Mapping[str, bytes]
 """By their hash."""
 
 
-def strangers(these: Pictures, those: Pictures) -> list[str]:
-    """Those of the first that look like none of the second."""
-    candidates = [picture for name, picture in those.items() if name not in these]
+def find_unmatched(first: Pictures, second: Pictures) -> list[str]:
+    """Return the names of the first pictures that look like none of the second."""
+    candidates = [picture for name, picture in second.items() if name not in first]
     return [
         name
-        for name, picture in these.items()
-        if name not in those and not any(alike(picture, other) for other in candidates)
+        for name, picture in first.items()
+        if name not in second and not any(look_alike(picture, other) for other in candidates)
     ]
 
 
-def alike(one: bytes, other: bytes) -> bool:
-    first, second = (Image.open(BytesIO(picture)).convert("RGB") for picture in (one, other))
+def look_alike(picture: bytes, other: bytes) -> bool:
+    first, second = (Image.open(BytesIO(picture)).convert("RGB") for picture in (picture, other))
     if first.size != second.size:
         return False
     red, green, blue = ImageChops.difference(first, second).split()
     same, *pixels = ImageChops.lighter(ImageChops.lighter(red, green), blue).histogram()
-    return first.width * first.height - same <= MOST_PIXELS and not any(pixels[MOST_LEVELS:])
+    return first.width * first.height - same <= MAX_PIXELS and not any(pixels[MAX_LEVELS:])

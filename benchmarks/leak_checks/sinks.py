@@ -1,4 +1,4 @@
-"""Every place that stores something of a run: its bytes, by the name of the place."""
+"""Reads the bytes of every place that stores something of a run, by the name of the place."""
 
 import asyncio
 import base64
@@ -10,7 +10,7 @@ from contextlib import closing
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from benchmarks.leak_checks.kinds import needles
+from benchmarks.leak_checks.kinds import list_needles
 from midcourse.app.home import DATABASE
 from midcourse.store.deltas import expand
 
@@ -33,37 +33,37 @@ PLACES = (
 OTHER = "other files"
 
 
-def files(folder: Path) -> Sinks:
-    """Everything below it."""
+def read_files(folder: Path) -> Sinks:
+    """Read all files below the folder."""
     found: defaultdict[str, bytearray] = defaultdict(bytearray)
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():
             place = next((name for pattern, name in PLACES if fnmatchcase(str(path), pattern)), OTHER)
             found[place] += path.read_bytes() + str(path).encode() + b"\n"
             if path.name == DATABASE:
-                found[place] += _observations(path)
+                found[place] += _read_observations(path)
     return {name: bytes(content) for name, content in found.items()}
 
 
-def _observations(path: Path) -> bytes:
-    """What a database of runs has compressed."""
+def _read_observations(path: Path) -> bytes:
+    """Read the compressed observations of a database of runs."""
     with closing(sqlite3.connect(path)) as db:
         bodies = [body for (body,) in db.execute("SELECT body FROM observations")]
     return b"\n".join(expand(body) for body in bodies if isinstance(body, bytes))
 
 
-def hits(sink: bytes, secrets: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Which secret is in it, in which encoding."""
-    found = ((name, encoding) for name, secret in secrets.items() for encoding in _encodings_in(sink, secret))
+def find_hits(sink: bytes, secrets: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the name and the encoding of each secret found in these bytes."""
+    found = ((name, encoding) for name, secret in secrets.items() for encoding in _find_encodings(sink, secret))
     return list(dict.fromkeys(found))
 
 
-def _encodings_in(sink: bytes, secret: str) -> Iterator[str]:
-    return (encoding for encoding, needle in needles(secret) if needle in sink)
+def _find_encodings(sink: bytes, secret: str) -> Iterator[str]:
+    return (encoding for encoding, needle in list_needles(secret) if needle in sink)
 
 
-def tables(url: str) -> bytes:
-    """All of a PostgreSQL database, as JSON."""
+def read_tables(url: str) -> bytes:
+    """Read all tables of a PostgreSQL database as JSON."""
     import psycopg
     from psycopg.sql import SQL, Identifier
 
@@ -79,28 +79,28 @@ def tables(url: str) -> bytes:
     return bytes(content)
 
 
-def histories(address: str) -> bytes:
-    """Of every run that a Temporal server knows, with each payload opened."""
-    return asyncio.run(_histories(address))
+def read_histories(address: str) -> bytes:
+    """Read the histories of all workflows of a Temporal server, with each payload decoded."""
+    return asyncio.run(_read_histories(address))
 
 
-async def _histories(address: str) -> bytes:
+async def _read_histories(address: str) -> bytes:
     from temporalio.client import Client
 
     client, content = await Client.connect(address), bytearray()
     async for execution in client.list_workflows():
         handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
         written = (await handle.fetch_history()).to_json()
-        content += written.encode() + b"".join(_opened(json.loads(written)))
+        content += written.encode() + b"".join(_open_payloads(json.loads(written)))
     return bytes(content)
 
 
-def _opened(written: object) -> Iterator[bytes]:
-    if isinstance(written, dict):
-        if isinstance(written.get("data"), str) and "metadata" in written:
-            yield base64.b64decode(written["data"]) + b"\n"
-        for inner in written.values():
-            yield from _opened(inner)
-    elif isinstance(written, list):
-        for inner in written:
-            yield from _opened(inner)
+def _open_payloads(document: object) -> Iterator[bytes]:
+    if isinstance(document, dict):
+        if isinstance(document.get("data"), str) and "metadata" in document:
+            yield base64.b64decode(document["data"]) + b"\n"
+        for inner in document.values():
+            yield from _open_payloads(inner)
+    elif isinstance(document, list):
+        for inner in document:
+            yield from _open_payloads(inner)

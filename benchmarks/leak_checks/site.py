@@ -1,8 +1,8 @@
 """A site that repeats every value it receives, in nine encodings, in every part of a page.
 
-/say/3    fields for the secrets of the third station. What is typed leaves by GET
-/told/3   the values, as labels, values, hints, errors, options, links, in a frame and in drawings, and buttons that do more with it
-/done     the end
+/say/3    fields for the secrets of the third station, sent by GET
+/told/3   the values as labels, values, hints, errors, options, links, in a frame and in drawings, and buttons that use them further
+/done     the last page
 """
 
 import json
@@ -14,53 +14,58 @@ from midcourse.testing.sites import Request, Response
 
 ACTIONS = ("Ask", "Copy", "Save", "Send", "Fetch", "Open", "Leave")
 """The buttons of a page that has received values."""
-WORDS = 5
-"""For each station."""
+SECRETS_PER_STATION = 5
+"""Secrets per station."""
 FINISHED = "Finished"
 STYLE = "* { font: 12px/15px monospace; margin: 0; white-space: pre } input, select { width: 99% }"
 
 
-def due(station: int) -> tuple[str, ...]:
-    """What is pressed there: after two stations, everything was. Each time it is done with another encoding."""
+def list_actions(station: int) -> tuple[str, ...]:
+    """List the buttons to press at a station. Two stations cover all buttons; each press uses another encoding."""
     return tuple(action for number, action in enumerate(ACTIONS) if (number + station) % 2 == 0)
 
 
 class Telltale:
-    """For so many secrets, which it receives a few at a time."""
+    """The site, for a number of secrets, which it receives a few at a time."""
 
     def __init__(self, secrets: int) -> None:
         self._secrets = secrets
         self._last: tuple[str, ...] = ()
-        self.told: set[str] = set()
-        """Everything that ever reached it as a secret."""
+        self.received: set[str] = set()
+        """All values that the site received as secrets."""
 
     def answer(self, request: Request) -> Response:
         match request.path.split("/")[1:]:
             case ["say", station]:
-                return Response(body=_asking(int(station), self._names(int(station))))
+                return Response(body=_render_form(int(station), self._list_fields(int(station))))
             case ["told", station, *_]:
-                self._last = tuple(said.replace("\r\n", "\n") for said in request.query.values())
-                self.told |= {*self._last}
-                return Response(body=_page(int(station), self._last, self._after(int(station))))
+                self._last = tuple(values.replace("\r\n", "\n") for values in request.query.values())
+                self.received |= {*self._last}
+                return Response(body=_render_page(int(station), self._last, self._find_next(int(station))))
             case ["save", station]:
-                return Response(status=422, body=_rejecting(int(station), self._last))
+                return Response(status=422, body=_render_rejection(int(station), self._last))
             case ["fetched", *_]:
                 return Response(status=422, body=json.dumps({"error": self._last}), type="application/json")
             case ["aside", *_]:
-                return Response(body=f"<title>{_all(self._last)}</title><p>An aside</p>")
+                return Response(body=f"<title>{_escape_all(self._last)}</title><p>An aside</p>")
             case ["done"]:
                 return Response(body=f"<title>{FINISHED}</title><h1>{FINISHED}</h1>")
             case _:
-                return Response(status=404, body=f"<title>Nothing here</title><p>There is no {_all(self._last)}</p>")
+                return Response(
+                    status=404, body=f"<title>Nothing here</title><p>There is no {_escape_all(self._last)}</p>"
+                )
 
-    def _names(self, station: int) -> list[str]:
-        return [f"s{number:02d}" for number in range(station * WORDS, min(self._secrets, (station + 1) * WORDS))]
+    def _list_fields(self, station: int) -> list[str]:
+        return [
+            f"s{number:02d}"
+            for number in range(station * SECRETS_PER_STATION, min(self._secrets, (station + 1) * SECRETS_PER_STATION))
+        ]
 
-    def _after(self, station: int) -> str:
-        return f"/say/{station + 1}" if (station + 1) * WORDS < self._secrets else "/done"
+    def _find_next(self, station: int) -> str:
+        return f"/say/{station + 1}" if (station + 1) * SECRETS_PER_STATION < self._secrets else "/done"
 
 
-def _asking(station: int, names: Sequence[str]) -> str:
+def _render_form(station: int, names: Sequence[str]) -> str:
     fields = "".join(f"<label>{name} <textarea name={name}></textarea></label>" for name in names)
     return (
         f"<title>Say</title><style>{STYLE}</style><h1>Station {station}</h1><form action=/told/{station}>"
@@ -68,27 +73,27 @@ def _asking(station: int, names: Sequence[str]) -> str:
     )
 
 
-def _forms(said: Sequence[str]) -> list[str]:
-    return [encode(word) for word in said for encode in ENCODINGS.values()]
+def _encode_all(values: Sequence[str]) -> list[str]:
+    return [encode(word) for word in values for encode in ENCODINGS.values()]
 
 
-def _all(said: Sequence[str]) -> str:
-    return escape(" ".join(_forms(said)))
+def _escape_all(values: Sequence[str]) -> str:
+    return escape(" ".join(_encode_all(values)))
 
 
-def _page(station: int, said: Sequence[str], after: str) -> str:
-    shown = "".join(map(_shown, _forms(said)))
-    framed = escape("".join(f"<p>{escape(form)}</p>" for form in _forms(said)))
+def _render_page(station: int, values: Sequence[str], after: str) -> str:
+    shown = "".join(map(_render_elements, _encode_all(values)))
+    framed = escape("".join(f"<p>{escape(form)}</p>" for form in _encode_all(values)))
     buttons = "".join(f"<button onclick='press{name}({station})'>{name}</button>" for name in ACTIONS)
     return (
-        f"<title>{_all(said)}</title><style>{STYLE}</style><h1>Station {station}</h1>{buttons}<a href='{after}'>Next</a>"
+        f"<title>{_escape_all(values)}</title><style>{STYLE}</style><h1>Station {station}</h1>{buttons}<a href='{after}'>Next</a>"
         f"<iframe srcdoc='<style>{STYLE}</style>{framed}' width=900 height=150></iframe>{shown}"
-        f"<script>{_script(station, said)}</script>"
+        f"<script>{_make_script(station, values)}</script>"
     )
 
 
-def _shown(form: str) -> str:
-    """One form of it, in every kind of element."""
+def _render_elements(form: str) -> str:
+    """Render one encoded value in every kind of element."""
     word = escape(form)
     return f"""<section><h2>{word}</h2><p>You said <b>{word}</b></p><p role=alert>{word}</p><p role=status>{word}</p>
 <table><tr><td>{word}</td><td><input aria-label=cell></td></tr></table>
@@ -124,12 +129,12 @@ Promise.reject(new Error(word.every[0]));
 """What the buttons do, each with one form of one secret, or with all."""
 
 
-def _script(station: int, said: Sequence[str]) -> str:
-    data = json.dumps({"every": _forms(said), "turn": station}).replace("</", "<\\/")
+def _make_script(station: int, values: Sequence[str]) -> str:
+    data = json.dumps({"every": _encode_all(values), "turn": station}).replace("</", "<\\/")
     return f"const word = {data};{SCRIPT}"
 
 
-def _rejecting(station: int, said: Sequence[str]) -> str:
-    wrong = "".join(f"<p class=error>{escape(form)}</p>" for form in _forms(said))
-    title = f"<title>Rejected: {_all(said)}</title><style>{STYLE}</style>"
+def _render_rejection(station: int, values: Sequence[str]) -> str:
+    wrong = "".join(f"<p class=error>{escape(form)}</p>" for form in _encode_all(values))
+    title = f"<title>Rejected: {_escape_all(values)}</title><style>{STYLE}</style>"
     return f"{title}<h1>Station {station}</h1><p>Rejected</p>{wrong}"

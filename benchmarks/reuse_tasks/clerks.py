@@ -40,10 +40,10 @@ class TicketClerk(Informed):
         given, reply = self.given, self.given.get("reply", "")
         customer, subject = given["customer"], given["subject"]
         if screen.title == "Tickets":
-            if cell := screen.zone("cell", customer):
+            if cell := screen.find_zone("cell", customer):
                 return press(screen, "link", subject, within=str(cell.get("within")))
-            return None if screen.did(CREATE) else press(screen, "link", "New ticket")
-        if screen.title == "New ticket" and not screen.did(CREATE):
+            return None if screen.has_done(CREATE) else press(screen, "link", "New ticket")
+        if screen.title == "New ticket" and not screen.has_done(CREATE):
             opened = surface(f"Ticket *: {subject}")
             fields = {
                 "Customer number": customer,
@@ -51,15 +51,15 @@ class TicketClerk(Informed):
                 "Priority": given["priority"],
                 "Description": given["description"],
             }
-            final = Final(says=CREATE, expect=opened, probe=screen.probe(customer, "/"))
+            final = Final(says=CREATE, expect=opened, probe=screen.make_probe(customer, "/"))
             return form(screen, fields, "Create ticket", final=final)
-        if not screen.says(f"Customer {customer},", "text"):
+        if not screen.shows_text(f"Customer {customer},", "text"):
             return press(screen, "link", "Tickets")
-        if not reply or screen.says(reply, "text"):
+        if not reply or screen.shows_text(reply, "text"):
             return DONE
-        if screen.did(ANSWER):
+        if screen.has_done(ANSWER):
             return press(screen, "link", "Tickets")
-        final = Final(says=ANSWER, expect=text(reply), probe=screen.probe(reply))
+        final = Final(says=ANSWER, expect=text(reply), probe=screen.make_probe(reply))
         return form(screen, {"Reply": reply}, "Send reply", final=final)
 
 
@@ -73,14 +73,14 @@ class EarlierTicketClerk(Informed):
         if not screen.title.endswith(f": {subject}"):
             return press(screen, "link", subject) or press(screen, "link", "Tickets")
         if assignee:
-            if any(screen.says(f"priority {one}, {assignee}", "text") for one in ("Low", "Normal", "High")):
+            if any(screen.shows_text(f"priority {one}, {assignee}", "text") for one in ("Low", "Normal", "High")):
                 return DONE
             return form(screen, {"Assignee": assignee}, "Assign")
-        if screen.says(reply, "text"):
+        if screen.shows_text(reply, "text"):
             return DONE
-        if screen.did(ANSWER):
+        if screen.has_done(ANSWER):
             return press(screen, "link", "Tickets")
-        final = Final(says=ANSWER, expect=text(reply), probe=screen.probe(reply))
+        final = Final(says=ANSWER, expect=text(reply), probe=screen.make_probe(reply))
         return form(screen, {"Reply": reply}, "Send reply", final=final)
 
 
@@ -92,10 +92,10 @@ class OrderClerk(Informed):
 
     def work(self, screen: Screen) -> PlanDraft | None:
         given, reference = self.given, self.given["reference"]
-        ordered = screen.did(ORDER)
+        ordered = screen.has_done(ORDER)
         match screen.title:
             case "Your orders":
-                if screen.says(reference, "cell"):
+                if screen.shows_text(reference, "cell"):
                     return DONE
                 return None if ordered else press(screen, "link", "Products")
             case _ if ordered or screen.title == "Thank you for your order":
@@ -104,7 +104,7 @@ class OrderClerk(Informed):
                 return press(screen, "link", self.product)
             case title if title == self.product:
                 return form(screen, {}, "Add to basket")
-            case "Basket" | "Checkout" if screen.says("Your basket is empty."):
+            case "Basket" | "Checkout" if screen.shows_text("Your basket is empty."):
                 return press(screen, "link", "Products")
             case "Basket":
                 return press(screen, "link", "Checkout")
@@ -118,7 +118,7 @@ class OrderClerk(Informed):
                     "Send me offers": False,
                 }
                 thanks = surface("Thank you for your order")
-                final = Final(says=ORDER, expect=thanks, probe=screen.probe(reference, "/orders"))
+                final = Final(says=ORDER, expect=thanks, probe=screen.make_probe(reference, "/orders"))
                 return form(screen, fields, "Place order", final=final)
             case _:
                 return press(screen, "link", "Products")
@@ -139,23 +139,23 @@ class NotificationsClerk(Informed):
     def work(self, screen: Screen) -> PlanDraft | None:
         digest, since = self.given["digest"], self.given["since"]
         wanted = f"Digest: {digest}. Quiet hours: from {since}."
-        if screen.zone("link", "Sign in"):
+        if screen.find_zone("link", "Sign in"):
             return press(screen, "link", "Sign in")
         match screen.dialog:
             case "Advanced":
                 return form(screen, {"Quiet hours": True, "From": Either(since, TIMES[since])}, "Done")
-            case "Notifications" if screen.did(SAVE):
+            case "Notifications" if screen.has_done(SAVE):
                 return press(screen, "button", "Cancel")
             case "Notifications":
-                objected = screen.says("Please correct", "alert")
+                objected = screen.shows_text("Please correct", "alert")
                 times = (TIMES[since],) if objected else (since, TIMES[since])
-                if not any(screen.says(f"Quiet hours: from {time}.", "text") for time in times):
+                if not any(screen.shows_text(f"Quiet hours: from {time}.", "text") for time in times):
                     return press(screen, "button", "Advanced…")
-                final = Final(says=SAVE, expect=text("Settings saved.", "status"), probe=screen.probe(wanted, "/"))
+                final = Final(says=SAVE, expect=text("Settings saved.", "status"), probe=screen.make_probe(wanted, "/"))
                 return form(screen, {"Digest": digest}, "Save", final=final)
-            case _ if screen.says(wanted, "text"):
+            case _ if screen.shows_text(wanted, "text"):
                 return DONE
-            case _ if screen.did(SAVE):
+            case _ if screen.has_done(SAVE):
                 return press(screen, "link", "Settings")
             case _:
                 return press(screen, "button", "Notifications…")
@@ -167,20 +167,22 @@ class InvitationClerk(Informed):
 
     def work(self, screen: Screen) -> PlanDraft | None:
         email = self.given["email"]
-        if screen.zone("link", "Sign in"):
+        if screen.find_zone("link", "Sign in"):
             return press(screen, "link", "Sign in")
         match screen.dialog:
             case "Members":
-                return press(screen, "button", "Close" if screen.did(INVITE) else "Invite…")
-            case "Invite a member" if screen.did(INVITE):
+                return press(screen, "button", "Close" if screen.has_done(INVITE) else "Invite…")
+            case "Invite a member" if screen.has_done(INVITE):
                 return press(screen, "button", "Cancel")
             case "Invite a member":
                 fields = {"E-mail": email, "Role": self.given["role"], "May see invoices": False}
-                final = Final(says=INVITE, expect=text("Invitation sent.", "status"), probe=screen.probe(email, "/"))
+                final = Final(
+                    says=INVITE, expect=text("Invitation sent.", "status"), probe=screen.make_probe(email, "/")
+                )
                 return form(screen, fields, "Send invitation", final=final)
-            case _ if screen.says(email, "text"):
+            case _ if screen.shows_text(email, "text"):
                 return DONE
-            case _ if screen.did(INVITE):
+            case _ if screen.has_done(INVITE):
                 return press(screen, "link", "Settings")
             case _:
                 return press(screen, "button", "Members…")
@@ -193,10 +195,10 @@ class ReportClerk(Informed):
     fixed: ClassVar[Mapping[str, str]] = {}
 
     def work(self, screen: Screen) -> PlanDraft | None:
-        given, generated = {**self.fixed, **self.given}, screen.did(GENERATE)
+        given, generated = {**self.fixed, **self.given}, screen.has_done(GENERATE)
         name = f"{given['year']} {given['quarter']}"
         match screen.title:
-            case "Reports" if screen.zone("link", name):
+            case "Reports" if screen.find_zone("link", name):
                 return press(screen, "link", name)
             case "Reports" | "Overview" if not generated:
                 return press(screen, "link", "New report")
@@ -208,7 +210,7 @@ class ReportClerk(Informed):
                     "Cost centre": given["centre"],
                 }
                 made = surface(f"Report {given['year']} *")
-                final = Final(says=GENERATE, expect=made, probe=screen.probe(given["centre"], "/reports"))
+                final = Final(says=GENERATE, expect=made, probe=screen.make_probe(given["centre"], "/reports"))
                 return form(screen, fields, "Generate report", final=final)
             case title if title == f"Report {name}":
                 return DONE

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from benchmarks.reuse_tasks.case import Counted, Stage
 from benchmarks.reuse_tasks.clerks import Informed
-from benchmarks.web_apps.person import Person
+from benchmarks.web_apps.person import RecordApprover
 from benchmarks.web_apps.site import SiteApplication, Trial
 from midcourse.domain.argument import Pairs
 from midcourse.domain.expectation import Expectation
@@ -83,7 +83,7 @@ class Desk:
         return Stage(
             world=Browser(self.url, origins={f"{place.scheme}://{place.netloc}": application.origin}),
             planner=Counted(self._page.clerk(), refers=self._page.refers),
-            approver=Person(Trial(application=application, site=self._site, url=self.url)),
+            approver=RecordApprover(Trial(application=application, site=self._site, url=self.url)),
             clock=SystemClock(),
             secrets=application.secrets,
         )

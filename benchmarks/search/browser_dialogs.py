@@ -40,7 +40,7 @@ from midcourse.testing.sites import PASSWORD, Preferences, serve
 from midcourse.testing.sites.site import USER
 from midcourse.worlds.browser import Browser
 
-PATIENT = {"look_timeout_seconds": 120.0, "act_timeout_seconds": 120.0}
+GENEROUS_LIMITS = {"look_timeout_seconds": 120.0, "act_timeout_seconds": 120.0}
 """A machine that has other things to do as well makes a page slow, and no way longer."""
 AT_ONCE = {"replan_interval_seconds": 0.0}
 """The clock is a real one here, and a planner without a model needs no rest between two plans."""
@@ -200,7 +200,7 @@ class Witnessed(Browser):
         for field, text in (self._visit.user, self._visit.password):
             await page.fill(field, text)
         await page.press(self._visit.password[0], "Enter")
-        await page.wait_for_url(lambda url: "/login" not in url, timeout=1000 * PATIENT["look_timeout_seconds"])
+        await page.wait_for_url(lambda url: "/login" not in url, timeout=1000 * GENEROUS_LIMITS["look_timeout_seconds"])
         return said
 
     async def close(self) -> None:
@@ -237,7 +237,7 @@ async def _run(visits: Visits, arm: Arm, noise: float, seed: int) -> Episode:
     with visits(seed) as visit:
         goal, world, store = visit.place.goal, Witnessed(visit), MemoryStore()
         searcher = Searcher(related=lambda label, _: begins_alike(label, goal.says), options=arm.options)
-        limits = Settings.load(task={**SETTINGS, **PATIENT, **AT_ONCE})
+        limits = Settings.load(task={**SETTINGS, **GENEROUS_LIMITS, **AT_ONCE})
         agent = Agent(
             world=world,
             planner=Replanner(searcher, goal, aims_first=arm.detours),

@@ -1,4 +1,4 @@
-"""An application that an arm works in: it can be started, and records what was really done."""
+"""The protocol of an application that an arm uses: it can be started, and it records its effects."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -12,10 +12,10 @@ from midcourse.ports.planner import Planner
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """By the application's own record."""
+    """The outcome of a run by the application's own record."""
 
     done: bool
-    """All that the task asks for is there, as it was asked for."""
+    """Everything that the task asks for is stored, with the right values."""
     twice: int
     """Effects that must happen once and happened again."""
     unasked: int
@@ -30,7 +30,7 @@ class Started(Protocol):
 
     @property
     def planner(self) -> Planner:
-        """A new one. Every arm gets the same kind; it sees zones and nothing else."""
+        """A new planner. All arms get the same kind; it sees only zones."""
         ...
 
     def truth(self) -> Truth: ...
@@ -40,7 +40,7 @@ class Started(Protocol):
         ...
 
     def has(self, sent: CommitSet) -> bool:
-        """Whether what this request asks for is there."""
+        """Whether the effect of this request is stored."""
         ...
 
 
@@ -56,9 +56,9 @@ class Application(Protocol):
 
     @property
     def origin(self) -> Mapping[str, object]:
-        """The policy of its origin: which requests may leave unasked, which answers prove that nothing was stored."""
+        """The policy of its origin: requests that need no approval, and answers that prove that nothing was stored."""
         ...
 
     def start(self, seed: int, *, calm: bool = False) -> AbstractContextManager[Started]:
-        """With the trouble of this seed; `calm` is without any."""
+        """Start the application with the drift of this seed, or without drift if `calm`."""
         ...

@@ -20,41 +20,41 @@ class PreferencesClerk(Clerk):
     dialogs = ("Notifications", "Advanced", "Members", "Invite a member")
 
     def work(self, screen: Screen) -> PlanDraft | None:
-        if screen.zone("link", "Sign in"):
+        if screen.find_zone("link", "Sign in"):
             return press(screen, "link", "Sign in")
         match screen.dialog:
             case "Advanced":
                 return form(screen, {"Quiet hours": True, "From": SINCE}, "Done")
-            case "Notifications" if screen.did(SAVE):
+            case "Notifications" if screen.has_done(SAVE):
                 return press(screen, "button", "Cancel")
             case "Notifications":
                 return self._notifications(screen)
             case "Members":
-                return press(screen, "button", "Close" if screen.did(INVITE) else "Invite…")
-            case "Invite a member" if screen.did(INVITE):
+                return press(screen, "button", "Close" if screen.has_done(INVITE) else "Invite…")
+            case "Invite a member" if screen.has_done(INVITE):
                 return press(screen, "button", "Cancel")
             case "Invite a member":
                 values = {"E-mail": EMAIL, "Role": "Editor", "May see invoices": False}
-                final = Final(says=INVITE, expect=INVITED, probe=screen.probe(MEMBERS, "/"))
+                final = Final(says=INVITE, expect=INVITED, probe=screen.make_probe(MEMBERS, "/"))
                 return form(screen, values, "Send invitation", final=final)
             case _:
                 return self._main(screen)
 
     def _notifications(self, screen: Screen) -> PlanDraft | None:
-        objected = screen.says("Please correct", "alert")
+        objected = screen.shows_text("Please correct", "alert")
         times = (SINCE.other,) if objected else (SINCE.usual, SINCE.other)
-        if not any(screen.says(f"Quiet hours: from {time}.", "text") for time in times):
+        if not any(screen.shows_text(f"Quiet hours: from {time}.", "text") for time in times):
             return press(screen, "button", "Advanced…")
-        final = Final(says=SAVE, expect=SAVED, probe=screen.probe(NOTIFICATIONS, "/"))
+        final = Final(says=SAVE, expect=SAVED, probe=screen.make_probe(NOTIFICATIONS, "/"))
         return form(screen, {"Digest": "Weekly"}, "Save", final=final)
 
     def _main(self, screen: Screen) -> PlanDraft | None:
-        saved, invited = screen.says(NOTIFICATIONS, "text"), screen.says(MEMBERS, "text")
+        saved, invited = screen.shows_text(NOTIFICATIONS, "text"), screen.shows_text(MEMBERS, "text")
         if saved and invited:
             return DONE
-        if not saved and not screen.did(SAVE):
+        if not saved and not screen.has_done(SAVE):
             return press(screen, "button", "Notifications…")
-        if saved and not screen.did(INVITE):
+        if saved and not screen.has_done(INVITE):
             return press(screen, "button", "Members…")
         return press(screen, "link", "Settings")
 

@@ -1,6 +1,6 @@
 """Have the report of a quarter made, and publish it."""
 
-from benchmarks.web_apps.clerk import DONE, Clerk, Either, Final, Screen, Value, form, press, steps
+from benchmarks.web_apps.clerk import DONE, Clerk, Either, Final, Screen, Value, form, plan_steps, press
 from benchmarks.web_apps.site import SiteApplication
 from midcourse.domain.expectation import Expectation, SurfaceMatches, ZoneAppears
 from midcourse.domain.plan import GLOBAL, Draft
@@ -24,13 +24,13 @@ class ReportsClerk(Clerk):
     words = Reports.words
 
     def work(self, screen: Screen) -> PlanDraft | None:
-        generated = screen.did(GENERATE)
+        generated = screen.has_done(GENERATE)
         match screen.title:
             case "Reports":
-                mine = screen.zone("link", NAME)
+                mine = screen.find_zone("link", NAME)
                 return press(screen, "link", NAME if mine else "New report") if mine or not generated else None
             case "New report" if not generated:
-                final = Final(says=GENERATE, expect=BEING_MADE, probe=screen.probe("CC-0815", "/reports"))
+                final = Final(says=GENERATE, expect=BEING_MADE, probe=screen.make_probe("CC-0815", "/reports"))
                 return form(screen, FORM, "Generate report", final=final)
             case title if title == f"Report {NAME}":
                 return self._report(screen)
@@ -38,13 +38,13 @@ class ReportsClerk(Clerk):
                 return press(screen, "link", "Reports")
 
     def _report(self, screen: Screen) -> PlanDraft | None:
-        if screen.says("Published.", "status"):
+        if screen.shows_text("Published.", "status"):
             return DONE
-        if screen.says("Being made", "status"):
-            return steps(
+        if screen.shows_text("Being made", "status"):
+            return plan_steps(
                 Draft(zone=GLOBAL, skill="wait_for", arguments=(("text", "Total:"),), says="Wait for the report")
             )
-        final = Final(says=PUBLISH, expect=PUBLISHED, probe=screen.probe("Published."))
+        final = Final(says=PUBLISH, expect=PUBLISHED, probe=screen.make_probe("Published."))
         return press(screen, "button", "Publish", final=final)
 
 

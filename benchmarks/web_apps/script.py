@@ -1,6 +1,4 @@
-"""A fixed plan, as recorded from one successful run: controls by their names, and what is
-expected after the steps that matter. Nothing is planned again.
-"""
+"""Follows a fixed plan, recorded from one successful run: controls by name, with the expectations of the steps. Never plans again."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -17,49 +15,49 @@ PAUSE = 0.5
 """Seconds before a step is repeated."""
 
 
-async def follow(ports: Ports, script: Sequence[Step], *, retries: int) -> Tally:
-    """To the first step that fails, `retries` repetitions included."""
+async def follow_script(ports: Ports, script: Sequence[Step], *, retries: int) -> Tally:
+    """Execute the script until a step fails more than `retries` times."""
     tally = Tally(planner_calls=1)
     await ports.world.open()
     for step in script:
-        outcome = await _carry_out(ports, step)
+        outcome = await _execute(ports, step)
         tally.executions += 1
         for _ in range(retries):
             if outcome.status == "ok":
                 break
             await ports.clock.sleep(PAUSE)
-            outcome = await _carry_out(ports, step, again=True)
+            outcome = await _execute(ports, step, again=True)
             tally.executions += 1
         if outcome.status != "ok":
             return tally.end(outcome.reason)
     return tally.end("plan", success=True)
 
 
-async def _carry_out(ports: Ports, step: Step, *, again: bool = False) -> Outcome:
-    """If it is repeated and its control has disappeared, go back to its page."""
-    seen = await ports.world.observe()
-    zone = _zone(step, seen)
+async def _execute(ports: Ports, step: Step, *, again: bool = False) -> Outcome:
+    """Execute a step. If it is a repetition and its control has disappeared, go back to its page first."""
+    observation = await ports.world.observe()
+    zone = _find_zone(step, observation)
     if zone is None and again:
         await _act(ports, replace(step, skill="go_back", zone=GLOBAL, arguments=()), GLOBAL)
-        seen = await ports.world.observe()
-        zone = _zone(step, seen)
+        observation = await ports.world.observe()
+        zone = _find_zone(step, observation)
     if zone is None:
         return Outcome(status="unreachable", reason="target_not_visible")
     outcome = await _act(ports, step, zone)
     if outcome.status != "ok" or step.expect is None:
         return outcome
     after = await ports.world.observe()
-    before = seen.fingerprint if isinstance(seen, Observation) else None
+    before = observation.fingerprint if isinstance(observation, Observation) else None
     if isinstance(after, Observation) and holds(step.expect, after, before):
         return outcome
     return Outcome(status="failed", reason="expectation_unmet")
 
 
-def _zone(step: Step, seen: object) -> str | None:
-    """The id of what is called so now. Several may be: the one in the same place is the first."""
+def _find_zone(step: Step, observation: object) -> str | None:
+    """Return the id of the first zone with the role and label of the step's target."""
     if step.zone == GLOBAL:
         return GLOBAL
-    zones: Iterable[Zone] = seen.zones if isinstance(seen, Observation) else ()
+    zones: Iterable[Zone] = observation.zones if isinstance(observation, Observation) else ()
     return next((zone.id for zone in zones if (zone.role, zone.label) == (step.target.role, step.target.label)), None)
 
 

@@ -1,6 +1,6 @@
 """Order two desk lamps."""
 
-from benchmarks.web_apps.clerk import DONE, Clerk, Either, Final, Screen, Value, filled, form, press
+from benchmarks.web_apps.clerk import DONE, Clerk, Either, Final, Screen, Value, fill_field, form, press
 from benchmarks.web_apps.site import SiteApplication
 from midcourse.domain.expectation import Expectation, SurfaceMatches, ZoneAppears
 from midcourse.domain.task import Task
@@ -23,10 +23,10 @@ class ShopClerk(Clerk):
     words = Shop.words
 
     def work(self, screen: Screen) -> PlanDraft | None:
-        ordered = screen.did(ORDER)
+        ordered = screen.has_done(ORDER)
         match screen.title:
             case "Your orders":
-                if screen.says(REFERENCE, "cell"):
+                if screen.shows_text(REFERENCE, "cell"):
                     return DONE
                 return None if ordered else press(screen, "link", "Products")
             case _ if ordered or screen.title == "Thank you for your order":
@@ -35,19 +35,19 @@ class ShopClerk(Clerk):
                 return press(screen, "link", PRODUCT)
             case title if title == PRODUCT:
                 return form(screen, {"Quantity": QUANTITY}, "Add to basket")
-            case "Basket" | "Checkout" if screen.says("Your basket is empty."):
+            case "Basket" | "Checkout" if screen.shows_text("Your basket is empty."):
                 return press(screen, "link", "Products")
             case "Basket":
                 return self._basket(screen)
             case "Checkout":
-                final = Final(says=ORDER, expect=THANKS, probe=screen.probe(REFERENCE, "/orders"))
+                final = Final(says=ORDER, expect=THANKS, probe=screen.make_probe(REFERENCE, "/orders"))
                 return form(screen, FORM, "Place order", final=final)
             case _:
                 return press(screen, "link", "Products")
 
     def _basket(self, screen: Screen) -> PlanDraft | None:
         field = f"Quantity of {PRODUCT}"
-        if filled(screen, field, QUANTITY):
+        if fill_field(screen, field, QUANTITY):
             return form(screen, {field: QUANTITY}, "Update basket")
         return press(screen, "link", "Checkout")
 

@@ -61,22 +61,24 @@ class Trial:
 
     def truth(self) -> Truth:
         wanted, effects, once = self.application.wanted, self.site.effects, self.site.once
-        times = Counter(_key(effect) for effect in effects if effect.name in once)
+        counts = Counter(_key(effect) for effect in effects if effect.name in once)
         last = {effect.name: effect for effect in effects}
-        asked = {_key(effect) for effect in wanted}
+        wanted_keys = {_key(effect) for effect in wanted}
         return Truth(
-            done=all(_key(one) in times if one.name in once else last.get(one.name) == one for one in wanted),
-            twice=sum(often > 1 for often in times.values()),
-            unasked=sum(key not in asked for key in times),
+            done=all(
+                _key(effect) in counts if effect.name in once else last.get(effect.name) == effect for effect in wanted
+            ),
+            twice=sum(count > 1 for count in counts.values()),
+            unasked=sum(key not in wanted_keys for key in counts),
         )
 
     def asked_for(self, sent: CommitSet) -> bool:
-        return self._meant(sent) in self.application.wanted
+        return self._find_effect(sent) in self.application.wanted
 
     def has(self, sent: CommitSet) -> bool:
-        return self._meant(sent) in self.site.effects
+        return self._find_effect(sent) in self.site.effects
 
-    def _meant(self, sent: CommitSet) -> Effect | None:
+    def _find_effect(self, sent: CommitSet) -> Effect | None:
         path = urlsplit(sent.address.partition(" ")[2]).path
         return self.site.find_effect(path, {name: str(value) for name, value in sent.values})
 
@@ -85,8 +87,8 @@ def _key(effect: Effect) -> tuple[str, str]:
     return effect.name, repr(sorted(effect.values.items()))
 
 
-def frozen() -> str:
-    """What the figures were measured under: the sites, to the byte, and the rates of their trouble."""
+def digest_sites() -> str:
+    """Return a digest of what the figures were measured with: the sites' source files, and the rates of drift."""
     digest = blake2b(DRIFT.digest.encode(), digest_size=8)
     for file in sorted(Path(sites.__file__).parent.glob("*.py")):
         digest.update(file.read_bytes())

@@ -25,21 +25,21 @@ class TicketsClerk(Clerk):
 
     def work(self, screen: Screen) -> PlanDraft | None:
         if screen.title == "Tickets":
-            if cell := screen.zone("cell", CUSTOMER):
+            if cell := screen.find_zone("cell", CUSTOMER):
                 return press(screen, "link", SUBJECT, within=str(cell.get("within")))
-            return None if screen.did(CREATE) else press(screen, "link", "New ticket")
-        if screen.title == "New ticket" and not screen.did(CREATE):
-            final = Final(says=CREATE, expect=OPENED, probe=screen.probe(CUSTOMER, "/"))
+            return None if screen.has_done(CREATE) else press(screen, "link", "New ticket")
+        if screen.title == "New ticket" and not screen.has_done(CREATE):
+            final = Final(says=CREATE, expect=OPENED, probe=screen.make_probe(CUSTOMER, "/"))
             return form(screen, FORM, "Create ticket", final=final)
-        if not screen.says(FACTS, "text"):
+        if not screen.shows_text(FACTS, "text"):
             return press(screen, "link", "Tickets")
-        if not screen.says(f"{FACTS}, Grace", "text"):
+        if not screen.shows_text(f"{FACTS}, Grace", "text"):
             return form(screen, {"Assignee": "Grace"}, "Assign")
-        if screen.says(REPLY, "text"):
+        if screen.shows_text(REPLY, "text"):
             return DONE
-        if screen.did(ANSWER):
+        if screen.has_done(ANSWER):
             return press(screen, "link", "Tickets")
-        final = Final(says=ANSWER, expect=ANSWERED, probe=screen.probe(REPLY))
+        final = Final(says=ANSWER, expect=ANSWERED, probe=screen.make_probe(REPLY))
         return form(screen, {"Reply": REPLY}, "Send reply", final=final)
 
 

@@ -1,13 +1,13 @@
 """The arms: ways to do the same task in the same application with the same planner.
 
-fixed                one plan, made where nothing goes wrong, carried out to the first step that fails
-naive retry          the same plan; a step that fails is repeated, three times at most
-plain replan loop    plan, execute, on failure plan again, as in `loops.py`
+fixed                one plan, recorded without drift, executed until a step fails
+naive retry          the same plan; a failed step is repeated up to three times
+plain replan loop    plan, execute, on failure plan again, as in `harness/baseline_loop.py`
 midcourse            the director
-without recovery     the same, but a step that fails is neither tried nor planned again
-with lessons         the same as midcourse, with a memory that all runs of this arm share and learn into as they go
+without recovery     the same, but a failed step is neither retried nor replanned
+with lessons         as midcourse, with a memory that all runs of this arm share and add lessons to
 
-The first three let every request of the page go; with Midcourse it waits for an approval.
+The first three send every request of the page; with Midcourse it waits for an approval.
 """
 
 import time
@@ -22,8 +22,8 @@ from benchmarks.harness.baseline_loop import Tally, run_plain_replan_loop
 from benchmarks.harness.chromium_pool import SharedBrowser, SharedChromium
 from benchmarks.harness.replay_check import Replayed, check_replay
 from benchmarks.web_apps.application import Application, Started
-from benchmarks.web_apps.person import Person
-from benchmarks.web_apps.script import follow
+from benchmarks.web_apps.person import RecordApprover
+from benchmarks.web_apps.script import follow_script
 from midcourse.app.agent import Agent
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import Step
@@ -35,14 +35,14 @@ from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.testing import MemoryStore
 
 FIXED, RETRY, PLAIN, OURS = "fixed", "naive retry", "plain replan loop", "midcourse"
-UNMENDED, LEARNED = "midcourse, without recovery", "midcourse, with lessons"
+WITHOUT_RECOVERY, WITH_LESSONS = "midcourse, without recovery", "midcourse, with lessons"
 ARMS = (FIXED, RETRY, PLAIN, OURS)
-ABOUT_RECOVERY = (UNMENDED, LEARNED)
+RECOVERY_ARMS = (WITHOUT_RECOVERY, WITH_LESSONS)
 RETRIES = 3
 LIMITS = Limits(max_calls=60, max_segments=40, max_replans=10, max_error_replans=8, retry_delay_seconds=0.25)
-"""Twice the usual: these tasks go through a dozen pages, and most of those are trouble. The same for the plain loop."""
+"""Twice the defaults, because these tasks go through a dozen pages, most of them with drift. The plain loop has the same limits."""
 NO_RECOVERY = replace(LIMITS, auto_replan=False, max_step_retries=0)
-EVERYTHING = ("* /*",)
+ALL_REQUESTS = ("* /*",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,25 +69,25 @@ class Vault:
 
 @dataclass(frozen=True)
 class Shared:
-    """What all runs have that one process carries out."""
+    """What all runs of one process share."""
 
     chromium: SharedChromium
     lessons: Path
-    """The memory of the arm that learns."""
+    """The memory of the arm with lessons."""
 
 
 async def run_trial(
     application: Application, seed: int, arm: str, shared: Shared, script: tuple[Step, ...] = ()
 ) -> DriftTrial:
-    """`script` is the plan of the arms that have one."""
+    """Run one trial. `script` is the plan of the arms that follow a fixed one."""
     await shared.chromium.ensure_started()
     began = time.monotonic()
     with application.start(seed) as started:
-        person = Person(started)
-        told = (
-            await _ours(application, started, person, _Ours(arm=arm, seed=seed, shared=shared))
-            if arm in (OURS, *ABOUT_RECOVERY)
-            else await _other(application, started, arm, script, shared.chromium)
+        approver = RecordApprover(started)
+        report = (
+            await _run_midcourse(application, started, approver, _MidcourseArm(arm=arm, seed=seed, shared=shared))
+            if arm in (OURS, *RECOVERY_ARMS)
+            else await _run_baseline(application, started, arm, script, shared.chromium)
         )
         truth = started.truth()
     return DriftTrial(
@@ -97,40 +97,44 @@ async def run_trial(
         happened=truth.done,
         twice=truth.twice,
         unasked=truth.unasked,
-        asked=person.approvals + person.doubts,
-        approvals=person.approvals,
-        doubts=person.doubts,
+        asked=approver.approvals + approver.doubts,
+        approvals=approver.approvals,
+        doubts=approver.doubts,
         seconds=round(time.monotonic() - began, 2),
-        **told,
+        **report,
     )
 
 
-async def script_of(application: Application, chromium: SharedChromium) -> tuple[Step, ...]:
-    """The steps of the task where nothing goes wrong."""
+async def record_steps(application: Application, chromium: SharedChromium) -> tuple[Step, ...]:
+    """Run the task without drift, and return its steps."""
     store = MemoryStore()
     with application.start(0, calm=True) as started:
-        agent = _agent(application, started, Person(started), store, chromium)
-        result = await agent.run(_task(application), run_id="script")
+        agent = _make_agent(application, started, RecordApprover(started), store, chromium)
+        result = await agent.run(_make_task(application), run_id="script")
     assert result.verified, f"{application.name} does not even work without trouble: {result.final_detail}"
     return await list_completed_steps(store, result)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Ours:
+class _MidcourseArm:
     arm: str
     seed: int
     shared: Shared
 
     @property
     def memory(self) -> Memory | None:
-        return SqliteMemory(self.shared.lessons, agent="drift") if self.arm == LEARNED else None
+        return SqliteMemory(self.shared.lessons, agent="drift") if self.arm == WITH_LESSONS else None
 
 
-async def _ours(application: Application, started: Started, person: Person, ours: _Ours) -> dict[str, Any]:
+async def _run_midcourse(
+    application: Application, started: Started, approver: RecordApprover, midcourse_arm: _MidcourseArm
+) -> dict[str, Any]:
     store = MemoryStore()
-    agent = replace(_agent(application, started, person, store, ours.shared.chromium), memory=ours.memory)
-    task = replace(application.task, limits=NO_RECOVERY if ours.arm == UNMENDED else LIMITS)
-    result = await agent.run(task, run_id=f"trial-{application.name}-{ours.seed}")
+    agent = replace(
+        _make_agent(application, started, approver, store, midcourse_arm.shared.chromium), memory=midcourse_arm.memory
+    )
+    task = replace(application.task, limits=NO_RECOVERY if midcourse_arm.arm == WITHOUT_RECOVERY else LIMITS)
+    result = await agent.run(task, run_id=f"trial-{application.name}-{midcourse_arm.seed}")
     return {
         "claimed": result.success,
         "calls": result.planner_calls,
@@ -141,21 +145,21 @@ async def _ours(application: Application, started: Started, person: Person, ours
     }
 
 
-async def _other(
+async def _run_baseline(
     application: Application, started: Started, arm: str, script: tuple[Step, ...], chromium: SharedChromium
 ) -> dict[str, Any]:
     ports = Ports(
         run_id="trial",
-        task=_task(application),
-        world=_browser(chromium, started, {**application.origin, "safe": EVERYTHING}),
+        task=_make_task(application),
+        world=_make_browser(chromium, started, {**application.origin, "safe": ALL_REQUESTS}),
         planner=started.planner,
-        approver=Person(started),
+        approver=RecordApprover(started),
         store=MemoryStore(),
         clock=SystemClock(),
         vault=Vault(application.secrets),
     )
     try:
-        tally = await _loop(ports, arm, script)
+        tally = await _run_loop(ports, arm, script)
     finally:
         await ports.world.close()
     return {
@@ -168,28 +172,28 @@ async def _other(
     }
 
 
-async def _loop(ports: Ports, arm: str, script: tuple[Step, ...]) -> Tally:
+async def _run_loop(ports: Ports, arm: str, script: tuple[Step, ...]) -> Tally:
     if arm == PLAIN:
         return await run_plain_replan_loop(ports, max_replans=LIMITS.max_replans, max_calls=LIMITS.max_calls)
-    return await follow(ports, script, retries=RETRIES if arm == RETRY else 0)
+    return await follow_script(ports, script, retries=RETRIES if arm == RETRY else 0)
 
 
-def _agent(
-    application: Application, started: Started, person: Person, store: MemoryStore, chromium: SharedChromium
+def _make_agent(
+    application: Application, started: Started, approver: RecordApprover, store: MemoryStore, chromium: SharedChromium
 ) -> Agent:
     return Agent(
-        world=_browser(chromium, started, application.origin),
+        world=_make_browser(chromium, started, application.origin),
         planner=started.planner,
-        approver=person,
+        approver=approver,
         store=store,
         vault=Vault(application.secrets),
     )
 
 
-def _browser(chromium: SharedChromium, started: Started, origin: Mapping[str, object]) -> SharedBrowser:
-    place = urlsplit(started.url)
-    return SharedBrowser(chromium, started.url, origins={f"{place.scheme}://{place.netloc}": origin})
+def _make_browser(chromium: SharedChromium, started: Started, origin: Mapping[str, object]) -> SharedBrowser:
+    url = urlsplit(started.url)
+    return SharedBrowser(chromium, started.url, origins={f"{url.scheme}://{url.netloc}": origin})
 
 
-def _task(application: Application) -> Task:
+def _make_task(application: Application) -> Task:
     return replace(application.task, limits=LIMITS)

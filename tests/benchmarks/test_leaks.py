@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw
 
-from benchmarks.leak_checks.pictures import alike, strangers
-from benchmarks.leak_checks.sinks import files, hits
+from benchmarks.leak_checks.pictures import find_unmatched, look_alike
+from benchmarks.leak_checks.sinks import find_hits, read_files
 from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
@@ -34,10 +34,10 @@ def drawn(text: str = "", ink: int = 0, corner: int = 162) -> bytes:
 
 
 def test_pictures_are_told_apart_by_a_letter_however_faint_and_not_by_the_corner_of_a_button():
-    assert alike(drawn("pin"), drawn("pin", corner=161))
-    assert not alike(drawn("pin"), drawn("pit"))
-    assert not alike(drawn(), drawn(".", ink=250))
-    assert strangers({"a": drawn("1"), "b": drawn("2")}, {"c": drawn("2", corner=161), "d": drawn("3")}) == ["a"]
+    assert look_alike(drawn("pin"), drawn("pin", corner=161))
+    assert not look_alike(drawn("pin"), drawn("pit"))
+    assert not look_alike(drawn(), drawn(".", ink=250))
+    assert find_unmatched({"a": drawn("1"), "b": drawn("2")}, {"c": drawn("2", corner=161), "d": drawn("3")}) == ["a"]
 
 
 async def test_a_secret_in_a_compressed_observation_is_found(tmp_path: Path) -> None:
@@ -49,4 +49,4 @@ async def test_a_secret_in_a_compressed_observation_is_found(tmp_path: Path) -> 
         await store.begin(Run(id="a"), Task(goal="Read"))
         await store.save_observation("a", leaking)
     assert b"tiger" not in (tmp_path / "midcourse.db").read_bytes()
-    assert hits(files(tmp_path)["SQLite"], {"password": "tiger"}) != []
+    assert find_hits(read_files(tmp_path)["SQLite"], {"password": "tiger"}) != []

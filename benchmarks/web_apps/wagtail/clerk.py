@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from benchmarks.web_apps.clerk import DONE, Clerk, Screen, click, form, press, steps
+from benchmarks.web_apps.clerk import DONE, Clerk, Screen, click, form, plan_steps, press
 from midcourse.domain.argument import Reference
 from midcourse.domain.expectation import Expectation, Probe, SurfaceMatches, ZoneAppears
 from midcourse.domain.plan import GLOBAL, Draft
@@ -39,30 +39,30 @@ class WagtailClerk(Clerk):
             case _:
                 return self._list()
 
-    def _around(self, screen: Screen) -> PlanDraft | None:
-        if notice := screen.zone("button", NOTICE):
-            return steps(click(notice, "Close the notice"))
-        return self._list() if screen.failed else None
+    def _handle_interruptions(self, screen: Screen) -> PlanDraft | None:
+        if notice := screen.find_zone("button", NOTICE):
+            return plan_steps(click(notice, "Close the notice"))
+        return self._list() if screen.has_failed else None
 
     def _list(self) -> PlanDraft:
-        return steps(
+        return plan_steps(
             Draft(zone=GLOBAL, skill="navigate", arguments=(("url", self.url),), says="Open the list of pages")
         )
 
     def _listing(self, screen: Screen) -> PlanDraft | None:
-        if screen.zone("link", TITLE):
+        if screen.find_zone("link", TITLE):
             return DONE
-        if screen.did(PUBLISH):
+        if screen.has_done(PUBLISH):
             return self._list()
         return press(screen, "link", "Add child page") or _wait("Add child page")
 
     def _editor(self, screen: Screen) -> PlanDraft | None:
-        if screen.did(PUBLISH):
+        if screen.has_done(PUBLISH):
             return self._list()
-        actions = screen.zone("button", "More actions")
+        actions = screen.find_zone("button", "More actions")
         if actions is None:
             return _wait("More actions")
-        if screen.says(RELATED, "text"):
+        if screen.shows_text(RELATED, "text"):
             fading = screen.dialog or actions.get("covered")
             return _wait("More actions") if fading else self._publish(screen)
         if screen.dialog:
@@ -79,12 +79,12 @@ class WagtailClerk(Clerk):
         )
 
     def _publish(self, screen: Screen) -> PlanDraft | None:
-        button = screen.zone("button", "Publish")
+        button = screen.find_zone("button", "Publish")
         if button is None:
             return form(screen, {"Title *": TITLE, "Summary *": SUMMARY}, "More actions")
         shown = Probe(name="page_shows", arguments=(("url", self.public), ("text", TITLE)))
-        return steps(Draft(zone=button.id, skill="click", says=PUBLISH, expect=LISTED, probe=shown))
+        return plan_steps(Draft(zone=button.id, skill="click", says=PUBLISH, expect=LISTED, probe=shown))
 
 
 def _wait(text: str) -> PlanDraft:
-    return steps(Draft(zone=GLOBAL, skill="wait_for", arguments=(("text", text),), says=f"Wait for '{text}'"))
+    return plan_steps(Draft(zone=GLOBAL, skill="wait_for", arguments=(("text", text),), says=f"Wait for '{text}'"))
