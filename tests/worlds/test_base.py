@@ -145,7 +145,7 @@ def test_parameters_come_from_annotations() -> None:
     assert not take.on_zone
 
 
-def test_a_class_without_a_name_gets_its_own() -> None:
+def test_class_without_a_name_gets_one_from_the_class() -> None:
     assert Everything().name == "everything"
 
 
@@ -155,7 +155,7 @@ async def test_a_scene_may_bring_its_own_fingerprint() -> None:
     assert seen.fingerprint == "mine"
 
 
-async def test_what_a_skill_returns_becomes_an_outcome() -> None:
+async def test_result_of_a_skill_becomes_an_outcome() -> None:
     world = Everything()
     arguments: Pairs = (("text", "hi"), ("count", 2.0), ("size", 3), ("page", "b"))
     assert await world.act(call("take", arguments=arguments)) == Outcome(data=(("text", "hi"), ("count", 2)))
@@ -305,7 +305,7 @@ class Clumsy(BaseWorld):
         raise RuntimeError("cannot tell")
 
 
-async def test_what_raises_is_a_failed_look_an_unclear_probe_or_an_unreadable_form() -> None:
+async def test_exceptions_become_a_failed_look_an_unclear_probe_or_no_commit_set() -> None:
     world = Clumsy()
     seen = await world.observe()
     assert isinstance(seen, Unseen)
@@ -388,6 +388,6 @@ def test_a_declaration_that_makes_no_sense_is_refused_when_the_class_is_made(
 def needs_a_zone(self: BaseWorld, zone: Zone) -> None: ...
 
 
-def test_a_world_that_shows_nothing_is_told_what_to_write() -> None:
+def test_world_with_zones_and_without_look_gets_an_error_with_advice() -> None:
     with pytest.raises(NotImplementedError, match="give it a `look` method"):
         declare(odd=skill(needs_a_zone))().look()

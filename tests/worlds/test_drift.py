@@ -84,7 +84,7 @@ def test_each_kind_comes_at_its_own_rate() -> None:
         assert met[kind] / 10_000 == pytest.approx(drift.rate(kind), rel=0.15, abs=0.004)
 
 
-def test_what_takes_time_takes_as_long_as_the_drift_says() -> None:
+def test_faults_take_as_long_as_the_drift_says() -> None:
     drift = Drift(load_seconds=3.0, timeout_seconds=4.0, late_seconds=5.0)
     assert [drift.fault(kind).seconds for kind in ("slow_load", "done_but_timeout", "stored_late", "popup")] == [
         3.0,
@@ -131,7 +131,7 @@ async def test_trouble_does_not_depend_on_the_time() -> None:
     assert met[0] == met[1] == met[2] != []
 
 
-async def test_a_new_session_begins_anew() -> None:
+async def test_new_session_meets_the_same_trouble_again() -> None:
     world = Shop(drift="stormy", seed=3, clock=FakeClock())
     first = await troubled_acts(world, 80)
     await world.open()
@@ -149,7 +149,7 @@ def test_another_rate_changes_that_kind_only() -> None:
         assert {k: f for k, f in a.items() if k != "popup"} == {k: f for k, f in b.items() if k != "popup"}
 
 
-async def test_what_was_ordered_comes_with_what_chance_brings() -> None:
+async def test_ordered_faults_come_before_those_by_chance() -> None:
     world = Shop(drift={"transient": 1.0}, faults=[Fault(kind="transient", detail="to order")], clock=FakeClock())
     hand = Hand(world)
     assert (await hand.do("go", page="basket")).detail == "to order"

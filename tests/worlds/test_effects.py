@@ -25,7 +25,7 @@ def note(number: int, at: float = 1.0) -> Happened:
     return Happened(effect="note", at=at, values={"number": number})
 
 
-def test_what_one_world_leaves_another_sees(tmp_path: Path) -> None:
+def test_effects_of_one_log_are_visible_in_another(tmp_path: Path) -> None:
     one, two = (EffectLog(str(tmp_path / "log.jsonl")) for _ in range(2))
     one.append(note(1))
     two.append(note(2))
@@ -35,7 +35,7 @@ def test_what_one_world_leaves_another_sees(tmp_path: Path) -> None:
     assert len(one) == len(two) == 3
 
 
-def test_a_line_that_is_only_half_there_is_not_there_and_the_next_one_is_whole(tmp_path: Path) -> None:
+def test_half_written_line_is_ignored_and_the_next_one_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     log = EffectLog(str(path))
     log.append(note(1))

@@ -91,7 +91,7 @@ async def test_the_same_invoice_twice_is_booked_twice() -> None:
         ("cost", "41", "the cost centre must have four digits"),
     ],
 )
-async def test_a_malformed_value_is_told_at_its_field_and_nothing_is_booked(
+async def test_malformed_value_is_reported_at_its_field_and_nothing_is_booked(
     field: str, value: Scalar, says: str
 ) -> None:
     world = Erp()
@@ -111,7 +111,7 @@ async def test_a_malformed_value_is_told_at_its_field_and_nothing_is_booked(
     assert len(world.happened("invoice")) == 1
 
 
-async def test_everything_that_is_wrong_is_told_at_once() -> None:
+async def test_all_errors_of_a_form_are_reported_at_once() -> None:
     hand = Hand(Erp())
     await open_form(hand)
     ok(await hand.on("Submit", "submit"))
@@ -148,7 +148,7 @@ async def test_the_commit_set_is_the_whole_form_and_reading_it_books_nothing() -
     assert await world.commit_set(hand.call("submit", await hand.zone("Cancel"))) is None
 
 
-async def test_wrong_credentials_are_told() -> None:
+async def test_wrong_credentials_are_reported() -> None:
     hand = Hand(Erp(username="ada", password="hopper"))
     ok(await hand.on("ERP", "double_click"))
     ok(await hand.on("User", "fill", text="ada"))

@@ -202,7 +202,7 @@ async def test_stored_but_error(stage: Stage, tmp_path: Path) -> None:
     assert await player.hand.title() == stage.before
 
 
-async def test_who_believes_the_error_page_orders_twice(tmp_path: Path) -> None:
+async def test_ordering_again_after_a_false_error_page_orders_twice(tmp_path: Path) -> None:
     player = Player(STAGES["shop"], tmp_path, "stored_but_error", stored=True)
     await player.prepare()
     ok(await player.act())
@@ -307,7 +307,7 @@ async def test_renamed(name: str, tmp_path: Path) -> None:
     assert player.effects() == 1
 
 
-async def test_without_a_word_for_it_a_renamed_thing_is_the_new_one_and_stays_it() -> None:
+async def test_renamed_zone_without_a_given_name_stays_renamed() -> None:
     hand = Hand(Shop(faults=[Fault(kind="renamed", times=2)]))
     assert (await hand.on("Stapler", "set_quantity", quantity=1)).reason == "target_not_visible"
     assert (await hand.on("Stapler (new)", "set_quantity", quantity=1)).reason == "target_not_visible"
@@ -365,7 +365,7 @@ async def test_expired(name: str, login: str, tmp_path: Path) -> None:
     assert player.effects() == 1
 
 
-async def test_only_acts_of_somebody_who_is_logged_in_can_find_the_session_expired() -> None:
+async def test_session_expires_only_for_acts_after_the_log_in() -> None:
     hand = Hand(Web(faults=[Fault(kind="expired")]))
     await log_in(hand)
     assert await hand.title() == "Dashboard"
@@ -385,7 +385,7 @@ async def test_flip(stage: Stage) -> None:
     ]
 
 
-async def test_what_is_flipped_away_cannot_be_acted_on() -> None:
+async def test_zone_that_flipped_away_cannot_be_acted_on() -> None:
     hand = Hand(Shop(faults=[Fault(kind="flip", nth=2)]))
     stapler = await hand.zone("Stapler")
     assert await hand.title() == "Reconnecting"
@@ -395,7 +395,7 @@ async def test_what_is_flipped_away_cannot_be_acted_on() -> None:
     ok(await hand.do("set_quantity", stapler, quantity=1))
 
 
-async def test_one_can_wait_for_a_page_to_load() -> None:
+async def test_waiting_lets_a_page_load() -> None:
     clock = FakeClock()
     hand = Hand(Shop(clock=clock, faults=[Fault(kind="slow_load", skill="go", seconds=5.0)]))
     ok(await hand.do("go", page="basket"))
@@ -443,7 +443,7 @@ def test_a_fault_that_makes_no_sense_is_refused(kind: Simulated, fault: Mapping[
         kind(faults=[fault])
 
 
-async def test_an_act_may_take_its_time() -> None:
+async def test_act_may_take_time() -> None:
     clock = FakeClock()
     hand = Hand(Shop(act_seconds=2.0, clock=clock))
     ok(await hand.do("go", page="basket"))

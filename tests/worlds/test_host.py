@@ -102,7 +102,7 @@ async def test_a_session_is_worked_through_its_host_and_ends_with_it(tmp_path: P
     assert list((tmp_path / "world").glob("host-*.json")) == []
 
 
-async def test_who_was_taken_over_from_is_shut_out(tmp_path: Path) -> None:
+async def test_previous_client_is_refused_after_a_take_over(tmp_path: Path) -> None:
     first, second = remote_shop(tmp_path), remote_shop(tmp_path)
     handle = await first.open()
     async with opened_by_attaching(second, handle):
@@ -125,7 +125,7 @@ async def test_who_was_taken_over_from_is_shut_out(tmp_path: Path) -> None:
         assert orders(tmp_path) == ["R-1"]
 
 
-async def test_who_comes_for_an_earlier_turn_takes_nothing_over(tmp_path: Path) -> None:
+async def test_client_of_an_earlier_turn_cannot_take_over(tmp_path: Path) -> None:
     """A worker that was frozen before it attached, and is let go on when another has long taken over."""
     first, frozen, again = remote_shop(tmp_path), remote_shop(tmp_path), remote_shop(tmp_path)
     first.set_turn((2, 20))
@@ -161,7 +161,7 @@ async def test_an_act_of_the_old_epoch_that_waits_for_its_turn_is_not_begun(tmp_
         assert not (tmp_path / "two.begun").exists()
 
 
-async def test_a_bar_waits_for_the_act_under_way_and_then_holds_for_everybody(tmp_path: Path) -> None:
+async def test_bar_waits_for_the_act_under_way_and_then_holds_for_all_clients(tmp_path: Path) -> None:
     first, second = gate(tmp_path), gate(tmp_path)
     handle = await first.open()
     call = Hand(first).call("work", name="one")
@@ -261,7 +261,7 @@ async def test_a_client_that_is_killed_leaves_the_session_as_it_was(tmp_path: Pa
         ok(await hand.do("go", page="orders"))
 
 
-async def test_a_host_that_is_killed_is_a_lost_world_and_can_be_opened_anew(tmp_path: Path) -> None:
+async def test_killed_host_is_a_lost_world_and_can_be_opened_again(tmp_path: Path) -> None:
     world = remote_shop(tmp_path)
     handle = await world.open()
     hand = Hand(world)
@@ -323,7 +323,7 @@ async def test_a_frozen_host_cannot_be_barred_or_taken_over_and_does_not_act_lat
         assert isinstance(await world.observe(), Observation)
 
 
-async def test_an_act_that_nobody_waits_for_is_not_begun(tmp_path: Path) -> None:
+async def test_act_after_its_deadline_is_not_begun(tmp_path: Path) -> None:
     served = session.Session(Gate(str(tmp_path)))
     call = Hand(Gate("")).call("work", name="one")
     outcome = await served.act(served.attach(time.time() + 60).epoch, call, time.time() - 1)
@@ -331,7 +331,7 @@ async def test_an_act_that_nobody_waits_for_is_not_begun(tmp_path: Path) -> None
     assert not (tmp_path / "one.begun").exists()
 
 
-async def test_giving_up_an_act_does_not_stop_it_and_keeps_nobody_waiting(tmp_path: Path) -> None:
+async def test_cancelled_wait_does_not_stop_the_act_or_block_the_client(tmp_path: Path) -> None:
     async with opened(world := gate(tmp_path)):
         call = Hand(world).call("work", name="one")
         acting = asyncio.create_task(world.act(call))
@@ -344,14 +344,14 @@ async def test_giving_up_an_act_does_not_stop_it_and_keeps_nobody_waiting(tmp_pa
         assert (tmp_path / "one.done").exists()
 
 
-async def test_a_forgotten_host_goes_away_and_closes_its_world(tmp_path: Path) -> None:
+async def test_idle_host_ends_and_closes_its_world(tmp_path: Path) -> None:
     diary = RemoteWorld("tests.worlds.hosted:Diary", options={"folder": str(tmp_path)}, folder=tmp_path, idle=1.5)
     handle = decode(Handle, await diary.open())
     await until(lambda: not serves(handle))
     assert (tmp_path / "closed").exists()
 
 
-async def test_a_host_told_to_stop_closes_its_world(tmp_path: Path) -> None:
+async def test_terminated_host_closes_its_world(tmp_path: Path) -> None:
     options = {"folder": str(tmp_path)}
     diary = RemoteWorld("tests.worlds.hosted:Diary", options=options, folder=tmp_path / "world")
     handle = decode(Handle, await diary.open())
@@ -363,7 +363,7 @@ async def test_a_host_told_to_stop_closes_its_world(tmp_path: Path) -> None:
     assert seen.reason == "world_lost"
 
 
-async def test_what_must_be_concealed_is_told_to_the_world_itself(tmp_path: Path) -> None:
+async def test_values_to_conceal_reach_the_world(tmp_path: Path) -> None:
     diary = RemoteWorld("tests.worlds.hosted:Diary", options={"folder": str(tmp_path)}, folder=tmp_path)
     async with opened(diary):
         await diary.conceal((("pin", "2580"),))
@@ -382,7 +382,7 @@ async def test_a_host_logs_no_secret(tmp_path: Path) -> None:
         assert "hunter2" not in log.read_text()
 
 
-async def test_what_a_skill_raises_leaves_its_outcome_unknown(tmp_path: Path) -> None:
+async def test_exception_of_a_skill_leaves_its_outcome_unknown(tmp_path: Path) -> None:
     diary = RemoteWorld("tests.worlds.hosted:Diary", options={"folder": str(tmp_path)}, folder=tmp_path)
     async with opened(diary):
         outcome = await Hand(diary).do("tear")
@@ -409,7 +409,7 @@ async def test_a_world_that_cannot_be_made_or_opened_says_why(
         await RemoteWorld(spec, options=options, folder=tmp_path).open()
 
 
-async def test_without_the_token_the_host_says_nothing(tmp_path: Path) -> None:
+async def test_host_answers_nothing_without_the_token(tmp_path: Path) -> None:
     async with opened(world := remote_shop(tmp_path)) as handle:
         known = decode(Handle, handle)
         assert not await remote_shop(tmp_path).attach(handle.replace(known.token, "guess"))
@@ -422,7 +422,7 @@ async def test_without_the_token_the_host_says_nothing(tmp_path: Path) -> None:
         assert (host_file(tmp_path).stat().st_mode & 0o777) == 0o600
 
 
-def test_a_host_that_nobody_was_told_of_is_taken_over(tmp_path: Path):
+def test_host_without_a_stored_handle_is_taken_over(tmp_path: Path):
     """Its starter died between starting it and writing the handle down."""
 
     async def story() -> tuple[str, str]:

@@ -122,9 +122,7 @@ async def test_the_token_is_looked_at_before_the_body_is_waited_for(tmp_path: Pa
         ("DELETE /sessions", b"", 404, "not a request to a host"),
     ],
 )
-async def test_what_a_host_cannot_answer_it_says_in_json(
-    tmp_path: Path, what: str, body: bytes, status: int, says: str
-) -> None:
+async def test_errors_of_a_host_are_json(tmp_path: Path, what: str, body: bytes, status: int, says: str) -> None:
     async with serving(tmp_path) as (_, host), wire(host) as line:
         method, _, path = what.partition(" ")
         for _ in range(2):  # the connection is good for another
@@ -155,7 +153,7 @@ async def test_what_a_host_cannot_answer_it_says_in_json(
         ("GET /sessions HTTP/1.1\r\nX: " + "x" * 20_000, 431),
     ],
 )
-async def test_what_is_not_our_http_is_refused_and_hung_up_on(tmp_path: Path, head: str, status: int) -> None:
+async def test_malformed_http_is_refused_and_closes_the_connection(tmp_path: Path, head: str, status: int) -> None:
     async with serving(tmp_path) as (_, host), wire(host) as line:
         await line.write(f"{head}\r\nHost: x\r\n\r\n".encode("latin-1"))
         answered, trouble = await line.reply()
@@ -172,9 +170,7 @@ async def test_a_body_that_is_too_large_is_refused_and_the_world_is_still_there(
         await post(handle, "/observe", '{"epoch": 1}', 20)
 
 
-async def test_what_a_world_raises_is_not_taken_for_a_bad_request(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_exception_of_a_world_is_not_a_bad_request(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)
     async with serving(tmp_path) as (_, host):
         await (diary := at("tests.worlds.hosted:Diary", host, "run-1", tmp_path)).open()
@@ -194,7 +190,7 @@ async def test_what_a_world_raises_is_not_taken_for_a_bad_request(
         b"GET /sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: 5\r\n\r\n123",
     ],
 )
-async def test_a_request_that_does_not_arrive_is_hung_up_on(
+async def test_incomplete_request_closes_the_connection(
     tmp_path: Path, begun: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "REQUEST_SECONDS", 0.1)
@@ -220,7 +216,7 @@ async def test_a_trickle_does_not_keep_a_request_alive(tmp_path: Path, monkeypat
         await asyncio.wait({trickling})
 
 
-async def test_a_connection_without_requests_is_closed_and_nobody_notices(
+async def test_idle_connection_is_closed_without_affecting_the_client(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "IDLE_SECONDS", 0.05)
@@ -290,7 +286,7 @@ async def test_one_connection_is_enough_for_one_run(tmp_path: Path, monkeypatch:
     assert len(made) == 1
 
 
-async def test_who_gives_up_does_not_leave_an_answer_to_the_next(tmp_path: Path) -> None:
+async def test_cancelled_request_does_not_leave_its_response_to_the_next(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, host):
         await (gate := at(GATE, host, "run-1", tmp_path)).open()
         acting = asyncio.create_task(Hand(gate).do("work", name="one"))
@@ -321,7 +317,7 @@ async def test_who_gives_up_does_not_leave_an_answer_to_the_next(tmp_path: Path)
         (None, HostTimeout),
     ],
 )
-async def test_whatever_answers_it_is_one_of_five(answer: bytes | None, error: type[Exception]) -> None:
+async def test_every_response_maps_to_one_of_five_results(answer: bytes | None, error: type[Exception]) -> None:
     """A connection that broke is not a host that is surely gone."""
 
     gone = asyncio.Event()

@@ -111,7 +111,7 @@ async def test_a_key_is_free_again_after_an_opening_that_failed(tmp_path: Path) 
         await at(DIARY, host, "run-1", tmp_path).open()
 
 
-async def test_who_opens_while_the_session_is_closing_gets_the_next_one(tmp_path: Path) -> None:
+async def test_opening_while_the_session_is_closing_gets_a_new_one(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, host):
         first, second = at(GATE, host, "run-1", tmp_path), at(GATE, host, "run-1", tmp_path)
         handle = await first.open()
@@ -215,7 +215,7 @@ async def test_a_worker_that_was_frozen_right_before_it_acts_does_nothing(tmp_pa
 # --- their end
 
 
-async def test_a_session_that_nobody_asks_for_is_closed_and_the_others_stay(tmp_path: Path) -> None:
+async def test_idle_session_is_closed_and_the_others_stay(tmp_path: Path) -> None:
     async with serving(tmp_path) as (host, there):
         options = {"folder": str(tmp_path)}
         forgotten = RemoteWorld(DIARY, options=options, host=there, key="forgotten", idle=0.2)
@@ -231,13 +231,13 @@ async def test_a_session_that_nobody_asks_for_is_closed_and_the_others_stay(tmp_
         assert isinstance(await kept.observe(), Observation)
 
 
-async def test_nobody_gets_more_idle_time_than_the_host_gives(tmp_path: Path) -> None:
+async def test_idle_time_of_a_session_is_limited_by_the_host(tmp_path: Path) -> None:
     async with serving(tmp_path, idle=0.2) as (host, there):
         await RemoteWorld(SHOP, host=there, idle=3600.0).open()
         await until(lambda: len(host.sessions) == 0)
 
 
-async def test_a_host_for_one_world_takes_nobody_in_once_that_is_closed(tmp_path: Path) -> None:
+async def test_host_for_one_world_refuses_sessions_once_it_is_closed(tmp_path: Path) -> None:
     """It is about to go, and would close whatever it opened now."""
     async with serving(tmp_path, once=True) as (_, host):
         await (world := shop(host, "run-1")).open()
@@ -246,7 +246,7 @@ async def test_a_host_for_one_world_takes_nobody_in_once_that_is_closed(tmp_path
             await world.open()
 
 
-async def test_a_host_that_goes_lets_acts_finish_and_closes_every_world(tmp_path: Path) -> None:
+async def test_stopping_host_lets_acts_finish_and_closes_every_world(tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
         _, host = await stack.enter_async_context(serving(tmp_path))
         gate, diary = at(GATE, host, "gate", tmp_path), at(DIARY, host, "diary", tmp_path)
@@ -298,7 +298,7 @@ async def test_a_host_that_is_killed_is_lost_to_all_its_sessions(tmp_path: Path)
 
 
 @pytest.mark.slow
-async def test_a_host_that_comes_back_on_its_port_knows_nobody_from_before(tmp_path: Path) -> None:
+async def test_restarted_host_does_not_know_earlier_sessions(tmp_path: Path) -> None:
     """Not even with the same token: the sessions are others, and so nobody acts in the wrong one."""
     (tmp_path / "token").write_text("a-token-of-our-own-choice")
     same = ("--token-file", str(tmp_path / "token"))

@@ -44,7 +44,7 @@ def test_the_same_again_is_refused_unless_the_ledger_knows_the_first(file: Path)
     assert "command 8" in memory.begin("run", "other", 9, (3,))
 
 
-def test_what_did_not_happen_is_sent_again_by_a_run_that_knows_of_it(file: Path) -> None:
+def test_act_that_did_not_happen_is_sent_again_by_a_run_that_knows_it(file: Path) -> None:
     memory = ActMemory(file)
     assert memory.begin("run", "order", 7, ()) == ""
     assert memory.begin("run", "order", 9, (7,)) == ""
@@ -59,7 +59,7 @@ def test_a_refused_command_stands_for_those_that_the_run_does_not_know(file: Pat
     assert ActMemory(file).begin("run", "order", 12, (9,)) == ""
 
 
-def test_the_next_host_knows(file: Path) -> None:
+def test_next_host_remembers_the_acts(file: Path) -> None:
     ActMemory(file).begin("run", "order", 7, ())
     assert "command 7" in ActMemory(file).begin("run", "order", 9, ())
 
@@ -132,7 +132,7 @@ def letters(folder: Path) -> int:
     return len(file.read_text(encoding="utf-8").splitlines()) if file.exists() else 0
 
 
-async def test_a_host_that_was_started_again_refuses_what_the_last_one_did(tmp_path: Path) -> None:
+async def test_restarted_host_refuses_acts_of_the_last_one(tmp_path: Path) -> None:
     async with letterbox(tmp_path) as world:
         assert (await post(world, 7)).status == "ok"
     async with letterbox(tmp_path) as world:
@@ -143,7 +143,7 @@ async def test_a_host_that_was_started_again_refuses_what_the_last_one_did(tmp_p
         assert letters(tmp_path) == 2
 
 
-async def test_what_can_be_undone_is_not_remembered(tmp_path: Path) -> None:
+async def test_reversible_acts_are_not_remembered(tmp_path: Path) -> None:
     async with letterbox(tmp_path) as world:
         assert (await post(world, 7, identity="")).status == "ok"
         assert (await post(world, 8, identity="")).status == "ok"

@@ -30,7 +30,7 @@ def terms(**more: object) -> dict[str, object]:
     return {"worlds": WorldRegistry([NOTEBOOK, SHOP]), "idle": 600.0, "park": 0.2, **more}
 
 
-async def test_a_session_that_is_not_used_is_parked_and_the_next_one_begins_with_what_it_stored(tmp_path: Path) -> None:
+async def test_unused_session_is_parked_and_the_next_one_starts_from_its_state(tmp_path: Path) -> None:
     async with serving(tmp_path, **terms()) as (host, there):
         world = notebook(there, tmp_path)
         handle = await world.open()
@@ -47,7 +47,7 @@ async def test_a_session_that_is_not_used_is_parked_and_the_next_one_begins_with
         assert host.sessions.parked == 0
 
 
-async def test_what_was_stored_is_for_the_same_key_with_the_same_options_only(tmp_path: Path) -> None:
+async def test_parked_state_is_for_the_same_key_and_options_only(tmp_path: Path) -> None:
     async with serving(tmp_path, **terms()) as (host, there):
         world = notebook(there, tmp_path)
         await world.open()
@@ -71,7 +71,7 @@ async def test_a_world_that_has_to_stay_open_or_cannot_be_parked_stays_until_it_
         assert isinstance(await stays.observe(), Observation)
 
 
-async def test_what_was_stored_is_forgotten_when_the_session_would_be_idle(tmp_path: Path) -> None:
+async def test_parked_state_is_deleted_when_the_session_would_be_idle(tmp_path: Path) -> None:
     async with serving(tmp_path, **terms(idle=0.4, park=0.1)) as (host, there):
         await notebook(there, tmp_path).open()
         await until(lambda: host.sessions.parked == 1)
@@ -91,7 +91,7 @@ async def test_a_world_that_ends_by_itself_leaves_its_host(tmp_path: Path) -> No
         assert host.sessions.parked == 0
 
 
-async def test_of_what_is_stored_the_oldest_goes_first() -> None:
+async def test_oldest_parked_state_is_deleted_first() -> None:
     parked = ParkedSessions(most=10)
     asks = [OpenAsk(world=NOTEBOOK, options={}, key=f"run-{number}") for number in range(3)]
     for ask in asks:
@@ -125,7 +125,7 @@ async def test_requests_for_a_session_wait_for_room_in_their_order(tmp_path: Pat
         assert order == ["a", "b", "c"]
 
 
-async def test_a_host_that_stays_full_is_not_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_host_that_stays_full_is_not_reported_as_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "WAITS_FOR_ROOM", 0.05)
     async with serving(tmp_path, **terms(most=1, park=600.0)) as (host, there):
         first, second = notebook(there, tmp_path, "first"), notebook(there, tmp_path, "second")

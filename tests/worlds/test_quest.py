@@ -105,7 +105,7 @@ async def test_dialogs_close_by_hand_or_by_themselves() -> None:
     assert await hand.title() == "Village"
 
 
-async def test_what_the_server_is_told_is_the_commit_set() -> None:
+async def test_commit_set_is_the_request_to_the_server() -> None:
     hand = Hand(Quest())
     ok(await hand.on("Elder Mara", "walk"))
     commit = await hand.world.commit_set(hand.call("accept_quest", await hand.zone("Accept quest")))

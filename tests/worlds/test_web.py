@@ -45,7 +45,7 @@ async def test_a_report_is_made_shown_listed_and_logged(tmp_path: Path) -> None:
     assert (await hand.on("Total", "read_report")).data == read.data
 
 
-async def test_wrong_credentials_are_told_and_only_the_name_stays() -> None:
+async def test_wrong_credentials_are_reported_and_only_the_name_stays() -> None:
     hand = Hand(Web())
     await log_in(hand, password="turing")
     assert await hand.title() == "Log in"
@@ -66,7 +66,7 @@ async def test_a_password_is_never_on_the_screen() -> None:
     assert "hopper" not in repr(await hand.see())
 
 
-async def test_what_is_billed_is_the_period_and_the_format() -> None:
+async def test_commit_set_is_the_period_and_the_format() -> None:
     hand = Hand(Web())
     await log_in(hand)
     await choose_period(hand)
@@ -106,7 +106,7 @@ async def test_a_request_that_makes_no_sense_is_turned_down_on_the_page() -> Non
     assert world.happened() == ()
 
 
-async def test_nobody_gets_anywhere_without_a_browser_or_a_login() -> None:
+async def test_pages_need_a_browser_and_a_login() -> None:
     hand = Hand(Web())
     assert (await hand.do("go", address="https://reports.example")).reason == "no_browser"
     ok(await hand.on("Browser", "click"))
@@ -122,7 +122,7 @@ async def test_nobody_gets_anywhere_without_a_browser_or_a_login() -> None:
     assert await hand.title() == "Log in"
 
 
-async def test_an_expired_session_loses_what_was_not_sent() -> None:
+async def test_expired_session_loses_the_unsent_form() -> None:
     world = Web(faults=[Fault(kind="expired", skill="generate")])
     hand = Hand(world)
     await log_in(hand)

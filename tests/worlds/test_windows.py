@@ -105,7 +105,7 @@ async def test_a_mark_stays() -> None:
     assert world.state.marks == ("main/Stamp", "main/Stamp")
 
 
-async def test_what_is_sent_is_in_the_log() -> None:
+async def test_sent_effects_are_in_the_log() -> None:
     world, hand = editor()
     ok(await hand.on("Post", "send"))
     assert [effect.values for effect in world.happened("sent")] == [{"what": "Post"}]
@@ -123,14 +123,14 @@ def test_how_far_away_a_dialog_is_counts_clicks() -> None:
 
 
 @pytest.mark.slow
-def test_the_first_hundred_are_as_they_were() -> None:
+def test_first_hundred_applications_are_unchanged() -> None:
     made = [application_of(seed) for seed in range(100)]
     text = repr([(one.application.views, one.application.shortcuts, one.goal) for one in made])
     assert blake2b(text.encode(), digest_size=8).hexdigest() == FROZEN
 
 
 @pytest.mark.parametrize("seed", range(0, 1000, 100))
-def test_every_one_has_a_goal_that_can_be_reached_and_names_that_tell_things_apart(seed: int) -> None:
+def test_every_application_has_a_reachable_goal_and_unique_names(seed: int) -> None:
     made = application_of(seed)
     views = made.application.views
     assert made.application.steps_to(made.goal, (MAIN,)) >= 2
@@ -141,7 +141,7 @@ def test_every_one_has_a_goal_that_can_be_reached_and_names_that_tell_things_apa
         assert len(labels) == len(set(labels))
 
 
-def test_words_are_related_by_what_they_are_about() -> None:
+def test_labels_are_related_by_shared_words() -> None:
     assert related("Proxy", "Proxy") == 1.0
     assert related("Proxy", "Proxy Advanced") > related("Network", "Proxy Advanced") > related("View", "Proxy Advanced")
     assert related("Page 3", "Backup of Page 3") > related("Page 1", "Backup of Page 3")

@@ -76,7 +76,7 @@ async def test_the_record_names_secrets_and_does_not_contain_them(visitor: Visit
     assert [deed.what for deed in (await handle(visitor, *click(100, 100))).deeds] == ["button '<secret pin>'"]
 
 
-async def test_a_dialog_is_told_and_answered(visitor: Visitor) -> None:
+async def test_dialog_is_reported_and_answered(visitor: Visitor) -> None:
     await visitor.visit(f"<button {PLACED.format(100, 100)} onclick=\"document.title = confirm('Sure?')\">Ask</button>")
     await visitor.see()
     await visitor.world.attend()

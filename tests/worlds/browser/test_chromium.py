@@ -8,14 +8,14 @@ from midcourse.errors import TaskInvalid
 from midcourse.worlds.browser import Browser
 
 
-async def test_without_playwright_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+async def test_without_playwright_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "playwright.async_api", None)
     with pytest.raises(TaskInvalid, match=r'pip install "midcourse\[browser\]"'):
         await Browser("http://127.0.0.1:1/").open()
 
 
 @pytest.mark.slow
-async def test_without_a_browser_it_says_so():
+async def test_without_a_browser_the_error_says_so():
     with pytest.raises(ConnectionError, match="no browser could be started"):
         await Browser("http://127.0.0.1:1/", executable="/no/such/chromium").open()
 

@@ -31,7 +31,7 @@ GOAL = Goal(
 )
 
 
-async def test_a_try_that_would_send_something_sends_nothing_and_nobody_is_asked(pages: Pages) -> None:
+async def test_try_of_a_detour_sends_nothing_and_asks_nothing(pages: Pages) -> None:
     """With an approver that would approve everything."""
     person, searcher = Approves(), Searcher()
     agent = Agent(

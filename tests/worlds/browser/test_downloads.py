@@ -37,7 +37,7 @@ async def test_file_is_a_zone_that_says_where_it_is(visitor: Visitor):
     assert [zone.id for zone in await files(visitor)] == ["download1", "download2"]
 
 
-async def test_where_a_file_is_can_be_brought_back(visitor: Visitor):
+async def test_path_of_a_download_can_be_extracted(visitor: Visitor):
     await visitor.visit(link_to_report(visitor.pages))
     ok(await visitor.on("Report", "click"))
     file = (await files(visitor))[-1]
@@ -58,7 +58,7 @@ async def test_files_stay_in_the_folder_that_was_named(pages: Pages, tmp_path: P
     }
 
 
-async def test_without_a_folder_they_go_with_the_browser(pages: Pages):
+async def test_without_a_folder_downloads_are_deleted_with_the_browser(pages: Pages):
     async with visiting(pages) as visitor:
         await visitor.visit(link_to_report(pages))
         ok(await visitor.on("Report", "click"))
@@ -67,7 +67,7 @@ async def test_without_a_folder_they_go_with_the_browser(pages: Pages):
     assert not path.parent.exists()
 
 
-async def test_folder_that_cannot_be_written_to_is_said(pages: Pages, tmp_path: Path):
+async def test_folder_that_cannot_be_written_to_is_an_error_of_the_zone(pages: Pages, tmp_path: Path):
     (tmp_path / "taken").write_text("no folder")
     async with visiting(pages, downloads=str(tmp_path / "taken")) as visitor:
         await visitor.visit(link_to_report(pages))

@@ -20,13 +20,13 @@ async def visitor(pages: Pages) -> AsyncGenerator[Visitor]:
         yield hand
 
 
-async def test_what_is_typed_can_be_sent_to_its_own_origin_by_get(visitor: Visitor):
+async def test_typed_text_can_be_sent_to_its_own_origin_by_get(visitor: Visitor):
     await visitor.visit("<label>Note <input oninput='new Image().src = `/seen?${this.value}`'></label>")
     ok(await visitor.on("Note", "type", text="private"))
     assert "GET /seen?private" in visitor.pages.hits
 
 
-async def test_a_get_that_nobody_declared_unsafe_does_what_it_does(visitor: Visitor):
+async def test_get_that_is_not_declared_unsafe_is_sent(visitor: Visitor):
     await visitor.visit("<a href='/delete?id=7'>Details</a>")
     ok(await visitor.on("Details", "click"))
     assert "GET /delete?id=7" in visitor.pages.hits
@@ -39,7 +39,7 @@ async def test_a_secret_can_be_typed_into_any_field_of_its_origin(visitor: Visit
     assert "GET /told?2580" in visitor.pages.hits
 
 
-async def test_what_is_declared_safe_carries_whatever_the_page_puts_in_it(visitor: Visitor):
+async def test_safe_request_carries_whatever_the_page_puts_in_it(visitor: Visitor):
     await visitor.visit(
         "<label>Note <input></label><script>addEventListener('input', event =>"
         " fetch('/autosave', {method: 'POST', body: event.target.value}))</script>"
@@ -48,7 +48,7 @@ async def test_what_is_declared_safe_carries_whatever_the_page_puts_in_it(visito
     assert visitor.pages.bodies["/autosave"].startswith(b"p")
 
 
-async def test_a_secret_without_words_is_in_the_picture(pages: Pages):
+async def test_secret_without_text_is_in_the_screenshot(pages: Pages):
     """Each of the two pages is pictured otherwise, although the secret is to be covered."""
     drawing = (
         "<canvas width=300 height=40></canvas><script>const brush = document.querySelector('canvas').getContext('2d');"
@@ -62,5 +62,5 @@ async def test_a_secret_without_words_is_in_the_picture(pages: Pages):
     assert pictures[0] != pictures[1]
 
 
-async def test_a_secret_in_a_code_of_the_page_is_not_known_for_one():
+async def test_secret_in_an_encoding_of_the_page_is_not_recognised():
     assert Redactor([("pin", "2580-1470")])("0741-0852") == "0741-0852"

@@ -33,7 +33,7 @@ def seen(*requests: tuple[str, str, dict[str, str]]) -> PolicyLearner:
     return learned
 
 
-def test_what_is_stricter_counts_at_once_and_what_is_looser_only_when_somebody_agrees() -> None:
+def test_stricter_rules_are_active_and_looser_ones_are_comments() -> None:
     learned = seen(
         ("GET", "/orders/17", PAGE),
         ("GET", "/logout?next=/", PAGE),
@@ -50,7 +50,7 @@ def test_what_is_stricter_counts_at_once_and_what_is_looser_only_when_somebody_a
     read_origins(agreed, SHOP)
 
 
-def test_what_was_rejected_may_be_evidence() -> None:
+def test_rejected_request_is_proposed_as_evidence() -> None:
     learned = seen(("POST", "/orders", PAGE))
     sent = SentRequest(request=Request(method="POST", url=f"{SHOP}/orders"))
     sent.response.append(b"HTTP/1.1 422 No\r\nContent-Length: 0\r\n\r\n")
@@ -60,7 +60,7 @@ def test_what_was_rejected_may_be_evidence() -> None:
     assert read_origins(agreed, SHOP).find_disproof("POST", f"{SHOP}/orders", 422, "")
 
 
-def test_whoever_was_refused_is_named() -> None:
+def test_refused_origins_are_proposed() -> None:
     learned = PolicyLearner()
     for what in (
         "GET https://cdn.example/x.js",
@@ -85,12 +85,12 @@ def test_whoever_was_refused_is_named() -> None:
         ("/v2/orders", "/v2/orders"),
     ],
 )
-def test_what_varies_is_left_open(path: str, said: str) -> None:
+def test_varying_parts_of_a_path_become_wildcards(path: str, said: str) -> None:
     assert generalize_path(path) == said
 
 
 @pytest.mark.slow
-async def test_a_person_at_a_browser_is_watched_and_not_held_up() -> None:
+async def test_session_of_a_person_is_watched_and_not_held() -> None:
     site = Site({"/": "<title>Shop</title>", "/orders": Answer("no", status=422), "/cancel": "gone"})
     other = Site({"/pixel": "x"})
     with learn_policy() as learned:
@@ -117,12 +117,12 @@ async def test_a_person_at_a_browser_is_watched_and_not_held_up() -> None:
 # --- from a finished run
 
 
-def test_what_led_up_to_the_last_request_is_safe() -> None:
+def test_requests_before_the_last_one_are_safe() -> None:
     requests = [f"POST {SHOP}{path}" for path in ("/tickets/new/1", "/tickets/new/2", "/tickets")]
     assert tomllib.loads(propose_policy(requests)) == {SHOP: {"safe": ["POST /tickets/new/*"]}}
 
 
-def test_what_names_an_effect_is_asked_about_wherever_it_is() -> None:
+def test_request_that_names_an_effect_is_not_safe() -> None:
     requests = [f"POST {SHOP}/basket", f"POST {SHOP}/orders/7/pay", f"POST {SHOP}/newsletter"]
     proposal = propose_policy(requests)
     assert tomllib.loads(proposal) == {SHOP: {"safe": ["POST /basket"]}}
@@ -133,11 +133,11 @@ def test_a_request_that_is_sent_last_and_before_is_not_safe() -> None:
     assert tomllib.loads(propose_policy([f"POST {SHOP}/form", f"POST {SHOP}/form"])) == {SHOP: {}}
 
 
-def test_each_origin_has_its_own() -> None:
+def test_each_origin_has_its_own_rules() -> None:
     other = "https://cards.example"
     proposal = tomllib.loads(propose_policy([f"POST {SHOP}/basket", f"POST {other}/cards"]))
     assert proposal == {SHOP: {"safe": ["POST /basket"]}, other: {}}
 
 
-def test_a_run_that_was_asked_about_nothing_needs_none() -> None:
+def test_run_without_questions_needs_no_policy() -> None:
     assert tomllib.loads(propose_policy([])) == {}

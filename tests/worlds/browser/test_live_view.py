@@ -54,7 +54,7 @@ def colour(seen: View, at: tuple[int, int]) -> tuple[int, ...]:
     return found
 
 
-async def test_nothing_is_pictured_unless_it_is_watched(visitor: Visitor, taken: list[str]) -> None:
+async def test_no_screenshot_is_taken_without_a_viewer(visitor: Visitor, taken: list[str]) -> None:
     await visitor.visit(FIELD)
     ok(await visitor.on("Name", "type", text="Ada"))
     await visitor.see()

@@ -90,7 +90,7 @@ async def test_a_button_on_a_canvas_is_clicked_in_the_middle_of_its_bounds(hand:
     assert await hand.title() == "Missed"
 
 
-async def test_what_is_in_a_closed_shadow_root_is_typed_into_and_read(hand: Hand, site: Site) -> None:
+async def test_field_in_a_closed_shadow_root_is_typed_into_and_read(hand: Hand, site: Site) -> None:
     body = """<!doctype html><title>Closed</title><body style="margin:0"><div id=host></div><script>
         const root = document.getElementById('host').attachShadow({mode: 'closed'});
         root.innerHTML = '<input value=old style="display:block;width:200px;height:30px;border:0;padding:0">';
@@ -174,9 +174,7 @@ async def test_bounds_are_css_pixels_whatever_the_scale_of_the_picture(site: Sit
 # --- the gate
 
 
-async def test_what_a_click_on_a_canvas_would_send_is_held_and_sent_once_as_it_was_shown(
-    hand: Hand, site: Site
-) -> None:
+async def test_request_of_a_click_on_a_canvas_is_held_and_sent_once_unchanged(hand: Hand, site: Site) -> None:
     await show(hand, site, CANVAS.replace("ACTION", ORDER))
     call = call_at(hand, "click", pictured())
     outcome = await hand.world.act(call)

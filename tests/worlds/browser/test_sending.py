@@ -71,9 +71,7 @@ def held(outcome: Outcome) -> bool:
 # --- a click
 
 
-async def test_a_click_lets_go_exactly_what_it_would_have_sent_and_clicks_no_second_time(
-    hand: Hand, site: Site
-) -> None:
+async def test_allowed_click_sends_the_held_request_without_a_second_click(hand: Hand, site: Site) -> None:
     script = "this.disabled = true; clicks = (window.clicks || 0) + 1; fetch('/orders', {method: 'POST', body: 'n=' + clicks})"
     await show(hand, site, f'<button onclick="{script}">Continue</button>')
     call, outcome = await tried(hand, "Continue")
@@ -84,7 +82,7 @@ async def test_a_click_lets_go_exactly_what_it_would_have_sent_and_clicks_no_sec
     assert await page_of(hand).evaluate("clicks") == 1
 
 
-async def test_a_form_goes_as_it_was_held_although_the_page_changed_since(hand: Hand, site: Site) -> None:
+async def test_form_is_sent_as_it_was_held_although_the_page_changed(hand: Hand, site: Site) -> None:
     await show(hand, site, FORM)
     call, outcome = await tried(hand, "Continue")
     assert held(outcome)
@@ -95,7 +93,7 @@ async def test_a_form_goes_as_it_was_held_although_the_page_changed_since(hand: 
     assert (await hand.title(), [asked.body for asked in site.asked]) == ("Ordered", [b"item=1"])
 
 
-async def test_without_being_allowed_the_same_call_sends_nothing_however_often(hand: Hand, site: Site) -> None:
+async def test_call_that_is_not_allowed_sends_nothing_however_often(hand: Hand, site: Site) -> None:
     await show(hand, site, FORM)
     call, _ = await tried(hand, "Continue")
     for _ in range(3):
@@ -118,7 +116,7 @@ async def test_the_same_call_after_a_crash_does_not_even_click_again(hand: Hand,
     assert site.effects() == ["POST /orders"]
 
 
-async def test_another_act_drops_what_waits_and_then_nobody_knows_what_it_would_send(hand: Hand, site: Site) -> None:
+async def test_another_act_drops_the_held_request(hand: Hand, site: Site) -> None:
     await show(hand, site, FORM + "<button>Something else</button>")
     call, outcome = await tried(hand, "Continue")
     assert held(outcome)
@@ -129,7 +127,7 @@ async def test_another_act_drops_what_waits_and_then_nobody_knows_what_it_would_
     assert site.asked == []
 
 
-async def test_what_the_page_takes_back_cannot_be_allowed_any_more(hand: Hand, site: Site) -> None:
+async def test_request_that_the_page_aborted_cannot_be_allowed(hand: Hand, site: Site) -> None:
     await show(
         hand,
         site,
@@ -212,7 +210,7 @@ async def test_a_frame_gets_the_answer_to_its_own_form(hand: Hand, site: Site) -
     await hand.zone("Thank you")
 
 
-async def test_a_page_that_was_agreed_to_is_gone_to(hand: Hand, site: Site) -> None:
+async def test_approved_destination_is_opened(hand: Hand, site: Site) -> None:
     """A destination that only the plan names is asked about, and binds nothing but itself."""
     await show(hand, site, "")
     call = hand.call("navigate", url=f"{site.url}/other")
@@ -221,7 +219,7 @@ async def test_a_page_that_was_agreed_to_is_gone_to(hand: Hand, site: Site) -> N
     assert await hand.title() == "Other"
 
 
-async def test_what_the_page_did_not_let_go_of_is_not_sent_later_either(hand: Hand, site: Site) -> None:
+async def test_form_that_the_page_stopped_is_not_sent_later(hand: Hand, site: Site) -> None:
     """It was released, and the page asks whether to leave it. The next navigation does not send it."""
     await show(hand, site, FORM)
     call, outcome = await tried(hand, "Continue")
@@ -239,7 +237,7 @@ async def test_what_the_page_did_not_let_go_of_is_not_sent_later_either(hand: Ha
 # --- what waits for nobody's call
 
 
-async def test_what_a_page_sends_by_itself_is_a_zone_and_goes_only_when_it_is_allowed(hand: Hand, site: Site) -> None:
+async def test_request_of_a_script_is_a_zone_and_is_sent_only_when_allowed(hand: Hand, site: Site) -> None:
     await show(hand, site, "<p>Calm</p>")
     await page_of(hand).evaluate("() => { fetch('/orders', {method: 'POST', body: JSON.stringify({n: 1})}) }")
     assert isinstance(hand.world, Browser)
@@ -255,9 +253,7 @@ async def test_what_a_page_sends_by_itself_is_a_zone_and_goes_only_when_it_is_al
     assert site.effects() == ["POST /orders"]
 
 
-async def test_a_form_that_nobody_meant_to_submit_can_be_sent_and_its_answer_is_followed(
-    hand: Hand, site: Site
-) -> None:
+async def test_form_submitted_by_a_script_can_be_sent_and_its_response_is_followed(hand: Hand, site: Site) -> None:
     await show(hand, site, FORM)
     site.pages["/orders"] = Answer(status=303, fields={"Location": "/other"})
     await page_of(hand).evaluate("() => document.forms[0].submit()")
@@ -270,7 +266,7 @@ async def test_a_form_that_nobody_meant_to_submit_can_be_sent_and_its_answer_is_
     assert (site.effects(), await hand.title()) == (["POST /orders"], "Other")
 
 
-async def test_only_what_waits_can_be_sent(hand: Hand, site: Site) -> None:
+async def test_only_held_requests_can_be_sent(hand: Hand, site: Site) -> None:
     await show(hand, site, "<button>Fine</button>")
     call = hand.call("send", await hand.zone("Fine"))
     assert await hand.world.commit_set(call) is None
@@ -305,7 +301,7 @@ async def test_an_answer_proves_that_nothing_was_stored_only_if_a_rule_says_so(
     assert site.effects() == ["POST /orders"]
 
 
-async def test_what_reached_nobody_is_known_to_have_done_nothing() -> None:
+async def test_request_that_reached_no_server_had_no_effect() -> None:
     site = Site({"/": FORM})
     async with site.served():
         browser = Browser(f"{site.url}/", quiet_seconds=0.03)
@@ -321,7 +317,7 @@ async def test_what_reached_nobody_is_known_to_have_done_nothing() -> None:
         await browser.close()
 
 
-async def test_what_is_declared_safe_is_an_ordinary_click(hand: Hand, site: Site) -> None:
+async def test_click_with_a_safe_request_is_not_held(hand: Hand, site: Site) -> None:
     await show(hand, site, "<button onclick=\"fetch('/draft/1', {method: 'POST'})\">Save</button>")
     ok((await tried(hand, "Save"))[1])
     assert site.effects() == ["POST /draft/1"]
@@ -330,7 +326,7 @@ async def test_what_is_declared_safe_is_an_ordinary_click(hand: Hand, site: Site
 # --- where it may go
 
 
-async def test_nobody_is_navigated_to_who_is_not_allowed_and_it_is_said_why(hand: Hand, site: Site) -> None:
+async def test_navigation_to_an_origin_that_is_not_allowed_fails_with_the_reason(hand: Hand, site: Site) -> None:
     async with Site({"/": "canary"}).served() as canary:
         outcome = await hand.do("navigate", url=f"{canary.url}/")
         assert (outcome.status, outcome.reason) == ("failed", "not_permitted")
@@ -363,7 +359,7 @@ async def test_a_secret_is_typed_only_where_it_belongs_and_is_pictured_nowhere(h
     assert ((await hand.zone("Password")).get("value"), hidden) == ("hunter2", 1)
 
 
-async def test_a_secret_is_not_typed_into_a_frame_of_somebody_else(site: Site) -> None:
+async def test_secret_is_not_typed_into_a_frame_of_another_origin(site: Site) -> None:
     async with Site({"/": "<input aria-label=Trap>"}).served("localhost") as other, Site().served() as home:
         home.pages["/"] = f"<iframe src='{other.url}/'></iframe>"
         browser = Browser(
@@ -413,7 +409,7 @@ async def test_a_secret_is_not_typed_into_a_frame_that_takes_the_focus(site: Sit
         "<input aria-label=Field maxlength=1 oninput='this.nextSibling.focus()'><input maxlength=6>",
     ],
 )
-async def test_a_secret_takes_the_place_of_what_was_in_the_field(hand: Hand, site: Site, fields: str) -> None:
+async def test_secret_replaces_the_text_of_the_field(hand: Hand, site: Site, fields: str) -> None:
     await show(hand, site, fields)
     call = hand.call("type", await hand.zone("Field"), text="hunter2")
     ok(await hand.world.act(replace(call, secrets=(("text", "password"),))))

@@ -80,7 +80,7 @@ async def test_screenshot_is_a_picture_without_passwords(pages: Pages):
     assert one == other
 
 
-async def test_when_there_are_screenshots_is_one_of_four():
+async def test_unknown_screenshot_policy_is_refused():
     with pytest.raises(TaskInvalid, match="never, on_change, on_failure or all"):
         Browser("http://127.0.0.1/", screenshots="sometimes")  # pyright: ignore[reportArgumentType]
 
@@ -105,7 +105,7 @@ def command_of(pid: int) -> bytes:
         return b""
 
 
-async def test_no_process_draws_an_address_bar_that_nobody_types_into(pages: Pages):
+async def test_no_process_draws_an_address_bar(pages: Pages):
     """Chromium has one for its popup in every context otherwise, which takes as much time as most pages do."""
     async with visiting(pages, **SMALL) as visitor:
         await visitor.visit("<p>Hello")
@@ -114,7 +114,7 @@ async def test_no_process_draws_an_address_bar_that_nobody_types_into(pages: Pag
     assert not [command for command in commands if b"--top-chrome-webui" in command]
 
 
-async def test_another_takes_the_session_over_and_chromium_dies_with_the_host(pages: Pages, tmp_path: Path):
+async def test_session_is_taken_over_and_chromium_dies_with_the_host(pages: Pages, tmp_path: Path):
     """Page, cookies and what is typed are as they were, and kill -9 of the host leaves no process behind."""
     start = pages.show("/form", f"{LOG_IN}<input aria-label=Name>", title="Form")
     spec, options = "midcourse.worlds.browser:Browser", {"start": start, "quiet_seconds": 0.03}

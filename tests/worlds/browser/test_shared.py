@@ -61,7 +61,7 @@ def browsers() -> list[Process]:
     return [one for one in found if b"crashpad" not in one.command.split(b"\0")[0]]
 
 
-async def test_sessions_share_a_chromium_and_nothing_else_and_one_that_is_killed_takes_along_only_its_own(
+async def test_sessions_share_only_a_chromium_and_its_kill_ends_only_them(
     tmp_path: Path,
 ) -> None:
     pages = {"/": greet, "/sign-in": sign_in, "/form": FORM}

@@ -37,13 +37,13 @@ async def test_go_back_to_where_the_same_page_was_before(visitor: Visitor, way: 
     assert await said(visitor) == "back"
 
 
-async def test_before_the_first_page_there_is_none(pages: Pages):
+async def test_going_back_from_the_first_page_has_no_effect(pages: Pages):
     async with visiting(pages) as visitor:
         assert (await visitor.do("go_back")).status == "no_effect"
         assert await visitor.title() == "Start"
 
 
-async def test_address_where_nobody_answers(visitor: Visitor):
+async def test_missing_page_shows_its_status(visitor: Visitor):
     outcome = await visitor.do("navigate", url=visitor.pages.url + "/hangup")
     assert outcome.status == "ok"
     assert (await visitor.see()).zones[0].get("status") == 404
@@ -59,7 +59,7 @@ async def test_link_leads_to_another_page(visitor: Visitor):
 # --- clicking
 
 
-async def test_click_reaches_what_is_far_below(visitor: Visitor):
+async def test_click_scrolls_to_an_element_far_below(visitor: Visitor):
     await visitor.visit(f"{SAYS}<div style='height: 4000px'></div><button onclick=\"say('hit')\">Low</button>")
     ok(await visitor.on("Low", "click"))
     assert await said(visitor) == "hit"
@@ -75,7 +75,7 @@ async def test_click_right_and_twice(visitor: Visitor):
     assert await said(visitor) == "twice"
 
 
-async def test_covered_says_by_what_and_hits_nothing(visitor: Visitor):
+async def test_covered_element_is_not_clicked_and_the_cover_is_named(visitor: Visitor):
     await visitor.visit(
         f"""{SAYS}<button onclick="say('button')">Pay</button>
         <div id=cookies onclick="say('cookies')" style='position: fixed; inset: 0; background: #ccc'>We value your privacy</div>"""
@@ -96,7 +96,7 @@ async def test_half_covered_is_hit_where_it_is_free(visitor: Visitor):
 
 
 @pytest.mark.parametrize("kids", [9, 90], ids=["in view", "larger than the view"])
-async def test_what_has_controls_in_it_is_hit_beside_them(visitor: Visitor, kids: int):
+async def test_element_with_controls_inside_is_clicked_beside_them(visitor: Visitor, kids: int):
     tree = "".join("<li role=treeitem onclick=\"say('kid'); event.stopPropagation()\">Kid</li>" for _ in range(kids))
     await visitor.visit(
         f"""{SAYS}<div aria-label=Card role=button onclick="say('card')" style='width: 300px; text-align: center'>Card<br>
@@ -121,7 +121,7 @@ async def test_link_in_the_label_of_a_box_is_not_hit_for_it(visitor: Visitor):
     assert next(zone for zone in look.zones if zone.role == "checkbox").get("checked") is True
 
 
-async def test_what_comes_in_the_way_at_the_last_moment_is_not_hit(visitor: Visitor):
+async def test_element_that_appears_before_the_click_is_not_hit(visitor: Visitor):
     """The trap is laid when the mouse arrives: after we looked, before we click."""
     await visitor.visit(
         f"""{SAYS}<button id=b onclick="say('button')">Pay</button><script>
@@ -139,7 +139,7 @@ async def test_what_comes_in_the_way_at_the_last_moment_is_not_hit(visitor: Visi
     assert await said(visitor) == "-"
 
 
-async def test_a_frame_that_comes_in_the_way_at_the_last_moment_is_not_hit(visitor: Visitor):
+async def test_frame_that_appears_before_the_click_is_not_hit(visitor: Visitor):
     """The page around a frame gets no events of it."""
     trap = "<body style='margin: 0' onclick='new Image().src = `/trapped`'><button style='width: 300px; height: 300px'>Trap"
     inner = visitor.pages.show("/trap", trap)
@@ -164,7 +164,7 @@ async def test_after_something_was_in_the_way_the_keyboard_still_works(visitor: 
     assert await said(visitor) == "button"
 
 
-async def test_nor_is_it_on_a_page_that_was_written_anew(visitor: Visitor):
+async def test_element_that_appears_on_a_rewritten_page_is_not_hit(visitor: Visitor):
     """With `document.open`, which removes all listeners, ours as well."""
     page = """<button onmouseenter="trap.hidden = false">Pay</button>
         <div id=trap hidden onmousedown="document.title = 'Trap'" style='position: fixed; inset: 0'></div>"""
@@ -206,7 +206,7 @@ async def test_behind_a_modal_dialog_no_keys_are_pressed(visitor: Visitor):
     assert await said(visitor) == "Inside"
 
 
-async def test_the_page_itself_is_no_button(visitor: Visitor):
+async def test_page_itself_cannot_be_clicked(visitor: Visitor):
     await visitor.visit("<p>Text</p>")
     outcome = await visitor.do("click", (await visitor.see()).zones[0])
     assert (outcome.status, outcome.reason) == ("failed", "wrong_target")
@@ -241,7 +241,7 @@ async def test_type_replaces_and_clear_empties(visitor: Visitor, field: str):
     ("kind", "value"),
     [("date", "2026-05-01"), ("time", "10:30"), ("color", "#aabbcc"), ("range", "70"), ("month", "2026-05")],
 )
-async def test_type_into_fields_that_nobody_types_into(visitor: Visitor, kind: str, value: str):
+async def test_type_into_date_time_colour_and_range_fields(visitor: Visitor, kind: str, value: str):
     await visitor.visit(f"{SAYS}<input aria-label=Field type={kind} onchange=\"say('told')\">")
     ok(await visitor.on("Field", "type", text=value))
     assert (await visitor.state("Field", "value"), await said(visitor)) == (value, "told")
@@ -341,7 +341,7 @@ async def test_select_from_a_list_of_the_pages_own(visitor: Visitor):
     assert (await visitor.on("Size", "select", option="Huge")).reason == "no_such_option"
 
 
-async def test_select_from_the_list_that_is_meant(visitor: Visitor):
+async def test_select_uses_the_list_of_its_zone(visitor: Visitor):
     answers = "".join(
         f"""<div role=listbox aria-label={name}><div role=option onclick="say('{name} no')">No</div>
         <div role=option onclick="say('{name} yes')">Yes</div></div>"""
@@ -398,9 +398,7 @@ MIXED = {
 
 @pytest.mark.parametrize("kind", MIXED)
 @pytest.mark.parametrize(("skill", "wanted"), [("check", True), ("uncheck", False)])
-async def test_what_is_neither_checked_nor_unchecked_becomes_what_is_wanted(
-    visitor: Visitor, kind: str, skill: str, wanted: bool
-):
+async def test_mixed_checkbox_becomes_checked_or_unchecked(visitor: Visitor, kind: str, skill: str, wanted: bool):
     await visitor.visit(MIXED[kind])
     ok(await visitor.on("Box", skill))
     assert await visitor.state("Box", "checked") is wanted
@@ -414,7 +412,7 @@ CHECKED_LATER = {
 
 
 @pytest.mark.parametrize("kind", CHECKED_LATER)
-async def test_what_becomes_checked_in_its_own_way_is_checked(visitor: Visitor, kind: str):
+async def test_switch_that_is_updated_by_a_script_is_checked(visitor: Visitor, kind: str):
     visitor.pages.show("/stored", "", seconds=0.1)
     await visitor.visit(CHECKED_LATER[kind])
     ok(await visitor.on("Box", "check"))
@@ -467,7 +465,7 @@ async def test_hover_shows_a_menu(visitor: Visitor):
     assert "Item" in await visitor.labels()
 
 
-async def test_scroll_the_page_and_what_scrolls_in_it(visitor: Visitor):
+async def test_scroll_the_page_and_a_container_in_it(visitor: Visitor):
     await visitor.visit(
         """<div style='height: 100px; overflow: auto'><p>Top</p><div style='height: 900px'></div><p>Deep</p></div>
         <div style='height: 3000px'></div><p>End</p>"""
@@ -483,7 +481,7 @@ async def test_scroll_the_page_and_what_scrolls_in_it(visitor: Visitor):
     assert (await visitor.zone("Deep")).bounds != before
 
 
-async def test_scroll_a_page_that_is_filled_by_what_scrolls_in_it(visitor: Visitor):
+async def test_scroll_a_page_filled_by_a_scrolling_container(visitor: Visitor):
     await visitor.visit(
         """<html><style>html, body { margin: 0; overflow: hidden } main { height: 100vh; overflow: auto }</style>
         <main><p>Top</p><div style='height: 3000px'></div><p>End</p></main>"""
@@ -526,7 +524,7 @@ async def test_drag_to_where_the_page_has_to_be_scrolled(visitor: Visitor):
 # --- reading
 
 
-async def test_wait_for_what_comes_late(visitor: Visitor):
+async def test_wait_for_text_that_appears_late(visitor: Visitor):
     await visitor.visit("<script>setTimeout(() => { document.body.innerHTML = '<p>Here it is</p>' }, 400)</script>")
     ok(await visitor.do("wait_for", text="it is", seconds=5))
     assert (await visitor.do("wait_for", text="never", seconds=0.1)).reason == "not_seen"
@@ -550,7 +548,7 @@ async def test_document_without_anything_in_it_does_not_scroll(visitor: Visitor)
     assert (await visitor.world.act(visitor.call("scroll", page))).status == "no_effect"
 
 
-async def test_page_elsewhere_is_read_without_leaving_this_one(visitor: Visitor):
+async def test_probe_reads_another_page_without_leaving_this_one(visitor: Visitor):
     orders = visitor.pages.show("/orders", "<script>document.write('<p>Order 17</p>')</script>")
     broken = visitor.pages.show("/broken", "<p>Order 17</p>", status=500)
     await visitor.visit("<input aria-label=Name>", title="Mine")
@@ -566,7 +564,7 @@ async def test_page_elsewhere_is_read_without_leaving_this_one(visitor: Visitor)
     assert (after.surface, after.zones) == (before.surface, before.zones)
 
 
-async def test_a_probe_looks_only_where_one_may_go(visitor: Visitor, tmp_path: Path):
+async def test_probe_opens_only_allowed_addresses(visitor: Visitor, tmp_path: Path):
     (tmp_path / "keys.txt").write_text("hunter2")
     for url, text in ((f"file://{tmp_path}/keys.txt", "hunter2"), ("chrome://version", "Chromium")):
         assert await visitor.world.probe("page_shows", (("url", url), ("text", text))) == "unclear"

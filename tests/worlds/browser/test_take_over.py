@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 FORM = "<form method=post action=/save><input name=name aria-label=Name><button>Save</button></form>"
 
 
-async def test_what_a_person_sends_is_sent_and_what_follows_waits_again(visitor: Visitor):
+async def test_requests_of_a_person_are_sent_and_later_ones_are_held_again(visitor: Visitor):
     visitor.pages.show("/save", "<h1>Saved</h1>", title="Saved")
     await visitor.visit(FORM)
     await visitor.world.attend()
@@ -31,7 +31,7 @@ async def test_what_a_person_sends_is_sent_and_what_follows_waits_again(visitor:
     assert (await visitor.on("Save", "click")).reason == "would_send"
 
 
-async def test_what_an_act_would_send_waits_although_somebody_was_there(visitor: Visitor):
+async def test_request_of_an_act_is_held_after_a_person_attended(visitor: Visitor):
     await visitor.visit(FORM)
     save = await visitor.zone("Save")
     await visitor.world.attend()
@@ -48,7 +48,7 @@ async def test_a_tab_that_a_person_opens_is_in_front(visitor: Visitor):
     ok(await visitor.do("close_tab", (await visitor.see()).zones[0]))
 
 
-async def test_a_dialog_that_a_person_answers_is_over(visitor: Visitor):
+async def test_dialog_that_a_person_answered_is_closed(visitor: Visitor):
     """Without our skills, as a person at the window does."""
     await visitor.visit("<button onclick=\"document.title = confirm('Sure?')\">Ask</button>")
     person: Any = await page_of(visitor).context.new_cdp_session(page_of(visitor))

@@ -46,7 +46,7 @@ async def test_a_place_in_a_picture_is_clicked_and_typed_into(hand: Hand) -> Non
     assert await hand.find("menuitem:Save As*")
 
 
-async def test_what_it_does_is_judged_by_the_program_and_not_by_the_reader(hand: Hand) -> None:
+async def test_effect_is_judged_by_the_program_and_not_by_the_reader(hand: Hand) -> None:
     await hand.do("type", "textbox:*", text="Unsaved")
     await hand.do("close_window", "window:*Mousepad")
     await hand.see()

@@ -25,7 +25,7 @@ def effect(deed: Deed, given: dict[str, object] | None = None) -> str:
         ("button", "Cancel", "free"),
     ],
 )
-def test_in_an_unknown_program_only_what_does_nothing_that_lasts_is_free(role: str, label: str, expected: str) -> None:
+def test_in_an_unknown_program_only_acts_without_lasting_effect_are_free(role: str, label: str, expected: str) -> None:
     assert effect(Deed(program="unknown", window="Any", role=role, label=label)) == expected
 
 
@@ -69,6 +69,6 @@ def test_rules_of_a_task_come_before_those_that_ship() -> None:
 @pytest.mark.parametrize(
     "table", [{"acts": [{"zone": "button:*", "effect": "harmless"}]}, {"fre": []}, {"acts": [{"effect": "free"}]}]
 )
-def test_a_policy_that_cannot_be_meant_is_refused(table: dict[str, object]) -> None:
+def test_malformed_policy_is_refused(table: dict[str, object]) -> None:
     with pytest.raises(TaskInvalid, match=r"^effects: galculator"):
         read_effects({"galculator": table})

@@ -129,7 +129,7 @@ async def test_a_cube_taken_for_another_is_picked_up_instead_of_it() -> None:
         assert (await hand.zone("Gripper")).get("holding") == "blue_cube"
 
 
-async def test_what_the_camera_overlooks_is_there_at_the_next_look() -> None:
+async def test_overlooked_object_is_there_at_the_next_look() -> None:
     async with robot(faults=[{"kind": "unseen"}, {"kind": "look_fails", "nth": 2}]) as (hand, world):
         assert failure(await hand.do("pick", object="red_cube")) == ("failed", "object_not_found")
         assert isinstance(await world.observe(), Unseen)
@@ -208,7 +208,7 @@ async def test_the_cell_outlives_its_process(tmp_path: Path) -> None:
             pass
 
 
-async def test_an_arm_whose_act_is_cancelled_stops_before_the_next_one() -> None:
+async def test_cancelled_act_of_the_arm_stops_before_the_next_one() -> None:
     async with robot() as (hand, world):
         act = asyncio.create_task(hand.do("wait", seconds=60.0))
         while world._cell is None or world._cell.data.time < 0.1:

@@ -35,7 +35,7 @@ async def test_no_hostile_url_passes() -> None:
     assert [url for url in HOSTILE if await passes(origins, url)] == []
 
 
-async def test_what_leads_inside_is_refused_without_the_help_of_a_list() -> None:
+async def test_private_addresses_are_refused_by_the_resolver_alone() -> None:
     assert [url for url in (*ADDRESSES, *NAMED) if await leads_somewhere(url)] == []
     assert await leads_somewhere("https://attacker.example/"), "the resolver of this test knows public addresses, too"
 
@@ -102,17 +102,17 @@ async def test_a_name_that_may_be_private_still_leads_to_no_metadata_service() -
     assert await resolve(written_out, private=True) == (ip_address("169.254.169.254"),)
 
 
-async def test_one_private_address_among_public_ones_is_enough_to_refuse() -> None:
+async def test_name_with_one_private_address_is_refused() -> None:
     with pytest.raises(AddressRefused, match=r"leads to 127\.0\.0\.1"):
         await resolve(parse("https://rebinds.attacker.example"), private=False, resolver=attackers_resolver)
 
 
-async def test_localhost_is_this_machine_whatever_a_resolver_says() -> None:
+async def test_localhost_resolves_to_loopback() -> None:
     address = Address(scheme="http", host="shop.localhost", port=80, rest="/")
     assert all(reach_of(ip) == "loopback" for ip in await resolve(address, private=True))
 
 
-async def test_the_systems_resolver_knows_numbers_and_admits_what_it_does_not_know() -> None:
+async def test_system_resolver_returns_nothing_for_an_unknown_name() -> None:
     assert await look_up_host("127.0.0.1") == (ip_address("127.0.0.1"),)
     assert await look_up_host("no such name") == ()
 

@@ -37,7 +37,7 @@ async def page(browser: Browser) -> AsyncGenerator[Page]:
         yield await context.new_page()
 
 
-async def test_whatever_we_read_chromium_reads_the_same_way(page: Page) -> None:
+async def test_chromium_parses_urls_as_address_does(page: Page) -> None:
     def ours(url: str) -> tuple[str, str] | None:
         try:
             address = parse(url)

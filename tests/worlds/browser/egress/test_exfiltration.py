@@ -158,7 +158,7 @@ TELLING = {
 """Ways that reach the canary as requests, once it is allowed. Sockets, calls and preconnections are not requests."""
 
 
-async def test_nothing_reaches_whoever_is_not_allowed(browser: Browser) -> None:
+async def test_page_cannot_reach_an_origin_that_is_not_allowed(browser: Browser) -> None:
     async with attacked().served() as site, Site().served() as canary, datagrams() as (udp, received):
         async with guarded(browser, site) as here:
             here.outbox.attended = True  # nothing waits: what is stopped is stopped by the list alone
@@ -174,7 +174,7 @@ async def test_nothing_reaches_whoever_is_not_allowed(browser: Browser) -> None:
         assert (canary.connections, canary.received, received.received) == (0, 0, [])
 
 
-async def test_the_same_page_reaches_whoever_is_allowed(browser: Browser) -> None:
+async def test_same_page_reaches_the_origin_once_it_is_allowed(browser: Browser) -> None:
     async with attacked().served() as site, Site().served() as canary, datagrams() as (udp, received):
         async with guarded(browser, site, {canary.url: {}}) as here:
             here.outbox.attended = True
@@ -183,7 +183,7 @@ async def test_the_same_page_reaches_whoever_is_allowed(browser: Browser) -> Non
         assert received.received == [], "there is no policy for datagrams, so nobody gets any"
 
 
-async def test_no_name_is_looked_up_by_the_browser_itself(tmp_path: Path) -> None:
+async def test_browser_looks_up_no_name_itself(tmp_path: Path) -> None:
     """A name server of the attacker's would read what is in the name."""
     log = tmp_path / "net.json"
     async with (

@@ -28,16 +28,16 @@ def answered(*statuses: int) -> Outcome:
 @pytest.mark.parametrize(
     ("statuses", "reason"), [((422,), "rejected"), ((401,), "signed_out"), ((401, 422), "rejected")]
 )
-def test_a_rule_tells_what_was_rejected_from_what_nobody_was_signed_in_for(statuses: tuple[int, ...], reason: str):
+def test_evidence_rule_distinguishes_rejected_from_not_signed_in(statuses: tuple[int, ...], reason: str):
     outcome = answered(*statuses)
     assert (outcome.status, outcome.reason, outcome.evidence) == ("no_effect", reason, "rule")
 
 
-def test_one_answer_that_proves_nothing_leaves_all_of_it_open():
+def test_one_response_without_evidence_leaves_the_outcome_open():
     assert (answered(422, 200).status, answered(422, 200).evidence) == ("ok", "")
 
 
-def test_every_session_of_one_chromium_has_a_gate_that_this_chromium_knows():
+def test_sessions_of_one_chromium_share_the_certificate_of_the_proxy():
     certificate = Certificate()
     proxies = [Guard(read_origins(POLICY, SHOP), certificate=certificate).proxy for _ in range(2)]
     assert all(proxy.identity is certificate.context and certificate.flag in proxy.flags for proxy in proxies)

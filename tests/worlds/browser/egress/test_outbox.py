@@ -111,7 +111,7 @@ async def here(under_tls: Here) -> AsyncGenerator[Here]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_it_waits_whichever_way_it_goes(here: Here, way: str) -> None:
+async def test_request_is_held_whichever_way_the_page_sends_it(here: Here, way: str) -> None:
     await here.run("const at = location.origin;" + WAYS[way])
     (held,) = await here.held()
     assert happened(here.site) == []
@@ -120,7 +120,7 @@ async def test_it_waits_whichever_way_it_goes(here: Here, way: str) -> None:
     assert len(happened(here.site)) == 1
 
 
-async def test_it_waits_without_tls_too(browser: Browser) -> None:
+async def test_request_without_tls_is_held(browser: Browser) -> None:
     async with shop().served() as site, guarded(browser, site) as plain:
         await plain.run("fetch('/orders', {method: 'POST'}); " + OPEN_SOCKET.replace("at.", "location.origin."))
         held = await plain.held(2)
@@ -176,14 +176,14 @@ async def test_a_dropped_form_leaves_the_page_as_it_is(here: Here) -> None:
     )
 
 
-async def test_a_script_learns_that_what_it_sent_was_dropped(here: Here) -> None:
+async def test_script_gets_403_for_a_dropped_request(here: Here) -> None:
     asking = asyncio.create_task(here.page.evaluate("fetch('/orders', {method: 'POST'}).then(r => r.status)"))
     here.outbox.drop(await here.held())
     assert await asking == 403
     assert here.site.effects() == []
 
 
-async def test_a_socket_whose_message_was_dropped_is_closed_and_the_others_go_in_order(here: Here) -> None:
+async def test_dropped_message_closes_its_socket_and_earlier_ones_arrive_in_order(here: Here) -> None:
     script = (
         "new Promise(done => { const heard = []; const s = new WebSocket(location.origin.replace('http', 'ws') + '/live');"
         "s.onopen = () => { s.send('one'); s.send(JSON.stringify({two: [2]})); s.send('three') };"
@@ -201,7 +201,7 @@ async def test_a_socket_whose_message_was_dropped_is_closed_and_the_others_go_in
     assert [asked.body for asked in here.site.asked if asked.method == "WS"] == [b"one"]
 
 
-async def test_what_is_declared_safe_does_not_wait(here: Here) -> None:
+async def test_request_declared_safe_is_not_held(here: Here) -> None:
     await here.page.evaluate("fetch('/draft/1', {method: 'POST', body: 'text'}).then(r => r.text())")
     await here.run(
         "const s = new WebSocket(location.origin.replace('http', 'ws') + '/safe'); s.onopen = () => s.send('hi')"
@@ -230,7 +230,7 @@ async def test_a_page_that_sends_without_end_can_still_be_read(here: Here) -> No
     assert here.site.effects() == []
 
 
-async def test_several_are_one_consequence_in_which_every_value_says_where_it_belongs(here: Here) -> None:
+async def test_several_held_requests_have_one_commit_set_with_numbered_values(here: Here) -> None:
     await here.run("fetch('/orders', {method: 'POST', body: 'a'})")
     await here.held()
     await here.run("fetch('/orders', {method: 'PUT', body: 'b'})")
@@ -240,7 +240,7 @@ async def test_several_are_one_consequence_in_which_every_value_says_where_it_be
     )
 
 
-async def test_a_person_at_the_browser_is_not_held_up_and_what_they_did_is_known(here: Here) -> None:
+async def test_requests_of_a_person_at_the_browser_are_sent_and_recorded(here: Here) -> None:
     here.outbox.attended = True
     await here.page.evaluate("fetch('/orders', {method: 'POST', body: 'a'}).then(r => r.text())")
     assert here.site.effects() == ["POST /orders"]
@@ -266,7 +266,7 @@ FORM = "document.body.innerHTML = `<form method={} action={}><input name=item va
         ("fetch('/orders', {method: 'PUT', body: 'item=1'})", False),
     ],
 )
-async def test_only_what_is_expected_passes(here: Here, script: str, passes: bool) -> None:
+async def test_only_the_expected_request_passes(here: Here, script: str, passes: bool) -> None:
     expected = CommitSet(address=EXPECTED.address.format(here.site.url), values=EXPECTED.values)
     with here.outbox.expect(expected):
         await here.run(script)

@@ -54,7 +54,7 @@ def test_the_file_may_forbid_even_the_start() -> None:
         ("http://169.254.169.254/", {}, False),
     ],
 )
-def test_a_private_start_is_meant_if_it_is_written_as_an_address(
+def test_private_start_is_allowed_if_it_is_written_as_an_address(
     start: str, policy: dict[str, Any], private: bool
 ) -> None:
     origin = read_origins(policy, start).rules_for(parse(start))
@@ -112,7 +112,7 @@ def test_a_private_start_is_meant_if_it_is_written_as_an_address(
         ("POST /track/danger", False),
     ],
 )
-def test_what_may_leave_without_having_been_allowed(request_: str, safe: bool) -> None:
+def test_which_requests_are_safe(request_: str, safe: bool) -> None:
     told = {
         "safe": ["POST /draft*", "WS /live", "* /track/*"],
         "unsafe": ["GET /delete*", "GET *action=delete*", "GET /logout", "* /track/danger"],
@@ -121,7 +121,7 @@ def test_what_may_leave_without_having_been_allowed(request_: str, safe: bool) -
     assert read_origins({SHOP: told}, SHOP).is_safe(method, SHOP + path) is safe
 
 
-def test_nothing_is_safe_where_nobody_may_be_spoken_to() -> None:
+def test_no_request_to_an_origin_outside_the_policy_is_safe() -> None:
     assert not read_origins({}, SHOP).is_safe("GET", "https://attacker.example/")
     with pytest.raises(AddressRefused, match="is not in the policy file"):
         read_origins({}, SHOP).check("https://attacker.example/")
@@ -142,7 +142,9 @@ def test_nothing_is_safe_where_nobody_may_be_spoken_to() -> None:
         ("POST", "/login", 403, "", True),
     ],
 )
-def test_an_answer_proves_only_what_a_rule_says(method: str, path: str, status: int, body: str, proved: bool) -> None:
+def test_response_is_evidence_only_where_a_rule_matches(
+    method: str, path: str, status: int, body: str, proved: bool
+) -> None:
     rules = [
         {"request": "POST /orders", "status": 422, "text": "field-error"},
         {"request": "POST /login", "status": [401, 403]},
@@ -154,7 +156,7 @@ def test_an_answer_proves_only_what_a_rule_says(method: str, path: str, status: 
 # --- destinations and secrets
 
 
-def test_only_what_is_listed_is_vouched_for() -> None:
+def test_only_listed_paths_of_exact_origins_are_vouched_for() -> None:
     policy = {SHOP: {"navigate": ["/orders/*"]}, "https://*.cdn.example": {"navigate": ["/*"]}}
     assert read_origins(policy, SHOP).vouched_patterns == ("https://shop.example/orders/*",)
 
@@ -186,7 +188,7 @@ def test_a_secret_is_typed_only_where_it_belongs() -> None:
         (3, "must be a table"),
     ],
 )
-def test_a_wrong_entry_is_refused_with_what_to_do(told: object, sentence: str) -> None:
+def test_wrong_entry_is_refused_with_advice(told: object, sentence: str) -> None:
     with pytest.raises(TaskInvalid) as refused:
         read_origins({SHOP: told}, SHOP)
     assert str(refused.value).startswith(f"origins: '{SHOP}': ")
@@ -197,7 +199,7 @@ def test_a_wrong_entry_is_refused_with_what_to_do(told: object, sentence: str) -
     "name",
     ["shop", "ftp://shop.example", "https://shop.example/", "https://shop.example/a", "https://*.com", "https://*"],
 )
-def test_a_name_that_is_no_origin_is_refused(name: str) -> None:
+def test_name_that_is_not_an_origin_is_refused(name: str) -> None:
     with pytest.raises(TaskInvalid, match=r"such as https://shop\.example|too wide"):
         read_origins({name: {}}, SHOP)
 

@@ -25,7 +25,7 @@ async def test_an_allowed_origin_is_reached_over_one_kept_connection() -> None:
         assert gate.take_refusals() == ()
 
 
-async def test_the_server_gets_nothing_that_was_meant_for_the_proxy_and_the_host_that_was_checked() -> None:
+async def test_server_gets_the_checked_host_and_no_proxy_headers() -> None:
     async with Site({"/": "hello"}).served() as site, gate_for(site) as (_, client):
         await client.send(
             f"GET {site.url}/ HTTP/1.1\r\nHost: attacker.example\r\nProxy-Connection: keep-alive\r\n"
@@ -39,7 +39,7 @@ async def test_the_server_gets_nothing_that_was_meant_for_the_proxy_and_the_host
         }
 
 
-async def test_nobody_else_is_reached_and_the_refusal_is_kept() -> None:
+async def test_other_origins_are_refused_and_the_refusal_is_recorded() -> None:
     canary = Site({"/": "secret"})
     async with Site({"/": "hello"}).served() as site, canary.served() as canary, gate_for(site) as (gate, client):
         status, says = await client.ask("GET", f"{canary.url}/")
@@ -53,7 +53,7 @@ async def test_nobody_else_is_reached_and_the_refusal_is_kept() -> None:
         assert (canary.connections, canary.received) == (0, 0)
 
 
-async def test_of_chromiums_own_errands_nobody_is_told() -> None:
+async def test_requests_of_chromium_itself_are_refused_without_a_record() -> None:
     async with Site().served() as site, gate_for(site) as (gate, client):
         await client.send(b"CONNECT content-autofill.googleapis.com:443 HTTP/1.1\r\n\r\n")
         assert (await client.reply())[0] == 403
@@ -113,7 +113,7 @@ class Fickle:
         return (ip_address(self.answers.pop(0)),)
 
 
-async def test_a_name_is_resolved_once_for_each_connection_and_that_address_is_the_one_connected_to() -> None:
+async def test_name_is_resolved_once_per_connection_and_that_address_is_used() -> None:
     async with Site({"/": "hello"}).served() as site:
         port = urlsplit(site.url).port
         named = f"http://shop.example:{port}"
@@ -125,7 +125,7 @@ async def test_a_name_is_resolved_once_for_each_connection_and_that_address_is_t
         assert site.connections == 1
 
 
-async def test_a_server_that_is_not_there_is_a_bad_gateway_and_no_refusal() -> None:
+async def test_unreachable_server_is_a_bad_gateway_and_not_a_refusal() -> None:
     async with Site().served() as site, gate_for(site) as (gate, client):
         gone = Site()
         async with gone.served():
@@ -141,7 +141,7 @@ async def test_a_server_that_is_not_there_is_a_bad_gateway_and_no_refusal() -> N
 @pytest.mark.parametrize(
     ("trusts", "name", "status"), [(True, "127.0.0.1", 200), (False, "127.0.0.1", 502), (True, "localhost", 502)]
 )
-async def test_only_servers_that_prove_who_they_are_are_spoken_to(trusts: bool, name: str, status: int) -> None:
+async def test_server_needs_a_certificate_that_is_trusted(trusts: bool, name: str, status: int) -> None:
     server, trusted = loopback_tls()
     site = Site({"/": "hello"})
     async with site.served(name, tls=server), gate_for(site, trusted=trusted if trusts else None) as (gate, client):
@@ -198,7 +198,7 @@ async def test_a_post_waits_until_it_is_allowed_and_arrives_as_it_was() -> None:
         assert await client.ask("GET", f"{site.url}/") == (200, b"hello")
 
 
-async def test_what_is_dropped_is_refused_and_the_connection_stays_in_order() -> None:
+async def test_dropped_request_gets_403_and_the_connection_stays_usable() -> None:
     async with Site({"/": "hello"}).served() as site, gate_for(site) as (gate, client):
         asking = asyncio.create_task(client.ask("POST", f"{site.url}/orders", b"item=1"))
         gate.outbox.drop([await waiting(gate)])
@@ -208,7 +208,7 @@ async def test_what_is_dropped_is_refused_and_the_connection_stays_in_order() ->
         assert site.effects() == []
 
 
-async def test_what_the_browser_no_longer_wants_sent_is_gone() -> None:
+async def test_request_that_the_browser_cancelled_is_not_held_any_more() -> None:
     async with Site().served() as site, gate_for(site) as (gate, client):
         asking = asyncio.create_task(client.ask("POST", f"{site.url}/orders", b"item=1"))
         held = await waiting(gate)
@@ -222,7 +222,7 @@ async def test_what_the_browser_no_longer_wants_sent_is_gone() -> None:
         assert site.connections == 0
 
 
-async def test_a_post_that_a_server_swallowed_is_answered_so_that_no_browser_sends_it_again() -> None:
+async def test_post_without_a_response_is_answered_so_that_no_browser_repeats_it() -> None:
     site = Site({"/": "hello", "/orders": Answer(hang_up=True)})
     async with site.served(), gate_for(site) as (gate, client):
         await client.ask("GET", f"{site.url}/")
@@ -234,7 +234,7 @@ async def test_a_post_that_a_server_swallowed_is_answered_so_that_no_browser_sen
         assert gate.outbox.sent[0].response.status is None
 
 
-async def test_of_what_reached_nobody_it_is_known_that_nobody_got_it() -> None:
+async def test_request_that_reached_no_server_is_recorded_as_not_reached() -> None:
     gone = Site()
     async with gone.served():
         pass
@@ -244,7 +244,7 @@ async def test_of_what_reached_nobody_it_is_known_that_nobody_got_it() -> None:
         assert not gate.outbox.sent[0].reached
 
 
-async def test_where_a_server_redirects_it_to_it_waits_again_and_says_where_it_comes_from() -> None:
+async def test_redirected_post_is_held_again_with_its_first_url() -> None:
     site = Site({"/new": "done"})
     async with site.served(), gate_for(site) as (gate, client):
         site.pages["/old"] = Answer(status=308, fields={"Location": "/new#part"})
@@ -347,7 +347,7 @@ async def test_a_closed_gate_lets_nothing_out() -> None:
         assert len(site.asked) == 1
 
 
-async def test_a_slow_answer_holds_up_nobody_else() -> None:
+async def test_slow_response_does_not_delay_other_requests() -> None:
     released = asyncio.Event()
 
     async def slow(asked: Asked) -> Answer:
@@ -362,7 +362,7 @@ async def test_a_slow_answer_holds_up_nobody_else() -> None:
         assert await waiting == (200, b"at last")
 
 
-async def test_a_refused_tunnel_in_which_nothing_is_said_does_not_keep_the_proxy_from_closing() -> None:
+async def test_silent_refused_tunnel_does_not_keep_the_proxy_from_closing() -> None:
     async with Site().served() as site, Site().served() as canary, gate_for(site) as (gate, client):
         await client.send(f"CONNECT {urlsplit(canary.url).netloc} HTTP/1.1\r\n\r\n".encode())
         assert (await client.reply())[0] == 200

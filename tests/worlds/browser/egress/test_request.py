@@ -28,12 +28,12 @@ def test_a_form_is_its_fields_in_order_and_none_is_lost() -> None:
     )
 
 
-def test_what_is_no_form_although_it_says_so_is_shown_as_it_is() -> None:
+def test_malformed_form_is_shown_as_text() -> None:
     assert values(b"just text", FORM) == {"body": "just text"}
     assert values(b"a=%ff", FORM) == {"body": "a=%ff"}
 
 
-def test_a_multipart_form_shows_its_files_by_what_is_in_them() -> None:
+def test_multipart_form_shows_its_files_by_their_content() -> None:
     body = (
         b'--X\r\nContent-Disposition: form-data; name="note"\r\n\r\none\r\ntwo\r\n'
         b'--X\r\nContent-Disposition: form-data; name="bill"; filename="b.pdf"\r\nContent-Type: application/pdf\r\n\r\n'
@@ -62,7 +62,7 @@ def test_a_multipart_form_with_more_in_it_than_its_values_is_shown_as_it_is(body
     assert list(values(body, f"multipart/form-data; {boundaries}")) == ["body"]
 
 
-def test_json_is_flattened_whatever_it_calls_itself() -> None:
+def test_json_is_flattened_whatever_its_content_type() -> None:
     body = b'{"lines": [{"item": "tea", "n": 2}], "gift": true, "to": {"name": null}, "tags": [], "extra": {}}'
     flat = {"lines[0].item": "tea", "lines[0].n": 2, "gift": True, "to.name": None, "tags[]": None, "extra{}": None}
     assert values(body, "application/json") == flat
@@ -74,7 +74,7 @@ def test_json_that_two_readers_could_read_differently_is_shown_as_it_is(body: by
     assert list(values(body, "application/json")) == ["body"]
 
 
-def test_what_nobody_can_read_is_bound_by_its_digest() -> None:
+def test_unreadable_body_is_bound_by_its_digest() -> None:
     assert values(b"\x00\x01", "application/x-protobuf") == {
         "body": file_value("", "application/x-protobuf", b"\x00\x01")
     }
@@ -94,7 +94,7 @@ def test_a_method_in_disguise_is_shown(name: str) -> None:
     assert commit(b"n=1", FORM, fields=disguised).address == f"POST as DELETE {URL}"
 
 
-def test_what_is_too_much_to_show_is_bound_all_the_same() -> None:
+def test_abridged_values_are_still_bound() -> None:
     long = "x" * 2 * LONGEST
     first, second = (commit(f"note={long}{end}".encode(), FORM) for end in "ab")
     assert first != second

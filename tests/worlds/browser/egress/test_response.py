@@ -30,7 +30,7 @@ def test_chunks_are_put_together() -> None:
     assert answer(head, b"nonsense").text == ""
 
 
-def test_what_only_says_that_more_will_come_does_not_count() -> None:
+def test_informational_response_is_skipped() -> None:
     assert answer(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n").status is None
     assert answer(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\n\r\n").status == 201
 
@@ -44,7 +44,7 @@ def test_what_only_says_that_more_will_come_does_not_count() -> None:
         (302, "/new", ""),
     ],
 )
-def test_only_some_redirects_want_the_same_again_elsewhere(status: int, location: str, elsewhere: str) -> None:
+def test_only_307_and_308_repeat_the_request_elsewhere(status: int, location: str, elsewhere: str) -> None:
     whole = answer(f"HTTP/1.1 {status} x\r\nLocation: {location}\r\n\r\n".encode())
     assert whole.redirect_target("http://x/old") == elsewhere
 

@@ -86,30 +86,28 @@ HELD = {
 
 
 @pytest.mark.parametrize("name", HELD)
-async def test_with_any_other_value_it_is(hand: Hand, site: Site, name: str) -> None:
+async def test_sign_in_with_any_other_value_is_held(hand: Hand, site: Site, name: str) -> None:
     outcome = await press(hand, site, HELD[name])
     assert outcome.reason == "would_send"
     assert site.effects() == []
 
 
-async def test_another_password_is(hand: Hand, site: Site) -> None:
+async def test_sign_in_with_another_password_is_held(hand: Hand, site: Site) -> None:
     assert (await press(hand, site, form(USER, PASSWORD), password="guess")).reason == "would_send"
 
 
-async def test_a_hidden_field_that_was_changed_since_it_was_served_is(hand: Hand, site: Site) -> None:
+async def test_sign_in_with_a_changed_hidden_field_is_held(hand: Hand, site: Site) -> None:
     changed = "document.forms[0].csrf.value = 'transfer=100'"
     assert (await press(hand, site, form(USER, PASSWORD, TOKEN), script=changed)).reason == "would_send"
 
 
-async def test_another_origin_is(hand: Hand, site: Site, elsewhere: Site) -> None:
+async def test_sign_in_to_another_origin_is_held(hand: Hand, site: Site, elsewhere: Site) -> None:
     outcome = await press(hand, site, form(USER, PASSWORD, action=f"{elsewhere.url}/login"))
     assert outcome.reason == "would_send"
     assert elsewhere.effects() == []
 
 
-async def test_a_password_that_is_no_secret_is_masked_in_the_observation_of_the_held_request(
-    hand: Hand, site: Site
-) -> None:
+async def test_password_that_is_not_a_secret_is_masked_in_the_observation(hand: Hand, site: Site) -> None:
     await press(hand, site, form(USER, PASSWORD), password="written in the goal")
     observation = await hand.world.observe()
     assert isinstance(observation, Observation)
@@ -118,7 +116,9 @@ async def test_a_password_that_is_no_secret_is_masked_in_the_observation_of_the_
     assert "written in the goal" not in str(observation)
 
 
-async def test_a_password_that_is_no_secret_is_masked_in_the_question_and_sent_as_it_is(hand: Hand, site: Site) -> None:
+async def test_password_that_is_not_a_secret_is_masked_in_the_question_and_sent_unchanged(
+    hand: Hand, site: Site
+) -> None:
     await press(hand, site, form(USER, PASSWORD), password="written in the goal")
     call = replace(hand.call("click", await hand.zone("Sign in")))
     commit = await hand.world.commit_set(call)

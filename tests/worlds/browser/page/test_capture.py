@@ -95,7 +95,7 @@ async def test_role_and_name(visitor: Visitor, body: str, zone: tuple[str, str])
         "<button style='width: 0; height: 0; padding: 0; border: 0; overflow: hidden'>No</button>",
     ],
 )
-async def test_what_is_not_to_be_seen_is_not_seen(visitor: Visitor, body: str):
+async def test_invisible_elements_are_not_captured(visitor: Visitor, body: str):
     assert await seen(visitor, body) == []
 
 
@@ -117,14 +117,14 @@ BEHIND = {
 
 
 @pytest.mark.parametrize("where", BEHIND)
-async def test_what_can_be_scrolled_back_to_is_seen(visitor: Visitor, where: str):
+async def test_elements_that_scrolling_brings_back_are_captured(visitor: Visitor, where: str):
     await visitor.visit(BEHIND[where])
     assert await visitor.labels() == ["Page", *map(str, range(9))]
     for label in ("0", "8"):
         ok(await visitor.on(label, "click"))
 
 
-async def test_who_only_listens_for_others_is_no_target(visitor: Visitor):
+async def test_element_that_listens_for_its_children_is_not_clickable(visitor: Visitor):
     body = "<div id=x><p>Text</p><button>Go</button></div><script>x.addEventListener('click', () => 1)</script>"
     assert await seen(visitor, body) == [("text", "Text"), ("button", "Go")]
 
@@ -135,7 +135,7 @@ async def test_element_that_comes_into_the_page_after_it_began_to_listen(visitor
     assert await seen(visitor, body) == [("clickable", "Late")]
 
 
-async def test_who_listens_on_a_page_that_was_written_anew(visitor: Visitor):
+async def test_listener_on_a_page_rewritten_with_document_open_is_found(visitor: Visitor):
     await visitor.visit(
         """<script>onload = () => { document.open(); document.write('<p id=x>Card</p>'); document.close()
         document.querySelector('p').addEventListener('click', () => 1) }</script>"""
@@ -168,7 +168,7 @@ async def test_states(visitor: Visitor):
     assert states["Below"] == {"seen": False}
 
 
-async def test_what_is_disabled_with_something_around_it(visitor: Visitor):
+async def test_elements_in_a_disabled_group_are_disabled(visitor: Visitor):
     """What stands in the legend of a disabled group is not: often it is the box that enables the group."""
     await visitor.visit(
         """<fieldset disabled><legend><label><input type=checkbox> Elsewhere</label></legend><input aria-label=Street></fieldset>
@@ -180,7 +180,7 @@ async def test_what_is_disabled_with_something_around_it(visitor: Visitor):
     assert (await visitor.on("Send", "click")).reason == "disabled"
 
 
-async def test_list_of_the_pages_own_says_what_was_selected(visitor: Visitor):
+async def test_custom_list_has_its_selection_as_value(visitor: Visitor):
     await visitor.visit(
         """<button role=combobox aria-label=Size><span>Medium</span> ▾</button>
         <div role=combobox aria-label=City><input aria-label=Search><div role=listbox><div role=option>Paris</div></div></div>"""
@@ -206,7 +206,7 @@ async def test_field_errors(visitor: Visitor, body: str):
     assert field.get("error") == "Not an address"
 
 
-async def test_what_is_only_described_is_no_error(visitor: Visitor):
+async def test_description_of_a_field_is_not_an_error(visitor: Visitor):
     await visitor.visit(
         "<input aria-label=Mail aria-describedby=m><p id=m>We never show it</p><p class=error hidden>x</p>"
     )
@@ -214,7 +214,7 @@ async def test_what_is_only_described_is_no_error(visitor: Visitor):
     assert (field.get("invalid"), field.get("error")) == (None, None)
 
 
-async def test_the_browsers_own_complaint(visitor: Visitor):
+async def test_validation_message_of_the_browser_is_the_error(visitor: Visitor):
     await visitor.visit("<form><input aria-label=Mail type=email required><button>Send</button></form>")
     ok(await visitor.on("Mail", "type", text="nonsense"))
     ok(await visitor.on("Send", "click"))
@@ -242,7 +242,7 @@ async def test_behind_a_modal_dialog_nothing_can_be_done(visitor: Visitor):
     assert await visitor.state("In it", "disabled") is None
 
 
-async def test_of_two_modal_dialogs_the_one_that_was_opened_last_counts(visitor: Visitor):
+async def test_last_opened_modal_dialog_counts(visitor: Visitor):
     await visitor.visit(
         """<dialog id=sure aria-label=Sure><button>Yes</button></dialog>
         <dialog id=edit aria-label=Edit><button>Save</button></dialog><script>edit.showModal(); sure.showModal()</script>"""
@@ -324,7 +324,7 @@ async def test_ids_stay_while_the_element_does_and_are_never_given_twice(visitor
     assert (gone.status, gone.reason) == ("unreachable", "target_not_visible")
 
 
-async def test_page_cannot_bend_what_is_seen(visitor: Visitor):
+async def test_page_cannot_change_the_capture_by_patching_built_ins(visitor: Visitor):
     """Our scripts live in a world of their own: what a page does to its own leaves ours alone."""
     await visitor.visit(
         """<button>Real</button><script>
@@ -345,7 +345,7 @@ async def test_long_text_is_cut_in_the_zone_and_read_whole(visitor: Visitor):
     assert dict(outcome.data)["text"] == "word " * 1000 + "end"
 
 
-async def test_half_a_character_does_not_keep_the_page_from_being_seen(visitor: Visitor):
+async def test_half_a_surrogate_pair_does_not_break_the_capture(visitor: Visitor):
     """The page cut one in two, and so does a label that is cut where it becomes too long."""
     await visitor.visit(
         f"<p id=x></p><button>{'a' * 198}😀 more</button><script>x.textContent = 'Nice 😀'.slice(0, 6)</script>"
@@ -354,7 +354,7 @@ async def test_half_a_character_does_not_keep_the_page_from_being_seen(visitor: 
     assert dict((await visitor.on("Nice ?", "read")).data) == {"text": "Nice ?"}
 
 
-async def test_what_something_else_lies_over_is_said_to_be_covered(visitor: Visitor):
+async def test_covered_elements_are_marked(visitor: Visitor):
     await visitor.visit(
         """<button>Behind</button><iframe srcdoc="<button>In frame</button>"></iframe>
         <div style='position: fixed; inset: 0; background: #0008'></div>
@@ -365,7 +365,7 @@ async def test_what_something_else_lies_over_is_said_to_be_covered(visitor: Visi
     assert covered == {"Page": None, "Behind": True, "In frame": True, "Cookies": None, "Accept": None}
 
 
-async def test_what_has_to_be_scrolled_to_in_a_dialog_is_not_covered(visitor: Visitor):
+async def test_element_below_the_fold_of_a_dialog_is_not_covered(visitor: Visitor):
     buttons = "".join(f"<button style='display: block; height: 50px'>{i}</button>" for i in range(9))
     await visitor.visit(
         f"""<div role=dialog style='position: fixed; inset: 100px 300px; background: white'>
@@ -376,7 +376,7 @@ async def test_what_has_to_be_scrolled_to_in_a_dialog_is_not_covered(visitor: Vi
     assert (fifth.get("covered"), fifth.get("seen")) == (None, False)
 
 
-async def test_what_is_folded_away_is_not_seen(visitor: Visitor):
+async def test_content_of_closed_details_is_not_captured(visitor: Visitor):
     assert await seen(visitor, "<details>Away<summary>More</summary><p>Hidden</p></details>") == [("button", "More")]
     assert await seen(visitor, "<div hidden=until-found>Away<p>Hidden</p></div>") == []
     assert ("text", "Shown") in await seen(visitor, "<details open><summary>More</summary><p>Shown</p></details>")
@@ -411,7 +411,7 @@ MEDDLE = """(seed) => {
 }"""
 
 
-async def test_look_that_builds_on_the_one_before_sees_what_one_anew_sees(visitor: Visitor):
+async def test_incremental_capture_equals_a_full_capture(visitor: Visitor):
     """Only changes are transferred again; the result must equal a full capture."""
     things = "".join(f"<button>Button {i}</button><p>Text {i}</p>" for i in range(40))
     await visitor.visit(f"<input aria-label=Field><iframe srcdoc='<p>Frame</p>'></iframe><main>{things}</main>")

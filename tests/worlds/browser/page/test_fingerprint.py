@@ -77,7 +77,7 @@ async def test_scrolling_under_a_bar_does_not_count_and_a_veil_over_the_page_doe
 
 
 @pytest.mark.parametrize("act", ["text", "value", "checked", "option", "gone"])
-async def test_what_an_act_changes_counts(visitor: Visitor, act: str):
+async def test_changes_by_an_act_change_the_fingerprint(visitor: Visitor, act: str):
     await visitor.visit(
         """<p id=x>One</p><button onclick="x.textContent='Two'">Text</button><input aria-label=Value>
         <label><input type=checkbox> Checked</label><select aria-label=Option><option>a<option>b</select>

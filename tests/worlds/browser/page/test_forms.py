@@ -70,7 +70,7 @@ async def show(hand: Hand, site: Site, body: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FORMS)
-async def test_what_is_read_is_what_leaves(hand: Hand, site: Site, kind: str) -> None:
+async def test_commit_set_of_a_form_equals_the_request(hand: Hand, site: Site, kind: str) -> None:
     await show(hand, site, FORMS[kind])
     call = hand.call("submit", await hand.zone("Go"))
     read = await hand.world.commit_set(call)
@@ -80,7 +80,7 @@ async def test_what_is_read_is_what_leaves(hand: Hand, site: Site, kind: str) ->
     assert [asked.method for asked in site.asked if asked.path.startswith("/sent")] == [read.address.partition(" ")[0]]
 
 
-async def test_hidden_fields_and_the_button_are_among_what_is_read(hand: Hand, site: Site) -> None:
+async def test_commit_set_has_hidden_fields_and_the_button(hand: Hand, site: Site) -> None:
     await show(hand, site, FORMS["every kind of field"])
     assert await hand.world.commit_set(hand.call("submit", await hand.zone("Go"))) == CommitSet(
         address=f"POST {site.url}/sent",
@@ -110,7 +110,7 @@ async def test_a_field_submits_its_form_as_enter_in_it_would(hand: Hand, site: S
     assert site.effects() == ["POST /sent"]
 
 
-async def test_a_file_is_read_with_what_is_in_it(hand: Hand, site: Site, tmp_path: Path) -> None:
+async def test_commit_set_has_the_content_of_a_file(hand: Hand, site: Site, tmp_path: Path) -> None:
     (tmp_path / "bill.txt").write_bytes(b"\x00\xff bill")
     form = "<form method=post action=/sent enctype=multipart/form-data><input type=file aria-label=Bill name=bill><button>Go</button></form>"
     await show(hand, site, form)
@@ -124,7 +124,7 @@ async def test_a_file_is_read_with_what_is_in_it(hand: Hand, site: Site, tmp_pat
 
 
 @pytest.mark.parametrize("body", ["<button>Go</button>", "<form method=dialog><button>Go</button></form>"])
-async def test_where_nothing_would_leave_nothing_is_read(hand: Hand, site: Site, body: str) -> None:
+async def test_form_that_sends_nothing_has_no_commit_set(hand: Hand, site: Site, body: str) -> None:
     await show(hand, site, body)
     assert await hand.world.commit_set(hand.call("submit", await hand.zone("Go"))) is None
 
@@ -139,7 +139,7 @@ async def test_a_form_that_its_page_does_not_let_go_is_known_to_have_sent_nothin
 
 
 @pytest.mark.parametrize("how", ["fetch('/sent?item=1')", "fetch('/draft', {method: 'POST'})"])
-async def test_what_left_without_having_to_be_allowed_may_have_done_something(hand: Hand, site: Site, how: str) -> None:
+async def test_safe_request_leaves_the_outcome_open(hand: Hand, site: Site, how: str) -> None:
     """So the outcome does not claim that nothing left: a probe has to find out."""
     await show(
         hand, site, f'<form onsubmit="event.preventDefault(); {how}"><input name=item><button>Go</button></form>'
@@ -151,7 +151,7 @@ async def test_what_left_without_having_to_be_allowed_may_have_done_something(ha
     assert len(site.asked) == 1
 
 
-async def test_a_message_that_left_may_have_done_something_too(hand: Hand, site: Site) -> None:
+async def test_sent_socket_message_leaves_the_outcome_open(hand: Hand, site: Site) -> None:
     opened = "<script>const live = new WebSocket(location.origin.replace('http', 'ws') + '/live')</script>"
     form = "<form onsubmit=\"event.preventDefault(); live.send('item=1')\"><input name=item><button>Go</button></form>"
     await show(hand, site, opened + form)
@@ -181,7 +181,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_what_changed_since_it_was_read_is_held_with_the_difference(hand: Hand, site: Site, change: str) -> None:
+async def test_form_that_changed_after_reading_is_held_with_the_difference(hand: Hand, site: Site, change: str) -> None:
     await show(
         hand,
         site,

@@ -29,9 +29,7 @@ async def test_frame_of_another_site(pages: Pages):
             assert await visitor.state("Card", "value") == "4242"
 
 
-async def test_frame_that_never_answers_keeps_nobody_from_the_page_around_it(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch
-):
+async def test_frame_that_never_answers_does_not_block_its_page(pages: Pages, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(frames, "_INNER_ANSWERS_WITHIN", 1.0)
     with serving() as elsewhere:
         there = elsewhere.show("/advert", "<p>Buy</p><script>setTimeout(() => { while (true); }, 500)</script>")

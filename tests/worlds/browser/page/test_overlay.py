@@ -29,7 +29,7 @@ def inside(picture: Image.Image, zone: Zone, margin: int = 3) -> Image.Image:
     return picture.crop((x + margin, y + margin, x + width - margin, y + height - margin))
 
 
-async def test_what_is_scrolled_out_of_sight_is_not_drawn(visitor: Visitor):
+async def test_zones_scrolled_out_of_sight_are_not_drawn(visitor: Visitor):
     rows = "".join(f"<button style='display: block; height: 40px'>{n}</button>" for n in range(9))
     await visitor.visit(f"<div style='height: 90px; overflow: auto'>{rows}</div>")
     drawn = await drawn_over(visitor)
@@ -45,7 +45,7 @@ async def test_a_tag_keeps_clear_of_its_neighbours(visitor: Visitor):
     assert inside(await drawn_over(visitor), await visitor.zone("Heading")).getbbox() is None
 
 
-async def test_what_a_zone_says_can_still_be_read(visitor: Visitor):
+async def test_tags_do_not_cover_the_text_of_zones(visitor: Visitor):
     await visitor.visit("<p style='margin: 30px'><a href='/x'>Link</a> <button>Button</button></p>")
     drawn = await drawn_over(visitor)
     for label in ("Link", "Button"):

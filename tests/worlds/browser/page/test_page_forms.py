@@ -53,31 +53,31 @@ def test_a_field_that_is_both_is_shown() -> None:
     assert sources_of(commit(("gift", "0"), ("gift", "1")), here) == (("gift", "shown"),)
 
 
-def test_what_no_field_holds_is_fresh_if_it_looks_made_up_and_is_not_on_the_page() -> None:
+def test_generated_value_without_a_field_is_fresh_unless_the_page_shows_it() -> None:
     assert generated_values(commit(("ref", UUID), ("size", "M"))) == [UUID]
     assert sources_of(commit(("ref", UUID), ("size", "M")), page()) == (("ref", "fresh"),)
     assert sources_of(commit(("ref", UUID)), page(shown=(UUID,))) == ()
 
 
-def test_a_fresh_value_of_the_address_is_one_too() -> None:
+def test_generated_value_in_the_query_is_fresh() -> None:
     assert sources_of(commit(query=f"key={UUID}"), page()) == (("?key", "fresh"),)
 
 
 @pytest.mark.parametrize(
     "text", ["1763284790", "1763284790123", "2025-11-16T09:19:50Z", "2025-11-16 09:19:51", "2025-11-16T10:19:50+01:00"]
 )
-def test_the_time_of_now_is_recognised(text: str) -> None:
+def test_current_time_is_recognised(text: str) -> None:
     assert is_now(text, NOW)
 
 
 @pytest.mark.parametrize(
     "text", ["1700000000", "2025-11-16", "2025-11-16T15:00:00", "2025-11-20T10:00:01Z", "17", "A-7", ""]
 )
-def test_a_date_an_appointment_and_a_number_are_no_time_of_now(text: str) -> None:
+def test_date_appointment_and_number_are_not_the_current_time(text: str) -> None:
     assert not is_now(text, NOW)
 
 
-def test_what_differs_between_two_loads_changes_by_itself() -> None:
+def test_value_that_differs_between_two_loads_changes_by_itself() -> None:
     sent = commit(("k", "a1"), ("sku", "A-7"))
     before = page(field("k", "a1"), field("sku", "A-7"))
     after = page(field("k", "b2"), field("sku", "A-7"))
@@ -85,19 +85,19 @@ def test_what_differs_between_two_loads_changes_by_itself() -> None:
     assert form_page(sent, before) == "https://shop.example/cart"
 
 
-def test_what_a_script_or_a_person_set_does_not_change_by_itself() -> None:
+def test_value_set_by_a_script_or_person_does_not_change_by_itself() -> None:
     before = page(field("day", "2025-12-24", served=""), field("k", "a"))
     after = page(field("day", ""), field("k", "b"))
     assert changed_values(commit(("day", "2025-12-24"), ("k", "a")), ("day", "k"), before, after) == ("k",)
 
 
-def test_of_several_forms_with_one_address_the_one_that_was_sent_is_compared() -> None:
+def test_form_that_was_sent_is_compared_among_several_with_one_address() -> None:
     before = page(field("sku", "A"), field("k", "1"), field("sku", "B", form=1), field("k", "2", form=1))
     after = page(field("sku", "B"), field("k", "3"), field("sku", "A", form=1), field("k", "4", form=1))
     assert changed_values(commit(("sku", "B"), ("k", "2")), ("sku", "k"), before, after) == ("k",)
 
 
-def test_without_the_same_form_nobody_can_tell() -> None:
+def test_without_the_same_form_it_is_unknown_which_values_changed() -> None:
     before = page(field("k", "a"))
     assert changed_values(commit(("k", "a")), ("k",), before, page()) is None
     assert changed_values(commit(("k", "a")), ("k",), page(), before) is None

@@ -91,11 +91,11 @@ async def differing(visitor: Visitor, *, concealed: bool) -> list[str]:
     return [name for name, box in zip(PLACES | FORMS, corners, strict=True) if difference.crop(box).getbbox()]
 
 
-async def test_it_is_covered_wherever_and_however_it_is_shown(visitor: Visitor) -> None:
+async def test_secret_is_covered_in_every_place_and_form(visitor: Visitor) -> None:
     assert await differing(visitor, concealed=True) == []
 
 
-async def test_it_could_be_seen_in_every_one_of_these_places(visitor: Visitor) -> None:
+async def test_secret_is_visible_in_every_place_if_not_concealed(visitor: Visitor) -> None:
     assert await differing(visitor, concealed=False) == [*PLACES, *FORMS]
 
 
@@ -107,7 +107,7 @@ async def test_it_could_be_seen_in_every_one_of_these_places(visitor: Visitor) -
         pytest.param("<img width=90 height=90 src='/code?of={}' style='background: green'>", id="address"),
     ],
 )
-async def test_a_whole_page_of_it_is_covered(visitor: Visitor, page: str) -> None:
+async def test_page_full_of_the_secret_is_covered(visitor: Visitor, page: str) -> None:
     one, other = (STYLE + page.format(secret) for secret in (ONE, OTHER))
     covered = await pictured(visitor, one, ONE, concealed=True)
     assert covered == await pictured(visitor, other, OTHER, concealed=True)
@@ -124,7 +124,7 @@ async def test_a_frame_of_another_site_is_covered(visitor: Visitor) -> None:
     assert digests[0] == digests[1] != await pictured(visitor, framed, ONE, concealed=False)
 
 
-async def test_what_was_typed_is_covered_without_having_been_told_before(visitor: Visitor) -> None:
+async def test_typed_secret_is_covered_without_a_call_of_conceal(visitor: Visitor) -> None:
     page = f"{STYLE}<input aria-label=PIN oninput='document.querySelector(`p`).textContent = this.value'><p></p>"
     pictures: list[str] = []
     for secret in ("2580", "1470"):
@@ -135,7 +135,7 @@ async def test_what_was_typed_is_covered_without_having_been_told_before(visitor
     assert pictures[0] == pictures[1]
 
 
-async def test_what_is_cut_off_in_words_about_the_page_says_so(visitor: Visitor) -> None:
+async def test_text_cut_in_a_message_is_marked_so_that_secrets_are_recognised(visitor: Visitor) -> None:
     """Otherwise a part of it could not be recognised as the secret."""
     secret = "correct-horse-battery"
     await visitor.visit(f"<button>Go</button><div style='position: fixed; inset: 0'>{'x' * 40}{secret}</div>")
@@ -144,7 +144,7 @@ async def test_what_is_cut_off_in_words_about_the_page_says_so(visitor: Visitor)
     assert "correct" not in Redactor([("pin", secret)])(outcome.detail)
 
 
-async def test_nothing_of_it_stays_on_the_page(visitor: Visitor) -> None:
+async def test_covers_are_removed_from_the_page(visitor: Visitor) -> None:
     assert await pictured(visitor, f"<p>{ONE}</p>", ONE, concealed=True)
     assert await page_of(visitor).locator("midcourse-cover").count() == 0
 
@@ -162,7 +162,7 @@ async def test_nothing_of_it_stays_on_the_page(visitor: Visitor) -> None:
         ),
     ],
 )
-async def test_a_page_that_cannot_be_covered_is_not_pictured(visitor: Visitor, script: str) -> None:
+async def test_page_that_cannot_be_covered_has_no_screenshot(visitor: Visitor, script: str) -> None:
     page = f"<p>{ONE}</p><script>{script}</script>"
     assert await pictured(visitor, page, ONE, concealed=False)
     assert not await pictured(visitor, page, ONE, concealed=True)

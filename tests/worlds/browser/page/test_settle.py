@@ -30,7 +30,7 @@ async def visitor(pages: Pages) -> AsyncGenerator[Visitor]:
         yield hand
 
 
-async def test_what_a_click_fetches_is_waited_for(visitor: Visitor):
+async def test_settling_waits_for_requests_of_the_click(visitor: Visitor):
     visitor.pages.show("/slow", "<html>answer", seconds=0.6)
     fetching = "fetch('/slow').then((r) => r.text()).then((t) => { x.textContent = 'Got it' })"
     await visitor.visit(f'<p id=x>-</p><button onclick="{fetching}">Fetch</button>')
@@ -38,14 +38,14 @@ async def test_what_a_click_fetches_is_waited_for(visitor: Visitor):
     assert "Got it" in await visitor.labels("text")
 
 
-async def test_page_that_a_click_leads_to_is_waited_for(visitor: Visitor):
+async def test_settling_waits_for_the_page_that_a_click_opens(visitor: Visitor):
     there = visitor.pages.show("/slow-page", "<p>There</p>", title="There", seconds=0.6)
     await visitor.visit(f"<a href='{there}'>Go</a>")
     ok(await visitor.on("Go", "click"))
     assert await visitor.title() == "There"
 
 
-async def test_what_was_on_its_way_before_is_not_waited_for(visitor: Visitor):
+async def test_settling_does_not_wait_for_earlier_requests(visitor: Visitor):
     """As a page that long-polls for news."""
     visitor.pages.show("/news", "<html>", seconds=300)
     await visitor.visit("<button>Press</button><script>setTimeout(() => fetch('/news'), 300)</script>")
@@ -57,7 +57,7 @@ async def test_what_was_on_its_way_before_is_not_waited_for(visitor: Visitor):
     assert time.monotonic() - begun < PATIENCE
 
 
-async def test_page_that_never_rests_holds_nobody_up(visitor: Visitor):
+async def test_settling_ends_on_a_page_that_never_rests(visitor: Visitor):
     await visitor.visit(
         """<button>Press</button><div id=x></div><script>
         setInterval(() => { x.style.left = Math.random() + 'px'; x.innerHTML = '<i></i>' }, 10)</script>"""
@@ -67,7 +67,7 @@ async def test_page_that_never_rests_holds_nobody_up(visitor: Visitor):
     assert time.monotonic() - begun < PATIENCE
 
 
-async def test_request_that_is_about_to_be_made_is_waited_for(monkeypatch: pytest.MonkeyPatch):
+async def test_settling_waits_for_a_navigation_before_its_request(monkeypatch: pytest.MonkeyPatch):
     """Chromium reports immediately that a frame will leave; on a busy machine the request comes later."""
     url = "http://shop.test/orders"
     frames = Frames(Mock(), Mock(), Mock())
@@ -91,7 +91,7 @@ async def test_request_that_is_about_to_be_made_is_waited_for(monkeypatch: pytes
         await settling
 
 
-async def test_page_that_is_never_asked_for_holds_nobody_up(visitor: Visitor):
+async def test_settling_does_not_wait_for_a_mailto_link(visitor: Visitor):
     await visitor.visit("<a href='mailto:shop@shop.test'>Write to us</a>")
     begun = time.monotonic()
     ok(await visitor.on("Write to us", "click"))

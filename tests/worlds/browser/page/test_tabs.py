@@ -142,7 +142,7 @@ async def test_page_that_wants_to_leave_for_a_refused_address_stays(visitor: Vis
 
 
 @pytest.mark.parametrize("elsewhere", ["http://advert.example/", "https://advert.example/"])
-async def test_tab_that_leads_where_nobody_may_go_is_closed(visitor: Visitor, elsewhere: str):
+async def test_tab_of_an_origin_that_is_not_allowed_is_closed(visitor: Visitor, elsewhere: str):
     """As adverts open them with every click; the outcome names the origin."""
     await visitor.visit(f"<button onclick=\"window.open('{elsewhere}')\">Play</button>", title="Mine")
     outcome = await visitor.on("Play", "click")
@@ -211,7 +211,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_page_whose_script_never_ends_can_be_left(pages: Pages):
+async def test_page_with_an_endless_script_can_be_left(pages: Pages):
     async with visiting(pages) as visitor:
         await visitor.visit("<button onclick='while (true) {}'>Work</button>")
         with pytest.raises(TimeoutError):
@@ -236,9 +236,7 @@ async def leave_silent_page(visitor: Visitor) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Chromium does not look for these programs")
-async def test_link_to_something_else_than_a_page_starts_no_program(
-    pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+async def test_mailto_link_starts_no_program(pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """It would get text of the page past the proxy."""
     started, programs = tmp_path / "started", tmp_path / "programs"
     programs.mkdir()
