@@ -1,4 +1,4 @@
-"""Certificates for tests: authorities, and what they issue, as files."""
+"""Certificate authorities for tests, and the certificates they issue, as files."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,22 +18,22 @@ class Issued:
 
 
 class Authority:
-    """A certificate authority that keeps its certificate in `file`, and what it issues beside it."""
+    """A certificate authority. Its certificate is in `file`, and those that it issues are beside it."""
 
     def __init__(self, folder: Path, name: str = "authority") -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self._name = _named(name)
+        self._name = _make_name(name)
         self._key = ec.generate_private_key(ec.SECP256R1())
         self.file = folder / f"{name}.pem"
-        mine = _draft(self._name, self._name, self._key.public_key(), days=1)
-        mine = mine.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        self.file.write_bytes(mine.sign(self._key, hashes.SHA256()).public_bytes(Encoding.PEM))
+        certificate = _make_builder(self._name, self._name, self._key.public_key(), days=1)
+        certificate = certificate.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        self.file.write_bytes(certificate.sign(self._key, hashes.SHA256()).public_bytes(Encoding.PEM))
 
     def issue(self, name: str, *, days: int = 1) -> Issued:
-        """For a server or a client of this name. Negative `days` are in the past."""
+        """Issue a certificate for a server or client of this name. With negative `days` it has expired."""
         key = ec.generate_private_key(ec.SECP256R1())
-        draft = _draft(_named(name), self._name, key.public_key(), days=days)
+        draft = _make_builder(_make_name(name), self._name, key.public_key(), days=days)
         draft = draft.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
         kind = f"{self.file.stem}-{name}{days}"
         issued = Issued(certificate=self._folder / f"{kind}.pem", key=self._folder / f"{kind}.key")
@@ -43,11 +43,11 @@ class Authority:
         return issued
 
 
-def _named(name: str) -> x509.Name:
+def _make_name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
-def _draft(
+def _make_builder(
     subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, *, days: int
 ) -> x509.CertificateBuilder:
     now = datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Hypothesis profiles, and the servers. MIDCOURSE_HYPOTHESIS picks a profile: quick, ci (the default) or properties."""
+"""Plugins of the tests and Hypothesis profiles. MIDCOURSE_HYPOTHESIS picks a profile: quick, ci (the default) or properties."""
 
 import os
 

@@ -1,8 +1,8 @@
 """Processes that have imported everything when they start: forked from a server that did so once.
 
-A `python -m midcourse` spends more than a second on imports, which is longer than most of what the tests then have it do. A forked one
-is as much a process of its own: it can be killed, and nothing that it does is seen in another. Whoever shows what a fresh
-interpreter does, such as what it imports, has to start one.
+`python -m midcourse` spends more than a second on imports, which is longer than most tests need it for. A forked process is just as
+isolated: it can be killed, and its state is not shared. A test about a fresh interpreter, for example about
+its imports, has to start one.
 """
 
 import fcntl
@@ -45,10 +45,10 @@ PROCESSES.set_forkserver_preload(list(_PRELOADED))
 
 
 class Forked:
-    """A process with what tests use of `subprocess.Popen`: its output in pipes, its id, its end, and signals."""
+    """A forked process with the part of the interface of `subprocess.Popen` that tests use."""
 
     def __init__(self, *words: str, cwd: Path, errors: bool = True) -> None:
-        """Without `errors`, what it prints there is dropped: no pipe can get full."""
+        """Without `errors`, stderr is discarded, so that its pipe cannot fill up."""
         (out, out_end), (err, err_end) = PROCESSES.Pipe(duplex=False), PROCESSES.Pipe(duplex=False)
         ends = (out_end, err_end if errors else None)
         self._process = PROCESSES.Process(target=_run_piped, args=(words, str(cwd), dict(os.environ), *ends))
@@ -84,8 +84,8 @@ class Forked:
         return self._process.exitcode
 
     def communicate(self, timeout: float = PATIENCE) -> tuple[str, str]:
-        """What it printed, to its end."""
-        with ThreadPoolExecutor(1) as threads:  # or one pipe may be full while the other is read
+        """Wait for its end and return stdout and stderr."""
+        with ThreadPoolExecutor(1) as threads:  # otherwise one pipe may fill up while the other is read
             errors = threads.submit(self.stderr.read)
             out, err = self.stdout.read(), errors.result(timeout)
         self.wait(timeout)
@@ -105,7 +105,7 @@ class Forked:
 def run_forked(
     *words: str, cwd: Path, environment: Mapping[str, str], umask: int | None = None, timeout: float = PATIENCE
 ) -> "subprocess.CompletedProcess[str]":
-    """`midcourse ARGUMENTS`, `python FILE ARGUMENTS` or `python -m MODULE ARGUMENTS`, to its end."""
+    """Run `midcourse ARGUMENTS`, `python FILE ARGUMENTS` or `python -m MODULE ARGUMENTS`, and wait for its end."""
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder) / "out", Path(folder) / "err"
         process = PROCESSES.Process(target=_run, args=(words, str(cwd), dict(environment), str(out), str(err), umask))
@@ -118,21 +118,21 @@ def run_forked(
 
 
 def start_forked(*words: str, cwd: Path, environment: Mapping[str, str], out: Path) -> BaseProcess:
-    """The same, without waiting for its end; what it prints goes to this file."""
+    """Like `run_forked`, without waiting for the end; stdout goes to the file `out`."""
     process = PROCESSES.Process(target=_run, args=(words, str(cwd), dict(environment), str(out), f"{out}.err"))
     _start(process)
     return process
 
 
 def start_in_terminal(*words: str, cwd: Path, environment: Mapping[str, str], terminal: str) -> BaseProcess:
-    """The same, with this terminal for its input and output and as the one that signals it."""
+    """Like `start_forked`, with this terminal as input, output and controlling terminal."""
     process = PROCESSES.Process(target=_run_in_terminal, args=(words, str(cwd), dict(environment), terminal))
     _start(process)
     return process
 
 
 def execute_forked(command: list[str], out: IO[bytes]) -> int:
-    """The exit code of `python -m MODULE ARGUMENTS` that prints to a file, in its own session; what it leaves goes on."""
+    """Run `python -m MODULE ARGUMENTS` in its own session with output to a file; processes that it started go on."""
     arguments = (("python", *command[1:]), str(Path.cwd()), dict(os.environ), out.name, sys.path)
     process = PROCESSES.Process(target=_run_detaching, args=arguments)
     _start(process)
@@ -142,7 +142,7 @@ def execute_forked(command: list[str], out: IO[bytes]) -> int:
 
 
 def _start(process: BaseProcess) -> None:
-    sys.audit("tests.forked", process.name)  # for tests.lanes: Python reports nothing of a fork server
+    sys.audit("tests.forked", process.name)  # for tests.lanes: Python has no audit event for a fork server
     process.start()
 
 
@@ -169,7 +169,7 @@ def _run_detaching(words: tuple[str, ...], cwd: str, environment: dict[str, str]
 
 
 def _run_piped(words: tuple[str, ...], cwd: str, environment: dict[str, str], out: "Pipe", err: "Pipe | None") -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # as where the tests run in the foreground
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as if the tests ran in the foreground
     nothing = os.open(os.devnull, os.O_RDWR)
     for number, opened in enumerate((nothing, out.fileno(), nothing if err is None else err.fileno())):
         os.dup2(opened, number)
@@ -181,7 +181,7 @@ def _run_piped(words: tuple[str, ...], cwd: str, environment: dict[str, str], ou
 
 def _run_in_terminal(words: tuple[str, ...], cwd: str, environment: dict[str, str], terminal: str) -> None:
     os.setsid()
-    # as after a login, also if the tests run where it is ignored
+    # as after a login, even if SIGINT is ignored where the tests run
     signal.signal(signal.SIGINT, signal.default_int_handler)
     opened = os.open(terminal, os.O_RDWR)
     fcntl.ioctl(opened, termios.TIOCSCTTY, 0)

@@ -1,4 +1,4 @@
-"""What the tests build runs with: a run driven by hand, a small shop to act on, and a bench that holds its ports."""
+"""Helpers that build runs: `Drill` drives one by hand, `Shop` is a small world, and `Bench` holds the ports of a run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -71,20 +71,19 @@ START = 1_800_000_000.0
 C = TypeVar("C", bound=Command)
 
 
-def _filled(given: dict[str, Any], **usual: Any) -> dict[str, Any]:
-    """What a test said, and the usual for the rest."""
-    return usual | given
+def _with_defaults(values: dict[str, Any], **defaults: Any) -> dict[str, Any]:
+    return defaults | values
 
 
 # --- a run driven by hand: events straight into `decide`
 
 
 def a_step(call: str = "click", effect: Effect = "set_state", **more: Any) -> PlannedStep:
-    """A step in short form. An irreversible one knows its identity and consequence unless told otherwise."""
+    """A step in short form. An irreversible one has an identity and a consequence unless `more` overrides them."""
     if effect == "irreversible":
-        more = _filled(more, identity=f"i-{call}", consequence=f"c-{call}")
+        more = _with_defaults(more, identity=f"i-{call}", consequence=f"c-{call}")
     return PlannedStep(
-        **_filled(more, version=1, index=0, place="zone", skill=call, call=f"call-{call}", effect=effect)
+        **_with_defaults(more, version=1, index=0, place="zone", skill=call, call=f"call-{call}", effect=effect)
     )
 
 
@@ -95,12 +94,12 @@ def ref(fingerprint: str = "f1", *, stale: bool = False) -> ObservationRef:
     return ObservationRef(id=f"o-{fingerprint}", fingerprint=fingerprint, zones=3, surface="Shop", stale=stale)
 
 
-AT_ONCE: dict[str, Any] = {"replan_interval_seconds": 0.0, "backoff_jitter": 0.0}
-"""Waits that are no part of what most tests are about."""
+NO_WAITS: dict[str, Any] = {"replan_interval_seconds": 0.0, "backoff_jitter": 0.0}
+"""Limits without waits, which most tests are not about."""
 
 
 class Drill:
-    """A run and the events it is told, one a second. Every method is one event; `commands` has all that went out."""
+    """A run driven by events, one a second. Each method in the third person delivers one event; `commands` has all commands issued."""
 
     def __init__(
         self,
@@ -113,7 +112,7 @@ class Drill:
     ) -> None:
         self.run = Run(
             id="run",
-            limits=Limits(**(AT_ONCE | limits)),
+            limits=Limits(**(NO_WAITS | limits)),
             has_done_when=has_done_when,
             has_detours=has_detours,
             has_outliner=has_outliner,
@@ -139,7 +138,7 @@ class Drill:
         return self
 
     def pending(self, kind: type[C]) -> C:
-        """The one command of this kind under way."""
+        """The only pending command of this kind."""
         found = [issued.command for issued in self.run.pending if isinstance(issued.command, kind)]
         assert len(found) == 1, f"{len(found)} of {kind.__name__} under way in {self.run.phase}"
         return found[0]
@@ -148,18 +147,18 @@ class Drill:
         """All commands of this kind so far."""
         return [command for command in self.commands if isinstance(command, kind)]
 
-    def asked(self, role: Adviser) -> Advise:
-        """The adviser that is asked now."""
+    def pending_advice(self, role: Adviser) -> Advise:
+        """The pending request to this adviser."""
         found = self.pending(Advise)
-        assert found.role == role, f"a {found.role} is asked"
+        assert found.role == role, f"the pending request is to {found.role}"
         return found
 
-    def consulted(self, role: Adviser) -> list[Advise]:
-        """All questions to this adviser so far."""
+    def advice_requests(self, role: Adviser) -> list[Advise]:
+        """All requests to this adviser so far."""
         return [command for command in self.sent(Advise) if command.role == role]
 
-    def is_advised(self, role: Adviser, *, after: float = 1.0, **more: Any) -> "Drill":
-        return self.tell(Advised(answers=self.asked(role).id, role=role, **more), after)
+    def advises(self, role: Adviser, *, after: float = 1.0, **more: Any) -> "Drill":
+        return self.tell(Advised(answers=self.pending_advice(role).id, role=role, **more), after)
 
     # --- answers to what is pending
 
@@ -176,35 +175,37 @@ class Drill:
         return self.tell(Observed(answers=self.pending(Observe).id, reason=reason, **more))
 
     def plans(self, *steps: PlannedStep, after: float = 1.0, **more: Any) -> "Drill":
-        """Steps are numbered here. Unless told otherwise a plan is final if it does not end in `__replan__`."""
+        """Numbers the steps. By default a plan is final if it does not end in `__replan__`."""
         command = self.pending(MakePlan)
         numbered = tuple(replace(step, version=command.version, index=n) for n, step in enumerate(steps))
         final = not steps or steps[-1].place != "replan"
-        filled = _filled(more, steps=numbered, final=final, cost=Cost(calls=1))
+        filled = _with_defaults(more, steps=numbered, final=final, cost=Cost(calls=1))
         return self.tell(Planned(answers=command.id, **filled), after)
 
     def acts(self, status: str = "ok", *, fingerprint: str | None = "f1", after: float = 1.0, **more: Any) -> "Drill":
-        filled = _filled(more, status=status, seen=ref(fingerprint) if fingerprint else None)
+        filled = _with_defaults(more, status=status, seen=ref(fingerprint) if fingerprint else None)
         return self.tell(Acted(answers=self.pending(Act).id, **filled), after)
 
-    def is_held(self, call: str, **more: Any) -> "Drill":
-        """The act would have had the consequence `c-call`, which is not the one allowed."""
-        would = _filled(more, identity=f"i-{call}", consequence=f"c-{call}", effect="irreversible")
-        filled = _filled(would, status="no_effect", reason="held", dispatched=False, looked=False)
+    def acts_held(self, call: str, **more: Any) -> "Drill":
+        """The act is held: its consequence would be `c-call`, which was not allowed."""
+        held = _with_defaults(more, identity=f"i-{call}", consequence=f"c-{call}", effect="irreversible")
+        filled = _with_defaults(held, status="no_effect", reason="held", dispatched=False, looked=False)
         return self.tell(Acted(answers=self.pending(Act).id, **filled))
 
     def verifies(self, verdict: str, *, fingerprint: str | None = "f1", **more: Any) -> "Drill":
-        filled = _filled(more, verdict=verdict, seen=ref(fingerprint) if fingerprint else None)
+        filled = _with_defaults(more, verdict=verdict, seen=ref(fingerprint) if fingerprint else None)
         return self.tell(Verified(answers=self.pending(Verify).id, **filled))
 
     def decides(self, verdict: str, *, after: float = 1.0, **more: Any) -> "Drill":
-        """Having seen what the question is about."""
+        """The approver decides on the open question, having been shown all its steps."""
         phase = self.phase
         assert isinstance(phase, Asking)
         shown = tuple(step.consequence for step in phase.steps)
-        return self.tell(ApprovalDecided(question=phase.question, **_filled(more, verdict=verdict, shown=shown)), after)
+        return self.tell(
+            ApprovalDecided(question=phase.question, **_with_defaults(more, verdict=verdict, shown=shown)), after
+        )
 
-    def posts(self) -> "Drill":
+    def posts_question(self) -> "Drill":
         return self.tell(PersonAsked(answers=self.pending(AskPerson).id))
 
     def waits(self) -> "Drill":
@@ -214,45 +215,45 @@ class Drill:
         return self.tell(TimerFired(answers=wait.id), issued.at + wait.seconds - self.now)
 
     def checks(self, verdict: str, **more: Any) -> "Drill":
-        return self.tell(DoneChecked(answers=self.pending(CheckDone).id, **_filled(more, verdict=verdict)))
+        return self.tell(DoneChecked(answers=self.pending(CheckDone).id, **_with_defaults(more, verdict=verdict)))
 
-    def tries(self, call: str = "look", *options: str, **more: Any) -> "Drill":
-        """The detour's planner has an idea, and these options besides."""
+    def plans_try(self, call: str = "look", *options: str, **more: Any) -> "Drill":
+        """The detour planner proposes this try and these options."""
         command = self.pending(PlanTry)
         step = a_step(call, version=command.version)
         offered = tuple(Option(name=name) for name in options)
         return self.tell(
-            TryPlanned(answers=command.id, **_filled(more, step=step, options=offered, cost=Cost(calls=1)))
+            TryPlanned(answers=command.id, **_with_defaults(more, step=step, options=offered, cost=Cost(calls=1)))
         )
 
-    def weighs(self, closeness: float, found: str = "", **more: Any) -> "Drill":
+    def judges_closeness(self, closeness: float, found: str = "", **more: Any) -> "Drill":
         answers = self.pending(JudgeCloseness).id
         return self.tell(ClosenessJudged(answers=answers, closeness=closeness, found=found, **more))
 
-    def steps_back(self, strategy: Strategy | None = "close", **more: Any) -> "Drill":
-        """A way back was worked out, or none."""
+    def plans_revert(self, strategy: Strategy | None = "close", **more: Any) -> "Drill":
+        """A revert is planned, or with strategy None no revert was found."""
         command = self.pending(PlanRevert)
         step = a_step("back", version=command.version) if strategy else None
-        return self.tell(RevertPlanned(answers=command.id, **_filled(more, strategy=strategy, step=step)))
+        return self.tell(RevertPlanned(answers=command.id, **_with_defaults(more, strategy=strategy, step=step)))
 
     def outlines(self, *goals: str, **more: Any) -> "Drill":
-        """The outliner names these goals, or says otherwise."""
-        return self.is_advised("outliner", **_filled(more, goals=goals, cost=Cost(calls=1)))
+        """The outliner answers with these goals, or as `more` says."""
+        return self.advises("outliner", **_with_defaults(more, goals=goals, cost=Cost(calls=1)))
 
     def judges(self, current: int, evidence: str = "seen", **more: Any) -> "Drill":
-        return self.is_advised("judge", **_filled(more, current=current, evidence=evidence))
+        return self.advises("judge", **_with_defaults(more, current=current, evidence=evidence))
 
     def reflects(self, cause: str = "", **more: Any) -> "Drill":
-        """Somebody explains the failure like this, or cannot be reached."""
+        """The reflector explains the failure by this cause; without a cause it cannot be reached."""
         analysis = Analysis(error_type="other", severity="LOW", root_cause=cause)
         found = Reflection(analysis=analysis, fix=Fix(message="Do it otherwise"), by="model") if cause else None
         verdict = "answered" if found else "transport"
-        return self.is_advised("reflector", **_filled(more, verdict=verdict, reflection=found, cost=Cost(calls=1)))
+        return self.advises("reflector", **_with_defaults(more, verdict=verdict, reflection=found, cost=Cost(calls=1)))
 
     def reviews(self, says: str = "", problem: Problem = "repetition", **more: Any) -> "Drill":
-        """The monitor has this to say, or nothing."""
+        """The monitor answers with this advice, or none."""
         advice = Advice(problem=problem, says=says) if says else None
-        return self.is_advised("monitor", **_filled(more, advice=advice))
+        return self.advises("monitor", **_with_defaults(more, advice=advice))
 
     def records(self) -> "Drill":
         return self.tell(Recorded(answers=self.pending(Record).id))
@@ -263,17 +264,17 @@ class Drill:
     # --- short cuts
 
     def to_planning(self, fingerprint: str = "f1") -> "Drill":
-        """Started, opened, looked: the planner is at work on the first plan."""
+        """Start, open and observe: the first plan is pending."""
         return self.starts().opens().sees(fingerprint)
 
     def to_acting(self, *steps: PlannedStep, **more: Any) -> "Drill":
-        """A first plan of these steps, the first of them under way (or asked about)."""
+        """Plan these steps: the first one is pending, or the question about it."""
         return self.to_planning().plans(*steps, **more)
 
     def to_detour(self, closeness: float = 1.0, *more: PlannedStep) -> "Drill":
-        """The first step of the plan is not there, not after a second look either, and the way to it is thought about."""
+        """The target of the first step is missing, also after a second look, and a detour starts."""
         self.to_acting(a_step("far"), *more).acts(**MISSING).sees().acts(**MISSING)
-        return self.weighs(closeness)
+        return self.judges_closeness(closeness)
 
 
 MISSING: dict[str, Any] = {
@@ -290,10 +291,10 @@ NOT_ORDERED = Expectation(checks=(ZoneAppears(label="Nothing was ordered"),), sa
 
 
 class Shop(BaseWorld):
-    """One page with a name field, an Order button and a link. `orders` is what really happened.
+    """One page with a name field, an Order button and a link. `orders` lists the effects.
 
-    `on_order` stands between the button and the effect: it may raise, hang, report something else, or not order at all.
-    `unseen` is returned by the looks to come, one each; `zones` are shown besides the usual ones.
+    `on_order` runs between the button and the effect: it may raise, hang, or return an outcome in place of the order.
+    `unseen` is returned by the next looks, one each; `zones` are shown in addition to the usual ones.
     """
 
     name = "shop"
@@ -362,22 +363,22 @@ class Shop(BaseWorld):
 
     @skill(effect="reversible")
     def press(self, keys: str) -> None:
-        """A keyboard shortcut: no zone."""
+        """A keyboard shortcut without a zone."""
 
     @skill(effect="irreversible", probe=Probe(name="ordered", settles_after=5.0), absent_when=NOT_ORDERED)
     async def order(self, zone: Zone, item: str) -> Outcome | None:
-        said = self.on_order(item)
-        if hasattr(said, "__await__"):
-            said = await said
-        if isinstance(said, Outcome):
-            return said
+        outcome = self.on_order(item)
+        if hasattr(outcome, "__await__"):
+            outcome = await outcome
+        if isinstance(outcome, Outcome):
+            return outcome
         self.orders.append(item)
         self.title = "Thank you"
         return None
 
     @skill(effect="irreversible", commit_set="form")
     def submit(self, zone: Zone) -> None:
-        """What it sends is in the form, not in the call."""
+        """Sends the values of the form, which are not arguments of the call."""
         self.orders.append(self.typed)
         self.title = "Thank you"
 
@@ -400,7 +401,7 @@ class Safe:
 
 
 def draft(zone: str, skill_name: str = "", says: str = "", **more: Any) -> Draft:
-    """`draft("order", "order", item="pens")`: what is no field of a draft is an argument."""
+    """`draft("order", "order", item="pens")`: keywords that are not fields of a draft are arguments."""
     known = {name: more.pop(name) for name in ("expect", "absent_when", "probe", "transition") if name in more}
     return Draft(zone=zone, skill=skill_name, says=says, arguments=tuple(more.items()), **known)
 
@@ -412,12 +413,12 @@ def steps(*drafts: Draft, final: bool | None = None) -> PlanDraft:
 ORDER_PENS = draft("order", "order", item="pens", expect=ORDERED)
 
 
-# --- everything a run needs, within reach
+# --- the ports of a run
 
 
 @dataclass(kw_only=True)
 class Bench:
-    """The ports of one run. Change what a test is about; `run` drives it to its end and returns the result."""
+    """The ports of one run, each replaceable by a test; `run` drives the run to its end and returns the result."""
 
     world: World = field(default_factory=Shop)
     planner: Planner = field(default_factory=lambda: Scripted(steps(ORDER_PENS)))
@@ -464,11 +465,11 @@ class Bench:
             has_reflector=self.reflector is not None,
         )
 
-    def runtime(self) -> Driver:
+    def driver(self) -> Driver:
         return Driver(self.ports, self.history.append)
 
     async def run(self) -> Result:
-        await self.runtime().begin(self.first())
+        await self.driver().begin(self.first())
         return await self.result()
 
     async def result(self) -> Result:
@@ -477,21 +478,21 @@ class Bench:
         return result
 
     def commands(self, kind: type[C]) -> list[C]:
-        """All commands of this kind that went out."""
+        """All commands of this kind that were issued."""
         return [c for progress in self.history for c in progress.commands if isinstance(c, kind)]
 
     # --- single commands, without a run around them
 
-    async def ready(self) -> Performer:
-        """A run that is stored and a world that is open, for commands that are performed one by one."""
+    async def prepare(self) -> Performer:
+        """Store the run and open the world, so that commands can be performed one by one."""
         await self.store.begin(self.first(), self.task)
         await self.world.open()
         return Performer(self.ports)
 
-    async def planned(
+    async def make_plan(
         self, *drafts: Draft, version: int = 1, final: bool | None = None, beyond: bool = False
     ) -> Planned:
-        """Look, then have this draft resolved and stored as a plan."""
+        """Look, then have the performer resolve this draft and store it as a plan."""
         performer = Performer(self.ports)
         await performer.perform(Observe(id=100 + version, timeout=5.0))
         self.planner = Scripted(steps(*drafts, final=final))
@@ -501,16 +502,18 @@ class Bench:
         return event
 
     async def act(self, planned: Planned, index: int = 0, **more: Any) -> Acted:
-        """Act on a step of that plan as it was foreseen."""
+        """Perform a step of this plan with the consequence it was planned with."""
         step = planned.steps[index]
-        filled = _filled(more, id=300 + index, timeout=5.0, seen=f"o{100 + step.version}", consequence=step.consequence)
+        filled = _with_defaults(
+            more, id=300 + index, timeout=5.0, seen=f"o{100 + step.version}", consequence=step.consequence
+        )
         event = await Performer(self.ports).perform(Act(version=step.version, index=step.index, **filled))
         assert isinstance(event, Acted)
         return event
 
     async def verify(self, planned: Planned, index: int = 0, **more: Any) -> Verified:
         step = planned.steps[index]
-        filled = _filled(more, id=400, timeout=5.0, doubted=300 + index)
+        filled = _with_defaults(more, id=400, timeout=5.0, doubted=300 + index)
         event = await Performer(self.ports).perform(Verify(version=step.version, index=step.index, **filled))
         assert isinstance(event, Verified)
         return event

@@ -4,7 +4,7 @@ A quick test starts no process, needs no server and takes little CPU time; one t
 cheaper or marked `slow`. All of them together have a budget, too, so that `just test` stays quick while tests are added. CPU
 time depends little on what else runs on the machine.
 
-Property tests are counted as under the profile `quick`, whatever the number of examples.
+The time of a property test is scaled to the number of examples of the profile `quick`.
 """
 
 import os
@@ -19,11 +19,11 @@ from hypothesis import settings
 STARTS = frozenset({"subprocess.Popen", "os.posix_spawn", "tests.forked"})
 """Audit events of programs that are started."""
 TINY = frozenset({"sleep", "true", "ldconfig"})
-"""Programs that cost next to nothing."""
+"""Programs that cost almost nothing."""
 SERVERS = frozenset({"temporal", "s3", "postgres_server", "fleet_home", "local_model", "browser", "visitor"})
-"""Fixtures with a server or a browser: whatever needs one is slow."""
+"""Fixtures with a server or a browser: a test that uses one is slow."""
 PROPERTIES = Path(__file__).parent / "properties"
-"""Whole generated runs: what has examples there is slow."""
+"""The folder of generated runs: a test with examples there is slow."""
 QUICK_EXAMPLES = 50
 CPU_SECONDS = 3.0
 """The limit of one test. Mark as slow what takes more than about 0.7, since a busy machine adds to it."""
@@ -36,21 +36,21 @@ _hooked = False
 
 def pytest_configure(config: pytest.Config) -> None:
     global _hooked
-    if not _hooked:  # an audit hook stays for as long as the process
-        sys.addaudithook(_note)
+    if not _hooked:  # an audit hook cannot be removed
+        sys.addaudithook(_note_start)
         _hooked = True
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Budget(), "quick-budget")
 
 
-def _note(event: str, arguments: tuple[Any, ...], starts: frozenset[str] = STARTS) -> None:
-    """The default is there when Python ends, which takes the module's names away."""
-    if event in starts and not (arguments and os.path.basename(str(arguments[0])) in TINY) and not _imports():
+def _note_start(event: str, arguments: tuple[Any, ...], starts: frozenset[str] = STARTS) -> None:
+    """`starts` is a default argument because Python clears the names of the module when it ends."""
+    if event in starts and not (arguments and os.path.basename(str(arguments[0])) in TINY) and not _is_importing():
         _started.append(f"{event} {str(arguments[:2])[:200]}")
 
 
-def _imports() -> bool:
-    """Whether a module is being imported: some ask a process about a library, once, in whichever test is the first."""
+def _is_importing() -> bool:
+    """Whether a module is being imported: some start a process to find a library, once, in the first test that imports them."""
     frame = sys._getframe()
     while frame := frame.f_back:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
@@ -107,7 +107,7 @@ def _has_examples(test: Any) -> bool:
 
 
 class Budget:
-    """The sum over all workers, in the process that controls them."""
+    """The CPU time of the quick tests of all workers, summed up in the controlling process."""
 
     NAME = "quick CPU seconds"
 
@@ -128,5 +128,7 @@ class Budget:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.tests:
-            over = f", MORE THAN {BUDGET:.0f}: mark the longest as slow" if self.taken > BUDGET else f" of {BUDGET:.0f}"
-            terminalreporter.write_line(f"{self.tests} quick tests took {self.taken:.0f} CPU seconds{over}")
+            compared = (
+                f", MORE THAN {BUDGET:.0f}: mark the longest as slow" if self.taken > BUDGET else f" of {BUDGET:.0f}"
+            )
+            terminalreporter.write_line(f"{self.tests} quick tests took {self.taken:.0f} CPU seconds{compared}")

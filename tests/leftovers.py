@@ -1,6 +1,6 @@
-"""A guard that leaves no process of a test run behind, however the run ends: also after SIGKILL, also processes that detached.
+"""A guard process that stops all processes of a test run when the run ends, even by SIGKILL; detached processes, too.
 
-The run has a folder, named in the environment of every process that the tests start. The guard, in a session of its own, reads from
+The run has a folder, named in the environment of every process that the tests start. The guard, in its own session, reads from
 a pipe that only the controlling pytest process holds. When that ends, the guard stops all processes whose environment names the
 folder, with their children, and removes the folder.
 
@@ -20,10 +20,10 @@ import psutil
 import pytest
 
 FOLDER = "TEST_RUN_FOLDER"
-"""Not named MIDCOURSE_*: tests remove such variables from what they start. Whoever starts pytest may name a folder that does not
-exist yet, and wait until it is gone again."""
+"""Not named MIDCOURSE_*, because tests remove such variables from the environment. The caller of pytest may name a folder that
+does not exist yet, and wait until it is removed again."""
 PATIENCE = 5.0
-"""Seconds to end in after SIGTERM. Then comes SIGKILL."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def run_folder() -> Path:
-    """The folder of this test run, shared by all its workers. Whatever is in it is removed at the end."""
+    """The folder of this test run, shared by all its workers. It is removed at the end."""
     return Path(os.environ[FOLDER])
 
 

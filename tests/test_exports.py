@@ -1,4 +1,4 @@
-"""What `midcourse` exports is frozen here, and importing it brings in no adapter."""
+"""The exports of `midcourse` are frozen, and importing it imports no adapter."""
 
 import subprocess
 import sys
@@ -40,7 +40,7 @@ def test_every_exported_name_is_there():
         assert getattr(midcourse, name).__name__ == name
 
 
-def loaded_by(statement: str) -> set[str]:
+def import_modules(statement: str) -> set[str]:
     script = f"{statement}\nimport sys\nprint(*(m for m in sys.modules if m.split('.')[0] == 'midcourse'))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return set(done.stdout.split())
@@ -48,12 +48,12 @@ def loaded_by(statement: str) -> set[str]:
 
 @pytest.mark.slow
 def test_importing_midcourse_imports_nothing_else_of_it():
-    assert loaded_by("import midcourse") == {"midcourse", "midcourse.lazy"}
+    assert import_modules("import midcourse") == {"midcourse", "midcourse.lazy"}
 
 
 @pytest.mark.slow
 def test_the_core_imports_no_adapter():
-    loaded = loaded_by("import midcourse.drive, midcourse.perform, midcourse.runtimes.driver")
+    loaded = import_modules("import midcourse.drive, midcourse.perform, midcourse.runtimes.driver")
     layers = {module.split(".")[1] for module in loaded if "." in module}
     assert layers == {
         "blame",

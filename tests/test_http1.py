@@ -1,4 +1,4 @@
-"""Heads are read in one way or refused, and never repaired."""
+"""HTTP heads are parsed in one unambiguous way or refused, and never repaired."""
 
 import pytest
 

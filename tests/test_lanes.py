@@ -1,4 +1,4 @@
-"""A quick test that starts a process or takes long fails, and so do all of them if they take long together."""
+"""A quick test that starts a process or takes too long fails, and so does a run of quick tests that exceeds their budget."""
 
 import pytest
 from hypothesis import given, settings

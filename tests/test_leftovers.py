@@ -1,4 +1,4 @@
-"""Whatever tests started is gone after the test run, however that ended."""
+"""All processes that tests started are gone after the test run, however it ended."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Pictures: form and size from their own header, WebP with the same pixels, and the latest ones of a world."""
+"""Pictures: format and size are read from the header, WebP is lossless, and a world keeps the latest ones."""
 
 from io import BytesIO
 

@@ -1,4 +1,4 @@
-"""A fleet as `midcourse up` starts it, as a fixture: one for all workers, started when the first test asks."""
+"""A fleet as `midcourse up` starts it, as a fixture: one for all workers, started by the first test that uses it."""
 
 import os
 import subprocess
@@ -12,18 +12,18 @@ from tests.leftovers import run_folder
 
 @pytest.fixture(scope="session")
 def fleet_home() -> Path:
-    """The home that the fleet is in. Whoever comes second finds it up already."""
+    """The home of the fleet. `up` does nothing if another worker has started it."""
     home = run_folder() / "home"
     midcourse("up", "--detach", home=home)
     return home
 
 
 def midcourse(*arguments: str, home: Path) -> str:
-    """What the command said. Nothing of whoever runs the tests has a say in it."""
-    usual = {name: value for name, value in os.environ.items() if not name.startswith("MIDCOURSE_")}
+    """Run a command and return its output. MIDCOURSE_* variables of the environment are removed."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MIDCOURSE_")}
     done = subprocess.run(
         [sys.executable, "-m", "midcourse", *arguments],
-        env={**usual, "MIDCOURSE_HOME": str(home)},
+        env={**environment, "MIDCOURSE_HOME": str(home)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

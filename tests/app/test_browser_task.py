@@ -8,7 +8,7 @@ import pytest
 from midcourse.app.agent import agent_for
 from midcourse.app.wiring import load_job
 from midcourse.errors import TaskInvalid
-from tests.pages import Pages, serving
+from tests.pages import Pages, serve_pages
 
 TASK = """
 goal = "Find out what the shop charges for two lamps"
@@ -37,7 +37,7 @@ final = true
 
 @pytest.fixture
 def pages() -> Generator[Pages]:
-    with serving() as there:
+    with serve_pages() as there:
         there.show(
             "/", "<form action=/lamp><label>Search <input name=q></label><button>Find</button></form>", title="Shop"
         )

@@ -20,7 +20,7 @@ from midcourse.planners import Playbook, Rule
 from midcourse.testing import Approves
 from midcourse.worlds.browser import Browser
 from midcourse.worlds.browser.egress.request import Request, charset_of
-from tests.pages import serving
+from tests.pages import serve_pages
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
@@ -136,7 +136,7 @@ async def test_a_run_in_a_world_that_says_it_ends_with_a_reason_and_can_be_resum
 async def test_a_run_on_a_page_that_sends_it_ends_with_a_reason(when: str, tmp_path: Path) -> None:
     fetch = r"""fetch('/x', {method: 'POST', body: '{"a":"\\ud800"}'})"""
     script = f"go.onclick = () => {fetch}" if when == "clicked" else fetch
-    with serving() as pages:
+    with serve_pages() as pages:
         start = pages.show("/", f"<button id=go>Go</button><script>{script}</script>", title="Page")
         planner = Playbook([Rule(on="Page*", steps=(Draft(zone="button:Go", skill="click"),))])
         settings = Settings.load(overrides={"home": str(tmp_path), "max_calls": "2"})

@@ -9,7 +9,7 @@ from midcourse.cli.commands.start.look import lines
 from midcourse.cli.main import main
 from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.observation import Observation, Surface, Zone
-from tests.pages import serving
+from tests.pages import serve_pages
 
 PAGE = "<h1>Shop</h1><label>Name <input value=Ada></label><div style='height: 2000px'></div><button>Buy</button>"
 
@@ -21,7 +21,7 @@ def size_of(png: bytes) -> tuple[int, int]:
 
 @pytest.mark.slow
 def test_zones_in_the_terminal_as_json_and_over_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    with serving() as pages:
+    with serve_pages() as pages:
         address = pages.show("/", PAGE, title="Shop")
         assert main(["look", address, "--png", str(tmp_path / "view.png")]) == 0
         said = capsys.readouterr().out.splitlines()
@@ -43,7 +43,7 @@ def test_zones_in_the_terminal_as_json_and_over_the_page(tmp_path: Path, capsys:
 def test_what_the_page_wants_from_elsewhere_is_told_unless_it_is_allowed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    with serving() as pages, serving() as elsewhere:
+    with serve_pages() as pages, serve_pages() as elsewhere:
         style = elsewhere.show("/style.css", "<html>p { color: red }", content_type="text/css")
         address = pages.show("/", f"<link rel=stylesheet href='{style}'><p>Shop</p>")
         words = ["look", address, "--json", "--png", str(tmp_path / "look.png")]

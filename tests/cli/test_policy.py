@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.cli.main import main
-from tests.pages import serving
+from tests.pages import serve_pages
 
 TASK = """
 goal = "Look at the orders"
@@ -28,7 +28,7 @@ steps = [{{ zone = "__global__", skill = "navigate", arguments = {{ url = "{url}
 @pytest.mark.slow
 def test_a_task_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.chdir(tmp_path)
-    with serving() as pages:
+    with serve_pages() as pages:
         pages.show("/", "<img src=/logout><script src=http://127.0.0.1:8099/x.js></script>", title="Orders")
         (tmp_path / "look.toml").write_text(TASK.format(url=pages.url))
         code = main(["policy", "learn", "look.toml"])

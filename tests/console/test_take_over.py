@@ -7,8 +7,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.console.visit import Console
-from tests.pages import Pages
-from tests.pages import serving as serving_pages
+from tests.pages import Pages, serve_pages
 from tests.server.serving import PATIENCE, start, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
@@ -35,7 +34,7 @@ approvals = "always"
 
 @pytest.fixture(scope="module")
 def pages() -> Generator[Pages]:
-    with serving_pages() as there:
+    with serve_pages() as there:
         there.show("/save", "<h1>Saved</h1>", title="Saved")
         yield there
 

@@ -230,7 +230,7 @@ def test_a_step_that_was_sent_into_a_lost_world_is_not_taken_for_unsent() -> Non
 
 def test_a_changed_consequence_voids_the_approval_and_is_asked_again_with_the_difference() -> None:
     drill = Drill().to_acting(ORDER).decides("approved").sees("f1")
-    drill.is_held("other")
+    drill.acts_held("other")
     question = drill.pending(AskPerson)
     assert question.changed_from == "c-order"
     assert question.steps[0].consequence == "c-other"
@@ -246,7 +246,7 @@ def test_a_changed_consequence_voids_the_approval_and_is_asked_again_with_the_di
 def test_a_commit_set_that_was_unknown_is_asked_about_at_the_gate() -> None:
     drill = Drill().to_acting(replace(ORDER, identity="", consequence=""))
     assert drill.pending(Act).consequence == ""
-    drill.is_held("order")
+    drill.acts_held("order")
     assert drill.pending(AskPerson).changed_from == ""
     drill.decides("approved").sees("f1")
     assert drill.pending(Act).consequence == "c-order"
@@ -254,7 +254,7 @@ def test_a_commit_set_that_was_unknown_is_asked_about_at_the_gate() -> None:
 
 def test_what_is_held_and_finished_already_is_refused() -> None:
     drill = unasked().to_acting(ORDER, REPLAN_STEP).acts("ok", **SEEN).sees("f2")
-    drill.plans(replace(ORDER, identity="", consequence="")).is_held("order")
+    drill.plans(replace(ORDER, identity="", consequence="")).acts_held("order")
     assert drill.pending(MakePlan).cause == "error"
     assert drill.run.counts.refusals == 1
 
@@ -262,13 +262,13 @@ def test_what_is_held_and_finished_already_is_refused() -> None:
 def test_a_consequence_that_changes_each_time_is_a_failure() -> None:
     drill = unasked().to_acting(ORDER)
     for n in range(4):
-        drill.is_held(f"v{n}")
+        drill.acts_held(f"v{n}")
     assert drill.pending(MakePlan).why.startswith("order failed: consequence_unstable")
     assert drill.run.counts.executions == 0
 
 
 def test_a_step_that_shows_to_be_irreversible_needs_approval() -> None:
-    drill = Drill().to_acting(a_step("click")).is_held("pay")
+    drill = Drill().to_acting(a_step("click")).acts_held("pay")
     assert drill.pending(AskPerson).steps[0].consequence == "c-pay"
     drill.decides("approved").sees("f1").acts("ok", identity="i-pay")
     assert isinstance(drill.phase, Verifying), "irreversible by now: a word is not enough"
@@ -276,7 +276,7 @@ def test_a_step_that_shows_to_be_irreversible_needs_approval() -> None:
 
 def test_a_retry_is_of_the_consequence_that_was_approved_last() -> None:
     """Else a person is asked about what would no longer be sent."""
-    drill = Drill().to_acting(ORDER).decides("approved").sees("f1").is_held("other").decides("approved").sees("f1")
+    drill = Drill().to_acting(ORDER).decides("approved").sees("f1").acts_held("other").decides("approved").sees("f1")
     drill.acts("no_effect", **GONE, identity="i-other").waits()
     assert drill.pending(Act).consequence == "c-other"
 

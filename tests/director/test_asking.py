@@ -54,7 +54,7 @@ def test_a_question_carries_its_timer_and_says_when_it_ends() -> None:
 def test_a_posted_question_waits_for_its_decision() -> None:
     drill = Drill().to_acting(ORDER)
     number = drill.pending(AskPerson).id
-    drill.posts()
+    drill.posts_question()
     assert isinstance(drill.phase, Asking)
     drill.tell(ApprovalDecided(question=number, verdict="approved", shown=("c-order",))).sees("f1")
     assert drill.pending(Act)
@@ -91,7 +91,7 @@ def test_a_decision_that_comes_after_the_question_expired_approves_nothing(poste
     drill = Drill(approval_seconds=600.0).to_acting(ORDER)
     number = drill.pending(AskPerson).id
     if posted:
-        drill.posts()
+        drill.posts_question()
     drill.tell(ApprovalDecided(question=number, verdict="approved", shown=("c-order",)), 600.0)
     assert drill.sent(Act) == []
     assert drill.run.grants == ()

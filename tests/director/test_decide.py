@@ -63,8 +63,8 @@ def everywhere() -> dict[str, Drill]:
         "asking": Drill().to_acting(ORDER),
         "backing_off": Drill().to_acting(a_step()).acts("failed", reason="busy"),
         "trying": Drill(has_detours=True).to_detour(),
-        "weighing": Drill(has_detours=True).to_detour().tries().acts(fingerprint="f2"),
-        "undoing": Drill(has_detours=True).to_detour(5.0).tries().acts(fingerprint="f2").weighs(4.0),
+        "weighing": Drill(has_detours=True).to_detour().plans_try().acts(fingerprint="f2"),
+        "undoing": Drill(has_detours=True).to_detour(5.0).plans_try().acts(fingerprint="f2").judges_closeness(4.0),
         "advising: reflector": Drill(has_reflector=True)
         .to_acting(a_step())
         .acts("failed", reason="broken", fingerprint="f2"),

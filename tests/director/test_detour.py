@@ -33,7 +33,7 @@ def test_what_is_not_there_after_a_second_look_begins_a_detour() -> None:
     drill.sees().acts(**MISSING)
     assert isinstance(drill.phase, Weighing)
     assert (drill.pending(JudgeCloseness).goal, drill.run.counts.detours) == ((1, 0), 1)
-    drill.weighs(1.0)
+    drill.judges_closeness(1.0)
     command = drill.pending(PlanTry)
     assert (command.version, command.label, command.closeness, command.tries) == (2, "1.1", 1.0, ())
 
@@ -46,14 +46,14 @@ def test_without_somebody_to_plan_them_there_are_none() -> None:
 def test_what_turns_out_to_be_there_needs_no_try() -> None:
     """Under another id, say: the page was drawn anew."""
     drill = Drill(has_detours=True).to_acting(FAR, a_step("next")).acts(**MISSING).sees().acts(**MISSING)
-    drill.weighs(10.0, found="z9")
+    drill.judges_closeness(10.0, found="z9")
     assert (drill.pending(Act).found, drill.pending(Act).index, drill.run.detour) == ("z9", 0, None)
     drill.acts()
     assert (drill.pending(Act).found, drill.pending(Act).index) == ("", 1)
 
 
 def test_a_step_is_done_once_its_target_is_there() -> None:
-    drill = on_a_detour().tries("menu").acts(fingerprint="f2").weighs(10.0, found="z9")
+    drill = on_a_detour().plans_try("menu").acts(fingerprint="f2").judges_closeness(10.0, found="z9")
     act = drill.pending(Act)
     assert (act.version, act.index, act.found, act.made_by) == (1, 0, "z9", drill.sent(MakePlan)[0].id)
     assert drill.acts().ended[0] == "plan_complete"
@@ -68,18 +68,18 @@ def test_what_needs_a_yes_is_asked_about_once_it_is_in_reach() -> None:
 
 
 def test_a_step_is_done_if_what_it_was_for_is_there() -> None:
-    drill = on_a_detour().tries("menu").acts(fingerprint="f2").weighs(10.0, found=REACH)
+    drill = on_a_detour().plans_try("menu").acts(fingerprint="f2").judges_closeness(10.0, found=REACH)
     assert drill.pending(Act).found == REACH
 
 
 def test_what_is_out_of_reach_after_a_detour_is_planned_around() -> None:
-    drill = on_a_detour().tries("menu").acts(fingerprint="f2").weighs(10.0, found="z9")
+    drill = on_a_detour().plans_try("menu").acts(fingerprint="f2").judges_closeness(10.0, found="z9")
     drill.acts(**MISSING)
     assert drill.pending(MakePlan).cause == "error"
 
 
 def test_a_detour_inside_a_detour_is_a_failed_try() -> None:
-    drill = on_a_detour().tries("menu", "another").acts(**MISSING)
+    drill = on_a_detour().plans_try("menu", "another").acts(**MISSING)
     assert isinstance(drill.phase, Trying)
     (only,) = detour(drill).tries
     assert (only.failed, only.choice, drill.run.counts.detours) == ("target_not_visible", "explore", 1)
@@ -91,13 +91,20 @@ def test_a_detour_inside_a_detour_is_a_failed_try() -> None:
 def test_a_try_names_the_command_that_made_it() -> None:
     drill = on_a_detour()
     made_by = drill.pending(PlanTry).id
-    act = drill.tries("menu").pending(Act)
+    act = drill.plans_try("menu").pending(Act)
     assert (act.version, act.index, act.made_by, act.look) == (2, 0, made_by, True)
 
 
 def test_a_state_is_judged_once() -> None:
-    drill = on_a_detour(2.0).tries("menu").acts(fingerprint="f2").weighs(3.5).tries("item").acts(fingerprint="f3")
-    drill.weighs(5.0)
+    drill = (
+        on_a_detour(2.0)
+        .plans_try("menu")
+        .acts(fingerprint="f2")
+        .judges_closeness(3.5)
+        .plans_try("item")
+        .acts(fingerprint="f3")
+    )
+    drill.judges_closeness(5.0)
     first, second = detour(drill).tries
     assert (first.closeness_before, first.closeness_after) == (2.0, 3.5)
     assert (second.closeness_before, second.closeness_after) == (3.5, 5.0)
@@ -105,7 +112,7 @@ def test_a_state_is_judged_once() -> None:
 
 
 def test_a_state_that_did_not_change_is_not_judged_again() -> None:
-    drill = on_a_detour(2.0).tries("menu", "another").acts(fingerprint="f1")
+    drill = on_a_detour(2.0).plans_try("menu", "another").acts(fingerprint="f1")
     assert isinstance(drill.phase, Trying)
     assert len(drill.sent(JudgeCloseness)) == 1
     assert drill.pending(PlanTry).hint is not None
@@ -113,17 +120,19 @@ def test_a_state_that_did_not_change_is_not_judged_again() -> None:
 
 def test_states_are_numbered_below_the_step() -> None:
     drill = Drill(has_detours=True).to_acting(a_step("one"), FAR).acts()
-    drill.acts(**MISSING).sees().acts(**MISSING).weighs(1.0).tries().acts(fingerprint="f2").weighs(2.0)
+    drill.acts(**MISSING).sees().acts(**MISSING).judges_closeness(1.0).plans_try().acts(
+        fingerprint="f2"
+    ).judges_closeness(2.0)
     assert [one.label for one in detour(drill).tries] == ["2.1"]
     assert drill.pending(PlanTry).label == "2.2"
 
 
 def test_an_option_comes_as_a_hint_and_is_used_up() -> None:
-    drill = on_a_detour(5.0).tries("export", "type", "cancel").acts(fingerprint="f2").weighs(4.0)
+    drill = on_a_detour(5.0).plans_try("export", "type", "cancel").acts(fingerprint="f2").judges_closeness(4.0)
     hint = drill.pending(PlanTry).hint
     assert hint is not None
     assert hint.name == "type"
-    drill.tries("type").acts(fingerprint="f3").weighs(4.0)
+    drill.plans_try("type").acts(fingerprint="f3").judges_closeness(4.0)
     hint = drill.pending(PlanTry).hint
     assert hint is not None
     assert hint.name == "cancel"
@@ -132,14 +141,14 @@ def test_an_option_comes_as_a_hint_and_is_used_up() -> None:
 
 @pytest.mark.parametrize("verdict", ["refused", "garbage"])
 def test_a_draft_that_cannot_be_tried_costs_a_try_and_is_said_why(verdict: str) -> None:
-    drill = on_a_detour().tries(verdict=verdict, step=None, detail="no such zone")
+    drill = on_a_detour().plans_try(verdict=verdict, step=None, detail="no such zone")
     assert (drill.pending(PlanTry).refused, drill.run.counts.tries) == ("no such zone", 1)
-    drill.tries(verdict=verdict, step=None).tries(verdict=verdict, step=None)
+    drill.plans_try(verdict=verdict, step=None).plans_try(verdict=verdict, step=None)
     assert "looping" in drill.pending(MakePlan).why
 
 
 def test_whoever_has_no_idea_gives_up() -> None:
-    drill = on_a_detour().tries(verdict="gave_up", step=None, detail="no idea")
+    drill = on_a_detour().plans_try(verdict="gave_up", step=None, detail="no idea")
     assert drill.pending(MakePlan).why == (
         "far failed: detour_cancelled — the detour was given up (no_way) after 0 tries: no idea"
     )
@@ -147,16 +156,28 @@ def test_whoever_has_no_idea_gives_up() -> None:
 
 def test_whoever_cannot_be_reached_is_waited_for() -> None:
     lost = {"verdict": "transport", "step": None}
-    drill = on_a_detour(max_outage_seconds=5.0).tries(**lost).waits()
+    drill = on_a_detour(max_outage_seconds=5.0).plans_try(**lost).waits()
     assert isinstance(drill.phase, Trying)
-    assert drill.tries(**lost).waits().tries(**lost).ended[0] == "outage"
-    judge = on_a_detour(max_outage_seconds=2.0).tries().acts(fingerprint="f2").weighs(0.0, verdict="transport").waits()
-    assert judge.weighs(0.0, verdict="transport").ended[0] == "outage"
+    assert drill.plans_try(**lost).waits().plans_try(**lost).ended[0] == "outage"
+    judge = (
+        on_a_detour(max_outage_seconds=2.0)
+        .plans_try()
+        .acts(fingerprint="f2")
+        .judges_closeness(0.0, verdict="transport")
+        .waits()
+    )
+    assert judge.judges_closeness(0.0, verdict="transport").ended[0] == "outage"
 
 
 def test_a_judge_without_an_answer_is_asked_again_and_then_no_more() -> None:
-    judge = on_a_detour(max_step_retries=1).tries().acts(fingerprint="f2").weighs(0.0, verdict="garbage").waits()
-    assert "could not be judged" in judge.weighs(0.0, verdict="garbage").pending(MakePlan).why
+    judge = (
+        on_a_detour(max_step_retries=1)
+        .plans_try()
+        .acts(fingerprint="f2")
+        .judges_closeness(0.0, verdict="garbage")
+        .waits()
+    )
+    assert "could not be judged" in judge.judges_closeness(0.0, verdict="garbage").pending(MakePlan).why
 
 
 # --- nothing irreversible
@@ -166,13 +187,13 @@ def test_an_irreversible_try_is_not_dispatched() -> None:
     drill = on_a_detour()
     order = a_step("order", "irreversible", version=drill.pending(PlanTry).version)
     acts = len(drill.sent(Act))
-    drill.tries(step=order)
+    drill.plans_try(step=order)
     assert len(drill.sent(Act)) == acts
     assert detour(drill).tries[0].failed == "not_harmless"
 
 
 def test_what_would_send_something_fails_and_nobody_is_asked() -> None:
-    drill = on_a_detour().tries("publish").is_held("publish")
+    drill = on_a_detour().plans_try("publish").acts_held("publish")
     assert drill.sent(AskPerson) == []
     assert detour(drill).tries[0].failed == "not_harmless"
 
@@ -181,14 +202,14 @@ def test_what_would_send_something_fails_and_nobody_is_asked() -> None:
 
 
 def reverting() -> Drill:
-    return on_a_detour(5.0).tries("wrong").acts(fingerprint="f2").weighs(4.0)
+    return on_a_detour(5.0).plans_try("wrong").acts(fingerprint="f2").judges_closeness(4.0)
 
 
 def test_a_dead_end_is_taken_back_and_verified_by_the_fingerprint() -> None:
     drill = reverting()
     command = drill.pending(PlanRevert)
     assert (command.undo, command.before, command.seen, command.label) == (2, "o-f1", "o-f2", "1.2")
-    drill.steps_back("close").acts(fingerprint="f1")
+    drill.plans_revert("close").acts(fingerprint="f1")
     assert (drill.pending(PlanTry).closeness, drill.pending(PlanTry).label) == (5.0, "1.3")
     (only,) = detour(drill).tries
     assert (only.choice, only.reverted, drill.run.counts.reverts) == ("revert", True, 1)
@@ -196,49 +217,56 @@ def test_a_dead_end_is_taken_back_and_verified_by_the_fingerprint() -> None:
 
 
 def test_the_next_way_back_is_tried_where_one_did_not_lead_there() -> None:
-    drill = reverting().steps_back("close").acts(fingerprint="f3")
+    drill = reverting().plans_revert("close").acts(fingerprint="f3")
     assert drill.pending(PlanRevert).tried == ("close",)
-    drill.steps_back("key").acts(fingerprint="f1")
+    drill.plans_revert("key").acts(fingerprint="f1")
     assert isinstance(drill.phase, Trying)
 
 
 def test_the_planner_is_asked_for_a_way_back_where_none_is_known() -> None:
-    drill = reverting().steps_back(None)
+    drill = reverting().plans_revert(None)
     assert drill.pending(PlanTry).undo == 2
-    drill.tries("undo").acts(fingerprint="f1")
+    drill.plans_try("undo").acts(fingerprint="f1")
     assert detour(drill).tries[0].reverted
     assert drill.run.counts.tries == 1, "that was no try"
 
 
 def test_a_state_that_cannot_be_returned_to_is_not_passed_over() -> None:
-    drill = reverting().steps_back("close").acts(fingerprint="f3").steps_back(None).tries("undo").acts(fingerprint="f4")
+    drill = (
+        reverting()
+        .plans_revert("close")
+        .acts(fingerprint="f3")
+        .plans_revert(None)
+        .plans_try("undo")
+        .acts(fingerprint="f4")
+    )
     assert drill.pending(PlanRevert).tried == ("close", "ask")
-    drill.steps_back(None)
+    drill.plans_revert(None)
     assert isinstance(drill.phase, Planning)
     assert "revert_unverified" in drill.pending(MakePlan).why
     assert drill.run.detour is None
 
 
 def test_nothing_is_done_where_the_state_is_the_one_to_return_to() -> None:
-    drill = on_a_detour(5.0).tries("wrong", "out").acts(fingerprint="f2").weighs(4.0)
-    drill.tries("cancel").acts(fingerprint="f1").weighs(3.0)
+    drill = on_a_detour(5.0).plans_try("wrong", "out").acts(fingerprint="f2").judges_closeness(4.0)
+    drill.plans_try("cancel").acts(fingerprint="f1").judges_closeness(3.0)
     assert (drill.sent(PlanRevert), drill.run.counts.reverts) == ([], 1)
     assert all(one.reverted for one in detour(drill).tries)
     assert drill.pending(PlanTry).closeness == 5.0
 
 
 def test_several_tries_are_taken_back_one_after_the_other() -> None:
-    drill = on_a_detour(5.0).tries("wrong", "deeper").acts(fingerprint="f2").weighs(4.0)
-    drill.tries("deeper").acts(fingerprint="f3").weighs(4.0)
+    drill = on_a_detour(5.0).plans_try("wrong", "deeper").acts(fingerprint="f2").judges_closeness(4.0)
+    drill.plans_try("deeper").acts(fingerprint="f3").judges_closeness(4.0)
     assert drill.pending(PlanRevert).undo == 3
-    drill.steps_back("close").acts(fingerprint="f2")
+    drill.plans_revert("close").acts(fingerprint="f2")
     assert (drill.pending(PlanRevert).undo, drill.pending(PlanRevert).tried) == (2, ())
-    drill.steps_back("close").acts(fingerprint="f1")
+    drill.plans_revert("close").acts(fingerprint="f1")
     assert detour(drill).path == ()
 
 
 def test_a_revert_that_nobody_can_see_is_not_verified() -> None:
-    drill = reverting().steps_back("close").acts(fingerprint=None)
+    drill = reverting().plans_revert("close").acts(fingerprint=None)
     assert isinstance(drill.phase, Looking)
     assert "revert_unverified" in drill.sees_nothing().sees("f9").pending(MakePlan).why
 
@@ -247,8 +275,8 @@ def test_a_revert_that_nobody_can_see_is_not_verified() -> None:
 
 
 def test_the_last_try_without_the_goal_hands_a_typed_failure_to_recovery() -> None:
-    drill = on_a_detour(detour_iterations=2).tries("one").acts(fingerprint="f2").weighs(2.0)
-    drill.tries("two").acts(fingerprint="f3").weighs(3.0)
+    drill = on_a_detour(detour_iterations=2).plans_try("one").acts(fingerprint="f2").judges_closeness(2.0)
+    drill.plans_try("two").acts(fingerprint="f3").judges_closeness(3.0)
     assert drill.pending(MakePlan).why == (
         "far failed: detour_cancelled — the detour was given up (exhausted) after 2 tries: 2 tries did not reach the goal"
     )
@@ -263,7 +291,7 @@ def test_no_iterations_are_no_detours() -> None:
 
 def test_every_question_is_paid_for_in_advance() -> None:
     drill = Drill(has_detours=True, max_calls=2).to_detour()
-    drill.tries("one").acts(fingerprint="f2")
+    drill.plans_try("one").acts(fingerprint="f2")
     assert drill.ended[0] == "budget_exhausted"
     assert drill.run.budget.spent == Cost(calls=2)
 
@@ -272,25 +300,31 @@ def test_every_question_is_paid_for_in_advance() -> None:
 
 
 def test_a_state_that_changed_during_a_pause_is_weighed_anew() -> None:
-    drill = on_a_detour().tries("menu").acts(fingerprint="f2").tell(PauseAsked()).weighs(2.0).records()
+    drill = on_a_detour().plans_try("menu").acts(fingerprint="f2").tell(PauseAsked()).judges_closeness(2.0).records()
     drill.tell(ResumeAsked()).sees("f7")
     assert drill.pending(JudgeCloseness).seen == "o-f7"
-    assert drill.weighs(3.0).pending(PlanTry).closeness == 3.0
+    assert drill.judges_closeness(3.0).pending(PlanTry).closeness == 3.0
 
 
 def test_a_try_is_taken_back_to_the_state_it_was_tried_in() -> None:
-    drill = on_a_detour(5.0).tell(PauseAsked()).tries("menu").records().tell(ResumeAsked()).sees("f7")
-    drill.acts(fingerprint="f2").weighs(4.0).steps_back("close").acts(fingerprint="f7")
+    drill = on_a_detour(5.0).tell(PauseAsked()).plans_try("menu").records().tell(ResumeAsked()).sees("f7")
+    drill.acts(fingerprint="f2").judges_closeness(4.0).plans_revert("close").acts(fingerprint="f7")
     assert detour(drill).tries[0].reverted
 
 
 def test_a_persons_words_reach_the_next_try() -> None:
-    drill = on_a_detour().tell(Guided(text="it is in the Tools menu")).tries("menu").acts(fingerprint="f2").weighs(2.0)
+    drill = (
+        on_a_detour()
+        .tell(Guided(text="it is in the Tools menu"))
+        .plans_try("menu")
+        .acts(fingerprint="f2")
+        .judges_closeness(2.0)
+    )
     assert drill.pending(PlanTry).guidance == ("it is in the Tools menu",)
 
 
 def test_a_lost_world_ends_the_detour_with_a_new_plan() -> None:
-    drill = on_a_detour().tries("menu").acts("no_effect", reason="world_lost", dispatched=False, looked=False)
+    drill = on_a_detour().plans_try("menu").acts("no_effect", reason="world_lost", dispatched=False, looked=False)
     drill.opens().sees("f0")
     assert drill.pending(MakePlan).cause == "reopened"
     drill.plans(a_step("again"), REPLAN_STEP)

@@ -34,9 +34,9 @@ def told(run: Drill) -> Advice | None:
 def test_the_path_is_reviewed_before_every_plan_but_the_first() -> None:
     assert drill().to_planning().phase.kind == "planning"
     run = walking()
-    assert run.asked("monitor").seen == "o-f2"
+    assert run.pending_advice("monitor").seen == "o-f2"
     assert run.reviews().phase.kind == "planning"
-    assert run.plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3").asked("monitor")
+    assert run.plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3").pending_advice("monitor")
 
 
 def test_by_default_nobody_reviews_anything() -> None:
@@ -79,15 +79,15 @@ def test_who_was_asked_again_is_told_again() -> None:
 
 def test_what_it_has_spoken_about_is_not_reviewed_again() -> None:
     run = walking().reviews(ROUND).plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3")
-    review = run.asked("monitor")
-    assert review.since > run.consulted("monitor")[0].id
+    review = run.pending_advice("monitor")
+    assert review.since > run.advice_requests("monitor")[0].id
     quiet = walking().reviews().plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3")
-    assert quiet.asked("monitor").since == 0
+    assert quiet.pending_advice("monitor").since == 0
 
 
 def test_after_a_failure_too_within_the_time_for_a_new_plan() -> None:
     run = drill(replan_timeout_seconds=40.0).to_acting(a_step()).acts("failed", reason="broken", fingerprint="f2")
-    assert run.asked("monitor").timeout == 10.0
+    assert run.pending_advice("monitor").timeout == 10.0
 
 
 def test_nothing_is_reviewed_from_what_is_stale() -> None:
@@ -105,7 +105,7 @@ def outlined(mode: str = "on", **limits: Any) -> Drill:
 
 def test_a_finished_goal_never_changes_on_guidance_of_a_monitor() -> None:
     run = outlined().reviews(ROUND).judges(2, "Basket")
-    rewriting = run.asked("outliner")
+    rewriting = run.pending_advice("outliner")
     assert rewriting.advice == Advice(problem="repetition", says=ROUND)
     run.outlines("Explore the cellar", "Find the lamp", "Locate the door")
     assert run.run.outline is not None
@@ -124,7 +124,7 @@ def test_goals_are_rewritten_once_for_a_word() -> None:
     run.plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3").reviews().judges(1)
     assert run.phase.kind == "planning"
     run.plans(a_step("more"), REPLAN_STEP).acts(fingerprint="f4").sees("f4").reviews("Still").judges(1)
-    assert run.asked("outliner")
+    assert run.pending_advice("outliner")
 
 
 def test_silence_rewrites_nothing() -> None:
@@ -133,7 +133,7 @@ def test_silence_rewrites_nothing() -> None:
 
 def test_an_automatic_outline_is_drawn_once_the_monitor_speaks() -> None:
     run = Drill(has_outliner=True, monitor="path", outline="auto").to_acting(a_step(), REPLAN_STEP).acts().sees("f2")
-    assert run.reviews(ROUND).asked("outliner")
+    assert run.reviews(ROUND).pending_advice("outliner")
 
 
 # --- nothing stands in a plan's way
@@ -143,12 +143,12 @@ def test_an_automatic_outline_is_drawn_once_the_monitor_speaks() -> None:
 def test_who_cannot_be_reached_or_says_nothing_is_not_asked_again(answer: dict[str, Any]) -> None:
     run = walking().reviews(**answer)
     assert told(run) is None
-    assert len(run.consulted("monitor")) == 1
+    assert len(run.advice_requests("monitor")) == 1
 
 
 def test_what_a_plan_needs_is_never_spent_on_it() -> None:
     assert walking(max_calls=2).phase.kind == "planning"
-    assert walking(max_calls=3).asked("monitor")
+    assert walking(max_calls=3).pending_advice("monitor")
     assert walking(max_calls=3).reviews(cost=Cost(calls=1)).phase.kind == "planning"
 
 
@@ -173,7 +173,7 @@ def proposing(**limits: Any) -> Drill:
 
 def test_a_plan_is_reviewed_before_its_first_step_from_what_it_was_made_for() -> None:
     run = proposing()
-    review = run.asked("monitor")
+    review = run.pending_advice("monitor")
     assert (review.version, review.made_by, review.seen) == (1, run.sent(MakePlan)[0].id, "o-f1")
     run.reviews()
     assert run.pending(Act).version == 1
@@ -181,8 +181,8 @@ def test_a_plan_is_reviewed_before_its_first_step_from_what_it_was_made_for() ->
 
 def test_the_path_is_still_reviewed_before_the_next_plan() -> None:
     run = proposing().reviews().acts(fingerprint="f2").sees("f2")
-    assert run.asked("monitor").version == 0
-    assert run.reviews().plans(a_step("next")).asked("monitor").version == 2
+    assert run.pending_advice("monitor").version == 0
+    assert run.reviews().plans(a_step("next")).pending_advice("monitor").version == 2
 
 
 def test_with_path_nobody_looks_at_plans() -> None:
@@ -207,7 +207,7 @@ def test_whoever_planned_what_is_objected_to_is_asked_again_with_the_word_and_th
 def test_nobody_objects_a_second_time() -> None:
     run = proposing().reviews(ROUND).plans(a_step("draft"), REPLAN_STEP)
     assert run.phase.kind == "acting", "who insists may know better"
-    assert len(run.consulted("monitor")) == 1
+    assert len(run.advice_requests("monitor")) == 1
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_who_planned_knowing_a_new_word_is_not_told_another() -> None:
     run = proposing().reviews().acts(fingerprint="f2").sees("f2").reviews(ROUND)
     assert run.plans(a_step("next"), REPLAN_STEP).phase.kind == "acting"
     run.acts(fingerprint="f3").sees("f3").reviews().plans(a_step("more"))
-    assert run.asked("monitor").version == 3
+    assert run.pending_advice("monitor").version == 3
 
 
 def test_a_word_on_a_plan_reaches_as_many_plans_as_any() -> None:
@@ -267,7 +267,7 @@ def test_a_word_on_a_plan_reaches_as_many_plans_as_any() -> None:
 
 def test_a_person_is_asked_about_a_plan_that_stands() -> None:
     run = Drill(monitor="proposals").to_acting(a_step("pay", "irreversible"))
-    assert run.asked("monitor")
+    assert run.pending_advice("monitor")
     assert run.reviews().phase.kind == "asking"
 
 
@@ -285,14 +285,14 @@ def test_a_plan_that_worked_before_is_not_reviewed() -> None:
 def test_what_the_plan_after_it_needs_is_never_spent_on_an_objection() -> None:
     """A review, the plan made again, and the next one."""
     assert proposing(max_calls=3).phase.kind == "acting"
-    assert proposing(max_calls=4).asked("monitor")
+    assert proposing(max_calls=4).pending_advice("monitor")
 
 
 def test_the_time_for_a_new_plan_after_a_failure_ends_no_run_that_has_one() -> None:
     run = Drill(monitor="proposals", replan_timeout_seconds=10.0).to_acting(a_step("broken")).reviews()
     run.acts("failed", reason="broken").reviews().plans(a_step("other"))
-    assert run.asked("monitor").timeout < 2.5
-    run.is_advised("monitor", advice=Advice(problem="error", says=ROUND), after=2.0)
+    assert run.pending_advice("monitor").timeout < 2.5
+    run.advises("monitor", advice=Advice(problem="error", says=ROUND), after=2.0)
     assert run.pending(MakePlan).timeout < 8.0
     run.plans(verdict="transport", after=8.0)
     assert run.pending(Act).version == 2
@@ -324,4 +324,4 @@ def test_goals_are_rewritten_for_an_objection_before_the_next_plan() -> None:
     run = Drill(has_outliner=True, monitor="proposals", outline="on").to_planning().outlines(*GOALS)
     run.plans(a_step("draft"), REPLAN_STEP).reviews(ROUND).plans(a_step("other"), REPLAN_STEP)
     run.acts(fingerprint="f2").sees("f2").reviews().judges(1)
-    assert run.asked("outliner").advice == Advice(problem="repetition", says=ROUND)
+    assert run.pending_advice("outliner").advice == Advice(problem="repetition", says=ROUND)

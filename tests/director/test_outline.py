@@ -32,7 +32,7 @@ def told(run: Drill) -> int:
 
 def test_it_is_drawn_before_the_first_plan() -> None:
     run = drill().to_planning()
-    assert run.asked("outliner")
+    assert run.pending_advice("outliner")
     assert run.outlines(*GOALS).pending(MakePlan).outline == run.run.outline
     assert told(run) == 1
 
@@ -49,7 +49,7 @@ def test_it_is_not_drawn_if_nobody_can() -> None:
 
 def test_it_is_judged_before_each_later_plan_and_from_each_look_once() -> None:
     run = drawn().acts().sees("f2")
-    assert run.asked("judge").seen == "o-f2"
+    assert run.pending_advice("judge").seen == "o-f2"
     run.judges(2)
     assert told(run) == 2
     run.plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f2").sees("f2")
@@ -71,7 +71,7 @@ def test_an_outliner_that_fails_is_not_asked_again_before_there_is_something_to_
     run = drill().to_planning().outlines(verdict=verdict).plans(a_step(), REPLAN_STEP).acts().sees("f2")
     assert run.pending(MakePlan).outline is None
     run.tell(Guided(text="to the left")).plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3")
-    assert run.asked("outliner").guidance == ("to the left",)
+    assert run.pending_advice("outliner").guidance == ("to the left",)
 
 
 def test_a_judge_who_cannot_be_reached_changes_nothing() -> None:
@@ -81,7 +81,7 @@ def test_a_judge_who_cannot_be_reached_changes_nothing() -> None:
 
 def test_guidance_has_it_rewritten_after_it_was_judged_and_what_is_finished_stays() -> None:
     run = drawn().tell(Guided(text="look below")).acts().sees("f2").judges(2, "Basket")
-    rewriting = run.asked("outliner")
+    rewriting = run.pending_advice("outliner")
     assert rewriting.outline is not None
     assert rewriting.outline.current == 2
     run.outlines("Explore the cellar", "Find the lamp")
@@ -100,7 +100,7 @@ def test_automatic_draws_none_while_the_run_gets_on() -> None:
     run = drill(outline="auto").to_planning()
     for screen in ("f2", "f3", "f4"):
         run.plans(a_step(screen), REPLAN_STEP).acts(fingerprint=screen).sees(screen)
-    assert not run.consulted("outliner")
+    assert not run.advice_requests("outliner")
 
 
 def in_vain(run: Drill, *steps: str) -> Drill:
@@ -112,7 +112,7 @@ def in_vain(run: Drill, *steps: str) -> Drill:
 def test_automatic_draws_one_once_it_has_not_got_on_twice() -> None:
     run = in_vain(drill(outline="auto").to_planning(), "vain")
     assert run.phase.kind == "planning"
-    assert in_vain(run, "again").asked("outliner")
+    assert in_vain(run, "again").pending_advice("outliner")
 
 
 def test_in_a_long_run_automatic_draws_one_as_soon_as_it_does_not_get_on() -> None:
@@ -120,7 +120,7 @@ def test_in_a_long_run_automatic_draws_one_as_soon_as_it_does_not_get_on() -> No
     for screen in range(2, 7):
         run.plans(a_step(f"to {screen}"), REPLAN_STEP).acts(fingerprint=f"f{screen}").sees(f"f{screen}")
     assert run.phase.kind == "planning"
-    assert run.plans(a_step("vain"), REPLAN_STEP).acts(fingerprint="f6").sees("f6").asked("outliner")
+    assert run.plans(a_step("vain"), REPLAN_STEP).acts(fingerprint="f6").sees("f6").pending_advice("outliner")
 
 
 def test_automatic_no_longer_tells_what_does_not_move() -> None:
@@ -152,7 +152,7 @@ def test_what_it_can_cost_is_set_aside() -> None:
 def test_it_may_take_only_a_share_of_the_time_for_a_new_plan() -> None:
     run = drill(replan_timeout_seconds=40.0, structural_stop=False).to_planning().outlines(*GOALS)
     run.plans(a_step("a")).acts("failed", reason="broken", fingerprint="f2")
-    assert run.asked("judge").timeout == 10.0
+    assert run.pending_advice("judge").timeout == 10.0
 
 
 def test_pause_and_cancel_are_heard() -> None:

@@ -260,7 +260,9 @@ def test_a_person_is_asked_where_a_task_is_not_done_or_a_detour_is_given_up() ->
     unmet.plans(a_step("try1")).acts().checks("unmet", seen=ref("f2"))
     assert unmet.pending(AskPerson).about == "stuck"
     lost = Drill(human_after=1, has_detours=True).to_acting(a_step("try0")).acts("failed", reason="rejected")
-    lost.plans(a_step("far")).acts(**MISSING).sees().acts(**MISSING).weighs(1.0).tries(verdict="gave_up", step=None)
+    lost.plans(a_step("far")).acts(**MISSING).sees().acts(**MISSING).judges_closeness(1.0).plans_try(
+        verdict="gave_up", step=None
+    )
     assert lost.pending(AskPerson).about == "stuck"
 
 

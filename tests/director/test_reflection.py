@@ -25,14 +25,14 @@ def told(run: Drill) -> str:
 
 
 def failure_asked_about(run: Drill) -> Failure:
-    failure = run.asked("reflector").failure
+    failure = run.pending_advice("reflector").failure
     assert failure is not None
     return failure
 
 
 def test_a_failure_is_explained_before_the_plan_that_is_to_mend_it() -> None:
     run = failing()
-    asked = run.asked("reflector")
+    asked = run.pending_advice("reflector")
     assert asked.failure is not None
     assert (asked.failure.reason, asked.failure.detail, asked.version, asked.seen) == ("broken", "no way", 2, "o-f2")
     assert told(run.reflects(WHY)) == WHY
@@ -65,12 +65,12 @@ def test_no_steps_is_a_failure_too() -> None:
 def test_who_is_asked_for_the_plan_again_is_told_again_and_nobody_explains_twice() -> None:
     run = failing().reflects(WHY).plans(verdict="transport", wait=0.0)
     assert told(run) == WHY
-    assert len(run.consulted("reflector")) == 1
+    assert len(run.advice_requests("reflector")) == 1
 
 
 def test_it_comes_before_a_review_of_the_path() -> None:
     run = failing(monitor="path").reflects(WHY)
-    assert run.asked("monitor")
+    assert run.pending_advice("monitor")
     assert told(run.reviews()) == WHY
 
 
@@ -101,12 +101,12 @@ def test_what_retries_or_ends_is_not_explained() -> None:
 def test_without_an_explanation_the_rules_have_to_do(answer: dict[str, Any]) -> None:
     run = failing().reflects(**answer)
     assert told(run) == ""
-    assert len(run.consulted("reflector")) == 1
+    assert len(run.advice_requests("reflector")) == 1
 
 
 def test_what_a_plan_needs_is_never_spent_on_it() -> None:
     assert failing(max_calls=2).phase.kind == "planning"
-    assert failing(max_calls=3).asked("reflector")
+    assert failing(max_calls=3).pending_advice("reflector")
     assert failing(max_calls=3).reflects(WHY).phase.kind == "planning"
 
 
@@ -118,12 +118,12 @@ def test_what_it_can_cost_is_set_aside_and_what_it_did_is_its_own() -> None:
 
 
 def test_it_has_a_share_of_the_time_for_a_new_plan() -> None:
-    assert failing(replan_timeout_seconds=40.0).asked("reflector").timeout == 10.0
+    assert failing(replan_timeout_seconds=40.0).pending_advice("reflector").timeout == 10.0
 
 
 def test_from_a_stale_screen_it_is_explained_without_the_screen() -> None:
     run = Drill(has_reflector=True).to_acting(a_step()).acts("failed", reason="broken", fingerprint=None)
-    assert run.sees_nothing().asked("reflector").seen == ""
+    assert run.sees_nothing().pending_advice("reflector").seen == ""
 
 
 def test_pause_and_cancel_are_heard_and_what_was_said_is_kept() -> None:

@@ -21,7 +21,7 @@ def alike(command: int, identity: str = "i-first", *, certain: bool = True) -> A
 
 def ordered(**limits: Any) -> tuple[Drill, int]:
     """One order has been sent and happened; the next plan has the same step, not read yet."""
-    drill = Drill(**limits).to_acting(UNREAD, REPLAN_STEP).is_held("first")
+    drill = Drill(**limits).to_acting(UNREAD, REPLAN_STEP).acts_held("first")
     if drill.run.limits.approvals != "never":
         drill.decides("approved").sees("f1")
     command = drill.pending(Act).id
@@ -31,7 +31,7 @@ def ordered(**limits: Any) -> tuple[Drill, int]:
 
 def asked(**limits: Any) -> Drill:
     drill, command = ordered(**limits)
-    return drill.is_held("second", alike=(alike(command),), likeness="l")
+    return drill.acts_held("second", alike=(alike(command),), likeness="l")
 
 
 def test_it_is_asked_about_with_what_it_looks_like() -> None:
@@ -45,7 +45,7 @@ def test_it_is_asked_about_with_what_it_looks_like() -> None:
 
 def test_what_may_have_happened_counts_as_well() -> None:
     drill, command = ordered()
-    drill.is_held("second", alike=(alike(command, certain=False),))
+    drill.acts_held("second", alike=(alike(command, certain=False),))
     assert drill.pending(AskPerson).earlier[0].finding == "may_exist"
 
 
@@ -89,7 +89,7 @@ def test_no_with_guidance_plans_again() -> None:
 
 def test_stop_and_silence_end_the_run() -> None:
     assert asked().decides("stop").ended[0] == "needs_human"
-    assert asked().posts().waits().ended == ("needs_human", "no answer whether to send order again")
+    assert asked().posts_question().waits().ended == ("needs_human", "no answer whether to send order again")
 
 
 def test_where_nobody_is_asked_the_answer_is_no() -> None:
@@ -100,28 +100,28 @@ def test_where_nobody_is_asked_the_answer_is_no() -> None:
 
 def test_a_rule_that_nobody_is_asked_answers_no_as_well() -> None:
     drill, command = ordered()
-    drill.is_held("second", alike=(alike(command),), ruled="never")
+    drill.acts_held("second", alike=(alike(command),), ruled="never")
     assert isinstance(drill.phase, Asking) is False
     assert len(drill.sent(AskPerson)) == 1
 
 
 def test_what_did_not_happen_is_no_repetition() -> None:
     drill, _ = ordered()
-    drill.is_held("second", alike=(alike(7, "i-absent"),))
+    drill.acts_held("second", alike=(alike(7, "i-absent"),))
     assert drill.pending(AskPerson).about == "approve"
 
 
 def test_a_planned_repetition_is_not_among_what_is_approved_beforehand() -> None:
     drill, command = ordered()
     known = a_step("order", "irreversible", identity="i-second", consequence="c-second", alike=(alike(command),))
-    drill.is_held("second").decides("rejected", guidance="Otherwise").sees("f2").plans(known, REPLAN_STEP)
+    drill.acts_held("second").decides("rejected", guidance="Otherwise").sees("f2").plans(known, REPLAN_STEP)
     assert drill.pending(AskPerson).about == "repeat"
 
 
 def test_an_approval_stands_if_only_the_resemblance_is_new() -> None:
     """Held because it looks like something that was not known of: if that does not count, nobody is asked again."""
-    drill = Drill().to_acting(UNREAD).is_held("order").decides("approved").sees("f1")
-    drill.is_held("order", alike=(alike(7, "i-absent"),))
+    drill = Drill().to_acting(UNREAD).acts_held("order").decides("approved").sees("f1")
+    drill.acts_held("order", alike=(alike(7, "i-absent"),))
     assert drill.pending(Act).weighed == (7,)
     assert len(drill.sent(AskPerson)) == 1
 

@@ -18,7 +18,7 @@ from tests.harness import ORDER_PENS, ORDERED, Bench, Safe, Shop, draft
 
 async def bench(**more: Any) -> Bench:
     bench = Bench(**more)
-    await bench.ready()
+    await bench.prepare()
     return bench
 
 
@@ -36,7 +36,7 @@ async def entry_of(bench: Bench, command: int = 300) -> LedgerEntry | None:
 
 async def test_an_order_is_placed_seen_and_written_down() -> None:
     table = await bench()
-    acted = await table.act(await table.planned(ORDER_PENS))
+    acted = await table.act(await table.make_plan(ORDER_PENS))
     assert (acted.status, acted.evidence, acted.dispatched) == ("ok", "expectation", True)
     assert shop(table).orders == ["pens"]
     assert acted.seen is not None
@@ -48,7 +48,7 @@ async def test_an_order_is_placed_seen_and_written_down() -> None:
 
 async def test_a_shortcut_needs_no_zone() -> None:
     table = await bench()
-    acted = await table.act(await table.planned(draft(GLOBAL, "press", keys="ctrl+s")))
+    acted = await table.act(await table.make_plan(draft(GLOBAL, "press", keys="ctrl+s")))
     assert acted.status == "ok"
     assert shop(table).calls == ["press"]
 
@@ -56,7 +56,7 @@ async def test_a_shortcut_needs_no_zone() -> None:
 async def test_what_was_read_is_kept_in_the_ledger() -> None:
     table = await bench()
     shop(table).typed = "Ada"
-    await table.act(await table.planned(draft("name", "peek")))
+    await table.act(await table.make_plan(draft("name", "peek")))
     entry = await entry_of(table)
     assert entry is not None
     assert entry.outcome is not None
@@ -68,7 +68,7 @@ async def test_what_was_read_is_kept_in_the_ledger() -> None:
 
 async def test_replan_is_a_no_op() -> None:
     table = await bench()
-    planned = await table.planned(draft("help", "follow"), draft(REPLAN))
+    planned = await table.make_plan(draft("help", "follow"), draft(REPLAN))
     acted = await table.act(planned, 1)
     assert (acted.status, acted.dispatched, acted.looked) == ("ok", False, False)
     assert shop(table).calls == []
@@ -78,9 +78,9 @@ async def test_replan_is_a_no_op() -> None:
 async def test_a_target_that_is_gone_is_not_acted_on() -> None:
     table = await bench()
     shop(table).zones = [Zone(id="popup", role="button", label="Close")]
-    planned = await table.planned(draft("popup", "nudge"))
+    planned = await table.make_plan(draft("popup", "nudge"))
     shop(table).zones = []
-    await table.planned(draft("name", "peek"), version=2)
+    await table.make_plan(draft("name", "peek"), version=2)
     acted = await table.act(planned, seen="o102")
     assert (acted.status, acted.reason, acted.dispatched) == ("unreachable", "target_not_visible", False)
     assert "button 'Close' is not on 'Shop'" in acted.detail
@@ -94,7 +94,7 @@ async def test_a_target_that_is_gone_is_not_acted_on() -> None:
 
 async def test_an_observation_that_is_gone_is_stale() -> None:
     table = await bench()
-    acted = await table.act(await table.planned(draft("name", "peek")), seen="o999")
+    acted = await table.act(await table.make_plan(draft("name", "peek")), seen="o999")
     assert (acted.status, acted.reason, acted.dispatched) == ("failed", "stale_target", False)
     assert shop(table).calls == []
 
@@ -103,9 +103,9 @@ async def test_another_thing_under_the_same_id_is_not_the_target() -> None:
     """The button that said Order when the plan was made says Pay now now. Only for what cannot be taken back."""
     table = await bench()
     shop(table).zones = [Zone(id="z9", role="button", label="Cancel")]
-    planned = await table.planned(draft("z9", "order", item="pens"), draft("z9", "nudge"))
+    planned = await table.make_plan(draft("z9", "order", item="pens"), draft("z9", "nudge"))
     shop(table).zones = [Zone(id="z9", role="button", label="Pay now")]
-    await table.planned(draft("name", "peek"), version=2)
+    await table.make_plan(draft("name", "peek"), version=2)
     acted = await table.act(planned, seen="o102")
     assert (acted.status, acted.reason, acted.dispatched) == ("unreachable", "target_not_visible", False)
     assert "'Pay now'" in acted.detail
@@ -116,9 +116,9 @@ async def test_another_thing_under_the_same_id_is_not_the_target() -> None:
 async def test_a_target_that_nobody_had_seen_is_what_is_there_now() -> None:
     """A plan that goes beyond the visible: the person is asked about the button that is there when it comes up."""
     table = await bench()
-    planned = await table.planned(draft("late", "order", item="pens", expect=ORDERED), beyond=True)
+    planned = await table.make_plan(draft("late", "order", item="pens", expect=ORDERED), beyond=True)
     shop(table).zones = [Zone(id="late", role="button", label="Order at last")]
-    await table.planned(draft("name", "peek"), version=2)
+    await table.make_plan(draft("name", "peek"), version=2)
     acted = await table.act(planned, seen="o102")
     assert (acted.reason, acted.dispatched) == ("held", False)
     kept = await table.store.consequence("run", acted.consequence)
@@ -130,7 +130,7 @@ async def test_a_target_that_nobody_had_seen_is_what_is_there_now() -> None:
 
 async def test_arguments_are_checked_again() -> None:
     table = await bench(task=Task(goal="", secrets=("pin",)), vault=Safe(pin="1234"))
-    planned = await table.planned(draft("name", "fill", text=Reference(source="secret", name="pin")))
+    planned = await table.make_plan(draft("name", "fill", text=Reference(source="secret", name="pin")))
     table.vault = Safe()
     acted = await table.act(planned)
     assert (acted.reason, acted.dispatched) == ("bad_arguments", False)
@@ -144,7 +144,7 @@ async def test_a_skill_that_is_gone_is_a_failure() -> None:
             return type(super().catalogue())()
 
     table = await bench()
-    planned = await table.planned(ORDER_PENS)
+    planned = await table.make_plan(ORDER_PENS)
     table.world = Bare()
     acted = await table.act(planned)
     assert (acted.reason, acted.dispatched) == ("unknown_skill", False)
@@ -163,7 +163,7 @@ async def test_what_does_harm_twice_is_written_down_before_it_is_sent(skill: str
 
     shop(table).on_call = lambda name: inspect()
     more = {"order": {"item": "pens"}, "fill": {"text": "x"}}.get(skill, {})
-    await table.act(await table.planned(draft("order", skill, **more)))
+    await table.act(await table.make_plan(draft("order", skill, **more)))
     (before,) = found
     if not ledgered:
         assert before is None
@@ -178,7 +178,7 @@ async def test_what_does_harm_twice_is_written_down_before_it_is_sent(skill: str
 
 async def test_a_consequence_that_is_not_the_one_allowed_is_held() -> None:
     table = await bench()
-    planned = await table.planned(draft("order", "submit", expect=ORDERED))
+    planned = await table.make_plan(draft("order", "submit", expect=ORDERED))
     shop(table).typed = "Mallory"
     acted = await table.act(planned)
     assert (acted.status, acted.reason, acted.dispatched, acted.effect) == ("no_effect", "held", False, "irreversible")
@@ -193,16 +193,16 @@ async def test_a_consequence_that_is_not_the_one_allowed_is_held() -> None:
 
 async def test_nothing_irreversible_is_sent_without_a_consequence() -> None:
     table = await bench()
-    acted = await table.act(await table.planned(ORDER_PENS), consequence="")
+    acted = await table.act(await table.make_plan(ORDER_PENS), consequence="")
     assert acted.reason == "held"
     assert shop(table).orders == []
 
 
 async def test_another_page_is_another_consequence() -> None:
     table = await bench()
-    planned = await table.planned(ORDER_PENS)
+    planned = await table.make_plan(ORDER_PENS)
     shop(table).title = "Someone else's shop"
-    await table.planned(draft("name", "peek"), version=2)
+    await table.make_plan(draft("name", "peek"), version=2)
     acted = await table.act(planned, seen="o102")
     assert (acted.reason, acted.dispatched) == ("held", False)
     assert shop(table).orders == []
@@ -214,7 +214,7 @@ async def test_what_cannot_be_read_is_not_sent() -> None:
             raise RuntimeError("the form is gone")
 
     table = await bench(world=Blind())
-    planned = await table.planned(draft("order", "submit"))
+    planned = await table.make_plan(draft("order", "submit"))
     assert planned.steps[0].consequence == ""
     acted = await table.act(planned)
     assert (acted.reason, acted.dispatched) == ("commit_unreadable", False)
@@ -228,7 +228,7 @@ async def test_a_commit_set_that_never_comes_is_not_waited_for() -> None:
 
     table = await bench(world=Slow())
     table.with_limits(look_timeout_seconds=0.02)
-    planned = await asyncio.wait_for(table.planned(draft("order", "submit")), 2.0)
+    planned = await asyncio.wait_for(table.make_plan(draft("order", "submit")), 2.0)
     acted = await asyncio.wait_for(table.act(planned, timeout=0.02), 2.0)
     assert (acted.reason, acted.dispatched) == ("commit_unreadable", False)
 
@@ -243,7 +243,7 @@ async def hang() -> None:
 async def test_no_answer_in_time_is_unknown() -> None:
     table = await bench()
     shop(table).on_order = lambda item: hang()
-    acted = await table.act(await table.planned(ORDER_PENS), timeout=0.02)
+    acted = await table.act(await table.make_plan(ORDER_PENS), timeout=0.02)
     assert (acted.status, acted.reason, acted.dispatched) == ("unknown", "timeout", True)
     assert acted.identity
     entry = await entry_of(table)
@@ -259,7 +259,7 @@ async def test_a_world_that_raises_leaves_it_unknown() -> None:
         raise ConnectionResetError("gone")
 
     shop(table).on_order = explode
-    acted = await table.act(await table.planned(ORDER_PENS))
+    acted = await table.act(await table.make_plan(ORDER_PENS))
     assert (acted.status, acted.reason) == ("unknown", "error")
     assert "ConnectionResetError: gone" in acted.detail
 
@@ -271,7 +271,7 @@ async def test_an_answer_that_is_no_outcome_is_unknown(nonsense: Any) -> None:
             return nonsense
 
     table = await bench(world=Odd())
-    acted = await table.act(await table.planned(draft("order", "nudge")))
+    acted = await table.act(await table.make_plan(draft("order", "nudge")))
     assert (acted.status, acted.reason) == ("unknown", "error")
 
 
@@ -279,7 +279,7 @@ async def test_an_answer_that_is_no_outcome_is_unknown(nonsense: Any) -> None:
 async def test_whatever_the_world_says_only_what_is_seen_counts(status: Any) -> None:
     table = await bench()
     shop(table).on_order = lambda item: Outcome(status=status, reason="rejected", detail="please try again")
-    acted = await table.act(await table.planned(ORDER_PENS))
+    acted = await table.act(await table.make_plan(ORDER_PENS))
     assert (acted.status, acted.evidence) == ("unknown", "")
 
 
@@ -291,13 +291,13 @@ async def test_the_shops_own_sign_is_evidence_that_nothing_was_ordered() -> None
         return Outcome(status="failed", reason="rejected")
 
     shop(table).on_order = refuse
-    acted = await table.act(await table.planned(ORDER_PENS))
+    acted = await table.act(await table.make_plan(ORDER_PENS))
     assert (acted.status, acted.evidence) == ("no_effect", "absent_when")
 
 
 async def test_a_lost_world_after_the_act_is_said() -> None:
     table = await bench()
-    planned = await table.planned(ORDER_PENS)
+    planned = await table.make_plan(ORDER_PENS)
     shop(table).unseen = [None, Unseen(reason="world_lost")]
     acted = await table.act(planned)
     assert (acted.status, acted.reason, acted.seen) == ("unknown", "world_lost", None)
@@ -309,7 +309,7 @@ async def test_a_world_cannot_speak_for_us(word: str) -> None:
     """These reasons mean that nothing was sent. Of what was sent no world may say so."""
     table = await bench()
     shop(table).on_call = lambda name: Outcome(status="failed", reason=word, detail="says the world")
-    acted = await table.act(await table.planned(draft("order", "nudge")))
+    acted = await table.act(await table.make_plan(draft("order", "nudge")))
     assert acted.status == "failed"
     assert acted.reason == f"world_{word}"
 
@@ -318,7 +318,7 @@ async def test_a_world_cannot_speak_for_us(word: str) -> None:
 async def test_a_failure_without_a_reason_has_its_status_for_one(status: Any) -> None:
     table = await bench()
     shop(table).on_call = lambda name: Outcome(status=status)
-    acted = await table.act(await table.planned(draft("order", "nudge")))
+    acted = await table.act(await table.make_plan(draft("order", "nudge")))
     assert (acted.status, acted.reason) == (status, status)
 
 
@@ -328,7 +328,7 @@ async def test_a_failure_without_a_reason_has_its_status_for_one(status: Any) ->
 async def test_a_look_can_be_saved_where_nothing_depends_on_it() -> None:
     table = await bench()
     table.with_limits(look_calls=1)
-    planned = await table.planned(draft("name", "fill", text="Ada"), ORDER_PENS)
+    planned = await table.make_plan(draft("name", "fill", text="Ada"), ORDER_PENS)
     looks = shop(table).looks
     acted = await table.act(planned, look=False)
     assert (acted.looked, acted.seen, acted.cost) == (False, None, Cost())
@@ -340,13 +340,13 @@ async def test_a_look_can_be_saved_where_nothing_depends_on_it() -> None:
 async def test_a_failed_step_is_looked_at_anyway() -> None:
     table = await bench()
     shop(table).on_call = lambda name: Outcome(status="failed", reason="rejected")
-    acted = await table.act(await table.planned(draft("order", "nudge")), look=False)
+    acted = await table.act(await table.make_plan(draft("order", "nudge")), look=False)
     assert acted.looked
 
 
 async def test_a_look_that_shows_nothing_is_none() -> None:
     table = await bench()
-    planned = await table.planned(draft("order", "nudge"))
+    planned = await table.make_plan(draft("order", "nudge"))
     shop(table).unseen = [None, Unseen(reason="empty")]
     acted = await table.act(planned)
     assert (acted.status, acted.looked, acted.seen) == ("ok", True, None)
@@ -355,18 +355,18 @@ async def test_a_look_that_shows_nothing_is_none() -> None:
 async def test_expectations_are_tested_on_what_is_seen() -> None:
     table = await bench()
     never = Expectation(checks=(TextContains(text="Narnia"),))
-    acted = await table.act(await table.planned(draft("order", "nudge", expect=never)))
+    acted = await table.act(await table.make_plan(draft("order", "nudge", expect=never)))
     assert (acted.status, acted.reason) == ("failed", "expectation_unmet")
-    acted = await table.act(await table.planned(draft("name", "fill", text="", expect=never), version=2))
+    acted = await table.act(await table.make_plan(draft("name", "fill", text="", expect=never), version=2))
     assert (acted.status, acted.reason) == ("no_effect", "no_effect")
     changed = Expectation(checks=(FingerprintChanged(), ZoneAppears(label="Order")))
-    acted = await table.act(await table.planned(draft("order", "nudge", expect=changed), version=3))
+    acted = await table.act(await table.make_plan(draft("order", "nudge", expect=changed), version=3))
     assert acted.status == "ok"
 
 
 async def test_the_world_is_given_time_to_settle() -> None:
     table = await bench(step_delay_seconds=2.0)
-    planned = await table.planned(draft("order", "nudge"))
+    planned = await table.make_plan(draft("order", "nudge"))
     before = table.clock.now()
     await table.act(planned)
     assert table.clock.now() - before == 2.0
@@ -384,7 +384,7 @@ async def test_an_act_takes_no_longer_than_it_may() -> None:
             return await super().observe()
 
     table = await bench(world=Stuck())
-    planned = await table.planned(ORDER_PENS)
+    planned = await table.make_plan(ORDER_PENS)
     assert isinstance(table.world, Stuck)
     table.world.stuck = True
     table.world.on_call = lambda name: hang()
@@ -396,5 +396,5 @@ async def test_an_act_takes_no_longer_than_it_may() -> None:
 async def test_a_long_story_is_cut() -> None:
     table = await bench()
     shop(table).on_call = lambda name: Outcome(status="failed", reason="rejected", detail="x" * 100_000)
-    acted = await table.act(await table.planned(draft("order", "nudge")))
+    acted = await table.act(await table.make_plan(draft("order", "nudge")))
     assert len(acted.detail) <= 1000

@@ -26,8 +26,8 @@ class Approver:
 
 async def ask(approver: Any, about: Any = "approve", **more: Any) -> tuple[Any, Planned]:
     bench = Bench(approver=approver)
-    await bench.ready()
-    planned = await bench.planned(ORDER_PENS, draft("order", "submit", "Send the form"))
+    await bench.prepare()
+    planned = await bench.make_plan(ORDER_PENS, draft("order", "submit", "Send the form"))
     asked = tuple(
         AskedStep(version=step.version, index=step.index, consequence=step.consequence)
         for step in planned.steps
@@ -54,8 +54,8 @@ async def test_a_person_is_asked_about_a_step_of_which_nothing_was_read() -> Non
     """It was lost before its commit set was known, and could not be barred: the step itself is all there is to show."""
     approver = Answers(YES)
     bench = Bench(approver=approver)
-    await bench.ready()
-    planned = await bench.planned(draft("name", "fill", text="Ada"), draft("order", "submit", "Send the form"))
+    await bench.prepare()
+    planned = await bench.make_plan(draft("name", "fill", text="Ada"), draft("order", "submit", "Send the form"))
     assert planned.steps[1].consequence == ""
     asked = AskedStep(version=1, index=1, consequence="")
     await Performer(bench.ports).perform(AskPerson(id=9, about="happened", steps=(asked,), expires_at=99.0))

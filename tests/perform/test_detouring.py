@@ -26,8 +26,8 @@ JUDGE = JudgeCloseness(id=300, timeout=5.0, goal=(1, 0), seen="o101")
 async def on_the_way(**more: Any) -> Bench:
     """A run whose first plan only says that the help is to be opened."""
     bench = Bench(detour_planner=ScriptedTries(TryDraft(step=draft("name", "peek"))), **more)
-    await bench.ready()
-    await bench.planned(draft(REACH, expect=HELP))
+    await bench.prepare()
+    await bench.make_plan(draft(REACH, expect=HELP))
     return bench
 
 
@@ -54,7 +54,7 @@ async def asked(answer: Any, **more: Any) -> tuple[TryPlanned, Bench]:
 
 async def test_it_is_kept_in_a_plan_and_followed_by_a_look() -> None:
     bench = await on_the_way()
-    planned = await bench.planned(draft(REACH, expect=HELP), draft("order", "nudge"), version=2)
+    planned = await bench.make_plan(draft(REACH, expect=HELP), draft("order", "nudge"), version=2)
     assert [(step.place, step.skill) for step in planned.steps] == [("reach", "reach"), ("replan", "")]
 
 
@@ -63,7 +63,7 @@ async def test_it_is_dropped_where_it_says_nothing_or_nobody_finds_the_way(detou
     bench = await on_the_way()
     if not detours:
         bench.detour_planner = None
-    planned = await bench.planned(draft(REACH, expect=None if detours else HELP), draft("name", "peek"), version=2)
+    planned = await bench.make_plan(draft(REACH, expect=None if detours else HELP), draft("name", "peek"), version=2)
     assert [step.skill for step in planned.steps] == ["peek", ""]
 
 
@@ -81,14 +81,14 @@ async def test_it_is_out_of_reach_until_it_holds() -> None:
 
 async def test_a_step_is_done_on_the_zone_where_its_target_was_found() -> None:
     bench = await on_the_way()
-    await bench.planned(draft("order", "nudge"), version=2)
+    await bench.make_plan(draft("order", "nudge"), version=2)
     event = await perform(bench, Act(id=300, timeout=5.0, version=2, index=0, seen="o102", found="help"))
     assert (event.status, event.dispatched) == ("ok", True)
 
 
 async def test_nothing_is_sent_if_what_a_step_is_for_is_there() -> None:
     bench = await on_the_way()
-    await bench.planned(draft("order", "nudge"), version=2)
+    await bench.make_plan(draft("order", "nudge"), version=2)
     event = await perform(bench, Act(id=300, timeout=5.0, version=2, index=0, seen="o102", found=REACH))
     assert (event.status, event.dispatched) == ("ok", False)
     assert isinstance(bench.world, Shop)
@@ -253,7 +253,7 @@ async def test_a_text_is_written_as_it_was() -> None:
     bench = await on_the_way()
     assert isinstance(bench.world, Shop)
     bench.world.typed = "draft"
-    planned = await bench.planned(draft("name", "fill", text="final"), version=2)
+    planned = await bench.make_plan(draft("name", "fill", text="final"), version=2)
     await bench.act(planned)
     command = PlanRevert(id=301, timeout=5.0, version=3, undo=2, label="1.2", before="o102", seen="o300")
     event = await perform(bench, command)

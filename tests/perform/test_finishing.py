@@ -33,13 +33,13 @@ async def check(bench: Bench, condition: Condition | None, **more: Any) -> DoneC
 async def seen(**more: Any) -> tuple[Bench, Shop]:
     shop = Shop()
     bench = Bench(world=shop, **more)
-    await bench.ready()
+    await bench.prepare()
     return bench, shop
 
 
 async def test_what_was_seen_last_decides() -> None:
     bench, shop = await seen()
-    await bench.planned(draft("name", "peek"))
+    await bench.make_plan(draft("name", "peek"))
     assert (await check(bench, THANKED)).verdict == "unmet"
     shop.title = "Thank you"
     assert (await check(bench, THANKED)).verdict == "unmet", "nobody looked again"
@@ -51,14 +51,14 @@ async def test_what_was_seen_last_decides() -> None:
 async def test_a_look_is_charged_only_if_taken() -> None:
     bench, _ = await seen()
     bench.with_limits(look_calls=2)
-    await bench.planned(draft("name", "peek"))
+    await bench.make_plan(draft("name", "peek"))
     assert (await check(bench, THANKED)).cost == Cost()
     assert (await check(bench, THANKED, look=True)).cost == Cost(calls=2)
 
 
 async def test_what_nobody_can_check_is_undecided() -> None:
     bench, shop = await seen()
-    await bench.planned(draft("name", "peek"))
+    await bench.make_plan(draft("name", "peek"))
     assert (await check(bench, None)).verdict == "undecided"
     assert (await check(bench, Expectation(says="it feels right"))).verdict == "undecided"
     assert (await check(bench, THANKED, seen="")).verdict == "undecided"
@@ -85,7 +85,7 @@ async def test_a_probe_that_cannot_tell_because_the_world_is_gone_is_asked_again
 
 async def test_absence_counts_once_the_probe_has_settled_after_the_last_act() -> None:
     bench, _ = await seen()
-    await bench.act(await bench.planned(draft("order", "nudge")))
+    await bench.act(await bench.make_plan(draft("order", "nudge")))
     patient = replace(FOUND, settles_after=10.0)
     early = await check(bench, patient)
     assert (early.verdict, early.seconds) == ("too_early", 10.0)
@@ -99,7 +99,7 @@ async def test_a_probe_that_hangs_or_fails_is_undecided() -> None:
             await asyncio.sleep(60)
 
     bench = Bench(world=Slow())
-    await bench.ready()
+    await bench.prepare()
     event = await asyncio.wait_for(check(bench, FOUND, timeout=0.02), 2.0)
     assert event.verdict == "undecided"
 

@@ -25,7 +25,7 @@ async def look(bench: Bench, **more: Any) -> Observed:
 
 async def test_a_session_is_taken_over_if_there_is_one() -> None:
     bench = Bench()
-    performer = await bench.ready()
+    performer = await bench.prepare()
     assert await performer.reach_world() == "reopened"
     assert await bench.store.session("run") == "session"
     assert await performer.reach_world() == "kept"
@@ -90,7 +90,7 @@ async def test_a_world_that_opens_at_the_second_try_is_worked_in() -> None:
 
 async def test_a_look_is_kept_under_its_command() -> None:
     bench = Bench().with_limits(look_calls=3)
-    await bench.ready()
+    await bench.prepare()
     event = await look(bench)
     assert event.seen is not None
     assert (event.seen.id, event.seen.zones, event.seen.surface) == ("o5", 3, "Shop")
@@ -116,7 +116,7 @@ async def test_a_look_that_fails_says_how(trouble: str) -> None:
                     return Unseen(reason=trouble)  # pyright: ignore[reportArgumentType]
 
     bench = Bench(world=Dark())
-    await bench.ready()
+    await bench.prepare()
     event = await look(bench)
     assert event.seen is None
     assert event.reason == {"raises": "failed", "no zones": "empty", "nonsense": "failed"}.get(trouble, trouble)
@@ -124,7 +124,7 @@ async def test_a_look_that_fails_says_how(trouble: str) -> None:
 
 async def test_time_passes_and_things_are_written_down() -> None:
     bench = Bench()
-    performer = await bench.ready()
+    performer = await bench.prepare()
     before = bench.clock.now()
     assert await performer.perform(Wait(id=3, seconds=900.0)) == TimerFired(answers=3)
     assert bench.clock.now() - before == 900.0

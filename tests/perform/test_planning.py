@@ -21,10 +21,10 @@ from tests.harness import ORDER_PENS, ORDERED, Bench, Safe, Shop, draft, steps
 COMMAND = MakePlan(id=250, timeout=5.0, version=1, cause="initial", why="", seen="o101")
 
 
-async def ready(**more: Any) -> Bench:
+async def prepare_bench(**more: Any) -> Bench:
     bench = Bench(**more)
-    await bench.ready()
-    await bench.planned(draft("name", "peek"))
+    await bench.prepare()
+    await bench.make_plan(draft("name", "peek"))
     return bench
 
 
@@ -59,7 +59,7 @@ async def hang() -> None:
 
 async def test_no_planner_is_told_a_secret_that_somebody_wrote_down() -> None:
     task = Task(goal="Sign in with hunter2", inputs=(("note", "it is hunter2"),), secrets=("pin",))
-    bench = await ready(task=task, vault=Safe(pin="hunter2"))
+    bench = await prepare_bench(task=task, vault=Safe(pin="hunter2"))
     planner = Scripted(steps(ORDER_PENS))
     await ask(bench, planner, why="hunter2 was refused", refused="hunter2?", guidance=("try hunter2",))
     told = planner.contexts[0]
@@ -78,7 +78,7 @@ async def test_a_planner_that_remembers_is_told_what_plans_were_made_from_on_thi
     class Remembering(Scripted):
         remembers = True
 
-    bench = await ready()
+    bench = await prepare_bench()
     forgetful, remembering = Scripted(steps(ORDER_PENS)), Remembering(steps(ORDER_PENS))
     await ask(bench, forgetful, seen="o101", version=2)
     await Performer(bench.ports).perform(Observe(id=102, timeout=5.0))
@@ -88,11 +88,11 @@ async def test_a_planner_that_remembers_is_told_what_plans_were_made_from_on_thi
 
 
 async def test_the_planner_is_told_all_that_is_known() -> None:
-    bench = await ready()
-    await bench.act(await bench.planned(draft("name", "fill", "Fill in", text="Ada")), id=1)
+    bench = await prepare_bench()
+    await bench.act(await bench.make_plan(draft("name", "fill", "Fill in", text="Ada")), id=1)
     assert isinstance(bench.world, Shop)
     bench.world.on_call = lambda name: Outcome(status="failed", reason="rejected", detail="no")
-    await bench.act(await bench.planned(draft("order", "nudge", "Nudge"), version=2), id=2)
+    await bench.act(await bench.make_plan(draft("order", "nudge", "Nudge"), version=2), id=2)
     planner = Scripted(PlanDraft())
     await ask(
         bench,
@@ -116,10 +116,10 @@ async def test_the_planner_is_told_all_that_is_known() -> None:
 
 
 async def test_the_planner_is_told_what_may_have_happened_and_what_a_person_says() -> None:
-    bench = await ready()
+    bench = await prepare_bench()
     assert isinstance(bench.world, Shop)
     bench.world.on_order = lambda item: Outcome(status="unknown")
-    await bench.act(await bench.planned(ORDER_PENS))
+    await bench.act(await bench.make_plan(ORDER_PENS))
     planner = Scripted(PlanDraft())
     await ask(bench, planner, version=2)
     await ask(bench, planner, version=2, told=(Told(version=1, index=0, happened=True),))
@@ -133,10 +133,10 @@ async def test_the_planner_is_told_what_may_have_happened_and_what_a_person_says
 
 async def test_a_persons_word_is_about_one_try() -> None:
     """The first try did not happen, a person said; of the second nobody has said anything yet."""
-    bench = await ready()
+    bench = await prepare_bench()
     assert isinstance(bench.world, Shop)
     bench.world.on_order = lambda item: Outcome(status="unknown")
-    planned = await bench.planned(ORDER_PENS)
+    planned = await bench.make_plan(ORDER_PENS)
     await bench.act(planned, id=1)
     await bench.act(planned, id=2)
     planner = Scripted(PlanDraft())
@@ -153,7 +153,7 @@ async def test_a_persons_word_is_about_one_try() -> None:
 
 
 async def test_a_draft_becomes_a_stored_plan_and_short_steps() -> None:
-    bench = await ready()
+    bench = await prepare_bench()
     event = await ask(bench, Scripted(steps(draft("name", "fill", text="Ada"), draft("help", "follow"))))
     assert (event.verdict, event.final, event.repairs, event.cost) == ("steps", False, 1, Cost(calls=1))
     assert [step.place for step in event.steps] == ["zone", "zone", "replan"]
@@ -164,7 +164,7 @@ async def test_a_draft_becomes_a_stored_plan_and_short_steps() -> None:
 
 
 async def test_identity_and_consequence_are_known_where_nothing_before_can_change_them() -> None:
-    bench = await ready()
+    bench = await prepare_bench()
     fill, submit = draft("name", "fill", text="Ada"), draft("order", "submit", expect=ORDERED)
     alone = (await ask(bench, Scripted(steps(draft("name", "peek"), submit)))).steps[1]
     assert alone.consequence
@@ -177,13 +177,13 @@ async def test_identity_and_consequence_are_known_where_nothing_before_can_chang
 
 @pytest.mark.parametrize("verdict", ["done", "impossible", "gave_up", "refused", "garbage", "transport"])
 async def test_an_answer_without_a_plan_says_why(verdict: Any) -> None:
-    bench = await ready()
+    bench = await prepare_bench()
     event = await ask(bench, Scripted(PlanDraft(verdict=verdict, detail="because", cost=Cost(calls=1, tokens=9))))
     assert (event.verdict, event.detail, event.cost) == (verdict, "because", Cost(calls=1, tokens=9))
 
 
 async def test_a_plan_of_which_nothing_can_be_done_is_garbage_and_says_why() -> None:
-    bench = await ready()
+    bench = await prepare_bench()
     event = await ask(bench, Scripted(steps(draft("ghost", "order", item="pens"))))
     assert event.verdict == "garbage"
     assert "zone 'ghost' is not visible" in event.detail
@@ -193,7 +193,7 @@ async def test_a_plan_of_which_nothing_can_be_done_is_garbage_and_says_why() -> 
 
 
 async def test_a_planner_that_hangs_is_unreachable() -> None:
-    bench = await ready()
+    bench = await prepare_bench()
     event = await ask(bench, Answering(hang), timeout=0.02)
     assert (event.verdict, event.cost) == ("transport", FREE), "an outage uses up no calls"
 
@@ -209,7 +209,7 @@ async def test_a_planner_that_hangs_is_unreachable() -> None:
     ],
 )
 async def test_a_planner_that_raises_is_paid_for_unless_it_is_away(error: Exception, verdict: str) -> None:
-    bench = await ready()
+    bench = await prepare_bench()
     event = await ask(bench, Answering(error))
     assert (event.verdict, event.cost) == (verdict, FREE if verdict == "transport" else Cost(calls=1))
     assert event.detail
@@ -233,14 +233,14 @@ async def test_a_planner_that_raises_is_paid_for_unless_it_is_away(error: Except
     ids=str,
 )
 async def test_nonsense_is_garbage(nonsense: Any) -> None:
-    bench = await ready()
+    bench = await prepare_bench()
     event = await ask(bench, Answering(nonsense))
     assert (event.verdict, event.cost) == ("garbage", Cost(calls=1))
 
 
 @pytest.mark.slow
 async def test_no_nonsense_gets_through() -> None:
-    bench = await ready()
+    bench = await prepare_bench()
     for seed in range(40):
         planner = Garbage(seed)
         for _ in range(5):
@@ -249,6 +249,6 @@ async def test_no_nonsense_gets_through() -> None:
 
 
 async def test_an_observation_that_is_gone_costs_nothing() -> None:
-    bench = await ready()
+    bench = await prepare_bench()
     event = await ask(bench, Scripted(PlanDraft()), seen="o9")
     assert (event.verdict, event.cost) == ("transport", Cost())

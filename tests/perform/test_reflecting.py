@@ -50,7 +50,7 @@ class Slow:
 
 async def explained(reflector: Any, timeout: float = 5.0, **more: Any) -> Advised:
     bench = Bench(reflector=reflector, **more)
-    await bench.ready()
+    await bench.prepare()
     event = await Performer(bench.ports).perform(
         Advise(id=7, timeout=timeout, role="reflector", version=2, failure=FAILURE)
     )

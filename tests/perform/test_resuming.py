@@ -36,7 +36,7 @@ async def dies_before(bench: Bench, kind: type[Command]) -> None:
 
 
 async def resumed(bench: Bench) -> Result:
-    await bench.runtime().resume()
+    await bench.driver().resume()
     return await bench.result()
 
 
@@ -151,7 +151,7 @@ async def test_a_finish_that_was_lost_is_done_again() -> None:
     assert isinstance(run.phase, Ended)
     assert run.pending == ()
     with pytest.raises(RunEnded):
-        await bench.runtime().resume()
+        await bench.driver().resume()
 
 
 async def test_a_run_that_never_began_begins() -> None:

@@ -152,8 +152,8 @@ async def test_nobody_who_thinks_is_told_a_secret_that_somebody_wrote_down(about
     task = Task(goal=f"Sign in with {SECRET}", inputs=(("note", SECRET),), secrets=("password",))
     somebody = Eavesdropper()
     bench = Bench(task=task, vault=Safe(password=SECRET), detour_planner=cast(Any, somebody))
-    await bench.ready()
-    await bench.planned(GOAL_OF_PLAN)
+    await bench.prepare()
+    await bench.make_plan(GOAL_OF_PLAN)
     ports = replace(
         bench.ports,
         closeness_judge=somebody,

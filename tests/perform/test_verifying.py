@@ -19,7 +19,7 @@ async def in_doubt(shop: Shop | None = None, *, placed: bool, **more: Any) -> tu
     """An order was sent, and the answer was an error page. Whether it was placed only the shop knows."""
     shop = shop or Shop()
     bench = Bench(world=shop, **more)
-    await bench.ready()
+    await bench.prepare()
 
     def answer(item: str) -> Outcome:
         if placed:
@@ -28,7 +28,7 @@ async def in_doubt(shop: Shop | None = None, *, placed: bool, **more: Any) -> tu
         return Outcome(status="unknown", reason="http_504")
 
     shop.on_order = answer
-    planned = await bench.planned(ORDER_PENS)
+    planned = await bench.make_plan(ORDER_PENS)
     acted = await bench.act(planned)
     assert acted.status == "unknown"
     return bench, planned, shop
@@ -94,8 +94,8 @@ async def test_a_barred_command_cannot_act_late() -> None:
 
 async def test_what_the_ledger_never_saw_was_not_sent() -> None:
     bench = Bench()
-    await bench.ready()
-    verified = await bench.verify(await bench.planned(ORDER_PENS))
+    await bench.prepare()
+    verified = await bench.verify(await bench.make_plan(ORDER_PENS))
     assert (verified.verdict, verified.evidence) == ("did_not_happen", "not_dispatched")
 
 
@@ -105,16 +105,16 @@ async def test_what_the_ledger_never_saw_may_still_be_sent_by_whoever_cannot_be_
             raise RuntimeError("who are you?")
 
     bench = Bench(world=Deaf())
-    await bench.ready()
-    verified = await bench.verify(await bench.planned(ORDER_PENS))
+    await bench.prepare()
+    verified = await bench.verify(await bench.make_plan(ORDER_PENS))
     assert verified.verdict == "undecided"
     assert "who are you?" in verified.detail
 
 
 async def test_a_harmless_step_that_the_ledger_never_saw_is_undecided() -> None:
     bench = Bench()
-    await bench.ready()
-    verified = await bench.verify(await bench.planned(draft("name", "fill", text="x")))
+    await bench.prepare()
+    verified = await bench.verify(await bench.make_plan(draft("name", "fill", text="x")))
     assert verified.verdict == "undecided"
 
 
@@ -122,8 +122,8 @@ async def test_a_harmless_step_that_the_ledger_never_saw_is_undecided() -> None:
 async def test_a_step_on_record_as_done_is_not_done_again(step: Draft) -> None:
     """Whoever performed it died after writing it down, and before telling anybody."""
     bench = Bench()
-    await bench.ready()
-    planned = await bench.planned(step)
+    await bench.prepare()
+    planned = await bench.make_plan(step)
     acted = await bench.act(planned)
     assert (acted.status, acted.evidence) == ("ok", "")
     assert (await bench.verify(planned)).verdict == "happened"
@@ -210,7 +210,7 @@ async def test_where_nobody_can_be_kept_out_absence_says_nothing_of_an_act_that_
     """It may still be under way: the shop takes its time, and the order comes a minute later."""
     shop = Shop(fences=False)
     bench = Bench(world=shop)
-    await bench.ready()
+    await bench.prepare()
 
     async def slow() -> None:
         if how == "raises":
@@ -218,7 +218,7 @@ async def test_where_nobody_can_be_kept_out_absence_says_nothing_of_an_act_that_
         await asyncio.sleep(60)
 
     shop.on_order = lambda item: slow()
-    planned = await bench.planned(ORDER_PENS)
+    planned = await bench.make_plan(ORDER_PENS)
     await bench.act(planned, timeout=0.02)
     if how == "crashed":
         entry = await bench.store.ledger_entry("run", 300)

@@ -9,8 +9,7 @@ import httpx2 as httpx
 import pytest
 from PIL import Image
 
-from tests.pages import Pages
-from tests.pages import serving as serving_pages
+from tests.pages import Pages, serve_pages
 from tests.server.serving import Served, decide, question_of, start, until
 
 pytestmark = pytest.mark.slow
@@ -24,7 +23,7 @@ CLICK = {"gestures": [{"kind": "press", **PRESS}, {"kind": "release", **PRESS}]}
 
 @pytest.fixture(scope="module")
 def pages() -> Generator[Pages]:
-    with serving_pages() as there:
+    with serve_pages() as there:
         there.show("/save", "<h1>Saved</h1>", title="Saved")
         yield there
 

@@ -19,7 +19,7 @@ from midcourse.policy.approval.question import bind_decision
 from midcourse.ports.controls import Request
 from midcourse.runtimes.driver import Driver, Rested
 from midcourse.testing import Posts
-from tests.harness import AT_ONCE, Safe
+from tests.harness import NO_WAITS, Safe
 from tests.properties.adversary import Choices
 from tests.properties.drivers.hosted_shop import Host, HostClient, Planner
 from tests.properties.drivers.invariants import RUN, Auditor
@@ -65,7 +65,7 @@ class Fleet:
         self.speakers: list[Process] = []
         self.supervisor = Supervisor(self)
         self.task = Task(goal="order pens")
-        limits = replace(self.task.limits, **AT_ONCE, approvals="always", approval_seconds=60.0)
+        limits = replace(self.task.limits, **NO_WAITS, approvals="always", approval_seconds=60.0)
         self.task = replace(self.task, limits=limits)
         self.numbers = self.performed = 0
         self.fates = Choices(data[::-1])

@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
 
-from tests.pages import Pages, serving
+from tests.pages import Pages, serve_pages
 from tests.worlds.browser.shared import SharedChromium, sharing_chromium
 from tests.worlds.browser.visitor import Visitor, visiting
 
@@ -26,7 +26,7 @@ async def browser(shared_chromium: SharedChromium) -> Browser:
 
 @pytest.fixture(scope="module")
 def pages() -> Generator[Pages]:
-    with serving() as there:
+    with serve_pages() as there:
         yield there
 
 

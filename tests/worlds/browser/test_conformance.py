@@ -10,7 +10,7 @@ from midcourse.domain.observation import Observation
 from midcourse.ports.world import Call, World
 from midcourse.testing.conformance.world import WorldConformance, a_call
 from midcourse.worlds.browser import Browser
-from tests.pages import Pages, serving
+from tests.pages import Pages, serve_pages
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +19,7 @@ FORM = "<h1>Form</h1><label>Name <input></label><label><input type=checkbox> Agr
 
 @pytest.fixture(scope="module")
 def pages() -> Generator[Pages]:
-    with serving() as there:
+    with serve_pages() as there:
         yield there
 
 

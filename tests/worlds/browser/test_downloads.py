@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.domain.observation import Zone
-from tests.pages import Pages, saying
+from tests.pages import Pages, serve_bytes
 from tests.worlds.browser.visitor import Visitor, ok, visiting
 
 HALF = (
@@ -80,7 +80,7 @@ async def test_folder_that_cannot_be_written_to_is_an_error_of_the_zone(pages: P
 
 async def test_file_that_is_still_coming_is_busy(pages: Pages):
     rest = asyncio.Event()
-    async with saying(HALF, then=(rest, b"half")) as there, visiting(pages, origins={there: {}}) as visitor:
+    async with serve_bytes(HALF, then=(rest, b"half")) as there, visiting(pages, origins={there: {}}) as visitor:
         await visitor.visit(f"<a href='{there}'>Report</a>")
         ok(await visitor.on("Report", "click"))
         [file] = await files(visitor)

@@ -5,14 +5,14 @@ import asyncio
 import pytest
 
 from midcourse.worlds.browser.page import frames
-from tests.pages import Pages, serving
+from tests.pages import Pages, serve_pages
 from tests.worlds.browser.visitor import ok, visiting
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_frame_of_another_site(pages: Pages):
-    with serving() as elsewhere:
+    with serve_pages() as elsewhere:
         elsewhere.show(
             "/pay",
             "<input aria-label=Card><button onclick=\"this.textContent='Paid'\">Pay</button><iframe src=/deep></iframe>",
@@ -31,7 +31,7 @@ async def test_frame_of_another_site(pages: Pages):
 
 async def test_frame_that_never_answers_does_not_block_its_page(pages: Pages, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(frames, "_INNER_ANSWERS_WITHIN", 1.0)
-    with serving() as elsewhere:
+    with serve_pages() as elsewhere:
         there = elsewhere.show("/advert", "<p>Buy</p><script>setTimeout(() => { while (true); }, 500)</script>")
         there = there.replace("127.0.0.1", "localhost")
         async with visiting(pages, origins={there.removesuffix("/advert"): {}}) as visitor:

@@ -12,7 +12,7 @@ from playwright.async_api import Error
 
 from midcourse.domain.observation import Zone
 from midcourse.worlds.browser.page import tabs
-from tests.pages import Pages, saying
+from tests.pages import Pages, serve_bytes
 from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
@@ -221,7 +221,7 @@ async def test_page_with_an_endless_script_can_be_left(pages: Pages):
 
 @pytest.mark.usefixtures("impatient")
 async def test_page_that_stops_half_way_can_be_left(pages: Pages):
-    async with saying(STALLED) as there, visiting(pages, origins={there: {}}) as visitor:
+    async with serve_bytes(STALLED) as there, visiting(pages, origins={there: {}}) as visitor:
         await visitor.visit(f"<a href='{there}'>Report</a>")
         await asyncio.wait_for(visitor.on("Report", "click"), 30)
         await leave_silent_page(visitor)
