@@ -71,7 +71,8 @@ START = 1_800_000_000.0
 C = TypeVar("C", bound=Command)
 
 
-def _with_defaults(values: dict[str, Any], **defaults: Any) -> dict[str, Any]:
+def _fill(values: dict[str, Any], **defaults: Any) -> dict[str, Any]:
+    """The values, with defaults for those that are missing."""
     return defaults | values
 
 
@@ -81,10 +82,8 @@ def _with_defaults(values: dict[str, Any], **defaults: Any) -> dict[str, Any]:
 def a_step(call: str = "click", effect: Effect = "set_state", **more: Any) -> PlannedStep:
     """A step in short form. An irreversible one has an identity and a consequence unless `more` overrides them."""
     if effect == "irreversible":
-        more = _with_defaults(more, identity=f"i-{call}", consequence=f"c-{call}")
-    return PlannedStep(
-        **_with_defaults(more, version=1, index=0, place="zone", skill=call, call=f"call-{call}", effect=effect)
-    )
+        more = _fill(more, identity=f"i-{call}", consequence=f"c-{call}")
+    return PlannedStep(**_fill(more, version=1, index=0, place="zone", skill=call, call=f"call-{call}", effect=effect))
 
 
 REPLAN_STEP = PlannedStep(version=1, index=0, place="replan")
@@ -179,21 +178,21 @@ class Drill:
         command = self.pending(MakePlan)
         numbered = tuple(replace(step, version=command.version, index=n) for n, step in enumerate(steps))
         final = not steps or steps[-1].place != "replan"
-        filled = _with_defaults(more, steps=numbered, final=final, cost=Cost(calls=1))
+        filled = _fill(more, steps=numbered, final=final, cost=Cost(calls=1))
         return self.tell(Planned(answers=command.id, **filled), after)
 
     def acts(self, status: str = "ok", *, fingerprint: str | None = "f1", after: float = 1.0, **more: Any) -> "Drill":
-        filled = _with_defaults(more, status=status, seen=ref(fingerprint) if fingerprint else None)
+        filled = _fill(more, status=status, seen=ref(fingerprint) if fingerprint else None)
         return self.tell(Acted(answers=self.pending(Act).id, **filled), after)
 
     def acts_held(self, call: str, **more: Any) -> "Drill":
         """The act is held: its consequence would be `c-call`, which was not allowed."""
-        held = _with_defaults(more, identity=f"i-{call}", consequence=f"c-{call}", effect="irreversible")
-        filled = _with_defaults(held, status="no_effect", reason="held", dispatched=False, looked=False)
+        held = _fill(more, identity=f"i-{call}", consequence=f"c-{call}", effect="irreversible")
+        filled = _fill(held, status="no_effect", reason="held", dispatched=False, looked=False)
         return self.tell(Acted(answers=self.pending(Act).id, **filled))
 
     def verifies(self, verdict: str, *, fingerprint: str | None = "f1", **more: Any) -> "Drill":
-        filled = _with_defaults(more, verdict=verdict, seen=ref(fingerprint) if fingerprint else None)
+        filled = _fill(more, verdict=verdict, seen=ref(fingerprint) if fingerprint else None)
         return self.tell(Verified(answers=self.pending(Verify).id, **filled))
 
     def decides(self, verdict: str, *, after: float = 1.0, **more: Any) -> "Drill":
@@ -201,9 +200,7 @@ class Drill:
         phase = self.phase
         assert isinstance(phase, Asking)
         shown = tuple(step.consequence for step in phase.steps)
-        return self.tell(
-            ApprovalDecided(question=phase.question, **_with_defaults(more, verdict=verdict, shown=shown)), after
-        )
+        return self.tell(ApprovalDecided(question=phase.question, **_fill(more, verdict=verdict, shown=shown)), after)
 
     def posts_question(self) -> "Drill":
         return self.tell(PersonAsked(answers=self.pending(AskPerson).id))
@@ -215,16 +212,14 @@ class Drill:
         return self.tell(TimerFired(answers=wait.id), issued.at + wait.seconds - self.now)
 
     def checks(self, verdict: str, **more: Any) -> "Drill":
-        return self.tell(DoneChecked(answers=self.pending(CheckDone).id, **_with_defaults(more, verdict=verdict)))
+        return self.tell(DoneChecked(answers=self.pending(CheckDone).id, **_fill(more, verdict=verdict)))
 
     def plans_try(self, call: str = "look", *options: str, **more: Any) -> "Drill":
         """The detour planner proposes this try and these options."""
         command = self.pending(PlanTry)
         step = a_step(call, version=command.version)
         offered = tuple(Option(name=name) for name in options)
-        return self.tell(
-            TryPlanned(answers=command.id, **_with_defaults(more, step=step, options=offered, cost=Cost(calls=1)))
-        )
+        return self.tell(TryPlanned(answers=command.id, **_fill(more, step=step, options=offered, cost=Cost(calls=1))))
 
     def judges_closeness(self, closeness: float, found: str = "", **more: Any) -> "Drill":
         answers = self.pending(JudgeCloseness).id
@@ -234,26 +229,26 @@ class Drill:
         """A revert is planned, or with strategy None no revert was found."""
         command = self.pending(PlanRevert)
         step = a_step("back", version=command.version) if strategy else None
-        return self.tell(RevertPlanned(answers=command.id, **_with_defaults(more, strategy=strategy, step=step)))
+        return self.tell(RevertPlanned(answers=command.id, **_fill(more, strategy=strategy, step=step)))
 
     def outlines(self, *goals: str, **more: Any) -> "Drill":
         """The outliner answers with these goals, or as `more` says."""
-        return self.advises("outliner", **_with_defaults(more, goals=goals, cost=Cost(calls=1)))
+        return self.advises("outliner", **_fill(more, goals=goals, cost=Cost(calls=1)))
 
     def judges(self, current: int, evidence: str = "seen", **more: Any) -> "Drill":
-        return self.advises("judge", **_with_defaults(more, current=current, evidence=evidence))
+        return self.advises("judge", **_fill(more, current=current, evidence=evidence))
 
     def reflects(self, cause: str = "", **more: Any) -> "Drill":
         """The reflector explains the failure by this cause; without a cause it cannot be reached."""
         analysis = Analysis(error_type="other", severity="LOW", root_cause=cause)
         found = Reflection(analysis=analysis, fix=Fix(message="Do it otherwise"), by="model") if cause else None
         verdict = "answered" if found else "transport"
-        return self.advises("reflector", **_with_defaults(more, verdict=verdict, reflection=found, cost=Cost(calls=1)))
+        return self.advises("reflector", **_fill(more, verdict=verdict, reflection=found, cost=Cost(calls=1)))
 
     def reviews(self, says: str = "", problem: Problem = "repetition", **more: Any) -> "Drill":
         """The monitor answers with this advice, or none."""
         advice = Advice(problem=problem, says=says) if says else None
-        return self.advises("monitor", **_with_defaults(more, advice=advice))
+        return self.advises("monitor", **_fill(more, advice=advice))
 
     def records(self) -> "Drill":
         return self.tell(Recorded(answers=self.pending(Record).id))
@@ -504,16 +499,14 @@ class Bench:
     async def act(self, planned: Planned, index: int = 0, **more: Any) -> Acted:
         """Perform a step of this plan with the consequence it was planned with."""
         step = planned.steps[index]
-        filled = _with_defaults(
-            more, id=300 + index, timeout=5.0, seen=f"o{100 + step.version}", consequence=step.consequence
-        )
+        filled = _fill(more, id=300 + index, timeout=5.0, seen=f"o{100 + step.version}", consequence=step.consequence)
         event = await Performer(self.ports).perform(Act(version=step.version, index=step.index, **filled))
         assert isinstance(event, Acted)
         return event
 
     async def verify(self, planned: Planned, index: int = 0, **more: Any) -> Verified:
         step = planned.steps[index]
-        filled = _with_defaults(more, id=400, timeout=5.0, doubted=300 + index)
+        filled = _fill(more, id=400, timeout=5.0, doubted=300 + index)
         event = await Performer(self.ports).perform(Verify(version=step.version, index=step.index, **filled))
         assert isinstance(event, Verified)
         return event
