@@ -20,7 +20,7 @@ from typing import Any, cast
 import httpx2 as httpx
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
-from midcourse.app.demo import RECORDING, REFERENCE, TroubledShop, demo_task, password_at_hand
+from midcourse.app.demo import RECORDING, REFERENCE, TroubledShop, demo_task, provide_password
 from midcourse.app.wiring import packaged_tasks
 from midcourse.testing.sites.server import serve
 from midcourse.testing.sites.site import PASSWORD
@@ -244,7 +244,7 @@ def staged() -> Generator[str]:
     """The address of a server with all these runs."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        stack.enter_context(password_at_hand())
+        stack.enter_context(provide_password())
         shops = {name: stack.enter_context(serve(TroubledShop())) for name in SHOPS}
         home = folder / "home"
         desk = stack.enter_context(served(home, task_files(folder / "tasks", shops)))

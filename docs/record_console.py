@@ -15,7 +15,7 @@ from picture_console import PICTURES, Desk, order_in_browser, served, until
 from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import Page, sync_playwright
 
-from midcourse.app.demo import TroubledShop, password_at_hand
+from midcourse.app.demo import TroubledShop, provide_password
 from midcourse.testing.sites.server import serve
 from midcourse.worlds.browser.chromium import system_chromium
 
@@ -117,7 +117,7 @@ def main() -> None:
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        stack.enter_context(password_at_hand())
+        stack.enter_context(provide_password())
         tasks = folder / "tasks"
         tasks.mkdir()
         task = order_in_browser(tasks, TASK, stack.enter_context(serve(TroubledShop())))

@@ -170,10 +170,10 @@ def test_web_page_is_had_by_restarting_temporal(stage: Stage):
 def test_keys_are_made_once_and_records_in_clear_are_deleted(tmp_path: Path):
     (tmp_path / "temporal").mkdir()
     (tmp_path / "temporal" / "temporal.db").write_text("Order one desk lamp")
-    file = up._keys_in(tmp_path)
+    file = up._ensure_keys(tmp_path)
     assert file.stat().st_mode & 0o077 == 0
     assert not (tmp_path / "temporal").exists()
     (key,) = read_keys(file)
     (tmp_path / "temporal").mkdir()
-    assert read_keys(up._keys_in(tmp_path)) == (key,)
+    assert read_keys(up._ensure_keys(tmp_path)) == (key,)
     assert (tmp_path / "temporal").exists()

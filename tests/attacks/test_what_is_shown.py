@@ -12,7 +12,7 @@ from rich.console import Console
 
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Zone, skill
 from midcourse.app.control import LocalControl
-from midcourse.cli.session.deciding import _plain, _why_not_confirmed, _why_outdated
+from midcourse.cli.session.deciding import _question_json, _why_not_confirmed, _why_outdated
 from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import CommitSet, Consequence, Decision, Question
@@ -59,7 +59,7 @@ def panel(one: Question, width: int = 100) -> str:
 
 
 def as_json(one: Question) -> dict[str, Any]:
-    return json.loads(json.dumps(_plain(one)))
+    return json.loads(json.dumps(_question_json(one)))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def as_json(one: Question) -> dict[str, Any]:
 def test_no_field_hides_the_address_that_it_is_sent_to(kind: str, body: bytes) -> None:
     one = question(body, kind)
     assert [line for line in panel(one).splitlines() if f" address POST {ADDRESS} " in line]
-    assert f"POST {ADDRESS}" in json.dumps(_plain(one))
+    assert f"POST {ADDRESS}" in json.dumps(_question_json(one))
 
 
 def test_both_of_two_fields_with_one_name_are_shown() -> None:
@@ -99,7 +99,7 @@ def test_both_of_two_fields_with_one_name_are_shown() -> None:
 def test_what_stands_behind_decoys_is_shown_and_takes_more_than_one_key(body: bytes) -> None:
     one = question(body)
     assert "MALLORY-666" in panel(one)
-    assert "MALLORY-666" in json.dumps(_plain(one))
+    assert "MALLORY-666" in json.dumps(_question_json(one))
     assert as_json(one)["needs_all_values"] is True
     assert "--all-values" in _why_not_confirmed(one, Decision(verdict="approved"))
     assert _why_not_confirmed(one, Decision(verdict="approved", all_values=True)) == ""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from midcourse.cli.session.deciding import _plain, _why_not_confirmed
+from midcourse.cli.session.deciding import _question_json, _why_not_confirmed
 from midcourse.cli.view.question import KINDS, question_panel
 from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import Consequence, Decision, Question
@@ -99,7 +99,7 @@ def rows(asked: Question, width: int) -> list[tuple[str, str]]:
 def holds(form: list[tuple[str, str]]) -> None:
     asked = question(form)
     commit = asked.consequences[0].commit
-    shows = json.loads(json.dumps(_plain(asked)))["would"][0]["shows"]
+    shows = json.loads(json.dumps(_question_json(asked)))["would"][0]["shows"]
     assert [row["value"] for row in shows if row["kind"] == "address"] == [f"POST {ADDRESS}"]
     in_json = [(row["name"], row["value"]) for row in shows if row["kind"] == "value"]
     assert in_json == list(commit.values)

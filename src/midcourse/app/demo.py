@@ -60,7 +60,7 @@ class TroubledShop(Shop):
 
 
 @contextmanager
-def password_at_hand() -> Generator[None]:
+def provide_password() -> Generator[None]:
     """Put the password of the shop's only account into the environment, where secrets are read from."""
     variable = variable_of(SIGN_IN)
     os.environ[variable] = PASSWORD
@@ -93,9 +93,9 @@ class Answer:
         there = all(any(pattern.fits(zone) for zone in seen.zones) for pattern in self.zones)
         return seen.surface.title == self.screen and there
 
-    def aimed_at(self, seen: Observation) -> PlanDraft:
+    def aim_at(self, seen: Observation) -> PlanDraft:
         """The draft with the current ids of its zones."""
-        return replace(self.draft, steps=tuple(_aimed(step, seen) for step in self.draft.steps))
+        return replace(self.draft, steps=tuple(_aim(step, seen) for step in self.draft.steps))
 
 
 class RecordedPlanner:
@@ -103,7 +103,7 @@ class RecordedPlanner:
 
     def __init__(self, recording: str = str(RECORDING)) -> None:
         self._path = Path(recording)
-        self._left = list(answers_in(self._path))
+        self._left = list(read_answers(self._path))
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
         seen = context.observation
@@ -115,10 +115,10 @@ class RecordedPlanner:
                 'midcourse do "..." --at URL --model openai:gpt-5'
             )
         self._left.remove(found)
-        return found.aimed_at(seen)
+        return found.aim_at(seen)
 
 
-def answers_in(recording: Path) -> tuple[Answer, ...]:
+def read_answers(recording: Path) -> tuple[Answer, ...]:
     lines = map(json.loads, recording.read_text(encoding="utf-8").splitlines())
     return tuple(
         Answer(
@@ -159,7 +159,7 @@ def demo_task(shop: str, *, headed: bool = False) -> str:
     )
 
 
-def _aimed(step: Draft, seen: Observation) -> Draft:
+def _aim(step: Draft, seen: Observation) -> Draft:
     if step.zone in (GLOBAL, REPLAN):
         return step
     pattern = ZonePattern.parse(step.zone)

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from midcourse.app.extras import EXTRAS, NO_CHROMIUM, install, missing_extras
+from midcourse.app.extras import EXTRAS, NO_CHROMIUM, install_command, missing_extras
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.up_file import read_up
 from midcourse.app.home import DATABASE, open_store
@@ -76,14 +76,14 @@ def _check_installation() -> Finding:
     if not missing:
         return Finding(about="install", health="good", says=says)
     return Finding(
-        about="install", health="absent", says=f"{says}; not {', '.join(missing)}", type_this=install(missing)
+        about="install", health="absent", says=f"{says}; not {', '.join(missing)}", type_this=install_command(missing)
     )
 
 
 async def _check_chromium() -> Finding:
     """Start Chromium and show it a page through the gate that every request passes."""
     if missing := missing_extras(("browser",)):
-        return Finding(about="chromium", health="absent", says="not looked for", type_this=install(missing))
+        return Finding(about="chromium", health="absent", says="not looked for", type_this=install_command(missing))
     from midcourse.testing.sites import Tickets, serve
     from midcourse.worlds.browser import Browser
     from midcourse.worlds.browser.chromium import find_chromium
@@ -108,7 +108,7 @@ async def _check_chromium() -> Finding:
 def _check_desktop() -> Finding:
     """Check whether a desktop can be started. Its programs are packages of the system, not of an extra."""
     if missing := missing_extras(("desktop",)):
-        return Finding(about="desktop", health="absent", says="not looked for", type_this=install(missing))
+        return Finding(about="desktop", health="absent", says="not looked for", type_this=install_command(missing))
     from midcourse.worlds.desktop.display import apt_line, missing_packages
 
     packages = missing_packages()
@@ -121,7 +121,7 @@ def _check_desktop() -> Finding:
 def _check_robot() -> Finding:
     """Check whether the arm can be simulated and the cell rendered."""
     if missing := missing_extras(("robot",)):
-        return Finding(about="robot", health="absent", says="needs an extra", type_this=install(missing))
+        return Finding(about="robot", health="absent", says="needs an extra", type_this=install_command(missing))
     from midcourse.worlds.robot.camera import NO_PICTURES, find_gl
 
     simulates = f"MuJoCo {version('mujoco')} simulates the arm"
@@ -146,7 +146,7 @@ def _check_keys(model: str, settings: Settings) -> Finding:
 
 async def _check_model(model: str, settings: Settings) -> Finding:
     if missing := missing_extras(("llm",)):
-        return Finding(about="model", health="absent", says="models need an extra", type_this=install(missing))
+        return Finding(about="model", health="absent", says="models need an extra", type_this=install_command(missing))
     if not model:
         name = "export MIDCOURSE_MODEL=openai:gpt-5"
         return Finding(about="model", health="absent", says="none is named; --model names one", type_this=name)
@@ -214,7 +214,7 @@ async def _check_fleet(home: Path) -> Finding:
         )
     if not settings.is_somewhere:
         missing = missing_extras(("temporal", "up"))
-        first = f"{install(missing)} && " if missing else ""
+        first = f"{install_command(missing)} && " if missing else ""
         command = f"{first}midcourse up --detach"
         return Finding(about="fleet", health="absent", says="none; runs on this machine need none", type_this=command)
     settings.check_complete(home)

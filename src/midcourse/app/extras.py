@@ -27,7 +27,7 @@ def missing_extras(wanted: Iterable[str]) -> tuple[str, ...]:
     return tuple(extra for extra in wanted if not all(map(find_spec, EXTRAS[extra])))
 
 
-def install(extras: Iterable[str]) -> str:
+def install_command(extras: Iterable[str]) -> str:
     """The command that installs these extras."""
     return f"pip install 'midcourse[{','.join(extras)}]'"
 
@@ -35,7 +35,7 @@ def install(extras: Iterable[str]) -> str:
 def require_extras(what: str, *wanted: str) -> None:
     """Raises `TaskInvalid` with the command to type if something that `what` needs is not installed."""
     if missing := missing_extras(wanted):
-        raise TaskInvalid(f"{what} needs more than the base install: {install(missing)}")
+        raise TaskInvalid(f"{what} needs more than the base install: {install_command(missing)}")
 
 
 NO_CHROMIUM = "no Chromium is installed. Type: playwright install chromium (or on Debian and Ubuntu: apt install chromium chromium-sandbox)"

@@ -37,8 +37,8 @@ class FollowedRun(Controls[str]):
     It reads the journal, and only what is new; messages go through the `RunControl`. Any number of processes may follow a run.
     """
 
-    def __init__(self, control: RunControl, opening: Run, said: Callable[[str], None]) -> None:
-        """From the opening on. `said` receives why the run refused a message, and why nothing drives it."""
+    def __init__(self, control: RunControl, opening: Run, on_notice: Callable[[str], None]) -> None:
+        """Follow the run from its opening on. `on_notice` receives why the run refused a message, and why nothing drives it."""
         self.run_id = opening.id
         self.past: tuple[JournalRow, ...] = ()
         """What had happened before it was followed."""
@@ -46,7 +46,7 @@ class FollowedRun(Controls[str]):
         """Who is asked what the run asks; others may answer as well, and the first answer counts."""
         self._control = control
         self._store = control.store
-        self._said = said
+        self._on_notice = on_notice
         self._trail = Trail(opening)
         self._turns: asyncio.Queue[Progress | None] = asyncio.Queue()
         self._asked = 0
@@ -87,7 +87,7 @@ class FollowedRun(Controls[str]):
     async def question(self) -> Question | None:
         """What the run asks now, if it asks something."""
         if self._task is None:  # else that one reads the journal, and an answer is checked against the latest state
-            for turn in await self._news():
+            for turn in await self._read_turns():
                 self._turns.put_nowait(turn)
         return await self._control.open_question()
 
@@ -107,7 +107,7 @@ class FollowedRun(Controls[str]):
 
     async def catch_up(self) -> None:
         """Take in what there is, as past."""
-        turns = await self._news()
+        turns = await self._read_turns()
         self.past += tuple(JournalRow(seq=t.run.seq, event=t.event, commands=t.commands) for t in turns)
 
     async def close(self) -> None:
@@ -122,12 +122,12 @@ class FollowedRun(Controls[str]):
         quiet = 0
         try:
             while True:
-                turns = await self._news()
+                turns = await self._read_turns()
                 for turn in turns:
                     self._turns.put_nowait(turn)
                 quiet = 0 if turns else quiet + 1
                 await self._check_driven(quiet)
-                self._attend()
+                self._ask_open_question()
                 result = await self._store.result(self.run_id) if is_over(self.run) else None
                 if result is not None:
                     return result
@@ -138,7 +138,7 @@ class FollowedRun(Controls[str]):
             if self._asking is not None:
                 self._asking.cancel()
 
-    async def _news(self) -> tuple[Progress, ...]:
+    async def _read_turns(self) -> tuple[Progress, ...]:
         """The turns since the last look. A database that is away is waited for, as the run does."""
         until = time.monotonic() + PATIENCE
         while True:
@@ -156,27 +156,27 @@ class FollowedRun(Controls[str]):
         elif quiet % self._control.quiet_looks == 0 and not is_over(self.run):
             why = await self._control.why_not_driven()
             if why and not self._not_driven:
-                self._said(why)
+                self._on_notice(why)
             self._not_driven = why
 
     # --- messages
 
     def _send(self, sending: Coroutine[Any, Any, str]) -> str:
         """Send a message after those before it. An accepted message appears in the journal; a refusal is reported."""
-        telling = asyncio.create_task(self._say_refusal(sending), name=f"tell {self.run_id}")
+        telling = asyncio.create_task(self._report_refusal(sending), name=f"tell {self.run_id}")
         self._telling.add(telling)
         telling.add_done_callback(self._telling.discard)
         return ""
 
-    async def _say_refusal(self, sending: Coroutine[Any, Any, str]) -> None:
+    async def _report_refusal(self, sending: Coroutine[Any, Any, str]) -> None:
         async with self._in_turn:
             why_not = await sending
         if why_not:
-            self._said(why_not)
+            self._on_notice(why_not)
 
     # --- questions
 
-    def _attend(self) -> None:
+    def _ask_open_question(self) -> None:
         """Ask the approver the question that is open now, and withdraw any other. Without a driver no answer is taken."""
         phase = self.run.phase
         question = phase.question if isinstance(phase, Asking) and not self._not_driven else 0
@@ -194,10 +194,10 @@ class FollowedRun(Controls[str]):
             decision = await approver.ask(question)
         except Exception as error:
             log.error("the approver raised\n%s", traced(error))
-            self._said(f"the approver raised {explained(error)}; the question stays open")
+            self._on_notice(f"the approver raised {explained(error)}; the question stays open")
             return
         if decision is not None:
-            await self._say_refusal(self._control.answer(question, decision))
+            await self._report_refusal(self._control.answer(question, decision))
 
     async def _load_question(self, number: int) -> Question:
         """The question of this number. The driver stores it a moment after the turn that asks it."""

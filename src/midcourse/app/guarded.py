@@ -294,8 +294,8 @@ class Guard:
                     f"{may_have}; look for it, and use another key to do it once more", earlier
                 ) from None
             await self._check_values(store, key, arguments)
-            if result.run == run_id or not _left_nothing(result):
-                return await self._returned(store, result, world)
+            if result.run == run_id or not _had_no_effect(result):
+                return await self._return_or_raise(store, result, world)
 
     async def _check_values(self, store: Store, key: str, arguments: Pairs) -> None:
         run_id = await store.run_with_key(key)
@@ -308,7 +308,7 @@ class Guard:
                 f"run {run_id} called {self.function.name} under the key '{key}' with other values of {', '.join(differing)}"
             )
 
-    async def _returned(self, store: Store, result: Result, world: Functions) -> Any:
+    async def _return_or_raise(self, store: Store, result: Result, world: Functions) -> Any:
         name, run_id = self.function.name, result.run
         if result.success:
             for entry in await store.ledger(run_id):
@@ -320,7 +320,7 @@ class Guard:
             raise AnswerLost(f"{name} happened, and what it returned was lost; run {run_id} has the evidence", run_id)
         if result.final_reason == "rejected":
             raise Rejected(f"{name} was not approved: {result.final_detail}", run_id)
-        if world.raised is not None and _left_nothing(result):
+        if world.raised is not None and _had_no_effect(result):
             raise world.raised
         raise OutcomeUnknown(f"{name} may have happened: {result.final_detail}", run_id)
 
@@ -334,7 +334,7 @@ def default_name(call: Callable[..., Any]) -> str:
     return f"{module}.{call.__qualname__}"
 
 
-def _left_nothing(result: Result) -> bool:
+def _had_no_effect(result: Result) -> bool:
     """Whether an earlier call under this key failed without an effect, so that this one may be made."""
     failed = not result.success and result.final_reason != "rejected"
     return failed and not any(step.irreversible for step in result.completed)

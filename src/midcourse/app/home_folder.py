@@ -58,10 +58,10 @@ def open_home(home: Path) -> Path:
         return home
     top = [path for pattern in OURS for path in home.glob(pattern)]
     if any(_is_open(path) for path in (home, *top)):
-        for path in (inner for outer in top for inner in _everything_in(outer)):
-            _close(path)
+        for path in (inner for outer in top for inner in _walk(outer)):
+            _make_private(path)
         if not home.stat().st_mode & stat.S_ISVTX and home.absolute() != Path("/"):  # a /tmp belongs to all
-            _close(home)  # last: until then the next one to open it tries again
+            _make_private(home)  # last: until then the next one to open it tries again
     return home
 
 
@@ -88,7 +88,7 @@ def run_folder(settings: AtHome, run_id: str) -> Path:
     return settings.home / "runs" / run_id
 
 
-def _everything_in(path: Path) -> Iterator[Path]:
+def _walk(path: Path) -> Iterator[Path]:
     yield path
     if path.is_dir() and not path.is_symlink():
         for folder, folders, files in os.walk(path):
@@ -102,7 +102,7 @@ def _is_open(path: Path) -> bool:
     return False
 
 
-def _close(path: Path) -> None:
+def _make_private(path: Path) -> None:
     """Remove the access of other accounts. Skips files that are deleted at the same time or belong to another account."""
     with suppress(FileNotFoundError, PermissionError):
         if _is_open(path):

@@ -39,7 +39,7 @@ class Table:
         """A text. It may be empty only if the key has a default."""
         value = self._get(key, default)
         if not isinstance(value, str):
-            raise self.wrong(key, f"has to be text in quotes, not {_called(value)}")
+            raise self.wrong(key, f"has to be text in quotes, not {_describe_value(value)}")
         if not value and default is None:
             raise self.wrong(key, "is empty")
         return value
@@ -51,7 +51,7 @@ class Table:
             value = [value]
         if not _is_list(value) or not all(isinstance(each, str) for each in value):
             wanted = "text in quotes or a list of it" if one_will_do else 'a list of text, such as ["a", "b"]'
-            raise self.wrong(key, f"has to be {wanted}, not {_called(value)}")
+            raise self.wrong(key, f"has to be {wanted}, not {_describe_value(value)}")
         if not all(value):
             raise self.wrong(key, "is empty, or has something empty in it")
         return cast(tuple[str, ...], tuple(value))
@@ -59,13 +59,13 @@ class Table:
     def flag(self, key: str) -> bool | None:
         value = self.values.get(key)
         if value is not None and not isinstance(value, bool):
-            raise self.wrong(key, f"has to be true or false, not {_called(value)}")
+            raise self.wrong(key, f"has to be true or false, not {_describe_value(value)}")
         return value
 
     def seconds(self, key: str) -> float:
         value = self.values.get(key, 0.0)
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
-            raise self.wrong(key, f"has to be a number of seconds, not {_called(value)}")
+            raise self.wrong(key, f"has to be a number of seconds, not {_describe_value(value)}")
         return float(value)
 
     def scalar(self, key: str) -> Scalar:
@@ -74,14 +74,14 @@ class Table:
     def scalars(self, key: str) -> tuple[Scalar, ...]:
         value = self.values.get(key, [])
         if not _is_list(value):
-            raise self.wrong(key, f"has to be a list, not {_called(value)}")
+            raise self.wrong(key, f"has to be a list, not {_describe_value(value)}")
         return tuple(self._scalar(key, each) for each in value)
 
     def _scalar(self, key: str, value: object) -> Scalar:
         if isinstance(value, date | time):
             raise self.wrong(key, "is a date or time; put it in quotes")
         if not isinstance(value, str | bool | int | float):
-            raise self.wrong(key, f"has to be text, a number, true or false, not {_called(value)}")
+            raise self.wrong(key, f"has to be text, a number, true or false, not {_describe_value(value)}")
         if isinstance(value, float) and not isfinite(value):
             raise self.wrong(key, "has to be a number that can be written down")
         return value
@@ -90,7 +90,7 @@ class Table:
         """The table under this key, or an empty one."""
         value = self.values.get(key, {})
         if not _is_table(value):
-            raise self.wrong(key, f"has to be a table, not {_called(value)}")
+            raise self.wrong(key, f"has to be a table, not {_describe_value(value)}")
         return Table(value, file=self.file, path=self.at(key))
 
     def tables(self, key: str, *, one_will_do: bool = False) -> tuple["Table", ...]:
@@ -99,11 +99,11 @@ class Table:
         if one_will_do and _is_table(value):
             return (self.table(key),)
         if not _is_list(value):
-            raise self.wrong(key, f"has to be a list of tables ([[{self.at(key)}]]), not {_called(value)}")
+            raise self.wrong(key, f"has to be a list of tables ([[{self.at(key)}]]), not {_describe_value(value)}")
         found: list[Table] = []
         for number, each in enumerate(value, start=1):
             if not _is_table(each):
-                raise self.wrong(f"{key}#{number}", f"has to be a table, not {_called(each)}")
+                raise self.wrong(f"{key}#{number}", f"has to be a table, not {_describe_value(each)}")
             found.append(Table(each, file=self.file, path=self.at(f"{key}#{number}")))
         return tuple(found)
 
@@ -125,7 +125,7 @@ def _is_table(value: object) -> TypeGuard[dict[str, object]]:
     return isinstance(value, dict)
 
 
-def _called(value: object) -> str:
+def _describe_value(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"

@@ -23,7 +23,7 @@ HEAD = """\
 async def list_definitions(server: str) -> tuple[ToolDefinition, ...]:
     """The tools of a server: its command, its address, or a task file that names it. Raises `TaskInvalid` and `WorldAway`."""
     require_extras("an MCP server", "mcp")
-    world = world_for(_world_of(server), Path())
+    world = world_for(_build_spec(server), Path())
     if not isinstance(world, Mcp):
         raise TaskInvalid(f"{server}: its world is not an MCP server")
     await world.open()
@@ -33,7 +33,7 @@ async def list_definitions(server: str) -> tuple[ToolDefinition, ...]:
         await world.close()
 
 
-def _world_of(server: str) -> WorldSpec:
+def _build_spec(server: str) -> WorldSpec:
     if server.endswith(".toml"):
         spec = load_job(server, {}).file.world
         options = {name: value for name, value in spec.options.items() if name != "policy"}
@@ -43,10 +43,10 @@ def _world_of(server: str) -> WorldSpec:
 
 def propose_tool_policy(definitions: tuple[ToolDefinition, ...]) -> str:
     """A policy file that pins every tool. What the server says about effects is a comment, and counts once you take the # away."""
-    return HEAD + "".join(f"\n{_section(one)}" for one in definitions)
+    return HEAD + "".join(f"\n{_format_section(one)}" for one in definitions)
 
 
-def _section(one: ToolDefinition) -> str:
+def _format_section(one: ToolDefinition) -> str:
     pinned: Mapping[str, object] = {one.name: {"definition": one.digest}}
     description = " ".join(make_readable(one.description[:LONGEST_DESCRIPTION], _spell).split())
     comments = [f"# {description}"] if description else []

@@ -37,7 +37,7 @@ class Timetable:
             ZoneInfo(zone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise TaskInvalid(f"'{zone}' is not a time zone, such as Europe/Berlin or UTC") from None
-        return cls(days=_days(days.lower()), at=time(int(found[1]), int(found[2])), zone=zone)
+        return cls(days=_parse_days(days.lower()), at=time(int(found[1]), int(found[2])), zone=zone)
 
     def __str__(self) -> str:
         group = next((name for name, days in GROUPS.items() if tuple(days) == self.days), "")
@@ -64,7 +64,7 @@ def day_of(at: float, zone: str) -> str:
     return datetime.fromtimestamp(at, ZoneInfo(zone)).date().isoformat()
 
 
-def _days(text: str) -> tuple[int, ...]:
+def _parse_days(text: str) -> tuple[int, ...]:
     if text in GROUPS:
         return tuple(GROUPS[text])
     days: set[int] = set()

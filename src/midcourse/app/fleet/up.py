@@ -61,11 +61,11 @@ def start_all(home: Path, *, ui: bool = False) -> Up:
     """
     _check_installed()
     folder = private_folder(up_folder(open_home(home)))
-    with _alone(folder):
+    with _lock(folder):
         before = read_up(home)
         try:
-            up = _with_servers(home, folder, before, ui=ui)
-            return up if up.alive(WORKER) else _added(home, up, _start_worker(home, folder, up))
+            up = _start_servers(home, folder, before, ui=ui)
+            return up if up.alive(WORKER) else _add_part(home, up, _start_worker(home, folder, up))
         except BaseException:
             _stop(home, [part for part in read_up(home).parts if part not in before.parts])
             raise
@@ -76,15 +76,15 @@ def stop_all(home: Path) -> tuple[Part, ...]:
     folder = up_folder(home)
     if not folder.is_dir():
         return ()
-    with _alone(folder):
+    with _lock(folder):
         return _stop(home, read_up(home).parts)
 
 
 # --- all of it
 
 
-def _with_servers(home: Path, folder: Path, up: Up, *, ui: bool) -> Up:
-    """PostgreSQL, Temporal and the host need nothing of each other; a worker needs the first two as they were."""
+def _start_servers(home: Path, folder: Path, up: Up, *, ui: bool) -> Up:
+    """Start PostgreSQL, Temporal and the host at the same time: they do not depend on each other, but the worker does."""
     starts: dict[str, Callable[[Path], Started]] = {
         POSTGRES: _start_postgres,
         TEMPORAL: lambda folder: _start_temporal(folder, ui=ui),
@@ -104,7 +104,7 @@ def _with_servers(home: Path, folder: Path, up: Up, *, ui: bool) -> Up:
             starting = [pool.submit(starts[name], folder) for name in missing]
     finally:  # if one part failed, the others are still up
         for one in starting:
-            up = up if one.exception() else _added(home, up, one.result())
+            up = up if one.exception() else _add_part(home, up, one.result())
     for one in starting:
         one.result()
     return up
@@ -121,7 +121,7 @@ def _is_outdated(part: Part, up: Up, *, ui: bool) -> bool:
             return False
 
 
-def _added(home: Path, up: Up, started: Started) -> Up:
+def _add_part(home: Path, up: Up, started: Started) -> Up:
     others = (part for part in up.parts if part.name != started.part.name)
     up = Up(parts=(*others, started.part), settings={**SETTINGS, **up.settings, **started.settings})
     write_up(home, up)
@@ -129,7 +129,7 @@ def _added(home: Path, up: Up, started: Started) -> Up:
 
 
 def _stop(home: Path, parts: "tuple[Part, ...] | list[Part]") -> tuple[Part, ...]:
-    """In the order in which they need each other. What is stopped is forgotten."""
+    """Stop these parts, dependents first, and remove them from the file."""
     order = (WORKER, HOST, TEMPORAL, POSTGRES)
     alive = [part for part in sorted(parts, key=lambda part: order.index(part.name)) if part.process.alive]
     for part in alive:
@@ -146,8 +146,8 @@ def _stop(home: Path, parts: "tuple[Part, ...] | list[Part]") -> tuple[Part, ...
 
 
 @contextmanager
-def _alone(folder: Path) -> Generator[None]:
-    """Two that start or stop at the same time would each undo the other's work: the second one waits."""
+def _lock(folder: Path) -> Generator[None]:
+    """Wait for other commands that start or stop the same fleet: each would undo the other's work."""
     with open(folder / "lock", "w", opener=private_opener) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -171,7 +171,7 @@ def _start_postgres(folder: Path) -> Started:
     migrate(url)
     pid = int((data / "postmaster.pid").read_text(encoding="utf-8").splitlines()[0])
     shown = url.replace(f":{urlsplit(url).password}@", "@")
-    return Started(part=_part(POSTGRES, shown, pid, data / "log"), settings={"database_url": url})
+    return Started(part=_find_part(POSTGRES, shown, pid, data / "log"), settings={"database_url": url})
 
 
 def _stop_postgres(folder: Path) -> None:
@@ -183,18 +183,18 @@ def _stop_postgres(folder: Path) -> None:
 def _start_temporal(folder: Path, *, ui: bool) -> Started:
     from midcourse.runtimes.temporal.development import start_server
 
-    keys = _keys_in(folder)
+    keys = _ensure_keys(folder)
     program = build_settings(FleetSettings, {}, "").temporal_program
     try:
-        server = start_server(folder / "temporal", ui_port=_ui_port() if ui else None, program=program)
+        server = start_server(folder / "temporal", ui_port=_choose_ui_port() if ui else None, program=program)
     except RuntimeError as trouble:
         raise FleetUnavailable(str(trouble)) from trouble
-    part = _part(TEMPORAL, server.address, server.pid, folder / "temporal" / "temporal.log")
+    part = _find_part(TEMPORAL, server.address, server.pid, folder / "temporal" / "temporal.log")
     settings = {"temporal_address": server.address, "keys_file": str(keys)}
     return Started(part=replace(part, ui=server.ui), settings=settings)
 
 
-def _keys_in(folder: Path) -> Path:
+def _ensure_keys(folder: Path) -> Path:
     """The file of keys, created where there is none. Records from before there were keys are in clear, and are deleted:
     `midcourse resume` continues their runs.
     """
@@ -213,7 +213,7 @@ def _start_host(home: Path, folder: Path) -> Started:
     )
     _wait_for(ready.exists, pid, HOST, log)
     url = decode(Ready, ready.read_bytes()).url
-    return Started(part=_part(HOST, url, pid, log), settings={"host_file": str(ready)})
+    return Started(part=_find_part(HOST, url, pid, log), settings={"host_file": str(ready)})
 
 
 def _start_worker(home: Path, folder: Path, up: Up) -> Started:
@@ -228,10 +228,10 @@ def _start_worker(home: Path, folder: Path, up: Up) -> Started:
     fixed = {"home": str(home.absolute()), "temporal_namespace": "default", "temporal_profile": "none"}
     pid = _spawn(["fleet", "worker", "--json"], log, {**fixed, **found})
     _wait_for(lambda: b'{"pid": %d,' % pid in log.read_bytes()[said:], pid, WORKER, log)
-    return Started(part=_part(WORKER, f"for tenant {chosen.tenant}", pid, log), settings={})
+    return Started(part=_find_part(WORKER, f"for tenant {chosen.tenant}", pid, log), settings={})
 
 
-def _part(name: str, address: str, pid: int, log: Path) -> Part:
+def _find_part(name: str, address: str, pid: int, log: Path) -> Part:
     process = find_process(pid)
     if process is None:
         raise FleetUnavailable(f"{name} was gone as soon as it had started; see {log}")
@@ -239,7 +239,7 @@ def _part(name: str, address: str, pid: int, log: Path) -> Part:
 
 
 def _spawn(arguments: list[str], log: Path, settings: Mapping[str, str]) -> int:
-    """In a separate session, so that it does not hear our Ctrl-C; and with nothing of ours but the environment."""
+    """Start a command in a separate session, so that it does not receive our Ctrl-C; it inherits only the environment."""
     command = privately([sys.executable, "-m", "midcourse", *arguments])
     environment = {**os.environ, **{f"{PREFIX}{name.upper()}": value for name, value in settings.items()}}
     actions = [
@@ -262,8 +262,8 @@ def _wait_for(ready: Callable[[], bool], pid: int, name: str, log: Path) -> None
     raise FleetUnavailable(f"the {name} did not start: {said or 'it said nothing'} (see {log})")
 
 
-def _ui_port() -> int:
-    """The usual one, if it is free."""
+def _choose_ui_port() -> int:
+    """The usual port if it is free, else any free one."""
     for port in (UI_PORT, 0):
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -39,7 +39,7 @@ def up_folder(home: Path) -> Path:
 
 
 def read_up(home: Path) -> Up:
-    """Nothing, if nothing was ever started here."""
+    """Read the file; an empty `Up` if nothing was ever started here."""
     try:
         return decode(Up, (up_folder(home) / "up.json").read_bytes())
     except FileNotFoundError:

@@ -19,8 +19,8 @@ from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
 
 
 @asynccontextmanager
-async def working(fleets: Sequence[Fleet], home: Path) -> AsyncGenerator[None]:
-    """A worker for each of these tenants. They have queues and capacities of their own, so that none waits for another's runs."""
+async def run_workers(fleets: Sequence[Fleet], home: Path) -> AsyncGenerator[None]:
+    """Run one worker for each of these tenants. Each has its own queue and capacity, so that no tenant waits for another's runs."""
     workers = [worker_of(fleet, home, shared=len(fleets) > 1) for fleet in fleets]
     async with AsyncExitStack() as started:
         for worker in workers:

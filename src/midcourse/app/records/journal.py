@@ -44,7 +44,7 @@ class Journal:
 
 
 async def journal_of(store: Store, run_id: str) -> Journal:
-    """As far as the run has got."""
+    """The journal of a run up to now."""
     state, task = await store.load(run_id)
     return Journal(
         opening=await store.opening(run_id),
@@ -90,9 +90,9 @@ def parse_journal(text: str, name: str = "journal") -> Journal:
         if state is not None:
             raise reader.wrong("something follows the state, which comes last")
         if "plan" in parts:
-            plans.append(reader.decoded(PlanVersion, parts["plan"]))
+            plans.append(reader.decode(PlanVersion, parts["plan"]))
         elif "seq" in parts:
-            rows.append(reader.decoded(JournalRow, parts))
+            rows.append(reader.decode(JournalRow, parts))
         elif "state" in parts:
             state = reader.run(parts["state"])
         else:
@@ -103,7 +103,7 @@ def parse_journal(text: str, name: str = "journal") -> Journal:
 
 
 class _Reader:
-    """Knows which line it is at."""
+    """Reads lines of a journal, and names the current one in errors."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -128,15 +128,15 @@ class _Reader:
             raise self.wrong("is not the header of a journal")
         if parts["journal"] != JOURNAL_FORMAT:
             raise self.wrong(f"journal format {parts['journal']}, this version reads {JOURNAL_FORMAT}")
-        return self.run(parts.get("run")), self.decoded(Task, parts.get("task"))
+        return self.run(parts.get("run")), self.decode(Task, parts.get("task"))
 
     def run(self, part: Any) -> Run:
         found = cast(dict[str, Any], part).get("format") if isinstance(part, dict) else None
         if found not in READABLE:
             raise self.wrong(f"run format {found}, this version reads up to {READABLE[-1]}")
-        return self.decoded(Run, part)
+        return self.decode(Run, part)
 
-    def decoded(self, kind: type[T], part: Any) -> T:
+    def decode(self, kind: type[T], part: Any) -> T:
         try:
             return decode(kind, json.dumps(part))
         except ValidationError as error:

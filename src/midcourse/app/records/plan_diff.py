@@ -18,13 +18,13 @@ class PlanComparison:
 
 
 def compare_plans(journal: Journal, earlier: int, later: int) -> PlanComparison:
-    """Raises `TaskInvalid` for an unknown version, with those that exist."""
-    before, after = _version(journal, earlier), _version(journal, later)
+    """Compare two plan versions. Raises `TaskInvalid` for an unknown version, with those that exist."""
+    before, after = _require_plan(journal, earlier), _require_plan(journal, later)
     reached = count_carried_out(journal.opening, journal.rows)
     return PlanComparison(before=before, after=after, found=diff(before, after, reached.get(before.version, 0)))
 
 
-def _version(journal: Journal, version: int) -> PlanVersion:
+def _require_plan(journal: Journal, version: int) -> PlanVersion:
     plan = journal.plan(version)
     if plan is None:
         made = ", ".join(str(plan.version) for plan in journal.plans) or "none"

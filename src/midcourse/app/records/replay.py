@@ -1,4 +1,4 @@
-"""A journal replayed under settings as people write them, and 'identical' taken at its word: to the byte."""
+"""Replays a journal under settings given as text; 'identical' means that the encoded commands and states are equal."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -30,10 +30,10 @@ def changed_limits(limits: Limits, changes: Mapping[str, str]) -> Limits:
 
 def replay_journal(journal: Journal, changes: Mapping[str, str] | None = None) -> Replayed:
     again = replay(journal.opening, journal.rows, changed_limits(journal.opening.limits, changes or {}))
-    return _to_the_byte(journal, again) if again.verdict == "identical" else again
+    return _check_bytes(journal, again) if again.verdict == "identical" else again
 
 
-def _to_the_byte(journal: Journal, again: Replayed) -> Replayed:
+def _check_bytes(journal: Journal, again: Replayed) -> Replayed:
     for row, commands in zip(journal.rows, again.commands, strict=True):
         if encode(commands, COMMANDS) != encode(row.commands, COMMANDS):
             detail = f"nondeterminism at event {row.seq}: the same commands are written down in another way"

@@ -9,7 +9,7 @@ from midcourse.replay import take_turn
 
 
 class Trail:
-    """The states of a run as a process computes them that follows it, with the director."""
+    """The states of a run, computed with the director by a process that follows it."""
 
     def __init__(self, opening: Run) -> None:
         self.run = opening

@@ -34,10 +34,10 @@ def may_have_fleet(home: Path) -> bool:
 
 def _variables() -> dict[str, str]:
     """Variables of ours, without prefix, in the environment and in the `.env` file of this folder."""
-    return {**_ours(_read_dotenv()), **_ours(os.environ)}
+    return {**_select_ours(_read_dotenv()), **_select_ours(os.environ)}
 
 
-def _ours(variables: Mapping[str, str | None]) -> dict[str, str]:
+def _select_ours(variables: Mapping[str, str | None]) -> dict[str, str]:
     named = {name.upper(): value for name, value in variables.items() if value}
     return {name.removeprefix(PREFIX): value for name, value in named.items() if name.startswith(PREFIX)}
 

@@ -371,10 +371,10 @@ def build_settings(kind: type[S], values: dict[str, object], source: str) -> S:
     try:
         return kind(**values)  # pyright: ignore[reportArgumentType]
     except ValidationError as error:
-        raise TaskInvalid("; ".join(_readable(detail, values, source) for detail in error.errors())) from None
+        raise TaskInvalid("; ".join(_describe_error(detail, values, source) for detail in error.errors())) from None
 
 
-def _readable(detail: ErrorDetails, values: Mapping[str, object], source: str) -> str:
+def _describe_error(detail: ErrorDetails, values: Mapping[str, object], source: str) -> str:
     name = str(detail["loc"][0])
     where = f"{source}{name}" if name in values else variables_of(name)
     return f"{where} = {detail['input']!r}: {detail['msg'].removeprefix('Value error, ').replace('Input should be', 'has to be')}"

@@ -1,4 +1,4 @@
-"""Does a task fit its world? Found out here it costs nothing; found out halfway, an order may have been sent."""
+"""Checks that a task fits its world before it runs: in the middle of a run, an order may already have been sent."""
 
 from midcourse.app.task.file import TaskFile
 from midcourse.domain.expectation import Probe
@@ -9,9 +9,9 @@ from midcourse.policy.spelling import describe_unknown
 
 
 def check_against(file: TaskFile, catalogue: Catalogue) -> None:
-    """Every skill and probe that the task names is one of the world's. Raises `TaskInvalid`, with what was meant.
+    """Check that the world has every skill and probe that the task names. Raises `TaskInvalid` with the nearest name.
 
-    A world that says nothing before it is open cannot be checked against.
+    A world that has no catalogue before it is open is not checked.
     """
     if not catalogue.skills:
         return

@@ -95,7 +95,7 @@ def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> T
 
 @lru_cache(maxsize=8)
 def _toml(text: str) -> Mapping[str, object]:
-    """Kept, because the rows of a batch are many readings of one file."""
+    """Parse TOML. The result is cached, because a batch parses the same file for every row."""
     return tomllib.loads(text)
 
 

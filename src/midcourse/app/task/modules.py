@@ -43,13 +43,13 @@ class AllowedModules:
         An object of an allowed module must also be defined in one: most modules have imported more than they define. `built_in`
         are 'package.module:Class' that are always allowed.
         """
-        for what, name in _named_in(file):
+        for what, name in _list_named(file):
             module, _, attribute = name.partition(":")
             if name in built_in:
                 continue
             if not self._allows(module):
                 raise TaskInvalid(self._refusal(what, name, module))
-            home = _home_of(module, attribute)
+            home = _find_defining_module(module, attribute)
             if home and not self._allows(home):
                 raise TaskInvalid(self._refusal(what, name, home))
 
@@ -65,7 +65,7 @@ class AllowedModules:
         return f"{what} '{name}' is not allowed: {SETTING}, which says what workers may import for a task, is {allowed} and lacks '{module}'"
 
 
-def _named_in(file: "TaskFile") -> Iterator[tuple[str, str]]:
+def _list_named(file: "TaskFile") -> Iterator[tuple[str, str]]:
     for what, name in (("world", file.world.name), ("planner", file.planner.name)):
         if ":" in name:
             yield what, name
@@ -76,7 +76,7 @@ def _matches(entry: str, module: str) -> bool:
     return entry in (ANY, module) or (below != entry and (module == below or module.startswith(f"{below}.")))
 
 
-def _home_of(module: str, attribute: str) -> str:
+def _find_defining_module(module: str, attribute: str) -> str:
     """The module that defines it; empty if that cannot be found out: it may be installed at the host only."""
     try:
         found: Any = getattr(import_named(module), attribute)

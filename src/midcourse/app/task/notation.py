@@ -56,11 +56,11 @@ class Notation:
     # --- text and values
 
     def text(self, table: Table, key: str, default: str | None = None) -> str:
-        return self._filled(table, key, table.text(key, default))
+        return self._fill_in(table, key, table.text(key, default))
 
     def pattern(self, table: Table, key: str, default: str | None = None) -> str:
         """Text with wildcards. A star or @ in an input's value is only that character."""
-        return self._filled(table, key, table.text(key, default), in_pattern=True)
+        return self._fill_in(table, key, table.text(key, default), in_pattern=True)
 
     def scalar(self, table: Table, key: str) -> Scalar:
         """A value. An input alone keeps its type."""
@@ -77,7 +77,7 @@ class Notation:
             return value
         alone = _ALONE.fullmatch(value)
         if alone is None:
-            return self._filled(table, key, value)
+            return self._fill_in(table, key, value)
         source, name = cast(Source, alone[1]), alone[2]
         known = {"input": tuple(dict(self.inputs)), "secret": self.secrets, "file": self.files}
         if source in known and name not in known[source]:
@@ -101,7 +101,7 @@ class Notation:
             return [self._option(table, key, each) for each in cast(list[object], value)]
         return value
 
-    def _filled(self, table: Table, key: str, text: str, *, in_pattern: bool = False) -> str:
+    def _fill_in(self, table: Table, key: str, text: str, *, in_pattern: bool = False) -> str:
         inputs = dict(self.inputs)
 
         def value(found: re.Match[str]) -> str:
@@ -140,9 +140,9 @@ class Notation:
             *(ZoneAppears(role=zone.role, label=zone.label) for zone in appears),
             *(ZoneGone(role=zone.role, label=zone.label) for zone in gone),
             *(self._zone_has_state(inner) for inner in table.tables("zone_has_state", one_will_do=True)),
-            *(TextContains(text=self._filled(table, "text_contains", text)) for text in texts),
+            *(TextContains(text=self._fill_in(table, "text_contains", text)) for text in texts),
             *(
-                SurfaceMatches(pattern=self._filled(table, "surface_matches", each, in_pattern=True))
+                SurfaceMatches(pattern=self._fill_in(table, "surface_matches", each, in_pattern=True))
                 for each in surfaces
             ),
             *((FingerprintChanged(),) if table.flag("fingerprint_changed") else ()),
@@ -158,7 +158,7 @@ class Notation:
     def _zone(self, table: Table, key: str, text: str) -> ZonePattern:
         """Split first, filled in second: a colon in an input's value separates nothing."""
         pattern = ZonePattern.parse(text)
-        return replace(pattern, label=self._filled(table, key, pattern.label, in_pattern=True))
+        return replace(pattern, label=self._fill_in(table, key, pattern.label, in_pattern=True))
 
     def _zone_has_state(self, table: Table) -> ZoneHasState:
         table.allow("zone", "state", "value")
@@ -199,8 +199,8 @@ class Notation:
             zone=zone,
             skill=table.text("skill"),
             arguments=self.arguments(table.table("arguments")),
-            expect=self._maybe(table, "expect"),
-            absent_when=self._maybe(table, "absent_when"),
+            expect=self._optional_expectation(table, "expect"),
+            absent_when=self._optional_expectation(table, "absent_when"),
             probe=self.probe(table, "probe"),
             transition=table.flag("transition"),
             needs=table.texts("needs", one_will_do=True),
@@ -210,7 +210,7 @@ class Notation:
 
     def rule(self, table: Table) -> Rule:
         table.allow("on", "when", "steps", "final", "done", "impossible")
-        on, when = self.pattern(table, "on", "*"), self._maybe(table, "when")
+        on, when = self.pattern(table, "on", "*"), self._optional_expectation(table, "when")
         if when and (not when.checks or FingerprintChanged() in when.checks):
             raise table.wrong(
                 "when", "has to be checked on one screen alone: neither 'says' nor 'fingerprint_changed' can"
@@ -222,5 +222,5 @@ class Notation:
         except TaskInvalid as error:
             raise table.wrong("", str(error)) from None
 
-    def _maybe(self, table: Table, key: str) -> Expectation | None:
+    def _optional_expectation(self, table: Table, key: str) -> Expectation | None:
         return self.expectation(table.table(key)) if key in table else None

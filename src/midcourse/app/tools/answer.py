@@ -25,7 +25,7 @@ NEXT: dict[Status, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ToolAnswer:
-    """What became of a call."""
+    """The outcome of a call."""
 
     status: Status
     says: str

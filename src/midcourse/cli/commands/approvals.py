@@ -185,7 +185,7 @@ def _decide(
 
 def _list_questions(overrides: Overrides, *, json: bool) -> int:
     settings, fleet = load_home_and_fleet(overrides)
-    if fleet is None and not _asks_something(settings):  # most often, and then nothing has to be loaded to show it
+    if fleet is None and not _has_questions(settings):  # most often, and then nothing has to be loaded to show it
         if json:
             print_object([])
         else:
@@ -198,7 +198,7 @@ def _list_questions(overrides: Overrides, *, json: bool) -> int:
     return asyncio.run(list_questions(settings, fleet, json=json))
 
 
-def _asks_something(settings: AtHome) -> bool:
+def _has_questions(settings: AtHome) -> bool:
     if not has_store(settings):
         return False
     with open_catalogue(settings) as catalogue:

@@ -35,17 +35,17 @@ def list_kept(context: typer.Context, set_: Fleet = None, durable: DurableOnly =
     """List plan segments that worked and are used again without asking the planner (--set reuse=on)."""
     if context.invoked_subcommand is not None:
         return
-    found = asyncio.run(_all(set_, durable))
+    found = asyncio.run(_load_all(set_, durable))
     where = terminal()
     if json:
-        print_object([_plain(one) for one in found])
+        print_object([_segment_json(one) for one in found])
     elif not found:
         where.console.print("nothing is kept; runs with --set reuse=on keep what worked", soft_wrap=True)
     elif where.console.is_terminal:
-        where.console.print(_table(found, where))
+        where.console.print(_build_table(found, where))
     else:
         for one in found:
-            print("\t".join(where.marks.clean(text) for text in _cells(one)))
+            print("\t".join(where.marks.clean(text) for text in _format_cells(one)))
 
 
 @commands.command()
@@ -73,7 +73,7 @@ def drop(
 
 
 @asynccontextmanager
-async def _opened(overrides: Overrides, durable: bool) -> AsyncGenerator[PlanCache]:
+async def _open_segments(overrides: Overrides, durable: bool) -> AsyncGenerator[PlanCache]:
     if not durable:
         yield open_segments(load_settings(overrides, "home").home)
         return
@@ -84,20 +84,20 @@ async def _opened(overrides: Overrides, durable: bool) -> AsyncGenerator[PlanCac
         yield store.segments
 
 
-async def _all(overrides: Overrides, durable: bool) -> tuple[KeptSegment, ...]:
-    async with _opened(overrides, durable) as segments:
+async def _load_all(overrides: Overrides, durable: bool) -> tuple[KeptSegment, ...]:
+    async with _open_segments(overrides, durable) as segments:
         return await segments.all()
 
 
 async def _drop(name: str, overrides: Overrides, durable: bool) -> list[str]:
-    async with _opened(overrides, durable) as segments:
+    async with _open_segments(overrides, durable) as segments:
         found = [one.id for one in await segments.all() if one.id.startswith(name)]
         if name and len(found) != 1:
             raise TaskInvalid(f"{len(found) or 'no'} segments begin with '{name}'; midcourse kept lists them")
         return [segment_id for segment_id in found if await segments.drop(segment_id)]
 
 
-def _plain(one: KeptSegment) -> dict[str, object]:
+def _segment_json(one: KeptSegment) -> dict[str, object]:
     steps = [
         {
             "skill": step.draft.skill,
@@ -119,15 +119,15 @@ def _plain(one: KeptSegment) -> dict[str, object]:
     }
 
 
-def _cells(one: KeptSegment) -> tuple[str, ...]:
+def _format_cells(one: KeptSegment) -> tuple[str, ...]:
     what = pluralize(len(one.steps), "step") if one.steps else "done here"
     return one.id[:SHORT_ID], one.title, what, f"{one.worked}x", format_time(one.worked_at), one.goal
 
 
-def _table(found: Sequence[KeptSegment], where: Terminal) -> Table:
+def _build_table(found: Sequence[KeptSegment], where: Terminal) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for column in ("segment", "screen", "does", "worked", "last", "goal"):
         table.add_column(column, no_wrap=column != "goal")
     for one in found:
-        table.add_row(*(where.marks.clean(text) for text in _cells(one)))
+        table.add_row(*(where.marks.clean(text) for text in _format_cells(one)))
     return table

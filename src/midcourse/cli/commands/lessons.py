@@ -43,17 +43,17 @@ def list_lessons(context: typer.Context, set_: Fleet = None, durable: DurableOnl
     """List what failures taught, the latest first; show, share or forget one."""
     if context.invoked_subcommand is not None:
         return
-    found = asyncio.run(_all(set_, durable))
+    found = asyncio.run(_load_all(set_, durable))
     where = terminal()
     if json:
-        print_object([_plain(lesson) for lesson in found])
+        print_object([_lesson_json(lesson) for lesson in found])
     elif not found:
         where.console.print("no lessons yet: nothing has failed that a lesson could be drawn from", soft_wrap=True)
     elif where.console.is_terminal:
-        where.console.print(_table(found, where))
+        where.console.print(_build_table(found, where))
     else:
         for lesson in found:
-            print("\t".join(where.marks.clean(text) for text in _cells(lesson)))
+            print("\t".join(where.marks.clean(text) for text in _format_cells(lesson)))
 
 
 @commands.command()
@@ -63,13 +63,13 @@ def show(lesson: LessonKey, set_: Fleet = None, durable: DurableOnly = False, js
     The error, the root cause and the fix are words of a world or of a model:
     they are not verified.
     """
-    found = asyncio.run(_named(lesson, set_, durable))
+    found = asyncio.run(_find_lesson(lesson, set_, durable))
     if json:
-        print_object([_plain(one) for one in found])
+        print_object([_lesson_json(one) for one in found])
         return
     where = terminal()
     for one in found:
-        for word, text in _details(one):
+        for word, text in _format_details(one):
             where.console.print(f"{word:11}{where.marks.clean(text)}", soft_wrap=True)
 
 
@@ -91,7 +91,7 @@ def share(
     Until then they learn only how often a new plan helped. What its agent
     learns later is not shared with it.
     """
-    found = [one for one in asyncio.run(_named(lesson, set_, durable)) if agent in ("", one.agent)]
+    found = [one for one in asyncio.run(_find_lesson(lesson, set_, durable)) if agent in ("", one.agent)]
     if len(found) != 1:
         agents = ", ".join(one.agent for one in found) or "no agent"
         raise TaskInvalid(f"{agents} has learned '{lesson}': name the agent with --agent")
@@ -112,7 +112,7 @@ def forget(lesson: LessonKey, set_: Fleet = None, durable: DurableOnly = False, 
 
     Runs that it would have stopped plan again.
     """
-    key = asyncio.run(_named(lesson, set_, durable))[0].key
+    key = asyncio.run(_find_lesson(lesson, set_, durable))[0].key
     forgotten = asyncio.run(_forget(key, set_, durable))
     if json:
         print_object({"forgotten": key, "lessons": forgotten})
@@ -124,7 +124,7 @@ def forget(lesson: LessonKey, set_: Fleet = None, durable: DurableOnly = False, 
 
 
 @asynccontextmanager
-async def _opened(overrides: Overrides, durable: bool) -> AsyncGenerator[Memory]:
+async def _open_memory(overrides: Overrides, durable: bool) -> AsyncGenerator[Memory]:
     if not durable:
         yield open_lessons(load_settings(overrides, "home").home, agent=A_PERSON)
         return
@@ -135,14 +135,14 @@ async def _opened(overrides: Overrides, durable: bool) -> AsyncGenerator[Memory]
         yield store.memory(A_PERSON)
 
 
-async def _all(overrides: Overrides, durable: bool) -> tuple[Lesson, ...]:
-    async with _opened(overrides, durable) as memory:
+async def _load_all(overrides: Overrides, durable: bool) -> tuple[Lesson, ...]:
+    async with _open_memory(overrides, durable) as memory:
         return await memory.lessons()
 
 
-async def _named(name: str, overrides: Overrides, durable: bool) -> list[Lesson]:
+async def _find_lesson(name: str, overrides: Overrides, durable: bool) -> list[Lesson]:
     """The lesson whose key begins with this, as each agent knows it."""
-    found = [lesson for lesson in await _all(overrides, durable) if lesson.key.startswith(name)]
+    found = [lesson for lesson in await _load_all(overrides, durable) if lesson.key.startswith(name)]
     keys = {lesson.key for lesson in found}
     if len(keys) != 1:
         raise TaskInvalid(f"{len(keys) or 'no'} lessons begin with '{name}'; midcourse lessons lists them")
@@ -150,19 +150,19 @@ async def _named(name: str, overrides: Overrides, durable: bool) -> list[Lesson]
 
 
 async def _share(lesson: Lesson, overrides: Overrides, durable: bool) -> None:
-    async with _opened(overrides, durable) as memory:
+    async with _open_memory(overrides, durable) as memory:
         await memory.share(lesson.key, lesson.agent, user())
 
 
 async def _forget(key: str, overrides: Overrides, durable: bool) -> int:
-    async with _opened(overrides, durable) as memory:
+    async with _open_memory(overrides, durable) as memory:
         return await memory.forget(key)
 
 
 # --- output
 
 
-def _plain(lesson: Lesson) -> dict[str, object]:
+def _lesson_json(lesson: Lesson) -> dict[str, object]:
     return {
         "lesson": lesson.key,
         "agent": lesson.agent,
@@ -184,7 +184,7 @@ def _plain(lesson: Lesson) -> dict[str, object]:
     }
 
 
-def _details(lesson: Lesson) -> list[tuple[str, str]]:
+def _format_details(lesson: Lesson) -> list[tuple[str, str]]:
     mended, runs = lesson.track.mended, lesson.track.mended + lesson.track.unmended
     lines = [
         ("lesson", lesson.key),
@@ -201,16 +201,16 @@ def _details(lesson: Lesson) -> list[tuple[str, str]]:
     return [(word, text) for word, text in lines if text]
 
 
-def _cells(lesson: Lesson) -> tuple[str, ...]:
+def _format_cells(lesson: Lesson) -> tuple[str, ...]:
     mended, runs = lesson.track.mended, lesson.track.mended + lesson.track.unmended
     shared = f"shared by {lesson.shared_by}" if lesson.shared_by else ""
     return lesson.key[:SHORT_KEY], lesson.agent, f"{mended} of {runs}", shared, lesson.signature
 
 
-def _table(found: Sequence[Lesson], where: Terminal) -> Table:
+def _build_table(found: Sequence[Lesson], where: Terminal) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for column in ("lesson", "agent", "fixed", "shared", "signature"):
         table.add_column(column, no_wrap=column != "signature")
     for lesson in found:
-        table.add_row(*(where.marks.clean(text) for text in _cells(lesson)))
+        table.add_row(*(where.marks.clean(text) for text in _format_cells(lesson)))
     return table

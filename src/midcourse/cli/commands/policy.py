@@ -51,7 +51,7 @@ def learn(
                 "Work in the browser as the task would. Close it, or press Ctrl-C, when you are done.", file=sys.stderr
             )
             with suppress(KeyboardInterrupt):
-                asyncio.run(_until_closed(watched))
+                asyncio.run(_work_until_closed(watched))
             code = 0
         else:
             with redirect_stdout(sys.stderr):
@@ -82,7 +82,7 @@ def propose(
     request, and every one whose address names an effect, is asked about
     as before. Read the file before you use it.
     """
-    print(asyncio.run(_proposal(run, set_)), end="")
+    print(asyncio.run(_propose(run, set_)), end="")
 
 
 @commands.command(
@@ -118,14 +118,14 @@ def tools(
         print(propose_tool_policy(found), end="")
 
 
-async def _proposal(name: str, overrides: Overrides) -> str:
+async def _propose(name: str, overrides: Overrides) -> str:
     from midcourse.app.browser_policy import proposal_from
 
     async with find_run(*load_both_settings(overrides, "home"), name) as found:
         return await proposal_from(found.store, found.run.id)
 
 
-async def _until_closed(url: str) -> None:
+async def _work_until_closed(url: str) -> None:
     from midcourse.app.browser_policy import open_attended
 
     async with open_attended(url) as session:

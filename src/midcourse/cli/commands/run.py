@@ -123,7 +123,7 @@ def run(
     130 left before its end.
     """
     overrides = with_options(set_, model=model, approvals=approvals, max_cost_usd=max_cost, home=home)
-    overrides += on_tape(record=record, cassette=cassette)
+    overrides += tape_overrides(record=record, cassette=cassette)
     verbosity = Verbosity(json=json, quiet=quiet)
     of_batch = {"--batch": batch, "--results": results, "--concurrency": concurrency}
     _refuse_combinations(inputs, run_id, of_batch, durable=durable, detach=detach)
@@ -193,7 +193,7 @@ def parse_inputs(texts: list[str] | None) -> dict[str, str]:
     return named
 
 
-def on_tape(*, record: str, cassette: str) -> list[str]:
+def tape_overrides(*, record: str, cassette: str) -> list[str]:
     """`--record` and `--cassette` as settings of the run."""
     return [f"{name}={file}" for name, file in tape_settings(record=record, cassette=cassette).items()]
 

@@ -65,9 +65,9 @@ def settings(
         return
     where = terminal()
     for audience, heading in HEADINGS.items():
-        _print([row for row in shown if row.audience is audience], heading, where)
+        _print_rows([row for row in shown if row.audience is audience], heading, where)
     if hidden:
-        where.console.print(Text(_what_is_hidden(hidden), "dim"), soft_wrap=True)
+        where.console.print(Text(_describe_hidden(hidden), "dim"), soft_wrap=True)
 
 
 def _rows(now: BaseSettings) -> list[Row]:
@@ -89,13 +89,13 @@ def _scalar(value: object) -> Scalar:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def _what_is_hidden(rows: Sequence[Row]) -> str:
+def _describe_hidden(rows: Sequence[Row]) -> str:
     changed = [row.name for row in rows if row.value != row.default]
     also = f"; not at their defaults: {', '.join(changed)}" if changed else ""
     return f"{len(rows)} more with midcourse settings --all{also}"
 
 
-def _print(rows: list[Row], heading: str, where: Terminal) -> None:
+def _print_rows(rows: list[Row], heading: str, where: Terminal) -> None:
     if not rows:
         return
     if heading:

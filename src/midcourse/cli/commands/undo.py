@@ -74,7 +74,7 @@ def undo(
     async def go() -> UndoReport:
         async with find_run(settings, fleet, run) as found:
             await found.store.opening(found.run.id)  # raises if the run was pruned, with its folder
-            started_with, world = await _world_of(found, settings, fleet, functions)
+            started_with, world = await _find_world(found, settings, fleet, functions)
             approvals = {"approvals": "never" if yes else "always"}
             agent = Agent(world, approver=TerminalApprover(), settings=started_with.with_overrides(approvals))
             with log_to(run_folder(settings, found.run.id) / "undo.log"):
@@ -94,7 +94,7 @@ def undo(
     return UNDONE if report.complete or dry_run else LEFT
 
 
-async def _world_of(
+async def _find_world(
     found: FoundRun, settings: Settings, fleet: "FleetSettings | None", functions: str
 ) -> tuple[Settings, World]:
     """The world of a run, where the run left it, and the settings of its task; or the functions of a module."""
@@ -126,9 +126,11 @@ def _print_act(act: UndoneAct) -> None:
     where = terminal()
     mark = where.marks.done if act.state in ("undone", "gone") else where.marks.failed
     mark = where.marks.waiting if act.state == "planned" else mark
-    told = act.reason if act.state == "left" else act.inverse if act.state != "gone" else ""
+    explanation = act.reason if act.state == "left" else act.inverse if act.state != "gone" else ""
     style = "yellow" if act.state == "left" else "dim" if act.state == "planned" else "green"
-    text = f"{act.number:>3}  {act.says}: {WORDS[act.state]}{': ' if act.state == 'left' else ' '}{told}".rstrip()
+    text = (
+        f"{act.number:>3}  {act.says}: {WORDS[act.state]}{': ' if act.state == 'left' else ' '}{explanation}".rstrip()
+    )
     where.console.print(Text.assemble((f"{mark} ", style), where.marks.clean(text)), soft_wrap=True)
 
 

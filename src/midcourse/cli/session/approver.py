@@ -76,7 +76,7 @@ NO_TERMINAL = "there was no terminal to ask on"
 INPUT_ENDED = "the input ended before an answer"
 
 
-def _denial(question: Question, why: str) -> Decision:
+def _build_denial(question: Question, why: str) -> Decision:
     return Decision(verdict="rejected" if "rejected" in VERDICTS[question.about] else "stop", by=why)
 
 
@@ -112,7 +112,7 @@ class TerminalApprover:
 
     async def ask(self, question: Question) -> Decision | None:
         if self._at is None:
-            return _denial(question, NO_TERMINAL)
+            return _build_denial(question, NO_TERMINAL)
         if why_may_not_decide(question.not_by, "approved", user()):
             return self._leave_to_others(question)
         with self._screen.aside():
@@ -120,13 +120,13 @@ class TerminalApprover:
             while True:
                 try:
                     shown = await self._show(question)
-                    return replace(await self._answer(question, in_full=shown), by=user())
+                    return replace(await self._read_answer(question, in_full=shown), by=user())
                 except Interrupted:
                     if self._interrupted is None or await self._interrupted():
                         continue
                 except InputEnded:
                     if self._ended is None:
-                        return _denial(question, INPUT_ENDED)
+                        return _build_denial(question, INPUT_ENDED)
                     self._ended()
                 await asyncio.Event().wait()  # until the callback ends the run, and with it the question
 
@@ -141,7 +141,7 @@ class TerminalApprover:
             except (Interrupted, InputEnded):
                 return None
 
-    async def _changes(self, question: Question) -> tuple[Change, ...]:
+    async def _read_changes(self, question: Question) -> tuple[Change, ...]:
         """Read one change per line, until an empty line."""
         typed: list[str] = []
         while (line := await self._prompt.line("What should be changed? NAME=VALUE ")) or not typed:
@@ -154,28 +154,28 @@ class TerminalApprover:
 
     def _leave_to_others(self, question: Question) -> None:
         with self._screen.aside():
-            self._head()
-            self._prompt.print(self._panel(question))
+            self._print_heading()
+            self._prompt.print(self._build_panel(question))
             self._prompt.print(
                 Text(f"You started this run: another person than {question.not_by} must decide.", "yellow")
             )
 
     async def _show(self, question: Question) -> bool:
         """Returns whether all of it was shown."""
-        self._head()
-        return await self._prompt.show(self._panel(question))
+        self._print_heading()
+        return await self._prompt.show(self._build_panel(question))
 
-    def _head(self) -> None:
+    def _print_heading(self) -> None:
         if self._heading:
             self._prompt.print(Text(self._prompt.marks.fit(self._heading, self._prompt.width), "bold magenta"))
 
-    def _panel(self, question: Question) -> RenderableType:
+    def _build_panel(self, question: Question) -> RenderableType:
         left = max(0.0, question.expires_at - self._now())
         return question_panel(question, left, self._prompt.width, self._prompt.marks)
 
-    async def _answer(self, question: Question, *, in_full: bool) -> Decision:
+    async def _read_answer(self, question: Question, *, in_full: bool) -> Decision:
         fixed = not is_editable(question)
-        choices = [one for one in CHOICES[question.about] if not (fixed and one.key == "c")]
+        choices = [choice for choice in CHOICES[question.about] if not (fixed and choice.key == "c")]
         unseen = why_unseen(question, in_full=in_full)
         while True:
             key = await self._prompt.choose(choices)
@@ -183,7 +183,7 @@ class TerminalApprover:
             if not all_values or await self._prompt.confirm_unseen(unseen):
                 break
         if key == "c":
-            return replace(DECISIONS[key], changes=await self._changes(question), all_values=all_values)
+            return replace(DECISIONS[key], changes=await self._read_changes(question), all_values=all_values)
         guidance = ""
         while key in ("g", "a") and not guidance:
             asked = "Your answer: " if question.about == "question" else "What should it do instead? "

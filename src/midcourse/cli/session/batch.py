@@ -79,8 +79,8 @@ class BatchSession:
         ):
             await asyncio.wait({self._work})
         if self._work.cancelled() or self._work.result().left:
-            return self._leave_word()
-        return self._present(self._work.result(), time.monotonic() - began)
+            return self._print_left()
+        return self._print_summary(self._work.result(), time.monotonic() - began)
 
     def _announce(self) -> None:
         if not self._terminal.live and not self._verbosity.silent:
@@ -88,7 +88,7 @@ class BatchSession:
             line = f"batch {self._batch.id}: {self._batch.job.name}, {rows}, {self._batch.concurrency} at a time"
             self._terminal.console.print(Text(self._terminal.marks.clean(line)), soft_wrap=True)
 
-    def _present(self, summary: Summary, seconds: float) -> int:
+    def _print_summary(self, summary: Summary, seconds: float) -> int:
         verdict = BatchVerdict(summary=summary, seconds=seconds, unattended=self._prompt is None)
         if self._verbosity.json:
             print_object(summary_json(summary))
@@ -98,7 +98,7 @@ class BatchSession:
             verdict.print(self._terminal.console, self._terminal.marks)
         return SUCCEEDED if summary.succeeded == summary.rows else FAILED
 
-    def _leave_word(self) -> int:
+    def _print_left(self) -> int:
         how = f"midcourse resume {self._batch.id}"
         ended, rows = self._board.ended_rows, self._board.rows
         if self._verbosity.json:
@@ -117,13 +117,13 @@ class BatchSession:
         asks = TerminalApprover(
             prompt=self._prompt,
             screen=self._screen,
-            interrupted=self._question_interrupted,
+            interrupted=self._handle_question_interrupt,
             ended=self._leave,
             heading=f"Row {row.number} of {len(self._batch.rows)}: {row.label}",
         )
         return OneAtATime(asks, self._one_at_a_time)
 
-    async def _question_interrupted(self) -> bool:
+    async def _handle_question_interrupt(self) -> bool:
         """The first Ctrl-C keeps the question, because its row has begun; the second leaves everything."""
         if self._prompt is not None and not self._left:
             self._prompt.print(Text(WINDING_DOWN, "yellow"))

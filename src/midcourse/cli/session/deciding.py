@@ -59,7 +59,7 @@ async def decide(
 ) -> int:
     async with open_run(name, overrides) as there:
         question = await there.control.open_question()
-        why_not = _mismatch(question, there, decision)
+        why_not = _why_mismatched(question, there, decision)
         if question is None or why_not:
             return report(there.run.id, why_not, "", json=json)
         if shown and (why_not := await _why_outdated(question, shown, there.control)):
@@ -73,7 +73,7 @@ async def decide(
             if why_not := _why_not_confirmed(question, decision):
                 return report(there.run.id, why_not, "", json=json)
         else:
-            confirmed = await _confirmed(question, decision, json=json)
+            confirmed = await _confirm(question, decision, json=json)
             if confirmed is None:
                 return REFUSED
             decision = confirmed
@@ -111,7 +111,7 @@ def _why_not_confirmed(question: Question, decision: Decision) -> str:
     return f"{what}: look through it with midcourse approve {question.run}, or give --all-values as well"
 
 
-def _mismatch(question: Question | None, there: ControlledRun, decision: Decision) -> str:
+def _why_mismatched(question: Question | None, there: ControlledRun, decision: Decision) -> str:
     """Why this decision is not what the run waits for; empty if it is."""
     if question is None:
         return f"run {there.run.id} asks nothing; it is {there.run.phase.replace('_', ' ')}"
@@ -127,14 +127,14 @@ def _mismatch(question: Question | None, there: ControlledRun, decision: Decisio
 
 def _show(question: Question) -> None:
     where = terminal()
-    where.console.print(_panel(question, min(where.console.width, WIDEST), where.marks))
+    where.console.print(_build_panel(question, min(where.console.width, WIDEST), where.marks))
 
 
-def _panel(question: Question, width: int, marks: Marks) -> RenderableType:
+def _build_panel(question: Question, width: int, marks: Marks) -> RenderableType:
     return question_panel(question, max(0.0, question.expires_at - time.time()), width, marks, hint="")
 
 
-async def _confirmed(question: Question, decision: Decision, *, json: bool) -> Decision | None:
+async def _confirm(question: Question, decision: Decision, *, json: bool) -> Decision | None:
     """The approver's decision after reading the question. None: the approver left without deciding."""
     prompt = open_prompt(terminal(silent=json), Keyboard())
     if prompt is None:
@@ -142,7 +142,7 @@ async def _confirmed(question: Question, decision: Decision, *, json: bool) -> D
             _show(question)
         raise TaskInvalid("there is no terminal to ask in: give --yes if you have decided already")
     try:
-        shown = await prompt.show(_panel(question, prompt.width, prompt.marks))
+        shown = await prompt.show(_build_panel(question, prompt.width, prompt.marks))
         unseen = why_unseen(question, in_full=shown)
         if await prompt.choose(SURE) != "y" or (unseen and not await prompt.confirm_unseen(unseen)):
             return None
@@ -162,7 +162,7 @@ async def list_questions(settings: AtHome, fleet: "FleetSettings | None", *, jso
         async with open_fleet_store(fleet) as store:
             questions += await store.open_questions(MOST)
     if json:
-        print_object([_plain(question) for question in questions])
+        print_object([_question_json(question) for question in questions])
         return DONE
     where = terminal()
     for question in questions:
@@ -176,7 +176,7 @@ async def list_questions(settings: AtHome, fleet: "FleetSettings | None", *, jso
     return DONE
 
 
-def _plain(question: Question) -> dict[str, object]:
+def _question_json(question: Question) -> dict[str, object]:
     return {
         "run": question.run,
         "question": question.id,

@@ -25,7 +25,7 @@ async def start_durable(
         if entry.result is not None:
             return await print_result(entry.result, fleet.store, None, verbosity, key=job.task.key)
         if detach:
-            return _begun(entry.run, verbosity, attended=await fleet.runs.has_workers())
+            return _print_started(entry.run, verbosity, attended=await fleet.runs.has_workers())
         session = WatchSession(FleetControl(fleet, entry.run), verbosity, name=job.name, goal=job.task.goal)
         folder = run_folder(job.settings, entry.run)
         return await session.follow(folder, writes=True, from_the_start=not entry.earlier)
@@ -44,15 +44,15 @@ async def resume_durable(
         if why_not:
             return print_problem("refused", why_not, run_id, verbosity)
         if detach:
-            return _begun(run_id, verbosity, attended=await fleet.runs.has_workers())
+            return _print_started(run_id, verbosity, attended=await fleet.runs.has_workers())
         session = WatchSession(
             FleetControl(fleet, run_id), verbosity, name=decode_job(text).name if text else PROGRAM, goal=task.goal
         )
         return await session.follow(folder, writes=True)
 
 
-def _begun(run_id: str, verbosity: Verbosity, *, attended: bool) -> int:
-    """`attended`: a worker is there to drive it."""
+def _print_started(run_id: str, verbosity: Verbosity, *, attended: bool) -> int:
+    """Print that the run was started. `attended`: a worker is there to drive it."""
     missing = f"no worker is there to take it up; {START_ONE}"
     if verbosity.json:
         print_object({"run": run_id} if attended else {"run": run_id, "warning": missing})

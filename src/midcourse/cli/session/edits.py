@@ -19,12 +19,12 @@ def parse_changes(question: Question, typed: Sequence[str]) -> tuple[Change, ...
     """Parse NAME=VALUE texts. Raises `TaskInvalid` with what can be changed."""
     found: dict[int, Pairs] = {}
     for text in typed:
-        step, name, value = _change(question, text)
+        step, name, value = _parse_change(question, text)
         found[step] = (*found.get(step, ()), (name, value))
     return tuple(Change(step=step, arguments=arguments) for step, arguments in sorted(found.items()))
 
 
-def _change(question: Question, text: str) -> tuple[int, str, Scalar]:
+def _parse_change(question: Question, text: str) -> tuple[int, str, Scalar]:
     parts = TYPED.fullmatch(text.strip())
     if parts is None:
         raise TaskInvalid(f"'{text}': write it as NAME=VALUE, or 2.NAME=VALUE for the second step")
@@ -35,10 +35,10 @@ def _change(question: Question, text: str) -> tuple[int, str, Scalar]:
     if name not in known:
         names = ", ".join(known) or "none: reject it with guidance"
         raise TaskInvalid(f"'{name}' is not an argument of step {number}; what can be changed: {names}")
-    return number - 1, name, _value(value, known[name], text)
+    return number - 1, name, _parse_value(value, known[name], text)
 
 
-def _value(text: str, before: Argument, typed: str) -> Scalar:
+def _parse_value(text: str, before: Argument, typed: str) -> Scalar:
     """The value in the type that it had before."""
     try:
         match before:

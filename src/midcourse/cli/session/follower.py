@@ -99,9 +99,9 @@ class RunFollower:
         if self._outcome is not None:
             self._outcome.cancel()
 
-    async def question_interrupted(self) -> bool:
+    async def handle_question_interrupt(self) -> bool:
         """Ctrl-C while an approver asks. Returns whether the question is still to be answered."""
-        chosen = "" if self._left else await self._menu("The question stays open.", self.instead_of_answering)
+        chosen = "" if self._left else await self._show_menu("The question stays open.", self.instead_of_answering)
         self._interrupts = 0
         return chosen == BACK.key
 
@@ -129,7 +129,7 @@ class RunFollower:
     async def _choose(self, title: str, choices: Sequence[Choice]) -> None:
         try:
             async with self._one_prompt:
-                await self._menu(title, choices)
+                await self._show_menu(title, choices)
         finally:
             self._menu_task, self._menu_of_pause = None, False
             self._interrupts, self._pausing = 0, False
@@ -143,7 +143,7 @@ class RunFollower:
             if why and self._prompt is not None:
                 self._prompt.print(Text(why, "yellow"))
 
-    async def _menu(self, title: str, choices: Sequence[Choice]) -> str:
+    async def _show_menu(self, title: str, choices: Sequence[Choice]) -> str:
         prompt = self._prompt
         assert prompt is not None
         guidance = ""

@@ -29,11 +29,11 @@ async def fill_in_form(form: Form, prompt: Prompt) -> Mapping[str, Scalar] | Non
         prompt.print(Text(f"  It wants you to open {clean(form.address)}"))
     if await prompt.choose(OPENED if form.address else FILL_IN) == "d":
         return None
-    values = {field.name: await _value(field, prompt) for field in form.fields}
+    values = {field.name: await _ask_value(field, prompt) for field in form.fields}
     return {name: value for name, value in values.items() if value is not None}
 
 
-async def _value(field: Parameter, prompt: Prompt) -> Scalar:
+async def _ask_value(field: Parameter, prompt: Prompt) -> Scalar:
     clean = prompt.marks.clean
     choices = f", one of {', '.join(map(str, field.choices))}" if field.choices else ""
     optional = "" if field.required else ", Enter for none"
@@ -43,13 +43,13 @@ async def _value(field: Parameter, prompt: Prompt) -> Scalar:
         typed = await prompt.line(clean(f"{field.name} ({field.type}{choices}{optional}): "))
         if not typed and not field.required:
             return None
-        value = _read(typed, field)
+        value = _parse_value(typed, field)
         if value is not None:
             return value
         prompt.print(Text("  that does not fit", "yellow"))
 
 
-def _read(typed: str, field: Parameter) -> Scalar:
+def _parse_value(typed: str, field: Parameter) -> Scalar:
     """The value in the type of the field; None if it does not fit."""
     value: Scalar = typed or None
     try:

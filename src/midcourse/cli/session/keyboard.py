@@ -46,17 +46,17 @@ class Keyboard:
     async def line(self) -> str:
         """The next line. If this is cancelled, what was typed is left for the next question."""
         while b"\n" not in self._buffer and not self._ended:
-            await self._more()
+            await self._wait_for_input()
         line, newline, self._buffer = self._buffer.partition(b"\n")
         if not newline and not line:
             raise InputEnded
         return line.decode(errors="replace").strip()
 
-    async def _more(self) -> None:
+    async def _wait_for_input(self) -> None:
         loop = asyncio.get_running_loop()
         self._awaited = loop.create_future()
         try:
-            loop.add_reader(self._fd, lambda: self._took(self._read()))
+            loop.add_reader(self._fd, lambda: self._add_input(self._read()))
         except (NotImplementedError, PermissionError):  # Windows; a plain file
             self._start_pump(loop)
             await self._awaited
@@ -72,7 +72,7 @@ class Keyboard:
         except OSError:  # the terminal is gone
             return b""
 
-    def _took(self, read: bytes) -> None:
+    def _add_input(self, read: bytes) -> None:
         self._buffer += read
         self._ended = not read
         if self._awaited is not None and not self._awaited.done():
@@ -89,12 +89,12 @@ class Keyboard:
         while read:
             read = self._read()
             try:
-                loop.call_soon_threadsafe(self._took, read)
+                loop.call_soon_threadsafe(self._add_input, read)
             except RuntimeError:  # the loop is closed, and with it the run
                 return
 
     @contextmanager
-    def silenced(self) -> Generator[None]:
+    def silence_echo(self) -> Generator[None]:
         """Do not echo what is typed during the block, so that it cannot disturb the live view."""
         if sys.platform == "win32" or not os.isatty(self._fd):
             yield

@@ -131,7 +131,7 @@ class Session:
             asks = TerminalApprover(
                 prompt=prompt,
                 screen=screen,
-                interrupted=self._follower.question_interrupted,
+                interrupted=self._follower.handle_question_interrupt,
                 ended=self._follower.leave,
             )
             approver = self._follower.one_at_a_time(asks)

@@ -131,7 +131,7 @@ class LiveView:
         self._size = self._console.size
         live = Live(self, console=self._console, auto_refresh=False, transient=True)
         self._drawn = ExitStack()
-        self._drawn.enter_context(self._keyboard.silenced())
+        self._drawn.enter_context(self._keyboard.silence_echo())
         self._live = self._drawn.enter_context(live)
         live.refresh()
 

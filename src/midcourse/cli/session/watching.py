@@ -44,7 +44,7 @@ class WatchSession:
         watcher = RunWatcher(store=store, view=self._view, screen=screen, prompt=prompt, live=self._terminal.live)
         if prompt is not None:
             asks = TerminalApprover(
-                prompt=prompt, screen=screen, interrupted=watcher.question_interrupted, ended=watcher.leave
+                prompt=prompt, screen=screen, interrupted=watcher.handle_question_interrupt, ended=watcher.leave
             )
             run.approver = watcher.one_at_a_time(asks)
         if not self._terminal.live and not self._verbosity.silent:

@@ -34,7 +34,7 @@ class Running:
 
 
 class Board:
-    """Watches a batch and draws it at any size. With `lines` it also says there how each row ended."""
+    """Watches a batch and draws it at any size. With `lines` it also prints there how each row ended."""
 
     def __init__(
         self,
@@ -80,7 +80,10 @@ class Board:
         self._driven += self._running.pop(row.number, None) is not None
         self._count(end)
         self._latest = [*self._latest, (row, end)][-LATEST:]
-        self._say(f"row {row.number} {how_ended(end)}: {row.label}" + (f" ({_why(end)})" if _why(end) else ""))
+        self._say(
+            f"row {row.number} {describe_end(end)}: {row.label}"
+            + (f" ({_failure_detail(end)})" if _failure_detail(end) else "")
+        )
 
     def _count(self, end: RowEnd) -> None:
         self._succeeded += end.success
@@ -165,7 +168,7 @@ class Board:
         return Text(f" {self._marks.dot} ".join(parts), "dim")
 
     def seconds_left(self, now: float) -> float | None:
-        """At the pace so far; None while nothing is known about it."""
+        """The remaining seconds at the pace so far; None before the first row has ended."""
         if not self._driven:
             return None
         return (now - self._began) / self._driven * (self.rows - self.ended_rows)
@@ -195,7 +198,7 @@ class Board:
         seconds = format_elapsed(end.result.wall_seconds) if end.result else ""
         head = f"{sign} {row.number:>{self._digits}}  {seconds:>5}  "
         label, words = self._columns(row.label, width - len(head))
-        why = f"{how_ended(end)}" + (f", {_why(end)}" if _why(end) else "")
+        why = f"{describe_end(end)}" + (f", {_failure_detail(end)}" if _failure_detail(end) else "")
         return Text.assemble((head, style), label, (self._marks.fit(why, words), "dim" if end.success else style))
 
     def _columns(self, label: str, width: int) -> tuple[str, int]:
@@ -209,12 +212,12 @@ class Board:
         return len(str(self.rows))
 
 
-def how_ended(end: RowEnd) -> str:
+def describe_end(end: RowEnd) -> str:
     if end.success:
         return "done, verified" if end.verified else "done, not verified"
     return f"failed: {end.reason}"
 
 
-def _why(end: RowEnd) -> str:
-    """Of a failure, in words."""
+def _failure_detail(end: RowEnd) -> str:
+    """Why a row failed, in words; empty if it succeeded."""
     return "" if end.success else end.result.final_detail if end.result else end.detail

@@ -23,14 +23,14 @@ class Meter:
 def meters_of(run: Run, now: float) -> Iterator[Meter]:
     limits, counts, used = run.limits, run.counts, run.budget.committed
     replans = counts.replans + (counts.extensions if limits.count_extensions else 0)
-    yield _counted("calls", used.calls, limits.max_calls)
-    yield _counted("segments", counts.segments, limits.max_segments)
-    yield _counted("replans", replans, limits.max_replans)
+    yield _count_meter("calls", used.calls, limits.max_calls)
+    yield _count_meter("segments", counts.segments, limits.max_segments)
+    yield _count_meter("replans", replans, limits.max_replans)
     active = active_seconds(run, now)
     most = limits.max_wall_seconds
     yield Meter(label="time", share=active / most, figures=f"{format_seconds(active)}/{format_seconds(most)}")
     if limits.max_tokens is not None:
-        yield _counted("tokens", used.tokens, limits.max_tokens)
+        yield _count_meter("tokens", used.tokens, limits.max_tokens)
     if limits.max_cost_usd is not None:
         spent = used.microusd / 1e6
         yield Meter(label="cost", share=spent / limits.max_cost_usd, figures=f"${spent:.2f}/${limits.max_cost_usd:g}")
@@ -42,7 +42,7 @@ def active_seconds(run: Run, now: float) -> float:
     return run.budget.active_seconds + (0.0 if idle else max(0.0, now - run.now))
 
 
-def _counted(label: str, used: int, most: int) -> Meter:
+def _count_meter(label: str, used: int, most: int) -> Meter:
     return Meter(label=label, share=used / most if most else float(used > 0), figures=f"{used}/{most}")
 
 

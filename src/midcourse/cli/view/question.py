@@ -36,7 +36,7 @@ def question_panel(
     hint: str = "Ctrl-C to cancel or quit",
     title: str = "",
 ) -> RenderableType:
-    """`seconds_left` is None for what is only shown and waits for no answer."""
+    """The question as a panel. `seconds_left` is None if it is only shown and waits for no answer."""
     parts: list[RenderableType] = []
     if question.changed_from is not None:
         parts += [
@@ -53,15 +53,15 @@ def question_panel(
     if question.about == "question":
         parts += [Text("The planner asks, because only you can know:"), Text("")]
     if question.revision is not None:
-        parts += [*_changed(question.revision, marks), Text("")]
+        parts += [*_revision_lines(question.revision, marks), Text("")]
     if question.abridged:
         parts += [Text(ABRIDGED, "yellow"), Text("")]
     for number, consequence in enumerate(question.consequences):
         words = question.says[number] or consequence.skill
-        parts.append(Text(_words(words, marks), "bold"))
-        parts += [*_tables(consequence, before_of(question, number), marks, width), Text("")]
+        parts.append(Text(_collapse_blanks(words, marks), "bold"))
+        parts += [*_build_tables(consequence, before_of(question, number), marks, width), Text("")]
     if question.detail:
-        parts += [Text(_words(question.detail, marks), "dim")]
+        parts += [Text(_collapse_blanks(question.detail, marks), "dim")]
     elif parts:
         parts.pop()
     expires = "" if seconds_left is None else f"expires in {format_seconds(seconds_left)}"
@@ -77,46 +77,46 @@ def question_panel(
     )
 
 
-def _changed(revision: Revision, marks: Marks) -> list[Text]:
-    """What the plan is to the one before; of that, only what is below is asked about."""
-    why = f": {_words(revision.why, marks)}" if revision.why else ""
+def _revision_lines(revision: Revision, marks: Marks) -> list[Text]:
+    """How the plan differs from the one before. The question is only about the steps below these lines."""
+    why = f": {_collapse_blanks(revision.why, marks)}" if revision.why else ""
     return [
         Text(f"Plan {revision.version} takes the place of plan {revision.before}{why}", "italic"),
         Text(f"  = {pluralize(revision.kept, 'step')} as before", "dim"),
         *(
-            Text(f"  ~ {_words(was, marks)} {marks.arrow} {_words(now, marks)}", "yellow")
+            Text(f"  ~ {_collapse_blanks(was, marks)} {marks.arrow} {_collapse_blanks(now, marks)}", "yellow")
             for was, now in revision.changed
         ),
-        *(Text(f"  - {_words(words, marks)}", "red") for words in revision.dropped),
-        *(Text(f"  + {_words(words, marks)}", "cyan") for words in revision.new),
+        *(Text(f"  - {_collapse_blanks(words, marks)}", "red") for words in revision.dropped),
+        *(Text(f"  + {_collapse_blanks(words, marks)}", "cyan") for words in revision.new),
     ]
 
 
-def _words(text: str, marks: Marks) -> str:
-    """Without runs of blanks, with which a text could imitate the rows below it."""
+def _collapse_blanks(text: str, marks: Marks) -> str:
+    """The text with single blanks only: with more, it could imitate the rows below it."""
     return " ".join(marks.clean(text).split())
 
 
-def _tables(now: Consequence, before: Consequence | None, marks: Marks, width: int) -> list[RenderableType]:
-    """What there is one of, then what has names."""
+def _build_tables(now: Consequence, before: Consequence | None, marks: Marks, width: int) -> list[RenderableType]:
+    """A table of the facts that occur once, then one of the named values."""
     found = compare_rows(before or now, now)
     alone = [each for each in found if each.row.kind not in ("argument", "value")]
     named = [each for each in found if each.row.kind in ("argument", "value")]
     kinds = max(len(_kind(each.row)) for each in found)
-    facts = _grid(kinds)
+    facts = _build_grid(kinds)
     facts.add_column(overflow="fold", ratio=1)
     for each in alone:
-        facts.add_row(_mark(each, marks), _label(each), _value(each, marks))
-    values = _grid(kinds)
+        facts.add_row(_mark(each, marks), _label(each), _format_difference(each, marks))
+    values = _build_grid(kinds)
     values.add_column(overflow="fold", max_width=max(10, width // 3))
     values.add_column(overflow="fold", ratio=1)
     for each in named:
-        name = Text(f"{_name(each.row.name, marks)} ", "" if is_same(each) else "bold yellow")
-        values.add_row(_mark(each, marks), _label(each), name, _value(each, marks))
+        name = Text(f"{_quote_name(each.row.name, marks)} ", "" if is_same(each) else "bold yellow")
+        values.add_row(_mark(each, marks), _label(each), name, _format_difference(each, marks))
     return [facts, values] if named else [facts]
 
 
-def _grid(kinds: int) -> Table:
+def _build_grid(kinds: int) -> Table:
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(width=1)
     table.add_column(width=kinds, justify="right", no_wrap=True)
@@ -135,15 +135,15 @@ def _label(each: Difference) -> Text:
     return Text(_kind(each.row), "dim" if is_same(each) else "bold yellow")
 
 
-def _name(name: str, marks: Marks) -> str:
-    """In quotes where it would not be plain where it begins and ends."""
+def _quote_name(name: str, marks: Marks) -> str:
+    """The name, in quotes if its beginning or end would not be clear."""
     shown = marks.clean(name)
     plain = shown and shown == shown.strip() and "  " not in shown and shown[0] not in "'\"("
     return shown if plain else f"'{shown}'"
 
 
-def _value(each: Difference, marks: Marks) -> Text:
-    was, now = _shown(each.was, marks), _shown(each.now, marks)
+def _format_difference(each: Difference, marks: Marks) -> Text:
+    was, now = _format_row_value(each.was, marks), _format_row_value(each.now, marks)
     if is_same(each):
         return Text(now)
     if was == now and each.was is not None and each.now is not None:
@@ -151,7 +151,7 @@ def _value(each: Difference, marks: Marks) -> Text:
     return Text.assemble((was, "red strike"), f" {marks.arrow} ", (now, "bold green"))
 
 
-def _shown(row: QuestionRow | None, marks: Marks) -> str:
+def _format_row_value(row: QuestionRow | None, marks: Marks) -> str:
     if row is None:
         return ABSENT
     text = marks.clean(format_argument(row.value).replace("\n", f"{marks.newline} "))

@@ -97,7 +97,7 @@ class RunView:
     def render(self, *, width: int, height: int, now: float, hint: str = "") -> RenderableType:
         """Never higher than `height` and never wider than `width`."""
         room = Room(width=width, height=height)
-        lines = self._wide(room, now) if room.wide else self._narrow(room, now)
+        lines = self._wide_lines(room, now) if room.wide else self._narrow_lines(room, now)
         return Panel(
             Group(*lines),
             box=box.ASCII if self.marks.ascii_only else box.ROUNDED,
@@ -112,29 +112,29 @@ class RunView:
 
     # --- the two layouts
 
-    def _narrow(self, room: Room, now: float) -> Sequence[RenderableType]:
+    def _narrow_lines(self, room: Room, now: float) -> Sequence[RenderableType]:
         width, lines = room.inner, room.lines
         roomy = lines >= 18
         gap = [Text("")] if roomy else []
-        top = [*self._head(width, 2 if roomy else 1, now), *gap]
+        top = [*self._head_lines(width, 2 if roomy else 1, now), *gap]
         below: list[Text] = []
         if lines >= 12:
-            below += [*gap, self._seen(width), *meter_lines(self._run, now, width, self.marks, columns=2)]
+            below += [*gap, self._seen_line(width), *meter_lines(self._run, now, width, self.marks, columns=2)]
         elif lines >= 7:
-            below += [self._seen(width)]
+            below += [self._seen_line(width)]
         rest = lines - len(top) - len(below)
         log = max(0, min(rest - 3, 4 if roomy else 2))
         plan = self.plan_lines(width, max(1, rest - log), roomy=roomy)
-        log_lines = self._log(width, rest - len(plan), gap=roomy)
+        log_lines = self._latest_log_lines(width, rest - len(plan), gap=roomy)
         return [*top, *plan, *below, *log_lines][:lines]
 
-    def _wide(self, room: Room, now: float) -> Sequence[RenderableType]:
+    def _wide_lines(self, room: Room, now: float) -> Sequence[RenderableType]:
         right = 44
         left = room.inner - right - 3
         roomy = room.lines >= 18
-        top = [*self._head(room.inner, 2 if roomy else 1, now), *([Text("")] if roomy else [])]
+        top = [*self._head_lines(room.inner, 2 if roomy else 1, now), *([Text("")] if roomy else [])]
         rest = room.lines - len(top)
-        side = [self._seen(right), *([Text("")] if roomy else [])]
+        side = [self._seen_line(right), *([Text("")] if roomy else [])]
         side += meter_lines(self._run, now, right, self.marks, columns=1)
         log = max(0, min(rest - 5, 6))
         plan = self.plan_lines(left, max(1, rest - log), roomy=roomy)
@@ -144,26 +144,26 @@ class RunView:
         columns.add_column(width=right)
         columns.add_row(Group(*plan), Group(*side))
         used = max(len(plan), len(side))
-        return [*top, columns, *self._log(room.inner, rest - used, gap=roomy)]
+        return [*top, columns, *self._latest_log_lines(room.inner, rest - used, gap=roomy)]
 
     # --- its parts
 
-    def _head(self, width: int, most: int, now: float) -> list[Text]:
+    def _head_lines(self, width: int, most: int, now: float) -> list[Text]:
         goal = [Text(line, "bold") for line in self.marks.wrap(self.goal, width, most)]
         frame = self.marks.spinner[int(now * 5) % len(self.marks.spinner)]
         return [*goal, Text(f"{frame} {self.marks.fit(self.status(now), width - 2)}", "cyan")]
 
     def status(self, now: float) -> str:
         """What the run is waiting for, in words."""
-        return run_status(self._run, now, self._words_now())
+        return run_status(self._run, now, self._describe_current_step())
 
-    def _words_now(self) -> str:
+    def _describe_current_step(self) -> str:
         segment = self._run.segment if self._run else None
         if segment is None or self._plan is None or segment.cursor >= len(self._plan.steps):
             return ""
         return describe_step(self._plan.steps[segment.cursor])
 
-    def _seen(self, width: int) -> Text:
+    def _seen_line(self, width: int) -> Text:
         seen = self._run.seen if self._run else None
         if seen is None:
             return Text("sees      nothing yet", "dim")
@@ -183,7 +183,7 @@ class RunView:
             repairs = [*repairs[:1], Text(f"repaired: {len(repairs) - 1} more", "yellow")]
         if not roomy or len(head) + len(repairs) + 3 > most:
             repairs = []
-        steps = self._window(run, plan, width, max(1, most - len(head) - len(repairs)))
+        steps = self._step_window(run, plan, width, max(1, most - len(head) - len(repairs)))
         return [*head, *repairs, *steps][:most]
 
     def _plan_head(self, plan: PlanVersion, width: int, most: int) -> list[Text]:
@@ -192,7 +192,7 @@ class RunView:
         first = Text.assemble((label, "bold"), (why[0], "italic"))
         return [first, *(Text(" " * len(label) + line, "italic") for line in why[1:])]
 
-    def _window(self, run: Run, plan: PlanVersion, width: int, most: int) -> list[Text]:
+    def _step_window(self, run: Run, plan: PlanVersion, width: int, most: int) -> list[Text]:
         """As many steps as fit, the current one among them, and how many there are beyond."""
         current = min(run.segment.cursor if run.segment else 0, len(plan.steps) - 1)
         total = len(plan.steps)
@@ -210,14 +210,14 @@ class RunView:
         below = Text(f"  {self.marks.ellipsis} {total - last} more" if last < total else "", "dim")
         return [above, *drawn[first:last], below]
 
-    def _step(self, step: Step, standing: StepStatus, width: int, column: int) -> Text:
+    def _step(self, step: Step, status: StepStatus, width: int, column: int) -> Text:
         """A symbol, the words and, where there is room, skill and target in a second column."""
-        sign, style = self._sign(step, standing)
+        sign, style = self._sign(step, status)
         tag = "irreversible" if step.effect == "irreversible" else ""
         call = " ".join(part for part in (describe_call(step) if step.says else "", tag) if part)
         beside = width - 4 - column - 2
         words = self.marks.fit(describe_step(step), column if call and beside >= 12 else width - 4)
-        line = Text.assemble((f"  {sign} ", style), (words, {"current": "bold", "done": "dim"}.get(standing, "")))
+        line = Text.assemble((f"  {sign} ", style), (words, {"current": "bold", "done": "dim"}.get(status, "")))
         if call and beside >= 12:
             line.pad_right(4 + column + 2 - line.cell_len)
             line.append(self.marks.fit(call, beside), "dim")
@@ -225,8 +225,8 @@ class RunView:
                 line.highlight_words([tag], "magenta")
         return line
 
-    def _sign(self, step: Step, standing: StepStatus) -> tuple[str, str]:
-        match standing:
+    def _sign(self, step: Step, status: StepStatus) -> tuple[str, str]:
+        match status:
             case "done":
                 return self.marks.done, "green"
             case "current":
@@ -238,7 +238,7 @@ class RunView:
             case "waiting":
                 return (self.marks.again if step.zone == REPLAN else self.marks.waiting), "dim"
 
-    def _log(self, width: int, most: int, *, gap: bool) -> list[Text]:
+    def _latest_log_lines(self, width: int, most: int, *, gap: bool) -> list[Text]:
         if most <= 0:
             return []
         lead = [Text("")] if gap and most > 1 else []

@@ -38,7 +38,7 @@ class Marks:
 
     def wrap(self, text: str, width: int, most: int) -> list[str]:
         """At most so many lines; what does not fit is cut with an ellipsis."""
-        words = list(_pieces(self.clean(text).split(), max(1, width)))
+        words = list(_split_words(self.clean(text).split(), max(1, width)))
         lines: list[str] = []
         while words and len(lines) < most - 1:
             line = words.pop(0)
@@ -49,8 +49,8 @@ class Marks:
 
     def clean(self, text: str) -> str:
         """No control character of a page or a planner reaches the terminal; a sign that it cannot show is replaced."""
-        visible = make_readable(text, _visible)
-        return visible if not self.ascii_only else _ascii(visible)
+        visible = make_readable(text, _make_visible)
+        return visible if not self.ascii_only else _to_ascii(visible)
 
 
 UNICODE = Marks()
@@ -81,19 +81,19 @@ def marks_for(stream: TextIO) -> Marks:
     return UNICODE if encoding.startswith("utf") else ASCII
 
 
-def _pieces(words: list[str], width: int) -> Iterator[str]:
+def _split_words(words: list[str], width: int) -> Iterator[str]:
     for word in words:
         yield from chop_cells(word, width)
 
 
-def _visible(char: str) -> str:
+def _make_visible(char: str) -> str:
     """Line ends are spaces; controls and invisible marks, which could forge what a person reads, are spelt out."""
     if char in "\n\r\t\v\f\u2028\u2029":
         return " "
     return f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}"
 
 
-def _ascii(text: str) -> str:
+def _to_ascii(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", text.translate(_PLAIN))
     bare = "".join(char for char in decomposed if not unicodedata.combining(char))
     return bare.encode("ascii", "replace").decode()

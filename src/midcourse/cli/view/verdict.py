@@ -73,16 +73,16 @@ class Verdict:
             rows.append(("", Text(self.unanswered, "yellow")))
         rows.append(("took", Text(describe_counts(result))))
         rows += [("", Text(line)) for line in describe_ways(result)]
-        rows += _labelled("done", self._completed(marks), most, marks)
-        rows += _labelled("sent", [sent_line(one, marks) for one in self.sent], most, marks)
+        rows += _label_lines("done", self._completed_lines(marks), most, marks)
+        rows += _label_lines("sent", [sent_line(one, marks) for one in self.sent], most, marks)
         if self.effects:
             text = f"{pluralize(len(self.effects), 'effect')} in the world's own log, {EFFECTS}"
-            rows += _labelled(
+            rows += _label_lines(
                 "world", [Text(text), *(Text(marks.clean(one), "dim") for one in self.effects)], most, marks
             )
-        rows += _labelled("failed", self._attempts(marks), most, marks)
+        rows += _label_lines("failed", self._attempt_lines(marks), most, marks)
         data = [Text(marks.clean(f"{name} = {format_argument(value)}"), "cyan") for name, value in result.data]
-        rows += _labelled("data", data, most, marks)
+        rows += _label_lines("data", data, most, marks)
         if result.missing:
             rows.append(("missing", Text(marks.clean(", ".join(result.missing)), "yellow")))
         if self.folder is not None:
@@ -122,15 +122,15 @@ class Verdict:
             )
         )
 
-    def _completed(self, marks: Marks) -> list[Text]:
-        def one(words: str, doubtful: bool) -> Text:
+    def _completed_lines(self, marks: Marks) -> list[Text]:
+        def format_step(words: str, doubtful: bool) -> Text:
             sign = (f"{marks.unknown} ", "yellow") if doubtful else (f"{marks.done} ", "green")
             return Text.assemble(sign, marks.clean(words), (" (may have happened)", "yellow") if doubtful else "")
 
         steps = self.result.completed
-        return [one(step.says or f"{step.skill} {step.target}".strip(), step.doubtful) for step in steps]
+        return [format_step(step.says or f"{step.skill} {step.target}".strip(), step.doubtful) for step in steps]
 
-    def _attempts(self, marks: Marks) -> list[Text]:
+    def _attempt_lines(self, marks: Marks) -> list[Text]:
         lines: dict[str, int] = {}
         for step in self.result.attempts:
             words = step.says or f"{step.skill} {step.target}".strip()
@@ -141,14 +141,14 @@ class Verdict:
         return [Text.assemble((f"{marks.failed} ", "red"), line, (often, "dim")) for line, often in times]
 
 
-def sent_line(one: Sent, marks: Marks) -> Text:
-    sign, style = (marks.unknown, "yellow") if one.happened is None else (marks.done, "green")
-    sign, style = (marks.failed, "red") if one.happened is False else (sign, style)
-    return Text.assemble((f"{sign} ", style), marks.clean(one.what), (f" {marks.dash} {one.evidence}", "dim"))
+def sent_line(sent: Sent, marks: Marks) -> Text:
+    sign, style = (marks.unknown, "yellow") if sent.happened is None else (marks.done, "green")
+    sign, style = (marks.failed, "red") if sent.happened is False else (sign, style)
+    return Text.assemble((f"{sign} ", style), marks.clean(sent.what), (f" {marks.dash} {sent.evidence}", "dim"))
 
 
-def _labelled(label: str, lines: list[Text], most: int, marks: Marks) -> list[tuple[str, Text]]:
-    """The last ones, if they are too many."""
+def _label_lines(label: str, lines: list[Text], most: int, marks: Marks) -> list[tuple[str, Text]]:
+    """The lines under one label; only the last ones if there are more than `most`."""
     if len(lines) > most:
         left_out = len(lines) - most + 1
         lines = [Text(f"{marks.ellipsis} {left_out} before", "dim"), *lines[left_out:]]

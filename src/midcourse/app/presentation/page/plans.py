@@ -54,7 +54,7 @@ def step_item(step: Step, reached: int) -> Markup:
         return element("li", describe_step(step), class_="again")
     done = step.index < reached
     call = describe_call(step) if step.says else ""
-    given = [join([text(name), " = ", text(_written(value))]) for name, value in step.arguments]
+    given = [join([text(name), " = ", text(_format_value(value))]) for name, value in step.arguments]
     return element(
         "li",
         element("span", text(describe_step(step)), class_="says"),
@@ -91,10 +91,10 @@ def difference_items(found: PlanDiff) -> list[Markup]:
         )
         for step in steps
     ]
-    return [*lines, *map(_changed, found.changed)]
+    return [*lines, *map(_changed_item, found.changed)]
 
 
-def _changed(change: StepChange) -> Markup:
+def _changed_item(change: StepChange) -> Markup:
     was, now = dict(change.before.arguments), dict(change.after.arguments)
     changes = [
         element("li", text(name), ": ", element("del", _cell(was, name)), " → ", element("ins", _cell(now, name)))
@@ -106,8 +106,8 @@ def _changed(change: StepChange) -> Markup:
 
 
 def _cell(values: dict[str, Argument], name: str) -> Markup:
-    return text(_written(values[name])) if name in values else element("span", "not there", class_="soft")
+    return text(_format_value(values[name])) if name in values else element("span", "not there", class_="soft")
 
 
-def _written(value: Argument) -> str:
+def _format_value(value: Argument) -> str:
     return format_argument(value) or "''"

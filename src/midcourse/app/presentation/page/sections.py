@@ -57,10 +57,10 @@ def moment(at: float, story: Story) -> Markup:
 def sent_section(story: Story) -> Markup:
     if not story.sent:
         return section("sent", "What was sent", "nothing", _empty("Nothing was sent into the world."))
-    return section("sent", "What was sent", str(len(story.sent)), *(_sent(one, story) for one in story.sent))
+    return section("sent", "What was sent", str(len(story.sent)), *(_sent_article(act, story) for act in story.sent))
 
 
-def _sent(act: SentAct, story: Story) -> Markup:
+def _sent_article(act: SentAct, story: Story) -> Markup:
     tone, words = STATUS.get(act.status, ("bad", "did not happen"))
     barred = act.barred_at
     facts = [
@@ -74,7 +74,7 @@ def _sent(act: SentAct, story: Story) -> Markup:
         element("header", pill(tone, words), element("h3", text(act.says or "an act")), _effect(grave)),
         element("p", join([fact for fact in facts if fact], " · "), class_="soft"),
         _rows(act.consequence),
-        _looks(act.looks, story),
+        _looks_table(act.looks, story),
     )
 
 
@@ -82,7 +82,7 @@ def _effect(grave: bool) -> Markup:
     return element("span", "irreversible", class_="tag") if grave else NOTHING
 
 
-def _looks(looks: Sequence[Look], story: Story) -> Markup:
+def _looks_table(looks: Sequence[Look], story: Story) -> Markup:
     rows: list[Markup] = []
     for look in looks:
         tone, words = FINDINGS[look.finding]
@@ -130,10 +130,15 @@ def questions_section(story: Story) -> Markup:
     if not story.questions:
         return section("questions", "Questions and decisions", "none", _empty("No one was asked anything."))
     count = pluralize(len(story.questions), "question")
-    return section("questions", "Questions and decisions", count, *(_question(one, story) for one in story.questions))
+    return section(
+        "questions",
+        "Questions and decisions",
+        count,
+        *(_question_article(question, story) for question in story.questions),
+    )
 
 
-def _question(asked: AskedQuestion, story: Story) -> Markup:
+def _question_article(asked: AskedQuestion, story: Story) -> Markup:
     command, decision = asked.command, asked.decision
     answer = _decision(asked, story) if decision else element("p", pill("ask", "no decision"), class_="soft")
     return element(

@@ -212,7 +212,7 @@ def host(
     tls = listening.tls()
     ready_file = Path(ready) if ready else settings.home / "host.json"
     config = HostConfig(
-        worlds=_registry(names, option or [], settings.home),
+        worlds=_build_registry(names, option or [], settings.home),
         ready=ready_file,
         acts=ready_file.with_name(f"{ready_file.stem}.acts.jsonl"),
         idle=idle,
@@ -223,14 +223,14 @@ def host(
         url=listening.url,
         tls=tls,
         most=max_sessions,
-        token=_token_in(token_file) if token_file else "",
+        token=_read_token(token_file) if token_file else "",
     )
     return _serve(HostSession(config, names, settings, json=json), json=json)
 
 
-def _registry(names: Sequence[str], options: Sequence[str], home: Path) -> WorldRegistry:
+def _build_registry(names: Sequence[str], options: Sequence[str], home: Path) -> WorldRegistry:
     try:
-        return WorldRegistry(world_classes(names), options=_options(options, names), home=home)
+        return WorldRegistry(world_classes(names), options=_parse_options(options, names), home=home)
     except NotServed as wrong:
         raise TaskInvalid(f"--option: {wrong}") from None
 
@@ -248,7 +248,7 @@ def _serve(session: "HostSession", *, json: bool) -> int:
         os._exit(UNCLEAN)  # a world's thread could continue to act while the interpreter shuts down
 
 
-def _options(given: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, object]]:
+def _parse_options(given: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, object]]:
     """By 'package.module:Class'. A value is read as in a task file, and is a text where it is nothing else."""
     found: dict[str, dict[str, object]] = {}
     for written in given:
@@ -264,7 +264,7 @@ def _options(given: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, 
     return found
 
 
-def _token_in(file: str) -> str:
+def _read_token(file: str) -> str:
     token = Path(file).read_text(encoding="utf-8").strip()
     if len(token) < 16 or not token.isascii() or not token.isprintable() or " " in token:
         raise TaskInvalid(f"--token-file {file}: a token is one word of at least 16 characters that cannot be guessed")
@@ -286,7 +286,7 @@ class HostSession:
         stopped = stop_event()
         try:
             async with serve_host(self._config) as host:
-                await self._until(stopped, host)
+                await self._serve_until(stopped, host)
         except OSError as trouble:
             if trouble.filename is not None:
                 raise
@@ -296,9 +296,9 @@ class HostSession:
             self._say(f"stopped; {pluralize(host.sessions.opened, 'session')} served")
         return STOPPED
 
-    async def _until(self, stopped: asyncio.Event, host: Host) -> None:
+    async def _serve_until(self, stopped: asyncio.Event, host: Host) -> None:
         if self._terminal.live:
-            await self._shown(stopped, host, self._terminal)
+            await self._show_until(stopped, host, self._terminal)
             return
         log_discreetly(level=logging.INFO, format="%(asctime)s %(message)s")
         self._announce(host)
@@ -306,7 +306,7 @@ class HostSession:
         if not self._json:
             self._say(self._leaving)
 
-    async def _shown(self, stopped: asyncio.Event, host: Host, where: Terminal) -> None:
+    async def _show_until(self, stopped: asyncio.Event, host: Host, where: Terminal) -> None:
         view = HostView(host, self._names, self._config.ready, where.marks)
         screen = LiveView(where.console, view, Keyboard(), HINT)
         with log_to(self._settings.home / "host.log"), screen.open():

@@ -104,21 +104,34 @@ async def _add(
 def list_schedules(set_: Fleet = None, json: Json = False) -> None:
     """List schedules, with the latest and the next time of each."""
     _, settings = load_fleet_settings(set_)
-    found = asyncio.run(_listed(settings))
+    found = asyncio.run(_load_schedules(settings))
     if json:
         print_object(
-            [{"name": one.name, "says": one.says, "next": _at(one.next_at), "last": _at(one.last_at)} for one in found]
+            [
+                {
+                    "name": one.name,
+                    "says": one.says,
+                    "next": _format_time(one.next_at),
+                    "last": _format_time(one.last_at),
+                }
+                for one in found
+            ]
         )
         return
     for one in found:
         print(
             "\t".join(
-                (one.name, one.says, f"next {_at(one.next_at) or 'never'}", f"last {_at(one.last_at) or 'never'}")
+                (
+                    one.name,
+                    one.says,
+                    f"next {_format_time(one.next_at) or 'never'}",
+                    f"last {_format_time(one.last_at) or 'never'}",
+                )
             )
         )
 
 
-async def _listed(settings: FleetSettings) -> "list[ListedSchedule]":
+async def _load_schedules(settings: FleetSettings) -> "list[ListedSchedule]":
     from midcourse.app.fleet.connection import connected
     from midcourse.app.fleet.schedules import schedules_of
 
@@ -145,5 +158,5 @@ async def _remove(settings: FleetSettings, name: str) -> None:
         await schedules_of(fleet).remove(name)
 
 
-def _at(moment: datetime | None) -> str:
+def _format_time(moment: datetime | None) -> str:
     return moment.astimezone().isoformat(timespec="minutes") if moment else ""

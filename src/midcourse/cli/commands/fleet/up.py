@@ -72,9 +72,9 @@ def up(
         return LEFT
     already = all(part.process in before for part in there.parts)
     if json:
-        print_object({"already": already, "parts": [_plain(part) for part in there.parts]})
+        print_object({"already": already, "parts": [_part_json(part) for part in there.parts]})
     else:
-        _print(there, home, where, already=already, stays=not detach and not before)
+        _print_parts(there, home, where, already=already, stays=not detach and not before)
     if detach or before:
         return STOPPED
     with (
@@ -83,7 +83,7 @@ def up(
         if console:
             _say(where, f"console  {console}")
             open_in_browser(console, home)
-        asyncio.run(_until_told(home, where, json=json))
+        asyncio.run(_wait_for_stop(home, where, json=json))
     if not json:
         _say(where, "stopping everything")
     stop_all(home)
@@ -100,7 +100,7 @@ def down(set_: Home = None, json: Json = False) -> int:
     where = terminal(silent=json)
     stopped = stop_all(home)
     if json:
-        print_object({"stopped": [_plain(part) for part in stopped]})
+        print_object({"stopped": [_part_json(part) for part in stopped]})
     elif stopped:
         _say(where, f"stopped: {', '.join(part.name for part in stopped)}; what they keep is in {up_folder(home)}")
     else:
@@ -108,7 +108,7 @@ def down(set_: Home = None, json: Json = False) -> int:
     return STOPPED
 
 
-async def _until_told(home: Path, where: Terminal, *, json: bool) -> None:
+async def _wait_for_stop(home: Path, where: Terminal, *, json: bool) -> None:
     """Wait for Ctrl-C or `midcourse down`. A process that dies meanwhile is reported, and not replaced."""
     stopped = stop_event()
     missed: set[Part] = set()
@@ -120,7 +120,7 @@ async def _until_told(home: Path, where: Terminal, *, json: bool) -> None:
             _say(where, "midcourse up, in another terminal, starts what is missing")
 
 
-def _print(there: Up, home: Path, where: Terminal, *, already: bool, stays: bool) -> None:
+def _print_parts(there: Up, home: Path, where: Terminal, *, already: bool, stays: bool) -> None:
     if already:
         _say(where, "it is up already", "bold")
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
@@ -141,7 +141,7 @@ def _print(there: Up, home: Path, where: Terminal, *, already: bool, stays: bool
     _say(where, "to stop: Ctrl-C" if stays else "to stop: midcourse down")
 
 
-def _plain(part: Part) -> dict[str, object]:
+def _part_json(part: Part) -> dict[str, object]:
     return {"name": part.name, "pid": part.process.pid, "address": part.address, "ui": part.ui, "log": part.log}
 
 

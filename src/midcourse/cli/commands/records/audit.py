@@ -47,13 +47,13 @@ def show(
     json: Json = False,
 ) -> None:
     """Show what people decided and advised, from the first entry on."""
-    rows = [row for row in _log(set_, durable=durable).rows if row.run.startswith(run)]
+    rows = [row for row in _load_log(set_, durable=durable).rows if row.run.startswith(run)]
     if json:
-        print_object([_plain(row) for row in rows])
+        print_object([_row_json(row) for row in rows])
         return
     where = terminal()
     for row in rows:
-        where.console.print(_line(row, where.marks), soft_wrap=True)
+        where.console.print(_format_row(row, where.marks), soft_wrap=True)
     if not rows:
         where.console.print("no decisions yet", soft_wrap=True)
 
@@ -87,8 +87,8 @@ def verify(
 
     Exit codes: 0 the log is intact, 1 it is not, 2 misuse.
     """
-    kept = _head(through)
-    log = _log(set_, durable=durable)
+    kept = _parse_head(through)
+    log = _load_log(set_, durable=durable)
     found = verify_log(log, kept)
     if json:
         head = {"n": found.head.n, "hash": found.head.hash}
@@ -104,11 +104,11 @@ def verify(
     return BROKEN if found.problem else HOLDS
 
 
-def _log(overrides: Overrides, *, durable: bool) -> AuditLog:
-    return asyncio.run(_of_fleet(overrides) if durable else _of_home(overrides))
+def _load_log(overrides: Overrides, *, durable: bool) -> AuditLog:
+    return asyncio.run(_load_fleet_log(overrides) if durable else _load_home_log(overrides))
 
 
-async def _of_home(overrides: Overrides) -> AuditLog:
+async def _load_home_log(overrides: Overrides) -> AuditLog:
     settings = load_settings(overrides, "home")
     if not has_store(settings):
         return AuditLog(chain="")
@@ -116,7 +116,7 @@ async def _of_home(overrides: Overrides) -> AuditLog:
         return await store.audit()
 
 
-async def _of_fleet(overrides: Overrides) -> AuditLog:
+async def _load_fleet_log(overrides: Overrides) -> AuditLog:
     from midcourse.app.fleet.store import open_fleet_store
 
     _, settings = load_fleet_settings(overrides)
@@ -124,7 +124,7 @@ async def _of_fleet(overrides: Overrides) -> AuditLog:
         return await store.audit()
 
 
-def _head(text: str) -> Head:
+def _parse_head(text: str) -> Head:
     """A head given as text, or in a file: a result.json, or what `verify --json` printed."""
     if not text:
         return START
@@ -141,11 +141,11 @@ def _head(text: str) -> Head:
         raise TaskInvalid(f"--through {text}: this file has no head of an audit log") from None
 
 
-def _plain(row: AuditRow) -> dict[str, object]:
+def _row_json(row: AuditRow) -> dict[str, object]:
     return {"n": row.n, "run": row.run, "seq": row.seq, "event": json_format.loads(row.body), "hash": row.hash}
 
 
-def _line(row: AuditRow, marks: Marks) -> Text:
+def _format_row(row: AuditRow, marks: Marks) -> Text:
     event: Event = decode_any(Event, row.body)
     when = format_time(event.at)
     return Text.assemble(

@@ -61,17 +61,17 @@ def _list_local(overrides: Overrides, *, everything: bool, json: bool) -> None:
     if where.console.is_terminal and not json:
         _print_table(settings, most, where)
         return
-    found = _found(settings, most)
+    found = _load_latest(settings, most)
     if json:
-        print_object([plain(run, state) for run, state in found])
+        print_object([run_json(run, state) for run, state in found])
         return
     for run, state in found:
-        print(tabbed(run, state, where))
+        print(tab_separated(run, state, where))
     if not found:
         _print_none(settings, where)
 
 
-def _found(settings: AtHome, most: int | None) -> list[tuple[RunSummary, str]]:
+def _load_latest(settings: AtHome, most: int | None) -> list[tuple[RunSummary, str]]:
     if not has_store(settings):
         return []
     with open_catalogue(settings) as catalogue:
@@ -83,13 +83,13 @@ def latest_local(catalogue: Catalogue, most: int | None) -> list[tuple[RunSummar
     return [(run, local_state(catalogue, run)) for run in catalogue.newest(most)]
 
 
-def tabbed(run: RunSummary, state: str, where: Terminal) -> str:
+def tab_separated(run: RunSummary, state: str, where: Terminal) -> str:
     """A run as tab-separated fields, for logs and other programs."""
     fields = (run.id, state, run.final_reason or "-", format_time(run.began_at), where.marks.clean(run.goal))
     return "\t".join(fields)
 
 
-def plain(run: RunSummary, state: str) -> dict[str, object]:
+def run_json(run: RunSummary, state: str) -> dict[str, object]:
     return {
         "run": run.id,
         "goal": run.goal,
@@ -123,11 +123,11 @@ def _list_durable(overrides: Overrides, *, everything: bool, json: bool) -> None
     import asyncio
 
     _, settings = load_fleet_settings(overrides)
-    found = asyncio.run(_durable(settings, None if everything else LATEST + 1))
+    found = asyncio.run(_load_durable(settings, None if everything else LATEST + 1))
     shown = found if everything else found[:LATEST]
     where = terminal()
     if json:
-        print_object([plain(run, state) for run, state in shown])
+        print_object([run_json(run, state) for run, state in shown])
     elif not found:
         where.console.print(
             f"no durable runs of tenant '{settings.tenant}' yet; midcourse run order --durable makes one",
@@ -139,10 +139,10 @@ def _list_durable(overrides: Overrides, *, everything: bool, json: bool) -> None
             where.console.print("there are more: midcourse runs --durable --all")
     else:
         for run, state in shown:
-            print(tabbed(run, state, where))
+            print(tab_separated(run, state, where))
 
 
-async def _durable(settings: "FleetSettings", most: int | None) -> list[tuple[RunSummary, str]]:
+async def _load_durable(settings: "FleetSettings", most: int | None) -> list[tuple[RunSummary, str]]:
     from midcourse.app.fleet.connection import connected
 
     async with connected(settings) as fleet:

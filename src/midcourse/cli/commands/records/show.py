@@ -92,15 +92,15 @@ async def _show(name: str, settings: AtHome, fleet: "FleetSettings | None", fold
             return
         pictures = await _find_pictures(found, settings, fleet, folder)
         if as_json:
-            print_object(await _plain(found, pictures))
+            print_object(await _run_json(found, pictures))
         else:
-            await _print(found, pictures, settings)
+            await _print_run(found, pictures, settings)
 
 
 async def _show_pruned(found: FoundRun, pruned_at: float, *, as_json: bool) -> None:
     """Show the result of a pruned run, which is all that is left of it."""
     if as_json:
-        print_object({**await _standing(found), "plans": [], "journal": [], "pictures": [], "pruned_at": pruned_at})
+        print_object({**await _state_json(found), "plans": [], "journal": [], "pictures": [], "pruned_at": pruned_at})
         return
     where = terminal()
     if result := await found.store.result(found.run.id):
@@ -120,7 +120,7 @@ async def _find_pictures(
     return tuple(one for one in pictures if one.path or found.durable)
 
 
-async def _standing(found: FoundRun) -> dict[str, object]:
+async def _state_json(found: FoundRun) -> dict[str, object]:
     store, run = found.store, found.run
     result = await store.result(run.id)
     return {
@@ -133,10 +133,10 @@ async def _standing(found: FoundRun) -> dict[str, object]:
     }
 
 
-async def _plain(found: FoundRun, pictures: tuple[PicturedLook, ...]) -> dict[str, object]:
+async def _run_json(found: FoundRun, pictures: tuple[PicturedLook, ...]) -> dict[str, object]:
     store, run = found.store, found.run
     return {
-        **await _standing(found),
+        **await _state_json(found),
         "plans": [json_format.loads(encode(plan)) for plan in await store.plans(run.id)],
         "journal": [json_format.loads(encode(row, JournalRow)) for row in await store.journal(run.id)],
         "pictures": [
@@ -147,15 +147,15 @@ async def _plain(found: FoundRun, pictures: tuple[PicturedLook, ...]) -> dict[st
     }
 
 
-async def _print(found: FoundRun, pictures: tuple[PicturedLook, ...], settings: AtHome) -> None:
+async def _print_run(found: FoundRun, pictures: tuple[PicturedLook, ...], settings: AtHome) -> None:
     where, store, run = terminal(), found.store, found.run
     plans, journal, opening = await store.plans(run.id), await store.journal(run.id), await store.opening(run.id)
     state, _ = await store.load(run.id)
     began = journal[0].event.at if journal else 0.0
     parts = (
-        _plans(plans, where.marks),
-        _journal(opening, plans, journal, where.marks),
-        _pictures(pictures, began, where.marks),
+        _plans_lines(plans, where.marks),
+        _journal_lines(opening, plans, journal, where.marks),
+        _picture_lines(pictures, began, where.marks),
         cost_lines(state.spent),
     )
     for line in chain.from_iterable(parts):
@@ -187,13 +187,13 @@ def _state_line(found: FoundRun) -> Text:
             return Text.assemble((f"run {name} is running", "yellow"), f"; to watch it: midcourse watch {name}")
 
 
-def _plans(plans: tuple[PlanVersion, ...], marks: Marks) -> Iterator[Text]:
+def _plans_lines(plans: tuple[PlanVersion, ...], marks: Marks) -> Iterator[Text]:
     for plan in plans:
         yield from plan_lines(plan, marks)
         yield Text("")
 
 
-def _journal(
+def _journal_lines(
     opening: Run, plans: tuple[PlanVersion, ...], journal: tuple[JournalRow, ...], marks: Marks
 ) -> Iterator[Text]:
     narrator = Narrator()
@@ -212,7 +212,7 @@ def _journal(
     yield Text("")
 
 
-def _pictures(pictures: tuple[PicturedLook, ...], began: float, marks: Marks) -> Iterator[Text]:
+def _picture_lines(pictures: tuple[PicturedLook, ...], began: float, marks: Marks) -> Iterator[Text]:
     if not pictures:
         return
     yield Text("Pictures", "bold")
@@ -232,7 +232,7 @@ def _print_plans(journal: RunJournal, *, json: bool) -> None:
         print_object([json_format.loads(encode(plan)) for plan in journal.plans])
         return
     where = terminal()
-    for line in _plans(journal.plans, where.marks):
+    for line in _plans_lines(journal.plans, where.marks):
         where.console.print(line, soft_wrap=not where.console.is_terminal)
     if not journal.plans:
         where.console.print(f"run {journal.opening.id} has made no plan", soft_wrap=True)
@@ -263,14 +263,14 @@ def _print_diff(journal: RunJournal, earlier: int, later: int, *, json: bool) ->
 
     compared = compare_plans(journal, earlier, later)
     if json:
-        print_object(_plain_diff(compared))
+        print_object(_diff_json(compared))
         return
     where = terminal()
     for line in _diff_lines(compared, where.marks):
         where.console.print(line, soft_wrap=not where.console.is_terminal)
 
 
-def _plain_diff(compared: "PlanComparison") -> dict[str, object]:
+def _diff_json(compared: "PlanComparison") -> dict[str, object]:
     after, found = compared.after, compared.found
     steps = {"kept": found.kept, "done": found.done, "dropped": found.dropped, "new": found.new}
     return {
@@ -297,10 +297,10 @@ def _diff_lines(compared: "PlanComparison", marks: Marks) -> Iterator[Text]:
             yield Text.assemble((f"  {sign} {name:<8}", style), *_step_parts(step, marks))
     for change in found.changed:
         yield Text.assemble(("  ~ changed ", "yellow"), *_step_parts(change.after, marks))
-        yield from _arguments(change, marks)
+        yield from _argument_lines(change, marks)
 
 
-def _arguments(change: StepChange, marks: Marks) -> Iterator[Text]:
+def _argument_lines(change: StepChange, marks: Marks) -> Iterator[Text]:
     old, new = dict(change.before.arguments), dict(change.after.arguments)
     for name in dict.fromkeys((*old, *new)):
         if name not in old or name not in new or old[name] != new[name]:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from midcourse.app.home_folder import has_store
 from midcourse.app.presentation.vocabulary import format_time
-from midcourse.cli.commands.records.runs import latest_durable, latest_local, line_of, plain, tabbed, table_of
+from midcourse.cli.commands.records.runs import latest_durable, latest_local, line_of, run_json, tab_separated, table_of
 from midcourse.cli.lookup import open_local_store, open_run
 from midcourse.cli.options import Fleet, Json, Quiet, next_runs, teach
 from midcourse.cli.overrides import HOME, Overrides, load_both_settings, load_fleet_settings
@@ -92,7 +92,7 @@ async def _watch_all(overrides: Overrides, *, json: bool) -> int:
     where = terminal(silent=json)
     async with _open_runs(overrides) as (title, latest):
         if not where.live:
-            await _changes(latest, stopped, lambda run, state: _report(run, state, where, json=json))
+            await _report_changes(latest, stopped, lambda run, state: _report(run, state, where, json=json))
             return LEFT
         view = RunsView(title, where.marks)
         with LiveView(where.console, view, Keyboard(), HINT).open():
@@ -121,7 +121,7 @@ async def _open_runs(overrides: Overrides) -> AsyncGenerator[tuple[str, Latest]]
         yield f"runs of {settings.tenant}", lambda: latest_durable(fleet, MOST)
 
 
-async def _changes(latest: Latest, stopped: asyncio.Event, report: Callable[[RunSummary, str], None]) -> None:
+async def _report_changes(latest: Latest, stopped: asyncio.Event, report: Callable[[RunSummary, str], None]) -> None:
     """Report every run once, then every change."""
     known: dict[str, str] = {}
     while not stopped.is_set():
@@ -134,9 +134,9 @@ async def _changes(latest: Latest, stopped: asyncio.Event, report: Callable[[Run
 
 def _report(run: RunSummary, state: str, where: Terminal, *, json: bool) -> None:
     if json:
-        print_object({"at": round(time.time(), 3), **plain(run, state)})
+        print_object({"at": round(time.time(), 3), **run_json(run, state)})
     else:
-        print(f"{format_time(time.time())[11:]}\t{tabbed(run, state, where)}", flush=True)
+        print(f"{format_time(time.time())[11:]}\t{tab_separated(run, state, where)}", flush=True)
 
 
 class RunsView:

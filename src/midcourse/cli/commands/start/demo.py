@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
-from midcourse.app.demo import GOAL, SaysYes, TroubledShop, demo_job, password_at_hand
+from midcourse.app.demo import GOAL, SaysYes, TroubledShop, demo_job, provide_password
 from midcourse.app.extras import require_chromium, require_extras
 from midcourse.app.home import LocalStore, open_store
 from midcourse.app.live_run import LiveRun
@@ -90,7 +90,7 @@ def demo(headed: Headed = False, set_: Home = None, json: Json = False) -> int:
     require_extras("the demo", "browser")
     asyncio.run(require_chromium())
     shop, where = TroubledShop(), terminal(silent=json)
-    with serve(shop) as address, password_at_hand(), nullcontext("") if json else serve_console(settings) as console:
+    with serve(shop) as address, provide_password(), nullcontext("") if json else serve_console(settings) as console:
         job = demo_job(address, headed=headed, home=settings.home)
         code = asyncio.run(_run(job, shop, Verbosity(json=json), console))
         if console and where.live:
@@ -134,7 +134,7 @@ class Story:
     def __init__(self, where: Terminal, *, silent: bool) -> None:
         self._where = where
         self._silent = silent
-        self._told: set[str] = set()
+        self._explained: set[str] = set()
         self._began = 0.0
         self.event: Event | None = None
         """What comes next."""
@@ -150,9 +150,9 @@ class Story:
             self._began = self._began or line.at
             at = format_elapsed(line.at - self._began)
             self._line(f"{at:>6}  {line.text}", STYLES[line.tone])
-        if self.event is not None and (said := comment(self.event)) not in ("", *self._told):
-            self._told.add(said)
-            self.say(said)
+        if self.event is not None and (explanation := explain_event(self.event)) not in ("", *self._explained):
+            self._explained.add(explanation)
+            self.say(explanation)
 
     def open(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -160,7 +160,7 @@ class Story:
     def aside(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def answered(self, question: Question) -> None:
+    def announce_answer(self, question: Question) -> None:
         """Answered by the demo, because there is no terminal to ask in."""
         self.answered_by = "the demo"
         self.say(NO_TERMINAL)
@@ -194,7 +194,7 @@ class Story:
             self._where.console.print(Text("\n".join(lines), style), soft_wrap=True)
 
 
-def comment(event: Event) -> str:
+def explain_event(event: Event) -> str:
     """What this turn means, if it is a turning point."""
     match event:
         case Observed(seen=seen) if seen is not None and seen.surface == "Sign in":
@@ -251,7 +251,7 @@ class DemoSession(Session):
         self, job: Job, run_id: str, store: LocalStore, verbosity: Verbosity, story: Story, shop: TroubledShop
     ) -> None:
         screen: Screen = NoScreen() if verbosity.silent else story
-        super().__init__(job, run_id, store, verbosity, screen=screen, stand_in=SaysYes(story.answered))
+        super().__init__(job, run_id, store, verbosity, screen=screen, stand_in=SaysYes(story.announce_answer))
         paced = job.settings.with_overrides({"step_delay_seconds": str(PACE)}) if self.terminal.live else job.settings
         self.agent = replace(self.agent, settings=paced)
         self._story = story
@@ -265,9 +265,9 @@ class DemoSession(Session):
         return {"orders": self._shop.orders, "answered_by": self._story.answered_by}
 
     def print_left(self) -> int:
-        said = "left before its end; its shop is gone, so start again: midcourse demo"
+        message = "left before its end; its shop is gone, so start again: midcourse demo"
         if self.verbosity.json:
-            print_object({"error": said})
+            print_object({"error": message})
         else:
-            self._story.say(said)
+            self._story.say(message)
         return LEFT

@@ -8,7 +8,7 @@ import typer
 from midcourse.app.extras import require_chromium
 from midcourse.app.one_line import DRY, DryRun, Wish, job_for
 from midcourse.app.start import new_run_id
-from midcourse.cli.commands.run import check_name, on_tape, parse_inputs
+from midcourse.cli.commands.run import check_name, parse_inputs, tape_overrides
 from midcourse.cli.options import (
     ApprovalsMode,
     Cassette,
@@ -103,7 +103,7 @@ def do(
         headed=headed,
     )
     dry = DryRun() if dry_run else None
-    overrides = with_options(set_, home=home) + on_tape(record=record, cassette=cassette)
+    overrides = with_options(set_, home=home) + tape_overrides(record=record, cassette=cassette)
     job = job_for(wish, {**parse_overrides(overrides), **(DRY if dry else {})})
     asyncio.run(require_chromium())
     return asyncio.run(start_run(job, run_id or new_run_id(), Verbosity(json=json, quiet=quiet), dry=dry))
