@@ -33,7 +33,7 @@ from midcourse.ports.world import Call
 from midcourse.testing import FakeClock, MemoryStore
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, skill
 
-HANG = 10.0
+HANG_CPU_SECONDS = 10.0
 """Seconds of CPU time."""
 FIRST_SEED = 10_000
 SETTINGS = Settings(
@@ -86,8 +86,8 @@ class Form(BaseWorld):
         return await super().act(call)
 
 
-async def run_of(kinds: tuple[str, str], seed: int) -> tuple[str, list[tuple[str, str, Pairs]]]:
-    """How it ended, and the calls that no answer allows."""
+async def run_task(kinds: tuple[str, str], seed: int) -> tuple[str, list[tuple[str, str, Pairs]]]:
+    """Run the task with malformed answers. Return the final reason, and the calls that no answer allows."""
     chance = random.Random(seed)
     answers: list[Malformed] = []
 
@@ -116,7 +116,7 @@ class _Vault:
 
 
 @dataclass(frozen=True)
-class Ended:
+class RunOutcome:
     seed: int
     kinds: tuple[str, str]
     end: str
@@ -130,37 +130,39 @@ class Ended:
 
     @property
     def hung(self) -> bool:
-        return self.took > HANG
+        return self.took > HANG_CPU_SECONDS
 
 
-def ended(seed: int) -> Ended:
+def run_seed(seed: int) -> RunOutcome:
     names = sorted(KINDS)
     kinds = names[seed % len(names)], random.Random(seed).choice(names)
     began, example = time.process_time(), ""
     try:
-        end, wrong = asyncio.run(run_of(kinds, seed))
+        end, wrong = asyncio.run(run_task(kinds, seed))
     except Exception as error:
         end, wrong, example = "crash", [], f"{type(error).__name__}: {error}"
     took = time.process_time() - began
-    if wrong or took > HANG:
+    if wrong or took > HANG_CPU_SECONDS:
         example = f"{took:.2f} s, {wrong[:2]}"
-    return Ended(seed, kinds, end, len(wrong), took, example[:300])
+    return RunOutcome(seed, kinds, end, len(wrong), took, example[:300])
 
 
-def measured(runs: int, first_seed: int, jobs: int = 1) -> dict[str, Any]:
+def run_seeds(runs: int, first_seed: int, jobs: int = 1) -> dict[str, Any]:
     with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
-        all_ended = list(pool.map(ended, range(first_seed, first_seed + runs), chunksize=100))
-    slowest = max(all_ended, key=lambda one: one.took)
+        outcomes = list(pool.map(run_seed, range(first_seed, first_seed + runs), chunksize=100))
+    slowest = max(outcomes, key=lambda outcome: outcome.took)
     return {
         "runs": runs,
         "kinds": len(KINDS),
-        "crashes": sum(one.crashed for one in all_ended),
-        "hangs": sum(one.hung for one in all_ended),
-        "invalid_acts": sum(one.wrong for one in all_ended),
+        "crashes": sum(outcome.crashed for outcome in outcomes),
+        "hangs": sum(outcome.hung for outcome in outcomes),
+        "invalid_acts": sum(outcome.wrong for outcome in outcomes),
         "slowest_cpu_seconds": round(slowest.took, 3),
         "slowest_kinds": slowest.kinds,
-        "ends": dict(Counter(one.end for one in all_ended).most_common()),
-        "examples": [f"seed {one.seed} {one.kinds}: {one.example}" for one in all_ended if one.example][:10],
+        "ends": dict(Counter(outcome.end for outcome in outcomes).most_common()),
+        "examples": [
+            f"seed {outcome.seed} {outcome.kinds}: {outcome.example}" for outcome in outcomes if outcome.example
+        ][:10],
         "machine": describe_machine(),
     }
 
@@ -170,14 +172,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1_000)
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--jobs", type=int, default=2)
-    chosen = parser.parse_args()
-    summary = measured(chosen.runs, chosen.first_seed, chosen.jobs)
-    shown = ("runs", "kinds", "crashes", "hangs", "invalid_acts", "slowest_cpu_seconds")
-    told = format_table(list(shown), [[f"{summary[name]:,}" for name in shown]])
-    print(told)
-    if chosen.keep:
-        keep("malformed", summary, told)
-    if chosen.json:
+    args = parser.parse_args()
+    summary = run_seeds(args.runs, args.first_seed, args.jobs)
+    columns = ("runs", "kinds", "crashes", "hangs", "invalid_acts", "slowest_cpu_seconds")
+    text = format_table(list(columns), [[f"{summary[name]:,}" for name in columns]])
+    print(text)
+    if args.keep:
+        keep("malformed", summary, text)
+    if args.json:
         print(json.dumps(summary))
 
 

@@ -53,8 +53,8 @@ class Measured:
     drift: list[Outcome]
     drift_without: list[Outcome]
 
-    def told(self) -> dict[str, object]:
-        """In short; whole where something went wrong."""
+    def summarize(self) -> dict[str, object]:
+        """Return the figures of a case, with the full outcomes where something went wrong."""
         calm = {"first": self.first, "again": self.again, "without": self.without, "goes on": self.goes_on}
         worse = [
             {"seed": number, "with": asdict(ours), "without": asdict(theirs)}
@@ -64,11 +64,11 @@ class Measured:
         return {
             "world": self.world,
             "case": self.case,
-            "calls": {name: one.calls for name, one in calm.items()},
-            "incomplete": [asdict(one) for one in calm.values() if not one.completed],
+            "calls": {name: outcome.calls for name, outcome in calm.items()},
+            "incomplete": [asdict(outcome) for outcome in calm.values() if not outcome.completed],
             "drift": {
-                "completed": sum(one.completed for one in self.drift),
-                "without": sum(one.completed for one in self.drift_without),
+                "completed": sum(outcome.completed for outcome in self.drift),
+                "without": sum(outcome.completed for outcome in self.drift_without),
                 "worse": worse,
             },
         }
@@ -84,16 +84,19 @@ def measure(cell: Cell, seeds: Sequence[int]) -> Measured:
 
 
 async def _measure(world: str, case: Case, seeds: Sequence[int]) -> Measured:
-    one, other = case.inputs
+    first_inputs, other_inputs = case.inputs
     with case.start() as started:
-        taught = MemoryPlanCache()
-        first = await run(case, started, one, taught)
-        segments = await taught.all()
-        goes_on = await run(case, started, other, await _copy(segments), others=one, fresh=False)
-        again = await run(case, started, other, await _copy(segments), others=one)
-        without = await run(case, started, other, None, others=one)
-        drift = [await run(case, started, other, await _copy(segments), others=one, seed=seed) for seed in seeds]
-        drift_without = [await run(case, started, other, None, others=one, seed=seed) for seed in seeds]
+        first_cache = MemoryPlanCache()
+        first = await run(case, started, first_inputs, first_cache)
+        segments = await first_cache.all()
+        goes_on = await run(case, started, other_inputs, await _copy(segments), others=first_inputs, fresh=False)
+        again = await run(case, started, other_inputs, await _copy(segments), others=first_inputs)
+        without = await run(case, started, other_inputs, None, others=first_inputs)
+        drift = [
+            await run(case, started, other_inputs, await _copy(segments), others=first_inputs, seed=seed)
+            for seed in seeds
+        ]
+        drift_without = [await run(case, started, other_inputs, None, others=first_inputs, seed=seed) for seed in seeds]
     return Measured(
         world=world,
         case=case.name,
@@ -107,7 +110,7 @@ async def _measure(world: str, case: Case, seeds: Sequence[int]) -> Measured:
 
 
 async def _copy(segments: Sequence[KeptSegment]) -> MemoryPlanCache:
-    """What the first run taught, and no more: otherwise the runs of a seed would depend on those before."""
+    """Return a cache with only the segments of the first run, so that a run does not depend on the runs before it."""
     copy = MemoryPlanCache()
     await copy.keep(*segments)
     return copy
@@ -115,7 +118,7 @@ async def _copy(segments: Sequence[KeptSegment]) -> MemoryPlanCache:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """Of all cases of a world under one condition."""
+    """The figures of all cases of a world under one condition."""
 
     world: str
     condition: str
@@ -129,18 +132,18 @@ class Row:
     """Runs without any planner call."""
 
 
-def row(world: str, condition: str, outcomes: Sequence[Outcome], without: Sequence[Outcome]) -> Row:
+def make_row(world: str, condition: str, outcomes: Sequence[Outcome], without: Sequence[Outcome]) -> Row:
     n = len(outcomes)
     return Row(
         world=world,
         condition=condition,
         runs=n,
-        right=sum(one.right for one in outcomes),
-        completed=Share.of(sum(one.completed for one in outcomes), n),
-        foreign=sum(one.foreign for one in outcomes),
-        calls=_mean([one.calls for one in outcomes]),
-        calls_without=_mean([one.calls for one in without]),
-        asked_nobody=sum(one.calls == 0 for one in outcomes),
+        right=sum(outcome.right for outcome in outcomes),
+        completed=Share.of(sum(outcome.completed for outcome in outcomes), n),
+        foreign=sum(outcome.foreign for outcome in outcomes),
+        calls=_mean([outcome.calls for outcome in outcomes]),
+        calls_without=_mean([outcome.calls for outcome in without]),
+        asked_nobody=sum(outcome.calls == 0 for outcome in outcomes),
     )
 
 
@@ -148,23 +151,23 @@ def _mean(numbers: Sequence[int]) -> float:
     return round(sum(numbers) / len(numbers), 2) if numbers else 0.0
 
 
-def rows_of(measured: Sequence[Measured]) -> list[Row]:
+def make_rows(measured: Sequence[Measured]) -> list[Row]:
     rows: list[Row] = []
     for world in dict.fromkeys(one.world for one in measured):
         here = [one for one in measured if one.world == world]
         without = [one.without for one in here]
         drift = [outcome for one in here for outcome in one.drift]
         plain = [outcome for one in here for outcome in one.drift_without]
-        rows.append(row(world, "first", [one.first for one in here], [one.first for one in here]))
-        rows.append(row(world, "again", [one.again for one in here], without))
-        rows.append(row(world, "goes on", [one.goes_on for one in here], without))
+        rows.append(make_row(world, "first", [one.first for one in here], [one.first for one in here]))
+        rows.append(make_row(world, "again", [one.again for one in here], without))
+        rows.append(make_row(world, "goes on", [one.goes_on for one in here], without))
         if drift:
-            rows.append(row(world, "drift", drift, plain))
-            rows.append(row(world, "drift, without reuse", plain, plain))
+            rows.append(make_row(world, "drift", drift, plain))
+            rows.append(make_row(world, "drift, without reuse", plain, plain))
     return rows
 
 
-def text(rows: Sequence[Row]) -> str:
+def format_rows(rows: Sequence[Row]) -> str:
     header = [
         "world",
         "condition",
@@ -193,17 +196,27 @@ def text(rows: Sequence[Row]) -> str:
     return format_table(header, body)
 
 
-def broken_claims(measured: Sequence[Measured]) -> list[str]:
-    """What the benchmark is there to show, and did not."""
-    twenty = [one for one in measured if one.world != "besides"]
-    runs = [(one.case, each) for one in measured for each in one.outcomes]
-    broken = [f"{case}: the application received an old value" for case, each in runs if each.foreign]
-    broken += [f"{case}: {each.told_calls} calls told, {each.calls} made" for case, each in runs if each.miscounted]
-    broken += [f"{case}: a run came out otherwise when it was replayed" for case, each in runs if each.differing]
-    broken += [f"{one.case}: not done again as asked for" for one in measured if not one.again.completed]
-    broken += [f"{one.case}: {one.again.calls} calls although nothing had changed" for one in twenty if one.again.calls]
-    completed = sum(each.completed for one in measured for each in one.drift)
-    plain = sum(each.completed for one in measured for each in one.drift_without)
+def find_broken_claims(measured: Sequence[Measured]) -> list[str]:
+    """Return the claims of the benchmark that do not hold."""
+    main_cases = [case_result for case_result in measured if case_result.world != "besides"]
+    runs = [(case_result.case, outcome) for case_result in measured for outcome in case_result.outcomes]
+    broken = [f"{case}: the application received an old value" for case, outcome in runs if outcome.foreign]
+    broken += [
+        f"{case}: {outcome.told_calls} calls told, {outcome.calls} made" for case, outcome in runs if outcome.miscounted
+    ]
+    broken += [f"{case}: a run came out otherwise when it was replayed" for case, outcome in runs if outcome.differing]
+    broken += [
+        f"{case_result.case}: not done again as asked for"
+        for case_result in measured
+        if not case_result.again.completed
+    ]
+    broken += [
+        f"{case_result.case}: {case_result.again.calls} calls although nothing had changed"
+        for case_result in main_cases
+        if case_result.again.calls
+    ]
+    completed = sum(outcome.completed for case_result in measured for outcome in case_result.drift)
+    plain = sum(outcome.completed for case_result in measured for outcome in case_result.drift_without)
     if completed < plain:
         broken.append(f"{completed} runs completed under drift, {plain} without reuse")
     return broken
@@ -211,14 +224,14 @@ def broken_claims(measured: Sequence[Measured]) -> list[str]:
 
 def run_all(cells: Sequence[Cell], seeds: int, first_seed: int, jobs: int) -> list[Measured]:
     with ProcessPoolExecutor(jobs) as pool:
-        waiting = [pool.submit(measure, cell, _seeds(cell[0], seeds, first_seed)) for cell in cells]
-        for done, one in enumerate(waiting, start=1):
-            print(f"{done}/{len(waiting)}: {one.result().case}", file=sys.stderr)
-        return [one.result() for one in waiting]
+        futures = [pool.submit(measure, cell, _select_seeds(cell[0], seeds, first_seed)) for cell in cells]
+        for done, future in enumerate(futures, start=1):
+            print(f"{done}/{len(futures)}: {future.result().case}", file=sys.stderr)
+        return [future.result() for future in futures]
 
 
-def _seeds(world: str, seeds: int, first: int) -> range:
-    """A tenth of them in the browser, where a run takes seconds."""
+def _select_seeds(world: str, seeds: int, first: int) -> range:
+    """Return the seeds for a world: a tenth of them in the browser, where a run takes seconds."""
     return range(first, first + (seeds if world == "simulated" else seeds // 10))
 
 
@@ -234,12 +247,12 @@ def main() -> int:
     worlds = [args.only] if args.only else list(WORLDS)
     cells = [(world, number) for world in worlds for number in range(len(WORLDS[world][: args.cases]))]
     measured = run_all(cells, args.seeds, args.first_seed, args.jobs)
-    rows, broken = rows_of(measured), broken_claims(measured)
+    rows, broken = make_rows(measured), find_broken_claims(measured)
     summary: dict[str, object] = {
         "seeds": args.seeds,
         "rows": [asdict(row) for row in rows],
         "broken": broken,
-        "cases": [one.told() for one in measured],
+        "cases": [one.summarize() for one in measured],
         "again": {
             "replayed": sum(len(one.outcomes) for one in measured),
             "differing": sum(each.differing for one in measured for each in one.outcomes),
@@ -248,9 +261,9 @@ def main() -> int:
         "machine": describe_machine(),
     }
     if args.keep:
-        keep("reuse", summary, text(rows))
+        keep("reuse", summary, format_rows(rows))
     if not args.json:
-        print(text(rows))
+        print(format_rows(rows))
         print("\n".join(broken))
     print(json.dumps(summary))
     return 1 if broken else 0

@@ -1,14 +1,14 @@
-"""Is anything sent without a valid approval of exactly that? (Trials 8 and 21)
+"""Is anything sent without a valid approval of exactly those values? (Trials 8 and 21)
 
     python -m benchmarks.approvals.interleavings --interleavings 10000 --forgeries 1000 --json
 
-interleavings  Hypothesis chooses what comes in between a question and its act, and in which order: answers of every kind, changes in
+interleavings  Hypothesis chooses what happens between a question and its act, and in which order: answers of every kind, changes in
                the form, other plans, pauses, crashes, hours that pass, forged answers
-forgeries      decisions that are forged (another question, other values than were shown, another run, by the person who started it), replayed
-               (after their use, after the end, in another run) or too late; half of them get around the check at the door
-unapproved     effects in the world's own log without a valid approval of exactly that: must be 0
-accepted       forged decisions that were taken, at the door or by what happened afterwards: must be 0
-control        the same questions, answered honestly: every one has to have its effect
+forgeries      decisions that are forged (another question, other values than were shown, another run, by the user who started it),
+               replayed (after their use, after the end, in another run) or too late; half of them bypass the check at the entry point
+unapproved     effects in the world's own log without a valid approval of exactly those values: must be 0
+accepted       forged decisions that were accepted at the entry point, or that led to an effect: must be 0
+control        the same questions, answered honestly: each must have its effect
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
-from benchmarks.approvals.scenario import DID, FORGERIES, OFTEN, SECONDS, YES, Office, forge, insist, interleaved
+from benchmarks.approvals.scenario import DID, FORGERIES, OFTEN, SECONDS, YES, Office, forge, insist, run_interleaving
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse.policy.approval.question import bind_decision
 
@@ -58,7 +58,7 @@ def interleave(examples: int, seed: int, found: Found) -> None:
     )
     @given(st.integers(0, 10**6), moves)
     def play(number: int, chosen: list[tuple[int, bool]]) -> None:
-        office = asyncio.run(interleaved(seed + number, chosen))
+        office = asyncio.run(run_interleaving(seed + number, chosen))
         found.interleavings += 1
         found.effects += len(office.world.effects)
         found.questions += len(office.person.questions)
@@ -71,10 +71,10 @@ def interleave(examples: int, seed: int, found: Found) -> None:
 # --- trial 21
 
 
-async def forged(kind: str, seed: int, found: Found) -> None:
-    """A question is open, and another sender answers it."""
+async def try_forgery(kind: str, seed: int, found: Found) -> None:
+    """Answer an open question with a forged decision."""
     chance = random.Random(seed)
-    office = await _asking(seed, four_eyes="four eyes" in kind)
+    office = await _start_asking(seed, four_eyes="four eyes" in kind)
     before = len(office.world.effects)
     if kind == "an earlier question":
         office.say(YES)
@@ -89,35 +89,35 @@ async def forged(kind: str, seed: int, found: Found) -> None:
     await office.end()
 
 
-async def replayed(kind: str, seed: int, found: Found) -> None:
-    """A decision that was honest once."""
+async def try_replay(kind: str, seed: int, found: Found) -> None:
+    """Send an honest decision once more."""
     chance = random.Random(seed)
-    office = await _asking(seed)
+    office = await _start_asking(seed)
     question = office.open_question
     assert question is not None
-    word = bind_decision(question, YES)
+    decision = bind_decision(question, YES)
     office.say(YES)
     await office.settle()
     if kind == "replayed after its use":
         office.say(DID)
         await office.settle()
     if kind == "replayed in another run":
-        other = await _asking(seed + 10**6)
-        await _insisted(other, kind, word, chance, found)
+        other = await _start_asking(seed + 10**6)
+        await _try_decision(other, kind, decision, chance, found)
         await other.end()
     elif kind == "replayed after the end":
         await office.end()
-        await _insisted(office, kind, word, chance, found)
+        await _try_decision(office, kind, decision, chance, found)
         return
     else:
-        await _insisted(office, kind, word, chance, found)
+        await _try_decision(office, kind, decision, chance, found)
     await office.end()
 
 
-async def late(kind: str, seed: int, found: Found) -> None:
-    """A decision that comes after its question expired, or an approval that is not used in time."""
+async def try_late_decision(kind: str, seed: int, found: Found) -> None:
+    """Send a decision after its question expired, or let an approval expire before its use."""
     chance = random.Random(seed)
-    office = await _asking(seed)
+    office = await _start_asking(seed)
     question = office.open_question
     assert question is not None
     if kind == "after the question expired":
@@ -136,16 +136,16 @@ async def late(kind: str, seed: int, found: Found) -> None:
     await office.end()
 
 
-async def _insisted(office: Office, kind: str, word: object, chance: random.Random, found: Found) -> None:
+async def _try_decision(office: Office, kind: str, decision: object, chance: random.Random, found: Found) -> None:
     before = len(office.world.effects)
-    insist(office, word, kind, chance)  # pyright: ignore[reportArgumentType]
+    insist(office, decision, kind, chance)  # pyright: ignore[reportArgumentType]
     await office.settle()
     found.tried[kind] += 1
     found.accepted[kind] += bool(office.heard) or len(office.world.effects) > before
 
 
-async def honest(seed: int, found: Found) -> None:
-    office = await _asking(seed, four_eyes=seed % 2 == 0)
+async def run_honestly(seed: int, found: Found) -> None:
+    office = await _start_asking(seed, four_eyes=seed % 2 == 0)
     for _ in range(10):
         question = office.open_question
         office.say(YES if question is None or question.about == "approve" else DID)
@@ -157,8 +157,8 @@ async def honest(seed: int, found: Found) -> None:
     await office.end()
 
 
-async def _asking(seed: int, *, four_eyes: bool = False) -> Office:
-    """A run whose first question is open."""
+async def _start_asking(seed: int, *, four_eyes: bool = False) -> Office:
+    """Start a run and wait until its first question is open."""
     office = Office(seed, four_eyes=four_eyes)
     await office.begin()
     while office.open_question is None:
@@ -167,31 +167,31 @@ async def _asking(seed: int, *, four_eyes: bool = False) -> Office:
     return office
 
 
-WAYS = {
-    **dict.fromkeys(FORGERIES, forged),
-    "replayed after its use": replayed,
-    "replayed after the end": replayed,
-    "replayed in another run": replayed,
-    "after the question expired": late,
-    "an approval that expired": late,
+ATTEMPTS = {
+    **dict.fromkeys(FORGERIES, try_forgery),
+    "replayed after its use": try_replay,
+    "replayed after the end": try_replay,
+    "replayed in another run": try_replay,
+    "after the question expired": try_late_decision,
+    "an approval that expired": try_late_decision,
 }
 
 
-def falsify(trials: int, seed: int, found: Found) -> None:
-    kinds = list(WAYS)
+def run_forgeries(trials: int, seed: int, found: Found) -> None:
+    kinds = list(ATTEMPTS)
     number = 0
     while sum(found.tried.values()) < trials:
         kind = kinds[number % len(kinds)]
-        asyncio.run(WAYS[kind](kind, seed + number, found))
+        asyncio.run(ATTEMPTS[kind](kind, seed + number, found))
         number += 1
         if number % 20 == 0:
-            asyncio.run(honest(seed + number, found))
+            asyncio.run(run_honestly(seed + number, found))
 
 
 # --- summary
 
 
-def summary(found: Found, seconds: float) -> dict[str, object]:
+def summarize(found: Found, seconds: float) -> dict[str, object]:
     return {
         "interleavings": found.interleavings,
         "questions": found.questions,
@@ -207,8 +207,8 @@ def summary(found: Found, seconds: float) -> dict[str, object]:
     }
 
 
-def shown(found: Found) -> str:
-    rows = [[kind, str(found.tried[kind]), str(found.accepted[kind])] for kind in WAYS]
+def format_found(found: Found) -> str:
+    rows = [[kind, str(found.tried[kind]), str(found.accepted[kind])] for kind in ATTEMPTS]
     head = (
         f"{found.interleavings} interleavings: {found.questions} questions, {found.effects} effects, "
         f"{len(found.unapproved)} without an approval of exactly that.\n\n"
@@ -225,13 +225,13 @@ def main() -> int:
     begun, found = time.monotonic(), Found()
     if options.interleavings:
         interleave(options.interleavings, options.seed, found)
-    falsify(options.forgeries, options.seed, found)
-    told = summary(found, time.monotonic() - begun)
+    run_forgeries(options.forgeries, options.seed, found)
+    figures = summarize(found, time.monotonic() - begun)
     if options.keep:
-        keep("approvals", told, shown(found))
-    print(json.dumps(told) if options.json else shown(found))
-    sound = not found.unapproved and not sum(found.accepted.values()) and found.control == found.control_done
-    return 0 if sound else 1
+        keep("approvals", figures, format_found(found))
+    print(json.dumps(figures) if options.json else format_found(found))
+    is_sound = not found.unapproved and not sum(found.accepted.values()) and found.control == found.control_done
+    return 0 if is_sound else 1
 
 
 if __name__ == "__main__":

@@ -266,7 +266,7 @@ OFTEN = (*range(len(MOVES)), *[0] * 8, *[2] * 3, *[3] * 3, *[8] * 4)
 """What is chosen from: without a yes nothing would happen."""
 
 
-async def interleaved(seed: int, moves: list[tuple[int, bool]]) -> Office:
+async def run_interleaving(seed: int, moves: list[tuple[int, bool]]) -> Office:
     """Each move by its number, and whether the next one comes at the same moment."""
     office = Office(seed, four_eyes=seed % 3 == 0)
     await office.begin()

@@ -1,4 +1,4 @@
-"""A shop on loopback whose page is new each time: it stores every order and shows its form again as if the order had failed."""
+"""A shop on loopback with fresh hidden values on every page: it stores every order and shows its form again as if the order had failed."""
 
 import json
 import secrets
@@ -52,7 +52,7 @@ S = TypeVar("S", bound=Served)
 
 
 @contextmanager
-def serving(site: S) -> Generator[S]:
+def serve(site: S) -> Generator[S]:
     """Serve a page for each GET, and store the body of each POST before it shows the page again."""
 
     class Handler(BaseHTTPRequestHandler):

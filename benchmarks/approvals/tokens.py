@@ -24,7 +24,7 @@ from itertools import product
 from typing import Any, get_args
 
 from benchmarks.approvals.token_shop import Fresh, TokenShop
-from benchmarks.approvals.token_site import KINDS, Site, serving
+from benchmarks.approvals.token_site import KINDS, Site, serve
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
@@ -68,8 +68,8 @@ class Tally:
         self.ended[result.final_reason] += 1
 
 
-class Insists:
-    """Places the order wherever it sees the form."""
+class OrderingPlanner:
+    """A planner that places the order whenever it sees the form."""
 
     def __init__(self, probe: bool) -> None:
         found = Probe(name="exists", arguments=(("sku", "lamp"),)) if probe else None
@@ -80,8 +80,8 @@ class Insists:
         return PlanDraft(verdict="done") if done else PlanDraft(steps=(self._step,), final=False)
 
 
-class Shops:
-    """One change on the page and one order after the other."""
+class StepByStepPlanner:
+    """A planner that plans one of the given steps at a time."""
 
     def __init__(self, steps: list[Draft]) -> None:
         self._left = steps
@@ -90,8 +90,8 @@ class Shops:
         return PlanDraft(steps=(self._left.pop(0),), final=False) if self._left else PlanDraft(verdict="done")
 
 
-async def played(world: TokenShop, planner: Any, person: Approves, mode: Approvals, kill_after: int = 0) -> Result:
-    """`kill_after`: its process dies after so many turns, and another continues."""
+async def run_order(world: TokenShop, planner: Any, person: Approves, mode: Approvals, kill_after: int = 0) -> Result:
+    """Run one order. With `kill_after`, the run is stopped after that many turns and resumed."""
     task = Task(goal="Order", limits=replace(LIMITS, approvals=mode))
     agent = Agent(
         world=world, planner=planner, approver=person, store=MemoryStore(), clock=FakeClock(), settings=SETTINGS
@@ -112,41 +112,41 @@ async def played(world: TokenShop, planner: Any, person: Approves, mode: Approva
     return await agent.resume(RUN)
 
 
-def _kill_after(number: int, seed: int) -> int:
+def _pick_kill_turn(number: int, seed: int) -> int:
     return random.Random(seed + number).randint(4, 30) if number % 3 == 2 else 0
 
 
-def tokens(runs: int, seed: int) -> Tally:
+def run_token_trial(runs: int, seed: int) -> Tally:
     tally, kinds = Tally(), list(product(FRESH, MODES, (False, True)))
     for number in range(runs):
         fresh, mode, probe = kinds[number % len(kinds)]
         world, person = TokenShop(fresh, seed=seed + number), Approves(once=number % 2 == 0, doubt="happened")
-        kill = _kill_after(number, seed)
+        kill = _pick_kill_turn(number, seed)
         tally.killed += bool(kill)
-        result = asyncio.run(played(world, Insists(probe), person, mode, kill))
+        result = asyncio.run(run_order(world, OrderingPlanner(probe), person, mode, kill))
         tally.take(len(world.orders), person, result)
     return tally
 
 
-def absent(runs: int, seed: int) -> Tally:
+def run_absent_trial(runs: int, seed: int) -> Tally:
     tally, kinds = Tally(), list(product(FRESH, MODES))
     for number in range(runs):
         fresh, mode = kinds[number % len(kinds)]
         world = TokenShop(fresh, seed=seed + number, probe_lies=True)
         person = Approves(doubt=random.Random(seed + number).choice(("stop", "happened")))
-        kill = _kill_after(number, seed)
+        kill = _pick_kill_turn(number, seed)
         tally.killed += bool(kill)
-        result = asyncio.run(played(world, Insists(True), person, mode, kill))
+        result = asyncio.run(run_order(world, OrderingPlanner(True), person, mode, kill))
         tally.take(len(world.orders), person, result)
         tally.missing += not any(question.about == "happened" for question in person.questions)
     return tally
 
 
-def control(orders: int, seed: int) -> Tally:
+def run_control_trial(orders: int, seed: int) -> Tally:
     tally = Tally()
     for fresh, way in product(FRESH, WAYS):
         world, person = TokenShop(fresh, seed=seed), Approves(doubt="happened")
-        asyncio.run(played(world, Shops(list(_steps(way, orders))), person, "always"))
+        asyncio.run(run_order(world, StepByStepPlanner(list(_make_steps(way, orders))), person, "always"))
         tally.runs += 1
         tally.orders += len(world.orders)
         tally.missing += orders - len(set(world.orders))
@@ -155,7 +155,7 @@ def control(orders: int, seed: int) -> Tally:
     return tally
 
 
-def _steps(way: str, orders: int) -> Iterator[Draft]:
+def _make_steps(way: str, orders: int) -> Iterator[Draft]:
     for number in range(orders):
         match way:
             case "sku":
@@ -170,8 +170,8 @@ def _steps(way: str, orders: int) -> Iterator[Draft]:
 # --- in Chromium
 
 
-class Clicks:
-    """Orders each of these from a separate page, and the last one repeatedly."""
+class ClickingPlanner:
+    """A planner that orders from each of these pages once, and from the last one repeatedly."""
 
     def __init__(self, pages: list[str]) -> None:
         self._pages = pages
@@ -187,7 +187,7 @@ class Clicks:
         return PlanDraft(steps=(Draft(zone=button, skill="click", expect=THANKS),), final=False)
 
 
-async def clicked(site: Site, mode: Approvals, person: Approves, skus: list[str]) -> Result:
+async def run_in_browser(site: Site, mode: Approvals, person: Approves, skus: list[str]) -> Result:
     from midcourse.worlds.browser import Browser
 
     world = Browser(site.url, quiet_seconds=0.03, origins={site.url: {"navigate": ["/*"]}})
@@ -195,18 +195,21 @@ async def clicked(site: Site, mode: Approvals, person: Approves, skus: list[str]
     with tempfile.TemporaryDirectory() as home:
         settings = Settings.load(overrides={"home": home})
         agent = Agent(
-            world=world, planner=Clicks([f"{site.url}/?sku={sku}" for sku in skus]), approver=person, settings=settings
+            world=world,
+            planner=ClickingPlanner([f"{site.url}/?sku={sku}" for sku in skus]),
+            approver=person,
+            settings=settings,
         )
         return await agent.run(task)
 
 
-def in_chromium(runs: int, tally: Tally) -> None:
-    """Each run orders three things, each once, and then the last one again."""
+def run_chromium_trial(runs: int, tally: Tally) -> None:
+    """Run in Chromium: each run orders three things once, and then tries the last one again."""
     for number in range(runs):
         site, person = Site(KINDS[number % len(KINDS)]), Approves(doubt="happened")
         skus = [f"thing-{number}-{each}" for each in range(3)]
-        with serving(site):
-            result = asyncio.run(clicked(site, MODES[number % len(MODES)], person, skus))
+        with serve(site):
+            result = asyncio.run(run_in_browser(site, MODES[number % len(MODES)], person, skus))
         tally.take(0, person, result)
         tally.orders += len(site.orders)
         tally.repeated += len(site.orders) - len(set(site.orders))
@@ -216,10 +219,10 @@ def in_chromium(runs: int, tally: Tally) -> None:
 # --- summary
 
 
-def summary(found: dict[str, Tally], seconds: float) -> dict[str, object]:
-    told: dict[str, object] = {}
+def summarize(found: dict[str, Tally], seconds: float) -> dict[str, object]:
+    figures: dict[str, object] = {}
     for name, tally in found.items():
-        told[name] = {
+        figures[name] = {
             "runs": tally.runs,
             "orders": tally.orders,
             "repeated": tally.repeated,
@@ -230,10 +233,10 @@ def summary(found: dict[str, Tally], seconds: float) -> dict[str, object]:
             "asked": dict(tally.asked),
             "ended": dict(tally.ended),
         }
-    return {**told, "sound": sound(found), "seconds": round(seconds, 1), "machine": describe_machine()}
+    return {**figures, "sound": is_sound(found), "seconds": round(seconds, 1), "machine": describe_machine()}
 
 
-def sound(found: dict[str, Tally]) -> bool:
+def is_sound(found: dict[str, Tally]) -> bool:
     for name, tally in found.items():
         if name == "absent":
             if tally.most > 2 or tally.missing:
@@ -243,7 +246,7 @@ def sound(found: dict[str, Tally]) -> bool:
     return True
 
 
-def shown(found: dict[str, Tally]) -> str:
+def format_tallies(found: dict[str, Tally]) -> str:
     header = ["trial", "runs", "killed", "orders", "repeated", "most in a run", "missing", "needless questions"]
     rows = [
         [name, *map(str, (t.runs, t.killed, t.orders, t.repeated, t.most, t.missing, t.needless))]
@@ -260,18 +263,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=25_000)
     options = parser.parse_args()
     begun, found = time.monotonic(), dict[str, Tally]()
-    trials = {"tokens": tokens, "absent": absent, "control": control}
-    for one in filter(None, options.trial.split(",")):
-        name, _, size = one.partition(":")
+    trials = {"tokens": run_token_trial, "absent": run_absent_trial, "control": run_control_trial}
+    for trial in filter(None, options.trial.split(",")):
+        name, _, size = trial.partition(":")
         found[name] = trials[name](int(size), options.seed)
     if options.browser:
         found["chromium"] = Tally()
-        in_chromium(options.browser, found["chromium"])
-    told = summary(found, time.monotonic() - begun)
+        run_chromium_trial(options.browser, found["chromium"])
+    figures = summarize(found, time.monotonic() - begun)
     if options.keep:
-        keep("tokens", told, shown(found))
-    print(json.dumps(told) if options.json else shown(found))
-    return 0 if sound(found) else 1
+        keep("tokens", figures, format_tallies(found))
+    print(json.dumps(figures) if options.json else format_tallies(found))
+    return 0 if is_sound(found) else 1
 
 
 if __name__ == "__main__":

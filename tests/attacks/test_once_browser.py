@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from benchmarks.approvals.token_site import serving
+from benchmarks.approvals.token_site import serve
 from midcourse import Agent, Draft, Expectation, Settings
 from midcourse.domain.expectation import SurfaceMatches
 from midcourse.domain.result import Result
@@ -73,7 +73,7 @@ def order(shop: Shop, person: Approves, skus: tuple[str, ...], home: Path) -> Re
 def test_each_thing_is_ordered_once_and_the_last_one_not_again(page: str, tmp_path: Path) -> None:
     """The hidden `sku` is constant and tells orders apart; `ref`, whose name says nothing, changes with each load."""
     person = Approves(doubt="happened")
-    with serving(Shop(page)) as shop:
+    with serve(Shop(page)) as shop:
         result = order(shop, person, ("lamp", "chair", "desk"), tmp_path)
     assert shop.orders == ["lamp", "chair", "desk"]
     repeats = [question for question in person.questions if question.about == "repeat"]

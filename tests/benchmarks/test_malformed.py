@@ -2,19 +2,19 @@
 
 import pytest
 
-from benchmarks.malformed import KINDS, measured
+from benchmarks.malformed import KINDS, run_seeds
 from midcourse.policy.plan import horizon
 
 pytestmark = pytest.mark.slow
 
 
 def test_malformed_answers_of_every_kind_cause_no_action():
-    told = measured(runs=3 * len(KINDS), first_seed=0)
+    told = run_seeds(runs=3 * len(KINDS), first_seed=0)
     assert (told["crashes"], told["hangs"], told["invalid_acts"]) == (0, 0, 0), told["examples"]
     assert told["kinds"] > 25
 
 
 def test_the_benchmark_notices_an_action_that_is_not_allowed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(horizon, "step_problem", lambda *_: "")
-    told = measured(runs=len(KINDS), first_seed=0)
+    told = run_seeds(runs=len(KINDS), first_seed=0)
     assert told["invalid_acts"] > 0
