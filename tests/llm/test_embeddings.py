@@ -12,7 +12,7 @@ from midcourse.app.models.roles import embedder_for
 from midcourse.app.settings.run import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.llm.embeddings import ModelEmbedder
-from midcourse.testing.loopback import listening
+from midcourse.testing.loopback import serve_on_loopback
 
 # --- behind a server
 
@@ -35,7 +35,7 @@ def serving(status: int, answer: Any) -> Iterator[tuple[str, list[dict[str, Any]
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
             pass
 
-    with listening(Handler) as address:
+    with serve_on_loopback(Handler) as address:
         yield f"{address}/v1", asked
 
 

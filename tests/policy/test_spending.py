@@ -9,11 +9,11 @@ from midcourse.domain.budget import Budget, Cost, Limits
 from midcourse.domain.run import Counts, Run
 from midcourse.policy.spending import (
     can_afford,
-    ceiling,
     is_near_ceiling,
     is_past_deadline,
+    max_cost,
     microusd,
-    remaining,
+    remaining_cost,
     seconds_left,
     seconds_to_deadline,
     worst_plan,
@@ -27,7 +27,7 @@ def a_run(spent: Cost | None = None, reserved: Cost | None = None, **limits: Any
 
 def test_what_is_reserved_is_no_longer_there() -> None:
     run = a_run(Cost(calls=20), Cost(calls=9), max_calls=30)
-    assert remaining(run).calls == 1
+    assert remaining_cost(run).calls == 1
     assert can_afford(run, Cost(calls=1))
     assert not can_afford(run, Cost(calls=2))
 
@@ -38,7 +38,7 @@ def test_tokens_and_money_have_ceilings_only_if_set() -> None:
     assert not can_afford(a_run(max_tokens=10), Cost(tokens=11))
     assert can_afford(a_run(max_tokens=10), Cost(tokens=10))
     assert not can_afford(a_run(max_cost_usd=0.5), Cost(microusd=500_001))
-    assert ceiling(Limits(max_cost_usd=0.1)).microusd == 100_000
+    assert max_cost(Limits(max_cost_usd=0.1)).microusd == 100_000
 
 
 def test_a_plan_reserves_a_call_and_what_it_may_take() -> None:

@@ -20,7 +20,7 @@ from midcourse.policy.advice.outline import active_outline, has_new_advice, rewr
 from midcourse.policy.advice.progress import apply_judgement
 from midcourse.policy.identity import guidance_digest
 from midcourse.policy.plan.admission import with_progress
-from midcourse.policy.spending import remaining
+from midcourse.policy.spending import remaining_cost
 
 
 def consult(run: Run, move: Consult) -> Turn:
@@ -80,7 +80,7 @@ def _question_to_reflector(run: Run, asked: AskPlanner) -> Advise | None:
         failure=asked.failure,
         seen=_current_view(run),
         told=run.told,
-        left=remaining(run),
+        left=remaining_cost(run),
     )
 
 
@@ -98,7 +98,7 @@ def _build_monitor_question(run: Run) -> Advise:
         seen=_current_view(run),
         since=run.watch.since,
         outline=active_outline(run),
-        left=remaining(run),
+        left=remaining_cost(run),
     )
 
 
@@ -119,7 +119,7 @@ def _question_about_outline(run: Run, asked: AskPlanner) -> Advise | None:
         outline=outline,
         guidance=run.guidance,
         advice=current_advice(run),
-        left=remaining(run),
+        left=remaining_cost(run),
     )
 
 

@@ -16,7 +16,7 @@ from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.detour.choice import choose_next, find_dead_end, find_restored, revert_from
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter, retry_delay
-from midcourse.policy.spending import remaining, worst_plan
+from midcourse.policy.spending import remaining_cost, worst_plan
 
 
 def current_detour(run: Run) -> Detour:
@@ -53,7 +53,7 @@ def plan_try(run: Run, move: Try) -> Turn:
             undo=undo,
             refused=detour.refused,
             guidance=run.guidance,
-            left=remaining(run),
+            left=remaining_cost(run),
             turn=move.tries,
         ),
         seconds=run.limits.plan_timeout_seconds,

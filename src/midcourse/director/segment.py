@@ -52,7 +52,7 @@ from midcourse.policy.plan.admission import (
     with_walked,
 )
 from midcourse.policy.plan.horizon import may_plan_beyond
-from midcourse.policy.spending import is_near_ceiling, remaining, worst_look, worst_plan
+from midcourse.policy.spending import is_near_ceiling, remaining_cost, worst_look, worst_plan
 
 NO_PLAN = "it was no plan"
 GARBAGE = "planner_garbage"
@@ -185,7 +185,7 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
             refused=move.refused,
             guidance=run.guidance,
             told=run.told,
-            left=remaining(run),
+            left=remaining_cost(run),
             wrap_up=is_near_ceiling(run),
             beyond=may_plan_beyond(run.limits, run.counts.segments),
             turn=move.turn,

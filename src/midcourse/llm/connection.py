@@ -29,23 +29,23 @@ async def connect(model: Model) -> None:
     """Open the model's connection in this event loop, or wait for the call that is opening it."""
     here = _open.setdefault(asyncio.get_running_loop(), {})
     # Several models, and wrappers around one, share a provider's connections.
-    whose = id(model.provider or model)
-    if whose in here:
-        await here[whose].ready.wait()
+    owner = id(model.provider or model)
+    if owner in here:
+        await here[owner].ready.wait()
         return
-    here[whose] = opening = _Open(holding=_hold_open(model, here, whose))
+    here[owner] = opening = _Open(holding=_hold_open(model, here, owner))
     try:
         await anext(opening.holding)
     finally:
         opening.ready.set()
 
 
-async def _hold_open(model: Model, here: dict[int, _Open], whose: int) -> AsyncGenerator[None]:
+async def _hold_open(model: Model, here: dict[int, _Open], owner: int) -> AsyncGenerator[None]:
     try:
         async with model:
             yield
     finally:
-        here.pop(whose, None)
+        here.pop(owner, None)
 
 
 async def check_listed(names: str, *, base_url: str = "") -> tuple[tuple[str, bool | None], ...]:

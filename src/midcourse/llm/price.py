@@ -34,10 +34,10 @@ def price_of(model: Model, *, tokens_in: int, tokens_out: int) -> int | None:
 
 def affordable(model: Model, *, tokens_in: int, microusd: int) -> int:
     """Tokens of an answer that this amount pays for; without a price, practically unlimited."""
-    told, with_answer = (price_of(model, tokens_in=tokens_in, tokens_out=out) for out in (0, MICRO))
-    if told is None or with_answer is None or with_answer <= told:
+    prompt_price, with_answer = (price_of(model, tokens_in=tokens_in, tokens_out=out) for out in (0, MICRO))
+    if prompt_price is None or with_answer is None or with_answer <= prompt_price:
         return MICRO
-    return (microusd - told) * MICRO // (with_answer - told)
+    return (microusd - prompt_price) * MICRO // (with_answer - prompt_price)
 
 
 def _micro(dollars: Decimal) -> int:

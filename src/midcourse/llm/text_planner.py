@@ -27,8 +27,8 @@ class TextPlanner:
         self._room = room
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
-        said = await self._ask(planner_prompt(context, self._room).text)
-        found = parse_answer(said, PlanAnswer)
+        answer = await self._ask(planner_prompt(context, self._room).text)
+        found = parse_answer(answer, PlanAnswer)
         if isinstance(found, Unreadable):
             return PlanDraft(verdict="garbage", detail=found.why)
         draft = plan_draft(found.answer, context)

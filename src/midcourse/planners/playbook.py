@@ -49,7 +49,7 @@ class ZonePattern:
         looks = {(zone.role, zone.label, zone.state) for zone in fitting}
         if len(looks) > 1 and self.label.strip("*"):
             raise Ambiguous(
-                f"'{self}' may be any of {len(fitting)} zones on '{seen.surface.title}': {_listed(fitting)}"
+                f"'{self}' may be any of {len(fitting)} zones on '{seen.surface.title}': {_describe_zones(fitting)}"
             )
         return fitting[0] if fitting else None
 
@@ -61,7 +61,7 @@ class Ambiguous(Exception):
 MOST_LISTED = 8
 
 
-def _listed(zones: list[Zone]) -> str:
+def _describe_zones(zones: list[Zone]) -> str:
     """Each zone as a pattern with its container, if that distinguishes it."""
     names = [f"{zone.role}:{zone.label}" + (f"@{zone.get('within')}" if zone.get("within") else "") for zone in zones]
     more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
@@ -132,18 +132,18 @@ def _visible(steps: Iterable[Draft], seen: Observation) -> list[Draft]:
     visible: list[Draft] = []
     for step in steps:
         if step.zone in (GLOBAL, REPLAN):
-            visible.append(_aimed(step, step.zone))
+            visible.append(_aim_step(step, step.zone))
             if step.zone == REPLAN:
                 break
             continue
         zone = ZonePattern.parse(step.zone).zone_in(seen)
         if zone is None:
             break
-        visible.append(_aimed(step, zone.id))
+        visible.append(_aim_step(step, zone.id))
     return visible
 
 
-def _aimed(step: Draft, zone: str) -> Draft:
+def _aim_step(step: Draft, zone: str) -> Draft:
     """A plain draft: that a step is done once is the playbook's affair, and not written down with the plan."""
     plain = {field.name: getattr(step, field.name) for field in fields(Draft)}
     return replace(Draft(**plain), zone=zone)

@@ -9,7 +9,7 @@ MICRO = 1_000_000
 UNLIMITED = 2**62
 
 
-def ceiling(limits: Limits) -> Cost:
+def max_cost(limits: Limits) -> Cost:
     return Cost(
         calls=limits.max_calls,
         tokens=UNLIMITED if limits.max_tokens is None else limits.max_tokens,
@@ -21,12 +21,12 @@ def microusd(usd: float) -> int:
     return round(usd * MICRO)
 
 
-def remaining(run: Run) -> Cost:
-    return ceiling(run.limits).minus(run.budget.committed)
+def remaining_cost(run: Run) -> Cost:
+    return max_cost(run.limits).minus(run.budget.committed)
 
 
 def can_afford(run: Run, worst: Cost) -> bool:
-    return worst.within(remaining(run))
+    return worst.within(remaining_cost(run))
 
 
 def worst_plan(limits: Limits) -> Cost:
@@ -46,7 +46,7 @@ def worst_reading(limits: Limits) -> Cost:
 
 def is_near_ceiling(run: Run) -> bool:
     """Whether the share `wrap_up_at` of some ceiling is used, so that the run should wrap up."""
-    used, limit, share = run.budget.committed, ceiling(run.limits), run.limits.wrap_up_at
+    used, limit, share = run.budget.committed, max_cost(run.limits), run.limits.wrap_up_at
     return (
         used.calls >= share * limit.calls
         or used.tokens >= share * limit.tokens

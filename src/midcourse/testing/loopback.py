@@ -10,7 +10,7 @@ from typing import Any
 
 
 @contextmanager
-def listening(handler: Callable[..., BaseHTTPRequestHandler]) -> Generator[str]:
+def serve_on_loopback(handler: Callable[..., BaseHTTPRequestHandler]) -> Generator[str]:
     """Yield its address. Each connection has its own handler and thread."""
     server = _Server(("127.0.0.1", 0), handler)
     thread = Thread(target=partial(server.serve_forever, poll_interval=0.02), daemon=True)

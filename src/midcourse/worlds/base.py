@@ -13,7 +13,7 @@ from midcourse.domain.observation import PICTURED, Observation, Surface, Unseen,
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import SkillInvalid
 from midcourse.ports.world import Call, Catalogue, Finding
-from midcourse.worlds.declare import Declared, DeclaredProbe, DeclaredSkill, declared_by, probe, skill
+from midcourse.worlds.declare import Declared, DeclaredProbe, DeclaredSkill, probe, read_declarations, skill
 from midcourse.worlds.signature import ArgumentsUnfit
 
 __all__ = [
@@ -82,7 +82,7 @@ class BaseWorld:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.name = vars(cls).get("name") or cls.__name__.lower()
-        cls._declared = declared_by(cls, BaseWorld)
+        cls._declared = read_declarations(cls, BaseWorld)
 
     def __init__(self) -> None:
         self._acting = asyncio.Lock()

@@ -115,7 +115,7 @@ def _apply_mark(mark: SkillMark | ProbeMark, method: Any) -> Any:
     return mark_method if method is None else mark_method(method)
 
 
-def declared_by(cls: type, root: type) -> Declared:
+def read_declarations(cls: type, root: type) -> Declared:
     """Read the skills and probes of a subclass of `root`. Raises `SkillInvalid` for an invalid declaration."""
     skills: dict[str, DeclaredSkill] = {}
     probes: dict[str, DeclaredProbe] = {}

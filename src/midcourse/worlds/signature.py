@@ -33,15 +33,15 @@ class Signature:
 
     def bind(self, arguments: Pairs) -> dict[str, Any]:
         """Keyword arguments for the method. Raises `ArgumentsUnfit`: better now than halfway through the skill."""
-        given = dict(arguments)
+        values = dict(arguments)
         known = {parameter.name: parameter for parameter in self.parameters}
-        if unknown := [name for name in given if name not in known]:
+        if unknown := [name for name in values if name not in known]:
             raise ArgumentsUnfit(f"no parameter is called {', '.join(map(repr, unknown))}")
-        missing = [p.name for p in self.parameters if p.required and p.name not in given]
+        missing = [p.name for p in self.parameters if p.required and p.name not in values]
         if missing:
             raise ArgumentsUnfit(f"missing {', '.join(map(repr, missing))}")
         bound: dict[str, Any] = dict.fromkeys(self.filled)
-        for name, value in given.items():
+        for name, value in values.items():
             bound[name] = None if value is None and name in self.nullable else _check_value(known[name], value)
         return bound
 

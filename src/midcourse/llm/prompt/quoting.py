@@ -24,7 +24,7 @@ def quote(text: str, longest: int = LONGEST) -> str:
     """The text as a JSON string without line breaks of any kind."""
     cut = text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest} more)"
     line = make_readable(json.dumps(cut, ensure_ascii=False), _letter)
-    return _MARKS.sub(_escaped, _UNSEEN.sub(_escaped, line))
+    return _MARKS.sub(_escape, _UNSEEN.sub(_escape, line))
 
 
 def quote_block(name: str, lines: Iterable[str]) -> str:
@@ -33,7 +33,7 @@ def quote_block(name: str, lines: Iterable[str]) -> str:
     return f"<<<{name}\n{body}\n{name}>>>" if body else ""
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     return "".join(map(_letter, found[0]))
 
 

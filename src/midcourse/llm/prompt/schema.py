@@ -33,12 +33,12 @@ def _compact(part: object, under: str = "") -> object:
     options = kept.get("anyOf")
     if named or not isinstance(options, list):
         return kept
-    return _narrowed(
+    return _narrow_options(
         kept, cast(list[dict[str, object]], options), optional="default" in part or under == "additionalProperties"
     )
 
 
-def _narrowed(kept: dict[str, object], options: list[dict[str, object]], *, optional: bool) -> dict[str, object]:
+def _narrow_options(kept: dict[str, object], options: list[dict[str, object]], *, optional: bool) -> dict[str, object]:
     """Without integers beside numbers, and without null where leaving it out says the same."""
     types = [option.get("type") for option in options]
     needless = ({"integer"} if "number" in types else set[str]()) | ({"null"} if optional else set[str]())

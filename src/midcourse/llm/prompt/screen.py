@@ -93,15 +93,15 @@ def render_screen(
     listed = _select_fitting(changes, _rank_by_relevance(now.zones, about), since)
     here = {zone.id for zone in now.zones}
     gone = [quote_name(zone) for zone in lines if zone not in here]
-    told = quote_block("SCREEN", (first.surface, *lines.values(), *first.counted))
+    text = quote_block("SCREEN", (first.surface, *lines.values(), *first.counted))
     if len(lines) < len(first.zones):
-        told += (
+        text += (
             f"\nThese are {len(lines)} of {len(first.zones)} zones; the others seem to have less to do with the task."
         )
     changed = [latest.surface] if latest.surface != first.surface else []
     changed += [*listed.values(), *(line for line in latest.counted if line not in first.counted)]
     changed += [f"gone: {' '.join(gone)}"] if gone else []
-    return ScreenText(first=told, since=_describe_changes(now, base, changed, len(changes) - len(listed)))
+    return ScreenText(first=text, since=_describe_changes(now, base, changed, len(changes) - len(listed)))
 
 
 def first_seen(now: Observation, earlier: Iterable[Observation]) -> Observation:

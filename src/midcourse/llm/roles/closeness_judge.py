@@ -31,7 +31,9 @@ class ModelClosenessJudge(ModelRole):
 
 
 def closeness_prompt(context: JudgingContext, room: int) -> Prompt:
-    told = {"goal": quote(context.task.goal, longest=1000), "aim": quote(context.goal.says, longest=1000)}
-    bare = tokens_at_most(template(ROLE).fill({**told, "screen": ""}).text)
+    values = {"goal": quote(context.task.goal, longest=1000), "aim": quote(context.goal.says, longest=1000)}
+    bare = tokens_at_most(template(ROLE).fill({**values, "screen": ""}).text)
     words = f"{context.goal.says} {words_of_task(context.task)}"
-    return template(ROLE).fill({**told, "screen": render_screen(context.observation, (), words, room - bare, 0).first})
+    return template(ROLE).fill(
+        {**values, "screen": render_screen(context.observation, (), words, room - bare, 0).first}
+    )

@@ -52,11 +52,11 @@ class ModelDetourPlanner(ModelRole):
 
 def detour_prompt(context: DetourContext, room: int) -> Prompt:
     """In at most so many tokens, as far as the screen can be cut to that."""
-    told = _describe_context(context)
-    bare = tokens_at_most(template(ROLE).fill({**told, "screen": ""}).text)
+    values = _describe_context(context)
+    bare = tokens_at_most(template(ROLE).fill({**values, "screen": ""}).text)
     words = f"{context.goal.says} {words_of_task(context.task)}"
     return template(ROLE).fill(
-        {**told, "screen": render_screen(context.observation, (), words, room - bare, 0, in_sight=True).first}
+        {**values, "screen": render_screen(context.observation, (), words, room - bare, 0, in_sight=True).first}
     )
 
 

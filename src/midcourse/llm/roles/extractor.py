@@ -51,11 +51,11 @@ def extractor_prompt(wanted: Wanted, room: int) -> Prompt:
     """The latest screen gets half of the room, and each before it half of what is left. What a later one shows is not repeated."""
     words = f"{words_of_task(wanted.task)} {' '.join(f'{field.name} {field.description}' for field in wanted.fields)}"
     screens: list[str] = []
-    told: set[str] = set()
+    listed: set[str] = set()
     for screen in wanted.screens:
         room //= 2
-        new = tuple(zone for zone in screen.zones if zone_line(zone) not in told)
-        told.update(map(zone_line, new))
+        new = tuple(zone for zone in screen.zones if zone_line(zone) not in listed)
+        listed.update(map(zone_line, new))
         when = "An earlier screen, where it differs" if screens else "The latest screen"
         if new:
             screens.append(f"{when}:\n{render_screen(replace(screen, zones=new), (), words, room, 0).first}")

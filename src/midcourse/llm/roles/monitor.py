@@ -38,16 +38,16 @@ class ModelMonitor(ModelRole):
 
 
 def monitor_prompt(context: MonitorContext, room: int) -> Prompt:
-    told = {
+    values = {
         "goal": quote(context.task.goal, longest=2000),
         "outline": quote_block("OUTLINE", outline_lines(context.outline)),
         "path": quote_block("PATH", (_step(number, one) for number, one in enumerate(context.path, 1)))
         or "nothing yet",
         "proposed": quote_block("PROPOSED", (_proposal(number, one) for number, one in enumerate(context.proposed, 1))),
     }
-    bare = tokens_at_most(template(ROLE).fill({**told, "screen": ""}).text)
+    bare = tokens_at_most(template(ROLE).fill({**values, "screen": ""}).text)
     screen = render_screen(context.observation, (), words_of_task(context.task), room - bare, 0, in_sight=True).first
-    return template(ROLE).fill({**told, "screen": screen})
+    return template(ROLE).fill({**values, "screen": screen})
 
 
 def _proposal(number: int, one: ProposedStep) -> str:

@@ -107,15 +107,15 @@ def planner_prompt(context: PlanningContext, room: int, *, marked: bool = False)
 
     How much of the screen is shown depends on nothing that changes from plan to plan, so that prompts begin alike and are cached.
     """
-    told, wording = {**_describe_context(context), "marked": "yes" if marked else ""}, template(ROLE)
-    bare = wording.fill({**told, "screen": "", "changes": ""})
+    values, wording = {**_describe_context(context), "marked": "yes" if marked else ""}, template(ROLE)
+    bare = wording.fill({**values, "screen": "", "changes": ""})
     same = tokens_at_most("".join((bare.instructions, *bare.parts[:2])))
     first = int(room * SCREEN_SHARE) - same
     since = room - max(first, 0) - tokens_at_most(bare.text)
     screen = render_screen(
         context.observation, context.earlier, words_of_task(context.task), first, since, in_sight=True
     )
-    return wording.fill({**told, "screen": screen.first, "changes": screen.since})
+    return wording.fill({**values, "screen": screen.first, "changes": screen.since})
 
 
 def _describe_context(context: PlanningContext) -> dict[str, str]:
@@ -147,7 +147,7 @@ def _describe_context(context: PlanningContext) -> dict[str, str]:
         "guidance": "\n".join(f"- {quote(text, longest=600)}" for text in context.guidance if text),
         "mended": quote_block("MENDED", (quote(each) for each in context.mended)),
         "cause": "" if _has_failed_step(context) else CAUSES[context.cause],
-        "why": quote_block("WHY", [quote(context.why, longest=1000)]) if _says_more(context) else "",
+        "why": quote_block("WHY", [quote(context.why, longest=1000)]) if _has_unstated_reason(context) else "",
         "refused": quote_block("REFUSED", [quote(context.refused, longest=1000)]) if context.refused else "",
         "left": _format_left(context.left),
         "wrap_up": "yes" if context.wrap_up else "",
@@ -178,10 +178,10 @@ def _describe_omitted(count: int, most: int) -> int:
     return max(0, -(-(count - most) // BLOCK) * BLOCK)
 
 
-def _says_more(context: PlanningContext) -> bool:
+def _has_unstated_reason(context: PlanningContext) -> bool:
     """Whether the reason for a new plan is not already in the prompt: in the screen, the cause or the failed step."""
-    told = context.cause in ("initial", "adaptive", "reopened") or _has_failed_step(context)
-    return bool(context.why) and not told
+    in_prompt = context.cause in ("initial", "adaptive", "reopened") or _has_failed_step(context)
+    return bool(context.why) and not in_prompt
 
 
 def _has_failed_step(context: PlanningContext) -> bool:

@@ -51,7 +51,7 @@ class ModelReflector(ModelRole):
 
 
 def reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
-    told = {
+    values = {
         "goal": quote(context.task.goal, longest=2000),
         "completed": quote_block("FINISHED", map(completed_line, context.completed)),
         "attempts": quote_block("FAILED", (attempt_line(step) for step in context.attempts if step != context.failed)),
@@ -59,10 +59,10 @@ def reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
         "lessons": quote_block("LESSONS", map(lesson_line, context.similar)),
     }
     if context.observation is None:
-        return template(ROLE).fill({**told, "screen": ""})
-    bare = tokens_at_most(template(ROLE).fill({**told, "screen": "…"}).text)
+        return template(ROLE).fill({**values, "screen": ""})
+    bare = tokens_at_most(template(ROLE).fill({**values, "screen": "…"}).text)
     screen = render_screen(context.observation, (), words_of_task(context.task), room - bare, 0, in_sight=True).first
-    return template(ROLE).fill({**told, "screen": screen})
+    return template(ROLE).fill({**values, "screen": screen})
 
 
 def _failure(context: ReflectionContext) -> Iterable[str]:

@@ -93,10 +93,10 @@ def _rewrite(condition: C, by: Rewriter) -> C:
 
 
 def _arguments(arguments: Arguments, by: Rewriter) -> Arguments:
-    def one(value: Argument) -> Argument:
+    def rewrite_value(value: Argument) -> Argument:
         return value if isinstance(value, Reference) else by.value(value)
 
-    return tuple((name, one(value)) for name, value in arguments)
+    return tuple((name, rewrite_value(value)) for name, value in arguments)
 
 
 def _check(check: Check, by: Rewriter) -> Check:

@@ -11,7 +11,7 @@ from threading import Event, Lock
 from types import TracebackType
 from typing import Any, Self
 
-from midcourse.testing.loopback import listening
+from midcourse.testing.loopback import serve_on_loopback
 from midcourse.testing.models import wire
 from midcourse.testing.models.answer import Answer, Blurts, Cut, Fails, Late, Slow, in_full
 from midcourse.testing.models.request import ChatRequest
@@ -55,7 +55,7 @@ class ModelServer:
         return tuple(self._requests)
 
     def __enter__(self) -> Self:
-        self._address = self._open.enter_context(listening(partial(_Handler, self)))
+        self._address = self._open.enter_context(serve_on_loopback(partial(_Handler, self)))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any, Protocol, cast
 from urllib.parse import parse_qsl, urlsplit
 
-from midcourse.testing.loopback import listening
+from midcourse.testing.loopback import serve_on_loopback
 
 COOKIE = "session"
 
@@ -49,7 +49,7 @@ class Answering(Protocol):
 @contextmanager
 def serve(site: Answering) -> Generator[str]:
     """Serve the site inside the context. Yields its address."""
-    with listening(partial(_Handler, site)) as address:
+    with serve_on_loopback(partial(_Handler, site)) as address:
         yield address
 
 

@@ -67,7 +67,7 @@ class Display:
         """Raises `TaskInvalid` if a Debian package is missing, `ConnectionError` if the display does not start."""
         if missing := missing_packages(display):
             raise TaskInvalid(f"the desktop world needs programs that no Python package brings: {apt_line(missing)}")
-        base = await asyncio.to_thread(_prepared_base)
+        base = await asyncio.to_thread(_prepare_base)
         name = secrets.token_hex(4)
         lock, folder = base / f"{name}.lock", base / name
         handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -156,7 +156,7 @@ class Display:
         await asyncio.to_thread(_clean_up, self._lock)
 
 
-def _prepared_base() -> Path:
+def _prepare_base() -> Path:
     """The folder of all desktops of this user, without what killed ones have left."""
     base = Path(tempfile.gettempdir()) / f"midcourse-desktop-{os.getuid()}"
     private_folder(base)

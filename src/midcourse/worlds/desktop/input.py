@@ -73,7 +73,7 @@ class Input:
         return await self._send("key", "--clearmodifiers", "--delay", "20", *map(x_keys, keys.split()))
 
     async def write(self, text: str) -> Outcome | None:
-        return await self._send("type", "--clearmodifiers", "--delay", "6", "--file", "-", given=text)
+        return await self._send("type", "--clearmodifiers", "--delay", "6", "--file", "-", stdin=text)
 
     async def raise_window(self, title: str, pid: int) -> Outcome | None:
         """Bring a window of a process to the front."""
@@ -82,14 +82,14 @@ class Input:
             return await self._send("windowactivate", "--sync", window)
         return failed("no_such_window", f"no window '{title}' can be brought to the front")
 
-    async def _send(self, *words: str, given: str = "") -> Outcome | None:
-        code, _, error = await self._run(words, given)
+    async def _send(self, *words: str, stdin: str = "") -> Outcome | None:
+        code, _, error = await self._run(words, stdin)
         return failed("not_sent", f"xdotool {words[0]}: {error.strip() or code}") if code else None
 
     async def _ask(self, *words: str) -> str:
         return (await self._run(words, ""))[1]
 
-    async def _run(self, words: tuple[str, ...], given: str) -> tuple[int, str, str]:
+    async def _run(self, words: tuple[str, ...], stdin: str) -> tuple[int, str, str]:
         process = await asyncio.create_subprocess_exec(
             "xdotool",
             *words,
@@ -99,7 +99,7 @@ class Input:
             stderr=asyncio.subprocess.PIPE,
         )
         try:
-            output, error = await asyncio.wait_for(process.communicate(given.encode()), _ANSWERS_WITHIN)
+            output, error = await asyncio.wait_for(process.communicate(stdin.encode()), _ANSWERS_WITHIN)
         except BaseException:
             if process.returncode is None:
                 process.kill()

@@ -56,7 +56,7 @@ class DesktopSession:
     @classmethod
     async def begin(cls, options: SessionOptions) -> "DesktopSession":
         """Start the display and the first programs. Raises `TaskInvalid`, `ConnectionError`, `ProgramNotStarted`."""
-        home = await asyncio.to_thread(_prepared_home, options)
+        home = await asyncio.to_thread(_prepare_home, options)
         display = await Display.start(options.display, home, options.size)
         try:
             bus = await Accessibility.connect(display.environment["DBUS_SESSION_BUS_ADDRESS"])
@@ -150,7 +150,7 @@ class DesktopSession:
             return
 
 
-def _prepared_home(options: SessionOptions) -> Path:
+def _prepare_home(options: SessionOptions) -> Path:
     """The home folder of the programs: the given one, the user's on the user's display, or one that ends with the session."""
     if options.home:
         return private_folder(Path(options.home).absolute())

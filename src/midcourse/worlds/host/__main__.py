@@ -36,20 +36,20 @@ def _arguments() -> argparse.ArgumentParser:
 
 def _run_detached(options: argparse.Namespace) -> int:
     """Serve in a detached child, and return once it serves or has failed."""
-    heard, says = os.pipe()
+    read_end, write_end = os.pipe()
     if os.fork():
-        os.close(says)
-        word = os.read(heard, 1)
+        os.close(write_end)
+        word = os.read(read_end, 1)
         return word[0] if word else FAILED
-    os.close(heard)
+    os.close(read_end)
     os.setsid()
-    return _run(options, on_ready=lambda: _report_ready(says))
+    return _run(options, on_ready=lambda: _report_ready(write_end))
 
 
-def _report_ready(says: int) -> None:
+def _report_ready(write_end: int) -> None:
     """Fail if the parent is gone: then no process will ever know of this host."""
-    os.write(says, bytes([SERVED]))
-    os.close(says)
+    os.write(write_end, bytes([SERVED]))
+    os.close(write_end)
 
 
 def _run(options: argparse.Namespace, on_ready: Callable[[], None]) -> int:

@@ -88,22 +88,22 @@ class Tool:
         )
 
     def describe(self) -> ToolDefinition:
-        said = self._hints
+        hints = self._hints
         return ToolDefinition(
             name=self.name,
             digest=self.digest,
             description=self.definition.description or "",
-            says="" if said == Hints() else ToolPolicy(trusted=True).effect_of(ToolRule(), said),
+            says="" if hints == Hints() else ToolPolicy(trusted=True).effect_of(ToolRule(), hints),
         )
 
     def declare(self) -> DeclaredSkill:
-        said = self._hints
+        hints = self._hints
         probe = Probe(name=self.name + HAPPENED, settles_after=self.rule.settles_after) if self.rule.probe else None
         skill = Skill(
             name=self.name,
             description=" ".join((self.definition.description or "").split())[:LONGEST_DESCRIPTION],
             parameters=self.signature.parameters,
-            effect="irreversible" if self.changed else self.policy.effect_of(self.rule, said),
+            effect="irreversible" if self.changed else self.policy.effect_of(self.rule, hints),
             asks=self.changed,
             on_zone=False,
             commits="world",

@@ -296,7 +296,7 @@ class Robot(BaseWorld):
         self._store("reset")
 
     def _perceived(self, cell: Cell) -> tuple[str, Mapping[str, Pose]]:
-        return cell.grip().holds, {name: _rounded(cell.pose(name)) for name in cell.objects}
+        return cell.grip().holds, {name: _round_pose(cell.pose(name)) for name in cell.objects}
 
     def _mistake(self, due: Mapping[FaultKind, Fault]) -> None:
         """The errors of the camera until the next look. An object in the gripper is always recognised."""
@@ -339,7 +339,7 @@ def _bin_at(bins: Iterable[Place], pose: Pose) -> str:
     return next((one.name for one in bins if max(abs(pose.x - one.x), abs(pose.y - one.y)) <= TRAY), "")
 
 
-def _rounded(pose: Pose) -> Pose:
+def _round_pose(pose: Pose) -> Pose:
     """To millimetres, which is as well as the camera can tell."""
     x, y, z = (round(value, 3) + 0.0 for value in (pose.x, pose.y, pose.z))
     return Pose(x=x, y=y, z=z, yaw=round(pose.yaw, 2) + 0.0)

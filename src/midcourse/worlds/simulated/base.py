@@ -165,7 +165,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
 
     def look(self) -> Scene:
         screen = self._screen()
-        zones = tuple(self._disguises.shown(index, zone) for index, zone in enumerate(screen.zones))
+        zones = tuple(self._disguises.disguise_zone(index, zone) for index, zone in enumerate(screen.zones))
         where = screen.surface
         return Scene(where.title, *zones, address=where.address, origin=where.origin, fingerprint=screen.fingerprint)
 

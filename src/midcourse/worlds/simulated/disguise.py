@@ -28,7 +28,7 @@ class Disguises:
         """The original id of the zone that is shown under this id."""
         return next((thing for thing, shown_as in self._ids.items() if shown_as == zone_id), zone_id)
 
-    def shown(self, index: int, zone: Zone) -> Zone:
+    def disguise_zone(self, index: int, zone: Zone) -> Zone:
         """The zone as it is shown. Zones are laid out one below the other; a zone with a changed id is shifted to the right."""
         left = ASIDE if zone.id in self._ids else 0
         bounds = (left, ROW * index, WIDTH, HEIGHT)

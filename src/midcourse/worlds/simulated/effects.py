@@ -47,14 +47,14 @@ class EffectLog:
 
     def __len__(self) -> int:
         """The number of effects, including those that are not visible yet."""
-        self._read_on()
+        self._read_new_lines()
         return len(self._all)
 
     def append(self, happened: Happened) -> None:
         if self._path is None:
             self._all.append(happened)
             return
-        with _locked(self._path) as file:
+        with _lock_file(self._path) as file:
             _cut_torn_line(file)
             file.write(happened.line().encode() + b"\n")
             file.flush()
@@ -62,10 +62,10 @@ class EffectLog:
 
     def present(self, now: float) -> tuple[Happened, ...]:
         """The effects that are visible at that time, in the order in which they happened."""
-        self._read_on()
+        self._read_new_lines()
         return tuple(sorted((one for one in self._all if one.at <= now), key=lambda one: one.at))
 
-    def _read_on(self) -> None:
+    def _read_new_lines(self) -> None:
         """Read the lines that were added since the last read, by any process. A line without a line end is skipped: it may be incomplete."""
         if self._path is None or not self._path.exists() or self._path.stat().st_size <= self._read_to:
             return
@@ -73,7 +73,7 @@ class EffectLog:
             file.seek(self._read_to)
             whole, newline, _ = file.read().rpartition(b"\n")
         self._read_to += len(whole) + len(newline)
-        self._all += [_happened(line) for line in whole.decode().split("\n") if newline]
+        self._all += [_parse_line(line) for line in whole.decode().split("\n") if newline]
 
 
 def read_effects(path: str | Path) -> tuple[Happened, ...]:
@@ -81,16 +81,16 @@ def read_effects(path: str | Path) -> tuple[Happened, ...]:
     file = Path(path)
     if not file.exists():
         return ()
-    return tuple(_happened(line) for line in file.read_text(encoding="utf-8").split("\n")[:-1])
+    return tuple(_parse_line(line) for line in file.read_text(encoding="utf-8").split("\n")[:-1])
 
 
-def _happened(line: str) -> Happened:
+def _parse_line(line: str) -> Happened:
     values = json.loads(line)
     return Happened(effect=values.pop("effect"), at=values.pop("at"), values=values)
 
 
 @contextmanager
-def _locked(path: Path) -> Generator[BinaryIO]:
+def _lock_file(path: Path) -> Generator[BinaryIO]:
     with open(path, "a+b", opener=private_opener) as file:
         if sys.platform != "win32":
             fcntl.flock(file, fcntl.LOCK_EX)

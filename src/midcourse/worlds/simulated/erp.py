@@ -108,7 +108,7 @@ class Erp(SimulatedWorld[ErpState]):
         if zone.id != "submit":
             return failed("wrong_target", f"{zone.role} '{zone.label}' books nothing")
         form = dict(self.state.form)
-        errors = tuple((name, wrong) for name in FIELDS if (wrong := _wrong(name, form.get(name))))
+        errors = tuple((name, wrong) for name in FIELDS if (wrong := _find_error(name, form.get(name))))
         if errors:
             alert = "Not booked: " + "; ".join(wrong for _, wrong in errors)
             self.state = replace(self.state, errors=errors, alert=alert)
@@ -254,7 +254,7 @@ def _login_field(name: str, label: str, shown: str) -> Zone:
     return Zone(id=f"field_{name}", role="textbox", label=label, state=(("value", shown), ("filled", bool(shown))))
 
 
-def _wrong(field: Field, value: Scalar) -> str:
+def _find_error(field: Field, value: Scalar) -> str:
     """The error message for this field, or an empty string."""
     text = "" if value is None else str(value).strip()
     match field:

@@ -108,11 +108,11 @@ def _fault_from(value: Mapping[str, object]) -> Fault:
 def check_faults(faults: Iterable[Fault], premises: Premises) -> None:
     """Raise `SkillInvalid` for a fault that can never happen in this world."""
     for fault in faults:
-        if why := _senseless(fault, premises):
+        if why := _why_impossible(fault, premises):
             raise SkillInvalid(f"fault '{fault.kind}' makes no sense here: {why}")
 
 
-def _senseless(fault: Fault, premises: Premises) -> str:
+def _why_impossible(fault: Fault, premises: Premises) -> str:
     skill = premises.catalogue.skill(fault.skill) if fault.skill else None
     if fault.nth < 1 or fault.times < 1:
         return "nth and times count from 1"

@@ -107,7 +107,7 @@ class Shop(SimulatedWorld[ShopState]):
         """Press 'Place order': order what is in the basket, to the address on the form."""
         if zone.id != "place_order":
             return failed("wrong_target", f"{zone.role} '{zone.label}' places no order")
-        if alert := self._missing():
+        if alert := self._find_missing_field():
             self.state = replace(self.state, alert=alert)
             return None
         self._numbers += 1
@@ -196,7 +196,7 @@ class Shop(SimulatedWorld[ShopState]):
     def _total(self) -> int:
         return sum(product.cents * quantity for product, quantity in self._lines())
 
-    def _missing(self) -> str:
+    def _find_missing_field(self) -> str:
         if not self.state.basket:
             return "Your basket is empty."
         if not self.state.address.strip():
