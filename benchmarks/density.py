@@ -223,8 +223,8 @@ async def kill_chromium(folder: Path, url: str, office: Office, runs: int) -> di
             await asyncio.wait([coming, *ending], timeout=STUCK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             if not coming.done():
                 raise RuntimeError(f"a run ended too early: {[one.result() for one in ending if one.done()]}")
-        before, list_chromiums = await asyncio.to_thread(host.open_sessions), host.list_chromiums()
-        os.kill(list_chromiums[0], signal.SIGKILL)
+        before, chromiums = await asyncio.to_thread(host.open_sessions), host.list_chromiums()
+        os.kill(chromiums[0], signal.SIGKILL)
         after = before
         while len(before) - len(after) < KILL_SESSIONS_PER_CHROMIUM:
             await asyncio.sleep(0.05)
@@ -233,7 +233,7 @@ async def kill_chromium(folder: Path, url: str, office: Office, runs: int) -> di
         results = await asyncio.wait_for(asyncio.gather(*ending), STUCK_SECONDS)
         return {
             "runs": runs,
-            "chromiums": len(list_chromiums),
+            "chromiums": len(chromiums),
             "killed": 1,
             "sessions_lost": len(before.items() - after.items()),
             "lost": sum(not (done.success and office.orders[key]) for key, done in zip(keys, results, strict=True)),
@@ -273,7 +273,7 @@ async def wait_for_approvals(
             async with asyncio.timeout(PARK_TIMEOUT):
                 while await asyncio.to_thread(host.open_sessions) or host.list_chromiums():  # noqa: ASYNC110
                     await asyncio.sleep(0.2)  # it is another process
-        list_chromiums, parked, measure_memory = (
+        chromiums, parked, memory = (
             len(host.list_chromiums()),
             len(host.list_processes()) - 1,
             host.measure_memory(),
@@ -285,9 +285,9 @@ async def wait_for_approvals(
             "room": room,
             "most_open": max_open,
             "seconds_to_ask": round(seconds, 1),
-            "chromiums_when_parked": list_chromiums,
+            "chromiums_when_parked": chromiums,
             "processes_when_parked": parked,
-            "host_mb_when_parked": round(measure_memory),
+            "host_mb_when_parked": round(memory),
             "answered": answered,
             "lost": sum(not (result.success and office.orders[key]) for key, result in results.items()),
             "twice": sum(count > 1 for count in office.orders.values()),

@@ -48,7 +48,7 @@ class Row:
     ended: dict[str, int]
 
 
-def summed(story: str, arm: str, trials: list[Trial]) -> Row:
+def summarize(story: str, arm: str, trials: list[Trial]) -> Row:
     return Row(
         story=story,
         arm=arm,
@@ -117,8 +117,10 @@ def main() -> int:
     began, stories = time.monotonic(), args.stories.split(",")
     trials = run(stories, args.seeds, args.first_seed, args.jobs)
     by_arm = {arm: [trial for trial in trials if trial.arm == arm] for arm in ARMS}
-    rows = [summed(story, arm, [one for one in by_arm[arm] if one.story == story]) for story in stories for arm in ARMS]
-    rows += [summed("all", arm, by_arm[arm]) for arm in ARMS]
+    rows = [
+        summarize(story, arm, [one for one in by_arm[arm] if one.story == story]) for story in stories for arm in ARMS
+    ]
+    rows += [summarize("all", arm, by_arm[arm]) for arm in ARMS]
     replayed = sum((trial.again for trial in trials), Replayed())
     repeated = {arm: sum(one.twice for one in by_arm[arm]) for arm in ARMS}
     false_done = {arm: sum(one.claimed and not one.happened for one in by_arm[arm]) for arm in ARMS}

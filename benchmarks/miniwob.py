@@ -25,10 +25,10 @@ from pathlib import Path
 
 from benchmarks.harness.report import RESULTS, Share, describe_machine, format_table, keep, make_parser
 from benchmarks.miniwob_tasks.episode import Episodes
-from benchmarks.miniwob_tasks.pages import pages, served
+from benchmarks.miniwob_tasks.pages import pages, serve_pages
 from benchmarks.miniwob_tasks.rules import RULES
 from benchmarks.miniwob_tasks.skipped import SKIPPED
-from benchmarks.miniwob_tasks.trial import ARMS, Arm, Trial, tried
+from benchmarks.miniwob_tasks.trial import ARMS, Arm, Trial, run_episode
 
 FIRST_SEED = 1000
 WANTED = 0.97
@@ -57,20 +57,20 @@ class Log:
 
 
 async def run(cells: Sequence[Cell], jobs: int, log: Log) -> list[Trial]:
-    """Each job has a browser and takes the next episode as soon as it is through with one."""
-    ahead = iter([cell for cell in cells if log.lacks(cell)])
-    with served() as origin:
+    """Run the cells that the log lacks. Each job has a browser and takes the next episode when it has finished one."""
+    cells_left = iter([cell for cell in cells if log.lacks(cell)])
+    with serve_pages() as origin:
         async with asyncio.TaskGroup() as group:
             for _ in range(jobs):
-                group.create_task(_one_by_one(Episodes(origin), ahead, log))
+                group.create_task(_run_episodes(Episodes(origin), cells_left, log))
     asked = set(cells)
     return [trial for trial in log.trials if (trial.task, trial.arm, trial.seed) in asked]
 
 
-async def _one_by_one(episodes: Episodes, ahead: Iterator[Cell], log: Log) -> None:
+async def _run_episodes(episodes: Episodes, cells_left: Iterator[Cell], log: Log) -> None:
     try:
-        for task, arm, seed in ahead:
-            log.add(await tried(episodes, task, seed, arm))
+        for task, arm, seed in cells_left:
+            log.add(await run_episode(episodes, task, seed, arm))
     finally:
         await episodes.end()
 
@@ -98,19 +98,19 @@ def row(task: str, trials: Sequence[Trial]) -> Row:
         fixed=Share.of(len(solved["fixed"]), len(ours)),
         segments=Share.of(len(solved["segments"]), len(ours)),
         plans=round(sum(trial.plans for trial in ours) / len(ours), 2),
-        worse=f"{lost}:{won}" if is_no_chance(lost, won) else "",
+        worse=f"{lost}:{won}" if is_significant(lost, won) else "",
         ended={reason: reasons.count(reason) for reason in sorted(set(reasons))},
     )
 
 
-def is_no_chance(lost: int, won: int) -> bool:
-    """Whether as many losses or more among these would come up in fewer than 5 % of throws of a coin."""
+def is_significant(lost: int, won: int) -> bool:
+    """Return whether a fair coin gives this many losses or more with a probability below 5 % (one-sided sign test)."""
     throws = lost + won
     return sum(math.comb(throws, heads) for heads in range(lost, throws + 1)) / 2**throws < 0.05
 
 
-def unaccounted() -> set[str]:
-    """Pages with neither a rule nor a reason why there is none, and the other way round."""
+def find_unaccounted() -> set[str]:
+    """Return the pages without a rule and without a reason for skipping, and the rules and reasons without a page."""
     return pages() ^ {*RULES, *(task for tasks in SKIPPED.values() for task in tasks)}
 
 
@@ -190,7 +190,7 @@ def main() -> int:
         "--log", type=Path, help="write episodes here as they end, and continue from those already here"
     )
     args = parser.parse_args()
-    assert not unaccounted(), f"no entry for {', '.join(unaccounted())}"
+    assert not find_unaccounted(), f"no entry for {', '.join(find_unaccounted())}"
     began = time.monotonic()
     seeds = range(args.first_seed, args.first_seed + args.seeds)
     trials = asyncio.run(run(list(product(args.tasks, ARMS, seeds)), args.jobs, Log(args.log)))

@@ -57,7 +57,7 @@ def measure(cell: Cell) -> list[Search]:
     return [run_search(outline, error, seed) for seed in range(first, first + count)]
 
 
-def summed(outline: str, error: float, found: Sequence[Search], off: Sequence[Search]) -> Row:
+def summarize(outline: str, error: float, found: Sequence[Search], off: Sequence[Search]) -> Row:
     n = len(found)
     differences = [int(one.reached) - int(other.reached) for one, other in zip(found, off, strict=True)]
     mean = sum(differences) / n
@@ -88,10 +88,10 @@ def rows_of(runs: int, first: int, jobs: int) -> list[Row]:
     with ProcessPoolExecutor(jobs) as pool:
         for cell, searches in zip(cells, pool.map(measure, cells), strict=True):
             found[cell[0], cell[1]] += searches
-    return [summed(outline, error, found[outline, error], found["off", 0.0]) for outline, error in arms]
+    return [summarize(outline, error, found[outline, error], found["off", 0.0]) for outline, error in arms]
 
 
-def shown(rows: Sequence[Row]) -> str:
+def format_rows(rows: Sequence[Row]) -> str:
     header = [
         "outline",
         "judge errs",
@@ -133,10 +133,10 @@ def main() -> int:
     inferior = [row.error for row in rows if row.outline == "auto" and row.at_least <= -MARGIN]
     helps = [row.error for row in rows if row.outline == "on" and row.at_least > 0]
     verdict = (
-        f"automatic is {'not inferior to off at any error rate' if not inferior else f'not shown to be as good as off at {inferior}'} "
+        f"automatic is {'not inferior to off at any error rate' if not inferior else f'not format_rows to be as good as off at {inferior}'} "
         f"(margin {MARGIN:g} points); on beats off at {helps or 'no error rate'}"
     )
-    text = f"{shown(rows)}\n\n{verdict}"
+    text = f"{format_rows(rows)}\n\n{verdict}"
     summary: dict[str, object] = {
         "runs": args.runs,
         "first_seed": args.first_seed,

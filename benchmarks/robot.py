@@ -195,7 +195,7 @@ def _misplaced(robot: Robot) -> int:
     return sum(str(one.get("object")).partition("_")[0] != one.get("bin").partition("_")[0] for one in placed)
 
 
-def summed(case: Case, arm: str, trials: list[Trial]) -> Row:
+def summarize(case: Case, arm: str, trials: list[Trial]) -> Row:
     count, reasons = len(trials), [trial.reason for trial in trials]
     return Row(
         case=case.name,
@@ -216,7 +216,7 @@ def run(seeds: int, first_seed: int, jobs: int) -> tuple[list[Row], Replayed]:
     with ProcessPoolExecutor(jobs) as pool:
         trials = list(pool.map(run_trial, wanted, chunksize=max(1, min(5, seeds // jobs))))
     parts = [trials[start : start + seeds] for start in range(0, len(trials), seeds)]
-    rows = [summed(case, arm, part) for (case, arm), part in zip(cells, parts, strict=True)]
+    rows = [summarize(case, arm, part) for (case, arm), part in zip(cells, parts, strict=True)]
     return rows, sum((trial.again for trial in trials), Replayed())
 
 

@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
-from benchmarks.miniwob_tasks.pages import served
+from benchmarks.miniwob_tasks.pages import serve_pages
 from benchmarks.vision_tasks.tasks import FROZEN, TASKS, check_frozen
 from benchmarks.vision_tasks.trial import ARMS, Trial, begin_trials
 
@@ -34,7 +34,7 @@ WANTED = 0.8
 
 async def run(tasks: Sequence[str], seeds: Sequence[int]) -> list[Trial]:
     trials: list[Trial] = []
-    with served() as origin, tempfile.TemporaryDirectory() as folder:
+    with serve_pages() as origin, tempfile.TemporaryDirectory() as folder:
         async with begin_trials(origin, Path(folder)) as attempts:
             for task in tasks:
                 for seed in seeds:

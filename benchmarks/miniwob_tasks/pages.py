@@ -29,7 +29,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served() -> Iterator[str]:
+def serve_pages() -> Iterator[str]:
     """The origin under which the tasks are found while this lasts, at `/miniwob/<task>.html`."""
     handler = partial(_Quiet, directory=str(_folder()))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:

@@ -41,7 +41,7 @@ class Trial:
         return self.reward > 0.999
 
 
-async def tried(episodes: Episodes, task: str, seed: int, arm: Arm) -> Trial:
+async def run_episode(episodes: Episodes, task: str, seed: int, arm: Arm) -> Trial:
     episodes.next(task, seed)
     result = await _run(episodes, task, arm)
     restarts = 0

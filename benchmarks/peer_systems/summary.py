@@ -128,7 +128,7 @@ def format_tables(summary: dict[str, Any]) -> str:
     done = f"{summary['runs']} of {summary['frozen_cells']} frozen cells (digest `{summary['cells']}`) are done."
     header = ["application", "fault", "model", "system", *(title for title, _ in COLUMNS)]
     rows = [[row["app"], row["fault"], row["profile"], row["system"], *_format_cells(row)] for row in summary["rows"]]
-    read_versions = [
+    versions = [
         [name, ", ".join(" ".join(pair) for pair in system["versions"].items()), system["settings"], system["recovery"]]
         for name, system in summary["systems"].items()
     ]
@@ -141,7 +141,7 @@ def format_tables(summary: dict[str, Any]) -> str:
         + (", ".join(summary["not_comparable"]) or "none."),
         "Rows where Midcourse loses:\n\n" + ("\n".join(f"- {loss}" for loss in summary["losses"]) or "None."),
         format_table(header, rows),
-        format_table(["system", "versions", "settings", "after a crash"], read_versions),
+        format_table(["system", "versions", "settings", "after a crash"], versions),
     ]
     return "\n\n".join(parts)
 

@@ -205,10 +205,10 @@ class Worker:
     def _ensure_started(self) -> subprocess.Popen[str]:
         if self._process is None:
             CACHE.mkdir(exist_ok=True)
-            make_command = self.system.make_command()
+            command = self.system.make_command()
             with (CACHE / f"peer-{self.system.folder}.log").open("a") as log:
                 self._process = subprocess.Popen(
-                    make_command,
+                    command,
                     cwd=ROOT,
                     env={**os.environ, "PYTHONUNBUFFERED": "1"},
                     stdin=subprocess.PIPE,
