@@ -61,7 +61,7 @@ class UnreachablePlanner:
 class RefusingArm(Arm):
     """An arm with a controller that refuses every pick."""
 
-    def plan_pick(self, object: str):  # noqa: A002
+    def pick(self, object: str):  # noqa: A002
         return failed("not_permitted", f"'{object}' lies in a zone that this arm must not enter")
 
 
