@@ -22,7 +22,7 @@ from midcourse.replay import list_states, replay
 from midcourse.testing import Answers, Approves, MemoryStore, Scripted
 from midcourse.worlds.simulated import Fault, Shop
 from tests.replay.recording import Recording
-from tests.scenarios.stage import RUN, Post, Stage, crash, example, kept, letter, plan
+from tests.scenarios.stage import RUN, Post, Stage, crash, example, keep_session, letter, plan
 
 FAULTS = ("popup", "slow_load", "done_but_timeout", "stored_but_error", "stored_late")
 MakeStage = Callable[[], Stage]
@@ -101,7 +101,7 @@ async def test_a_fork_is_a_run_like_any_other() -> None:
     assert Recording(opening=again.opening, rows=again.rows, state=again.state).is_identical()
 
 
-@pytest.mark.parametrize("session", [Shop, partial(kept, Shop)], ids=["lost", "kept"])
+@pytest.mark.parametrize("session", [Shop, partial(keep_session, Shop)], ids=["lost", "kept"])
 async def test_it_can_be_resumed(session: Callable[..., Any]) -> None:
     """Also in the session that was brought there, if that outlives the process."""
     make = shop(world=session)
@@ -232,7 +232,7 @@ async def died_while(phase: str) -> Journal:
     await stage.reach(live, phase)
     await stage.reach(live, phase)
     await crash(live)
-    await stage.resumed()
+    await stage.resume()
     return await journal_of(stage.store, RUN)
 
 

@@ -17,7 +17,7 @@ from midcourse.runtimes.temporal.client import RunHandle, connect
 from midcourse.runtimes.temporal.wire import WAKE
 from midcourse.sealing import Key
 from midcourse.store.postgres import PostgresStore
-from tests.runtimes.fleet import Cast, Fleet, effects, kinds, order
+from tests.runtimes.fleet import Cast, Fleet, effects, event_names, order
 from tests.runtimes.test_fleet import YES, asking
 
 pytestmark = pytest.mark.slow
@@ -39,7 +39,7 @@ async def wake(fleet: Fleet, address: str, run_id: str, message: Payload) -> Non
 async def drives(fleet: Fleet, run_id: str) -> int:
     """How often the run was driven, once the supervisor has seen all that it was sent."""
     while True:
-        seen = kinds(await fleet.history(run_id))
+        seen = event_names(await fleet.history(run_id))
         tasks = [kind.removeprefix("WORKFLOW_TASK_") for kind in seen if kind.startswith("WORKFLOW_TASK_")]
         if tasks[-1] == "COMPLETED":
             return seen.count("ACTIVITY_TASK_SCHEDULED")
@@ -49,7 +49,7 @@ async def drives(fleet: Fleet, run_id: str) -> int:
 async def waiting(fleet: Fleet) -> tuple[RunHandle, Cast, Question]:
     cast, person = asking(order())
     handle = await fleet.begin(cast)
-    await fleet.until(handle, "asking")
+    await fleet.wait_for_status(handle, "asking")
     return handle, cast, person.questions[-1]
 
 

@@ -1,4 +1,4 @@
-"""A process that orders a lamp and dies on the way."""
+"""A process that orders a lamp and kills itself at a given boundary."""
 
 import asyncio
 import os
@@ -12,42 +12,42 @@ from midcourse.store.sqlite import SqliteStore
 from midcourse.testing.crash import mortal
 
 
-def _ordering(call) -> bool:
+def _is_order(call) -> bool:
     return call.skill == "place_order"
 
 
-def _dispatching(_run, entry) -> bool:
+def _is_dispatch(_run, entry) -> bool:
     return bool(entry.identity) and entry.outcome is None
 
 
-def _settling(_run, entry) -> bool:
+def _is_outcome(_run, entry) -> bool:
     return bool(entry.identity) and entry.outcome is not None
 
 
-def _ordered(run, event, _commands) -> bool:
+def _is_order_turn(run, event, _commands) -> bool:
     return event.kind == "acted" and bool(event.identity) and event.reason != "held"
 
 
-def _held(_run, event, _commands) -> bool:
+def _is_held_turn(_run, event, _commands) -> bool:
     return event.kind == "acted" and event.reason == "held"
 
 
 STORE = {
-    "turn_of_the_held_order": ("keep", _held),
-    "ledger_says_dispatched": ("write_ledger", _dispatching),
-    "ledger_says_outcome": ("write_ledger", _settling),
-    "turn_of_the_order": ("keep", _ordered),
+    "turn_of_the_held_order": ("keep", _is_held_turn),
+    "ledger_says_dispatched": ("write_ledger", _is_dispatch),
+    "ledger_says_outcome": ("write_ledger", _is_outcome),
+    "turn_of_the_order": ("keep", _is_order_turn),
 }
 WORLD = {
-    "commit_set_is_read": ("commit_set", _ordering),
-    "order_is_sent": ("act", _ordering),
+    "commit_set_is_read": ("commit_set", _is_order),
+    "order_is_sent": ("act", _is_order),
     "doubt_is_barred": ("bar", lambda _command: True),
     "probe_is_asked": ("probe", lambda *_: True),
 }
 BOUNDARIES = [f"{when}:{name}" for name in (*STORE, *WORLD) for when in ("before", "after")]
 
 
-def doomed(agent: Agent, store: SqliteStore, boundary: str) -> Agent:
+def kill_at(agent: Agent, store: SqliteStore, boundary: str) -> Agent:
     when, _, name = boundary.partition(":")
     assert when in ("before", "after")
     side: Callable = mortal
@@ -69,4 +69,4 @@ async def _order(task: str, run_id: str, boundary: str) -> None:
     save_job(job, folder)
     store = SqliteStore(job.settings.home / DATABASE)
     agent = agent_for(job, folder, approver=None)
-    await doomed(agent, store, boundary).run(job.task, run_id=run_id)
+    await kill_at(agent, store, boundary).run(job.task, run_id=run_id)

@@ -1,4 +1,4 @@
-"""A story on either runtime, and what is left of it: every turn without its times, the result, and the world's own log."""
+"""Plays a story on either runtime and collects its turns without times, result, plans, lessons and effects."""
 
 import asyncio
 import json
@@ -23,14 +23,14 @@ from midcourse.ports.world import Call, World
 from midcourse.runtimes.temporal.attributes import status_of
 from midcourse.worlds.base import Outcome
 from midcourse.worlds.simulated.base import SimulatedWorld
-from tests.parity.stories import Story, staged
+from tests.parity.stories import Story, use_real_clock
 from tests.runtimes.fleet import Cast, Fleet
 from tests.scenarios.stage import Post, Stage
 from tests.scenarios.test_recovery import Disk
 
 TIMES = ("at", "sent_at", "timeout", "seconds", "expires_at", "wall_seconds", "audit")
 WITHIN = re.compile(r"within [\d.]+ s")
-STANDING = ("asking", "paused")
+WAITING = ("asking", "paused")
 
 Tell: TypeAlias = Callable[[Request], Awaitable[str]]
 Status: TypeAlias = Callable[[], Awaitable[str]]
@@ -38,6 +38,8 @@ Status: TypeAlias = Callable[[], Awaitable[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class Played:
+    """The comparable records of a run."""
+
     turns: list[tuple[Any, Any]]
     """Each event and the commands that followed from it."""
     result: Any
@@ -45,9 +47,9 @@ class Played:
     plans: list[Any]
     """Every version, with what it was made from."""
     lessons: list[Any]
-    """What memory has after it."""
+    """The lessons in memory after the run."""
     replies: list[str]
-    """What came back to whoever said something."""
+    """The replies to the requests of the cues."""
 
 
 async def play_locally(story: Story, run_id: str, store: Store, memory: Memory) -> Played:
@@ -57,16 +59,16 @@ async def play_locally(story: Story, run_id: str, store: Store, memory: Memory) 
     live = agent.start(stage.task, run_id=run_id)
     standing = "running"
 
-    async def tell(word: Request) -> str:
-        return live.tell(word)
+    async def tell(request: Request) -> str:
+        return live.tell(request)
 
     async def status() -> str:
         return standing
 
-    async with script.told(tell, status):
+    async with script.deliver_cues(tell, status):
         async for turn in live:
             standing = status_of(turn.run)
-    return await script.played(store, memory, run_id, await live.result())
+    return await script.collect(store, memory, run_id, await live.result())
 
 
 async def play_on_fleet(fleet: Fleet, story: Story, run_id: str, memory: Memory) -> Played:
@@ -78,7 +80,7 @@ async def play_on_fleet(fleet: Fleet, story: Story, run_id: str, memory: Memory)
         return (await handle.describe()).status
 
     ports = stage.agent.ports(stage.store, run_id, stage.task)
-    who = Cast(
+    parts = Cast(
         world=script.world,
         planner=script.planner,
         approver=ports.approver,
@@ -92,25 +94,25 @@ async def play_on_fleet(fleet: Fleet, story: Story, run_id: str, memory: Memory)
         closeness_judge=ports.closeness_judge,
         lessons=Lessons(memory=memory),
     )
-    await fleet.begin(who, run_id)
-    async with script.told(handle.tell, status):
+    await fleet.begin(parts, run_id)
+    async with script.deliver_cues(handle.tell, status):
         result = await handle.result()
-    return await script.played(fleet.store, memory, run_id, result)
+    return await script.collect(fleet.store, memory, run_id, result)
 
 
 class Script:
-    """Says at each cue what is to be said, to whichever runtime plays."""
+    """Sends the request of each cue to the runtime at its moment."""
 
     def __init__(self, story: Story) -> None:
-        self.stage: Stage = staged(story.make())
-        self.world = cast(World, _Cued(self.stage.world, self))
-        self.planner: Planner = _Heard(self.stage.planner, self)
+        self.stage: Stage = use_real_clock(story.make())
+        self.world = cast(World, _CuedWorld(self.stage.world, self))
+        self.planner: Planner = _CuedPlanner(self.stage.planner, self)
         self._cues = story.cues
         self._tell: Tell | None = None
         self._replies: list[str] = []
 
     @asynccontextmanager
-    async def told(self, tell: Tell, status: Status) -> AsyncGenerator[None]:
+    async def deliver_cues(self, tell: Tell, status: Status) -> AsyncGenerator[None]:
         self._tell = tell
         watching = asyncio.create_task(self._watch(status))
         try:
@@ -124,36 +126,36 @@ class Script:
     async def cue(self, when: str) -> None:
         for cue in self._cues:
             if cue.when == when:
-                assert self._tell is not None, "somebody listens"
+                assert self._tell is not None, "the run has started"
                 self._replies.append(await self._tell(cue.says(self.stage)))
 
     async def _watch(self, status: Status) -> None:
         for cue in self._cues:
-            if cue.when in STANDING:
+            if cue.when in WAITING:
                 while await status() != cue.when:
                     await asyncio.sleep(0.01)
                 assert self._tell is not None
                 self._replies.append(await self._tell(cue.says(self.stage)))
 
-    async def played(self, store: Store, memory: Memory, run_id: str, result: Result) -> Played:
-        assert len(self._replies) == len(self._cues), "every cue came"
+    async def collect(self, store: Store, memory: Memory, run_id: str, result: Result) -> Played:
+        assert len(self._replies) == len(self._cues), "every cue was delivered"
         return Played(
             turns=[
-                (_timeless(row.event, Event), _timeless(row.commands, tuple[Command, ...]))
+                (_encode_without_times(row.event, Event), _encode_without_times(row.commands, tuple[Command, ...]))
                 for row in await store.journal(run_id)
             ],
-            result=_timeless(result, Result),
+            result=_encode_without_times(result, Result),
             effects=self._effects(),
-            plans=[_timeless(one, PlanVersion) for one in await store.plans(run_id)],
-            lessons=sorted((one.signature, one.track, one.fix.text) for one in await memory.lessons()),
+            plans=[_encode_without_times(plan, PlanVersion) for plan in await store.plans(run_id)],
+            lessons=sorted((lesson.signature, lesson.track, lesson.fix.text) for lesson in await memory.lessons()),
             replies=self._replies,
         )
 
     def _effects(self) -> list[Any]:
-        """By the world's own record."""
+        """The effects in the world's own log."""
         match self.stage.world:
             case SimulatedWorld():
-                return [(one.effect, one.values) for one in self.stage.effects]
+                return [(effect.effect, effect.values) for effect in self.stage.effects]
             case Post() as post:
                 return list(post.letters)
             case Disk() as disk:
@@ -162,8 +164,8 @@ class Script:
                 return []
 
 
-class _Cued:
-    """A world during whose acts something may be said."""
+class _CuedWorld:
+    """A world that reports its acts to the script."""
 
     def __init__(self, world: World, script: Script) -> None:
         self._world = world
@@ -179,8 +181,8 @@ class _Cued:
         return await self._world.act(call)
 
 
-class _Heard:
-    """A planner during whose work something may be said."""
+class _CuedPlanner:
+    """A planner that reports its calls to the script."""
 
     def __init__(self, planner: Planner, script: Script) -> None:
         self._planner = planner
@@ -193,7 +195,7 @@ class _Heard:
         return await self._planner.plan(context)
 
 
-def _timeless(value: object, kind: Any) -> Any:
+def _encode_without_times(value: object, kind: Any) -> Any:
     return _without_times(json.loads(encode(value, kind)))
 
 

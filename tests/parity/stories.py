@@ -1,7 +1,6 @@
-"""The scenarios as stories that any runtime can play: who is in it, and what is said to the run at which moment.
+"""The scenarios as stories for any runtime: stages of `tests/scenarios` on a real clock, with short waits, and requests at cues.
 
-They are the stages of `tests/scenarios` on a real clock, with waits cut short. What is said comes at a cue, not at a time:
-while the n-th act or plan is under way, or once a person is asked or the run is paused.
+A cue is the n-th act or plan of the run, or the moment at which it asks a question or is paused.
 """
 
 import asyncio
@@ -37,11 +36,11 @@ from midcourse.worlds.simulated import Arm, Desktop, Fault
 from midcourse.worlds.simulated.base import SimulatedWorld
 from tests.scenarios.stage import (
     AGAIN,
+    FunctionPlanner,
     Post,
     Stage,
-    Thinking,
     click,
-    endless,
+    endless_stage,
     example,
     letter,
     notepad_of_the_seed,
@@ -79,7 +78,7 @@ Says = Callable[[Stage], Request]
 
 @dataclass(frozen=True, kw_only=True)
 class Cue:
-    """`act 3`: during the third act. `asking`, `paused`: once it is."""
+    """A request to the run. `when` is `act 3` (during the third act), `plan 2`, `asking` or `paused`."""
 
     when: str
     says: Says
@@ -90,7 +89,7 @@ class Story:
     make: Callable[[], Stage]
     cues: tuple[Cue, ...] = ()
     ends: tuple[str, ...] | None = None
-    """How each of its runs ends, where both runtimes might be wrong alike. Later ones know what earlier ones learned."""
+    """The final reason of each run, where both runtimes might be wrong alike. Later runs know the lessons of earlier ones."""
 
     @property
     def runs(self) -> int:
@@ -101,7 +100,7 @@ SOON = 0.05
 
 
 class Pondering:
-    """Comes to no answer from the n-th question on."""
+    """A planner that hangs from the n-th question on."""
 
     def __init__(self, planner: Planner, question: int) -> None:
         self._planner = planner
@@ -114,8 +113,8 @@ class Pondering:
         return await self._planner.plan(context)
 
 
-def staged(stage: Stage) -> Stage:
-    """On a real clock, and nobody waits for long. How long ago the last act was makes no difference."""
+def use_real_clock(stage: Stage) -> Stage:
+    """The stage with a real clock and short waits; probes count at once."""
     if isinstance(stage.world, SimulatedWorld):
         stage.world.keep_time_by(SystemClock())
     task, done = stage.task, stage.task.done_when
@@ -126,8 +125,8 @@ def staged(stage: Stage) -> Stage:
     return replace(stage, task=task, clock=cast(FakeClock, SystemClock()), settings=settings)
 
 
-def impatient(rules: tuple[Rule, ...]) -> list[Rule]:
-    """The same rules, whose probes are to be believed at once: how soon one was asked is not for a slow machine to decide."""
+def settle_at_once(rules: tuple[Rule, ...]) -> list[Rule]:
+    """The same rules with probes that count at once, so that the speed of the machine makes no difference."""
 
     def sooner(step: Any) -> Any:
         return replace(step, probe=replace(step.probe, settles_after=0.0)) if step.probe else step
@@ -137,19 +136,19 @@ def impatient(rules: tuple[Rule, ...]) -> list[Rule]:
 
 def order(*faults: Fault, rules: Callable[[tuple[Rule, ...]], Any] | None = None, **more: Any) -> Stage:
     quick = [replace(fault, seconds=min(fault.seconds, SOON)) for fault in faults]
-    return example("order", faults=quick, rules=lambda r: impatient(tuple(rules(r) if rules else r)), **more)
+    return example("order", faults=quick, rules=lambda r: settle_at_once(tuple(rules(r) if rules else r)), **more)
 
 
-def asked(person: Any, **more: Any) -> Stage:
+def ask(person: Any, **more: Any) -> Stage:
     return order(approver=person, approvals="always", **more)
 
 
-def at(when: str, word: Request) -> Cue:
-    return Cue(when=when, says=lambda _stage: word)
+def cue(when: str, request: Request) -> Cue:
+    return Cue(when=when, says=lambda _stage: request)
 
 
-def decision(verdict: Any, **more: Any) -> Cue:
-    """The answer to the last question."""
+def cue_decision(verdict: Any, **more: Any) -> Cue:
+    """A decision on the last question."""
 
     def says(stage: Stage) -> Request:
         assert isinstance(stage.approver, Posts)
@@ -171,17 +170,17 @@ def collects_what_is_missing(context: PlanningContext) -> PlanDraft:
     return plan(*first, write_what_was_collected(), final=True)
 
 
-def forbidden(person: Any = None, **settings: Any) -> Stage:
-    """Nothing can be written, until somebody says where it can."""
+def unwritable_disk(person: Any = None, **settings: Any) -> Stage:
+    """A disk where writing fails until guidance says where to write."""
     return replace(disk(fails("permission"), written_home_once_guided, **settings), approver=person)
 
 
 def six_letters(person: Any, *second: str, **settings: Any) -> Stage:
-    """And a second plan after the counter was closed."""
+    """Letters, and a second plan after the counter was closed."""
     return Stage(world=Post(closed=1), planner=letters_after_a_failure(*second), approver=person, settings=settings)
 
 
-def openly(stage: Stage) -> Stage:
+def without_done_when(stage: Stage) -> Stage:
     return replace(stage, task=replace(stage.task, done_when=None))
 
 
@@ -197,7 +196,7 @@ STORIES: dict[str, Story] = {
     ),
     "a detour that is given up": Story(make=lambda: opening_settings(*SIX, detour_iterations=3)),
     "a detour that is paused": Story(
-        make=lambda: opening_settings(*SIX), cues=(at("act 3", PAUSE), at("paused", RESUME))
+        make=lambda: opening_settings(*SIX), cues=(cue("act 3", PAUSE), cue("paused", RESUME))
     ),
     # tasks that ship
     "order": Story(make=order),
@@ -238,7 +237,7 @@ STORIES: dict[str, Story] = {
     ),
     # with an outline
     "bookmarks": Story(make=bookmarks),
-    "bookmarks, guided": Story(make=bookmarks, cues=(at("act 2", Guided(text="Look in the manager")),)),
+    "bookmarks, guided": Story(make=bookmarks, cues=(cue("act 2", Guided(text="Look in the manager")),)),
     "bookmarks, progress that bounces": Story(make=lambda: wandering(ScriptedProgress(*SEED))),
     "bookmarks, going round with a monitor": Story(make=circling),
     "bookmarks, going round with a monitor that sees plans": Story(
@@ -256,23 +255,23 @@ STORIES: dict[str, Story] = {
     "the same failure again": Story(make=lambda: Stage(world=Arm(), planner=SamePlan([pick("blue_cup"), AGAIN]))),
     "a click that nothing comes of": Story(make=lambda: example("notepad", planner=SamePlan([DEAD_ICON]))),
     "nothing but __replan__": Story(make=lambda: example("notepad", planner=SamePlan([AGAIN]))),
-    "garbled": Story(make=lambda: Stage(world=Desktop(), planner=Thinking(garbled_at_first))),
+    "garbled": Story(make=lambda: Stage(world=Desktop(), planner=FunctionPlanner(garbled_at_first))),
     "never makes sense": Story(make=lambda: Stage(world=Desktop(), planner=SamePlan([click("no_such_zone")]))),
     # ceilings
-    "endless": Story(make=lambda: endless(max_segments=6)),
-    "too many tokens": Story(make=lambda: endless(Cost(calls=1, tokens=900), max_tokens=5000, plan_tokens=1000)),
+    "endless": Story(make=lambda: endless_stage(max_segments=6)),
+    "too many tokens": Story(make=lambda: endless_stage(Cost(calls=1, tokens=900), max_tokens=5000, plan_tokens=1000)),
     "few calls": Story(make=lambda: order(max_calls=2)),
     # approvals
-    "approved": Story(make=lambda: asked(Approves())),
-    "rejected": Story(make=lambda: asked(Rejects())),
+    "approved": Story(make=lambda: ask(Approves())),
+    "rejected": Story(make=lambda: ask(Rejects())),
     "rejected with guidance": Story(
         make=lambda: (lambda stage: replace(stage, planner=Obliging(stage.planner)))(
-            asked(Answers(replace(NO, guidance="Make it two, please"), YES))
+            ask(Answers(replace(NO, guidance="Make it two, please"), YES))
         )
     ),
-    "approved later": Story(make=lambda: asked(Posts()), cues=(decision("approved"),)),
-    "rejected later": Story(make=lambda: asked(Posts()), cues=(decision("rejected", by="Ada"),)),
-    "nobody answers": Story(make=lambda: asked(Posts(), approval_seconds=4.0)),
+    "approved later": Story(make=lambda: ask(Posts()), cues=(cue_decision("approved"),)),
+    "rejected later": Story(make=lambda: ask(Posts()), cues=(cue_decision("rejected", by="Ada"),)),
+    "nobody answers": Story(make=lambda: ask(Posts(), approval_seconds=4.0)),
     "the basket changes": Story(make=lambda: ordering(Meanwhile(three_lamps, YES, YES))),
     "several letters": Story(
         make=lambda: Stage(
@@ -282,7 +281,9 @@ STORIES: dict[str, Story] = {
         )
     ),
     "one approval for all days": Story(
-        make=lambda: Stage(world=Post(closed=3), planner=Thinking(every_day), approver=Approves(doubt="happened"))
+        make=lambda: Stage(
+            world=Post(closed=3), planner=FunctionPlanner(every_day), approver=Approves(doubt="happened")
+        )
     ),
     "a form that is turned down": Story(
         make=lambda: order(rules=lambda rules: map(forgets_the_address, rules), approver=Rejects())
@@ -307,8 +308,8 @@ STORIES: dict[str, Story] = {
         )
     ),
     "taken over": Story(
-        make=lambda: Stage(world=Post(), planner=Thinking(done_once_taken_over), approver=Posts()),
-        cues=(decision("take_over", by="ada"), at("paused", RESUME)),
+        make=lambda: Stage(world=Post(), planner=FunctionPlanner(done_once_taken_over), approver=Posts()),
+        cues=(cue_decision("take_over", by="ada"), cue("paused", RESUME)),
     ),
     "six letters, one of them changed": Story(
         make=lambda: six_letters(Approves(doubt="happened"), *SIX_PEOPLE[:3], "Margaret", *SIX_PEOPLE[4:])
@@ -322,8 +323,8 @@ STORIES: dict[str, Story] = {
     "four eyes": Story(
         make=lambda: (
             lambda stage: replace(stage, task=replace(stage.task, by="ada", agreement=Agreement(four_eyes=True)))
-        )(asked(Posts())),
-        cues=(decision("approved", by="ada"), decision("approved", by="grace")),
+        )(ask(Posts())),
+        cues=(cue_decision("approved", by="ada"), cue_decision("approved", by="grace")),
     ),
     "rules before modes": Story(
         make=lambda: Stage(
@@ -372,41 +373,41 @@ STORIES: dict[str, Story] = {
     "MEDIUM failure that counts as HIGH": Story(make=lambda: disk(OF_SEVERITY["MEDIUM"])),
     "replanning is off": Story(make=lambda: disk(auto_replan=False), ends=("replan_exhausted",)),
     "a person after two replans": Story(
-        make=lambda: forbidden(Answers(Decision(verdict="go_on", guidance="use /home")), human_after=2),
+        make=lambda: unwritable_disk(Answers(Decision(verdict="go_on", guidance="use /home")), human_after=2),
         ends=("plan_complete",),
     ),
     "a person after two replans, later": Story(
-        make=lambda: forbidden(Posts(), human_after=2),
-        cues=(decision("go_on", guidance="use /home"),),
+        make=lambda: unwritable_disk(Posts(), human_after=2),
+        cues=(cue_decision("go_on", guidance="use /home"),),
         ends=("plan_complete",),
     ),
-    "a person stops it": Story(make=lambda: forbidden(Rejects(), human_after=1), ends=("needs_human",)),
-    "no person is there": Story(make=lambda: forbidden(human_after=1), ends=("needs_human",)),
+    "a person stops it": Story(make=lambda: unwritable_disk(Rejects(), human_after=1), ends=("needs_human",)),
+    "no person is there": Story(make=lambda: unwritable_disk(human_after=1), ends=("needs_human",)),
     "no plan ever helped": Story(
         make=lambda: disk(fails("jammed", "no room on '/srv'"), lesson_stop_after=2, lesson_tries=0),
         ends=("replan_exhausted", "replan_exhausted", "structural_failure"),
     ),
     # people interfere
-    "paused while acting": Story(make=order, cues=(at("act 3", PAUSE), at("paused", RESUME))),
-    "paused while ordering": Story(make=order, cues=(at("act 5", PAUSE), at("paused", RESUME))),
-    "paused while planning": Story(make=order, cues=(at("plan 2", PAUSE), at("paused", RESUME))),
-    "paused and resumed at once": Story(make=order, cues=(at("act 2", PAUSE), at("act 2", RESUME))),
-    "cancelled while acting": Story(make=order, cues=(at("act 3", CANCEL),)),
-    "cancelled while ordering": Story(make=order, cues=(at("act 5", CANCEL),)),
-    "cancelled while in doubt": Story(make=lambda: order(Fault(kind="stored_but_error")), cues=(at("act 5", CANCEL),)),
+    "paused while acting": Story(make=order, cues=(cue("act 3", PAUSE), cue("paused", RESUME))),
+    "paused while ordering": Story(make=order, cues=(cue("act 5", PAUSE), cue("paused", RESUME))),
+    "paused while planning": Story(make=order, cues=(cue("plan 2", PAUSE), cue("paused", RESUME))),
+    "paused and resumed at once": Story(make=order, cues=(cue("act 2", PAUSE), cue("act 2", RESUME))),
+    "cancelled while acting": Story(make=order, cues=(cue("act 3", CANCEL),)),
+    "cancelled while ordering": Story(make=order, cues=(cue("act 5", CANCEL),)),
+    "cancelled while in doubt": Story(make=lambda: order(Fault(kind="stored_but_error")), cues=(cue("act 5", CANCEL),)),
     "cancelled while planning": Story(
         make=lambda: (lambda stage: replace(stage, planner=Pondering(stage.planner, 2)))(order()),
-        cues=(at("plan 2", CANCEL),),
+        cues=(cue("plan 2", CANCEL),),
     ),
-    "cancelled while asked": Story(make=lambda: asked(Posts()), cues=(at("asking", CANCEL),)),
-    "cancelled while paused": Story(make=order, cues=(at("act 1", PAUSE), at("paused", CANCEL))),
+    "cancelled while asked": Story(make=lambda: ask(Posts()), cues=(cue("asking", CANCEL),)),
+    "cancelled while paused": Story(make=order, cues=(cue("act 1", PAUSE), cue("paused", CANCEL))),
     "paused while asked": Story(
-        make=lambda: asked(Posts()), cues=(at("asking", PAUSE), decision("approved"), at("paused", RESUME))
+        make=lambda: ask(Posts()), cues=(cue("asking", PAUSE), cue_decision("approved"), cue("paused", RESUME))
     ),
-    "guided": Story(make=order, cues=(at("act 1", Guided(text="Be quick")),)),
+    "guided": Story(make=order, cues=(cue("act 1", Guided(text="Be quick")),)),
     "guided out of a loop": Story(
-        make=lambda: openly(example("notepad", planner=Thinking(stuck_until_guided))),
-        cues=(at("act 1", Guided(text="Use the keyboard")),),
+        make=lambda: without_done_when(example("notepad", planner=FunctionPlanner(stuck_until_guided))),
+        cues=(cue("act 1", Guided(text="Use the keyboard")),),
     ),
-    "answers to no question": Story(make=order, cues=(at("act 1", ApprovalDecided(question=7, verdict="approved")),)),
+    "answers to no question": Story(make=order, cues=(cue("act 1", ApprovalDecided(question=7, verdict="approved")),)),
 }

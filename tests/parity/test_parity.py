@@ -1,4 +1,4 @@
-"""Every story, local on both stores and once in a fleet: the same events, commands, plans, lessons, result and effects."""
+"""Every story gives the same events, commands, plans, lessons, result and effects locally on both stores and in a fleet."""
 
 import secrets
 from collections.abc import AsyncGenerator
@@ -19,14 +19,14 @@ from tests.parity.stories import STORIES
 from tests.runtimes.fleet import Fleet
 
 PATIENT = Placement(heartbeat_seconds=120.0)
-"""However slow the machine is, no worker is taken for lost."""
+"""Long enough that no worker counts as lost on a slow machine."""
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stores:
-    """Of one story. Each play has a memory of its own, which all runs of the story share."""
+    """The stores of one story. Each runtime has its own memory, shared by all runs of the story."""
 
     file: SqliteStore
     file_memory: Memory
@@ -62,9 +62,9 @@ async def test_every_runtime_tells_the_same_story(
     story = STORIES[name]
     for number in range(story.runs):
         run_id = f"{name.replace(' ', '-')}-{number}"
-        there = await play_on_fleet(fleet, story, run_id, stores.fleet_memory)
-        here = await play_locally(story, run_id, stores.file, stores.file_memory)
-        assert there.turns == here.turns
-        assert there == here
-        assert here == await play_locally(story, run_id, stores.database, stores.database.memory("ann"))
-        assert story.ends is None or here.result["final_reason"] == story.ends[number]
+        on_fleet = await play_on_fleet(fleet, story, run_id, stores.fleet_memory)
+        local = await play_locally(story, run_id, stores.file, stores.file_memory)
+        assert on_fleet.turns == local.turns
+        assert on_fleet == local
+        assert local == await play_locally(story, run_id, stores.database, stores.database.memory("ann"))
+        assert story.ends is None or local.result["final_reason"] == story.ends[number]

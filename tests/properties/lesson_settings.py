@@ -8,7 +8,7 @@ from midcourse.domain.records.lesson import Embedding
 from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.testing import Scripted
 from tests.harness import Shop, draft, steps
-from tests.properties.played import NUDGE, play, shows, stubborn
+from tests.properties.played import NUDGE, failing_shop, play, register
 
 
 def stuck() -> Scripted:
@@ -32,7 +32,7 @@ async def experienced(runs: int, **settings: Any) -> SqliteMemory:
     return memory
 
 
-@shows
+@register
 async def lessons() -> None:
     off = await experienced(6, lessons=False)
     assert not off.path.exists()
@@ -40,7 +40,7 @@ async def lessons() -> None:
     assert len(await on.lessons()) == 1
 
 
-@shows
+@register
 async def lesson_stop_after() -> None:
     memory = await experienced(2)
     usual = await play(stuck(), full(), memory=memory, lesson_tries=0)
@@ -50,7 +50,7 @@ async def lesson_stop_after() -> None:
     assert (early.reason, early.result.planner_calls) == ("structural_failure", 1)
 
 
-@shows
+@register
 async def lesson_tries() -> None:
     memory = await experienced(2)
     stops = await play(stuck(), full(), memory=memory, lesson_stop_after=2, lesson_tries=0)
@@ -58,7 +58,7 @@ async def lesson_tries() -> None:
     assert stops.result.planner_calls == 1 < tries.result.planner_calls
 
 
-@shows
+@register
 async def lesson_similarity() -> None:
     class Points:
         async def embed(self, text: str) -> Embedding:
@@ -69,7 +69,7 @@ async def lesson_similarity() -> None:
         Scripted(steps(NUDGE), steps(draft("name", "fill", text="Ada"))), full(), memory=memory, embedder=Points()
     )
     for least in (0.7, 0.9):
-        planner, shop = stuck(), stubborn("rejected")
+        planner, shop = stuck(), failing_shop("rejected")
         await play(planner, shop, memory=memory, embedder=Points(), lesson_similarity=least)
         seen.append(any(context.recovery and context.recovery.similar for context in planner.contexts))
     assert seen == [True, False]

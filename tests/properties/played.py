@@ -1,4 +1,4 @@
-"""One run under settings as a user writes them, and planners and worlds that show what a setting changes."""
+"""Runs under settings given as text, as a user writes them, and planners and worlds that show the effect of a setting."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -55,9 +55,9 @@ async def play(
     outliner: Outliner | None = None,
     **settings: object,
 ) -> Played:
-    """One run under these settings, given as the text that a user would write."""
+    """Play one run under these settings, given as the text that a user would write."""
     shop, clock = world or Shop(), FakeClock(START)
-    chosen = Settings.load(overrides={name: _as_text(value) for name, value in settings.items()})
+    chosen = Settings.load(overrides={name: _format(value) for name, value in settings.items()})
     agent = Agent(
         world=shop,
         planner=planner,
@@ -75,15 +75,15 @@ async def play(
     return Played(result=await live.result(), turns=turns, seconds=clock.now() - START, world=shop)
 
 
-def _as_text(value: object) -> str:
+def _format(value: object) -> str:
     return value if isinstance(value, str) else str(value).lower()
 
 
-# --- planners and worlds that bring a setting out
+# --- planners and worlds that show the effect of a setting
 
 
-class Onwards:
-    """Goes from screen to screen for ever: every plan is a step that changes something, and then the rest."""
+class EndlessPlanner:
+    """Never finishes: every plan is one step that changes the screen, then a replan."""
 
     def __init__(self, **cost: int) -> None:
         self.cost = Cost(calls=1, **cost)
@@ -94,15 +94,15 @@ class Onwards:
         return PlanDraft(steps=(NUDGE, draft(REPLAN)), cost=self.cost)
 
 
-class Astray:
-    """Tries something new each time, and never gets there."""
+class AimlessDetourPlanner:
+    """Makes a new try each time and never reaches the target."""
 
     async def plan_try(self, context: DetourContext) -> TryDraft:
         return TryDraft(step=draft("name", "fill", text=f"idea {context.label}"), options=(Option(name="more"),))
 
 
-class Inventive:
-    """Has another idea each time."""
+class NewIdeaPlanner:
+    """Plans a different step each time."""
 
     def __init__(self) -> None:
         self.ideas = 0
@@ -112,8 +112,8 @@ class Inventive:
         return steps(draft("name", "fill", text=f"idea {self.ideas}"))
 
 
-def stubborn(reason: str, status: Any = "failed") -> Shop:
-    """A shop where nothing works, always for the same reason."""
+def failing_shop(reason: str, status: Any = "failed") -> Shop:
+    """A shop where every call fails for the same reason."""
     shop = Shop()
     shop.on_call = lambda name: Outcome(status=status, reason=reason, detail="no")
     return shop
@@ -123,6 +123,6 @@ Demonstration = Callable[[], Awaitable[None]]
 DEMONSTRATIONS: dict[str, Demonstration] = {}
 
 
-def shows(demonstration: Demonstration) -> Demonstration:
+def register(demonstration: Demonstration) -> Demonstration:
     DEMONSTRATIONS[demonstration.__name__] = demonstration
     return demonstration

@@ -24,12 +24,12 @@ from tests.properties import lesson_settings, recovery_settings  # noqa: F401 - 
 from tests.properties.played import (
     DEMONSTRATIONS,
     NUDGE,
-    Astray,
-    Inventive,
-    Onwards,
+    AimlessDetourPlanner,
+    EndlessPlanner,
+    NewIdeaPlanner,
+    failing_shop,
     play,
-    shows,
-    stubborn,
+    register,
 )
 
 SHOWN_ELSEWHERE = {"home", "agent", "embedder", "embedder_base_url", "images", "retention_days", *MODEL_SETTINGS}
@@ -39,18 +39,20 @@ what: tests/llm/test_settings.py, test_embeddings.py and test_planner_images.py.
 # --- ceilings
 
 
-@shows
+@register
 async def max_calls() -> None:
-    usual, few = await play(Onwards()), await play(Onwards(), max_calls=3)
+    usual, few = await play(EndlessPlanner()), await play(EndlessPlanner(), max_calls=3)
     assert usual.result.planner_calls > 3
     assert (few.reason, few.result.planner_calls) == ("budget_exhausted", 3)
 
 
-@shows
+@register
 async def detour_iterations() -> None:
     elsewhere = SamePlan([draft(REACH, expect=Expectation(checks=(SurfaceMatches(pattern="Nowhere"),)))])
     for most in (10, 2, 0):
-        played = await play(elsewhere, detour_planner=Astray(), detour_iterations=most, max_calls=60, max_replans=0)
+        played = await play(
+            elsewhere, detour_planner=AimlessDetourPlanner(), detour_iterations=most, max_calls=60, max_replans=0
+        )
         assert len(played.commands(PlanTry)) == most
 
 
@@ -58,7 +60,7 @@ def asks(turn: Progress, role: str) -> bool:
     return any(isinstance(command, Advise) and command.role == role for command in turn.commands)
 
 
-@shows
+@register
 async def outline() -> None:
     """How many plans there were when an outline was drawn, if one was."""
     drawn: dict[str, list[int]] = {}
@@ -70,7 +72,7 @@ async def outline() -> None:
     assert drawn == {"off": [], "on": [0], "auto": [2]}
 
 
-@shows
+@register
 async def monitor() -> None:
     """How many plans there were when the path was reviewed, if it was."""
     reviewed: dict[str, list[int]] = {}
@@ -81,31 +83,31 @@ async def monitor() -> None:
     assert reviewed == {"off": [], "path": [1, 2], "proposals": [1, 1, 2, 2, 3]}
 
 
-@shows
+@register
 async def max_tokens() -> None:
-    usual = await play(Onwards(tokens=100), plan_tokens=100)
-    few = await play(Onwards(tokens=100), plan_tokens=100, max_tokens=250)
+    usual = await play(EndlessPlanner(tokens=100), plan_tokens=100)
+    few = await play(EndlessPlanner(tokens=100), plan_tokens=100, max_tokens=250)
     assert usual.result.planner_calls > 2
     assert (few.reason, few.result.planner_calls, few.result.budget.tokens) == ("budget_exhausted", 2, 200)
 
 
-@shows
+@register
 async def max_cost_usd() -> None:
-    usual = await play(Onwards(microusd=100_000), plan_cost_usd=0.1)
-    few = await play(Onwards(microusd=100_000), plan_cost_usd=0.1, max_cost_usd=0.25)
+    usual = await play(EndlessPlanner(microusd=100_000), plan_cost_usd=0.1)
+    few = await play(EndlessPlanner(microusd=100_000), plan_cost_usd=0.1, max_cost_usd=0.25)
     assert usual.result.planner_calls > 2
     assert (few.reason, few.result.planner_calls, few.result.budget.cost_usd) == ("budget_exhausted", 2, 0.2)
 
 
-@shows
+@register
 async def max_wall_seconds() -> None:
-    usual = await play(SamePlan([NUDGE]), stubborn("grasp_slipped"))
-    short = await play(SamePlan([NUDGE]), stubborn("grasp_slipped"), max_wall_seconds=5)
+    usual = await play(SamePlan([NUDGE]), failing_shop("grasp_slipped"))
+    short = await play(SamePlan([NUDGE]), failing_shop("grasp_slipped"), max_wall_seconds=5)
     assert usual.result.executions == 4
     assert (short.reason, short.result.executions) == ("budget_exhausted", 2)
 
 
-@shows
+@register
 async def deadline_seconds() -> None:
     usual = await play(SamePlan([ORDER_PENS]), approver=Posts())
     short = await play(SamePlan([ORDER_PENS]), approver=Posts(), deadline_seconds=60)
@@ -113,37 +115,37 @@ async def deadline_seconds() -> None:
     assert (short.reason, short.seconds) == ("deadline_exceeded", 60.0)
 
 
-@shows
+@register
 async def max_segments() -> None:
-    usual, few = await play(Onwards()), await play(Onwards(), max_segments=2)
+    usual, few = await play(EndlessPlanner()), await play(EndlessPlanner(), max_segments=2)
     assert (usual.reason, usual.result.budget.segments) == ("budget_exhausted", 20)
     assert (few.reason, few.result.budget.segments) == ("budget_exhausted", 2)
 
 
-@shows
+@register
 async def max_replans() -> None:
-    usual = await play(Inventive(), stubborn("rejected"), max_error_replans=5)
-    few = await play(Inventive(), stubborn("rejected"), max_replans=1)
+    usual = await play(NewIdeaPlanner(), failing_shop("rejected"), max_error_replans=5)
+    few = await play(NewIdeaPlanner(), failing_shop("rejected"), max_replans=1)
     assert (usual.reason, usual.result.replans) == ("replan_exhausted", 5)
     assert (few.reason, few.result.replans) == ("replan_exhausted", 1)
 
 
-@shows
+@register
 async def max_error_replans() -> None:
-    usual = await play(Inventive(), stubborn("rejected"))
-    few = await play(Inventive(), stubborn("rejected"), max_error_replans=1)
+    usual = await play(NewIdeaPlanner(), failing_shop("rejected"))
+    few = await play(NewIdeaPlanner(), failing_shop("rejected"), max_error_replans=1)
     assert usual.result.budget.error_replans == 3
     assert few.result.budget.error_replans == 1
 
 
-@shows
+@register
 async def max_step_retries() -> None:
-    usual = await play(SamePlan([NUDGE]), stubborn("busy"))
-    few = await play(SamePlan([NUDGE]), stubborn("busy"), max_step_retries=1)
+    usual = await play(SamePlan([NUDGE]), failing_shop("busy"))
+    few = await play(SamePlan([NUDGE]), failing_shop("busy"), max_step_retries=1)
     assert (usual.result.executions, few.result.executions) == (4, 2)
 
 
-@shows
+@register
 async def max_plan_steps() -> None:
     fills = [draft("name", "fill", text=f"{n}") for n in range(3)]
     usual, short = await play(SamePlan(fills)), await play(Scripted(steps(*fills), steps(fills[2])), max_plan_steps=2)
@@ -151,20 +153,20 @@ async def max_plan_steps() -> None:
     assert (short.result.planner_calls, short.result.steps) == (2, 3)
 
 
-@shows
+@register
 async def max_reopenings() -> None:
     class Vanishing(Shop):
         def look(self) -> Any:
             return Unseen(reason="world_lost") if self.looks > 0 else super().look()
 
-    usual, once = await play(Onwards(), Vanishing()), await play(Onwards(), Vanishing(), max_reopenings=1)
+    usual, once = await play(EndlessPlanner(), Vanishing()), await play(EndlessPlanner(), Vanishing(), max_reopenings=1)
     assert (usual.reason, len(usual.commands(OpenWorld))) == ("world_lost", 4)
     assert (once.reason, len(once.commands(OpenWorld))) == ("world_lost", 2)
 
 
-@shows
+@register
 async def count_extensions() -> None:
-    usual, counted = await play(Onwards()), await play(Onwards(), count_extensions=True)
+    usual, counted = await play(EndlessPlanner()), await play(EndlessPlanner(), count_extensions=True)
     assert usual.result.extensions == 19
     assert (counted.reason, counted.result.extensions) == ("replan_exhausted", 5)
 
@@ -172,7 +174,7 @@ async def count_extensions() -> None:
 # --- what is planned
 
 
-@shows
+@register
 async def visible_plans() -> None:
     class Doors(Shop):
         def look(self) -> Any:
@@ -185,18 +187,18 @@ async def visible_plans() -> None:
     assert (fixed.reason, fixed.result.planner_calls, fixed.result.steps) == ("plan_complete", 1, 2)
 
 
-@shows
+@register
 async def replan_admission() -> None:
-    usual = await play(SamePlan([NUDGE]), stubborn("rejected"))
-    stuck = await play(SamePlan([NUDGE]), stubborn("rejected"), replan_admission=False)
+    usual = await play(SamePlan([NUDGE]), failing_shop("rejected"))
+    stuck = await play(SamePlan([NUDGE]), failing_shop("rejected"), replan_admission=False)
     assert (usual.reason, usual.result.executions) == ("replan_no_change", 1)
     assert (stuck.reason, stuck.result.executions) == ("replan_exhausted", 4)
 
 
-@shows
+@register
 async def structural_stop() -> None:
-    usual = await play(Inventive(), stubborn("unreachable", "unreachable"))
-    patient = await play(Inventive(), stubborn("unreachable", "unreachable"), structural_stop=False)
+    usual = await play(NewIdeaPlanner(), failing_shop("unreachable", "unreachable"))
+    patient = await play(NewIdeaPlanner(), failing_shop("unreachable", "unreachable"), structural_stop=False)
     assert (usual.reason, usual.result.replans) == ("structural_failure", 0)
     assert (patient.reason, patient.result.replans) == ("replan_exhausted", 3)
 
@@ -204,7 +206,7 @@ async def structural_stop() -> None:
 # --- people
 
 
-@shows
+@register
 async def approvals() -> None:
     asked, unasked = Approves(), Approves()
     await play(SamePlan([ORDER_PENS]), approver=asked)
@@ -213,7 +215,7 @@ async def approvals() -> None:
     assert free.world.orders == ["pens"]
 
 
-@shows
+@register
 async def approval_policy() -> None:
     rules = Path("approvals.toml")
     rules.write_text('[[rules]]\nask = "always"\nskill = "fill"\n')
@@ -224,7 +226,7 @@ async def approval_policy() -> None:
     assert (len(usual.questions), len(ruled.questions)) == (0, 1)
 
 
-@shows
+@register
 async def approval_seconds() -> None:
     usual = await play(SamePlan([ORDER_PENS]), approver=Posts())
     short = await play(SamePlan([ORDER_PENS]), approver=Posts(), approval_seconds=30)
@@ -235,34 +237,34 @@ async def approval_seconds() -> None:
 # --- what things cost
 
 
-@shows
+@register
 async def look_calls() -> None:
     free, paid = await play(SamePlan([NUDGE, NUDGE])), await play(SamePlan([NUDGE, NUDGE]), look_calls=1)
     assert free.result.budget.calls == 1
     assert paid.result.budget.calls == 3
 
 
-@shows
+@register
 async def final_looks() -> None:
     each = await play(SamePlan([NUDGE, NUDGE, NUDGE]), look_calls=1)
     last = await play(SamePlan([NUDGE, NUDGE, NUDGE]), look_calls=1, final_looks="last")
     assert (each.result.budget.calls, last.result.budget.calls) == (4, 2)
 
 
-@shows
+@register
 async def plan_tokens() -> None:
-    unforeseen = await play(Onwards(tokens=50), max_tokens=1000)
-    foreseen = await play(Onwards(tokens=50), max_tokens=1000, plan_tokens=300)
+    unforeseen = await play(EndlessPlanner(tokens=50), max_tokens=1000)
+    foreseen = await play(EndlessPlanner(tokens=50), max_tokens=1000, plan_tokens=300)
     assert (unforeseen.reason, unforeseen.result.planner_calls) == ("budget_exhausted", 1)
     assert unforeseen.result.budget.overrun.tokens == 50
     assert (foreseen.reason, foreseen.result.planner_calls) == ("budget_exhausted", 15)
     assert foreseen.result.budget.overrun.tokens == 0
 
 
-@shows
+@register
 async def plan_cost_usd() -> None:
-    unforeseen = await play(Onwards(microusd=50), max_cost_usd=0.001)
-    foreseen = await play(Onwards(microusd=50), max_cost_usd=0.001, plan_cost_usd=0.0003)
+    unforeseen = await play(EndlessPlanner(microusd=50), max_cost_usd=0.001)
+    foreseen = await play(EndlessPlanner(microusd=50), max_cost_usd=0.001, plan_cost_usd=0.0003)
     assert (unforeseen.result.planner_calls, unforeseen.result.budget.overrun.microusd) == (1, 50)
     assert (foreseen.result.planner_calls, foreseen.result.budget.overrun.microusd) == (15, 0)
 
@@ -284,7 +286,7 @@ class Slow(Shop):
         return await super().act(call)
 
 
-@shows
+@register
 async def act_timeout_seconds() -> None:
     usual = await play(SamePlan([NUDGE]), Slow(act=0.1))
     hasty = await play(SamePlan([NUDGE]), Slow(act=0.1), act_timeout_seconds=0.02)
@@ -293,7 +295,7 @@ async def act_timeout_seconds() -> None:
     assert hasty.world.title == "Shop"
 
 
-@shows
+@register
 async def look_timeout_seconds() -> None:
     usual = await play(SamePlan([NUDGE]), Slow(look=0.1))
     hasty = await play(SamePlan([NUDGE]), Slow(look=0.1), look_timeout_seconds=0.02)
@@ -301,7 +303,7 @@ async def look_timeout_seconds() -> None:
     assert (hasty.reason, len(hasty.commands(Observe))) == ("world_lost", 4)
 
 
-@shows
+@register
 async def plan_timeout_seconds() -> None:
     class Thinking:
         async def plan(self, context: PlanningContext) -> PlanDraft:
@@ -313,7 +315,7 @@ async def plan_timeout_seconds() -> None:
     assert hasty.reason == "outage"
 
 
-@shows
+@register
 async def reuse() -> None:
     seen = Expectation(checks=(SurfaceMatches(pattern="Shop!"),))
     usual = [await play(SamePlan([NUDGE]), done_when=seen) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""The promises over whole runs in made-up worlds, with whatever planner, judged by the world's own log."""
+"""The promises hold over whole runs in random worlds with random planners, judged by the world's own log."""
 
 import asyncio
 from collections import Counter
@@ -22,8 +22,8 @@ from midcourse.runtimes.driver import Driver
 from midcourse.testing import Erring, Garbage
 from tests.harness import Bench
 from tests.properties.adversary import Turn
+from tests.properties.random_world import InformedApprover, RandomPages, RandomPlanner, RandomWorld
 from tests.properties.test_event_orders import Failures, Permits, acting_on
-from tests.properties.wonderland import Plot, Wanderer, Witness, Wonderland
 
 SEEDS = st.integers(min_value=0, max_value=2**32)
 GENEROUS = Limits(
@@ -34,25 +34,27 @@ UNWATCHED = replace(GENEROUS, approvals="never")
 
 
 @dataclass(kw_only=True)
-class Story:
-    """One run in one made-up world, and everything that can be said of it afterwards."""
+class SimulatedRun:
+    """One run in a random world, with its records."""
 
     seed: int
     limits: Limits = GENEROUS
     planner: Planner | None = None
     calm: bool = False
-    keeps: bool = True
+    keeps_session: bool = True
     fences: bool = True
-    world: Wonderland = field(init=False)
+    world: RandomWorld = field(init=False)
     bench: Bench = field(init=False)
 
     def __post_init__(self) -> None:
-        self.world = Wonderland(Plot(seed=self.seed, calm=self.calm), keeps=self.keeps, fences=self.fences)
-        self.witness = Witness(self.world, self.seed)
+        self.world = RandomWorld(
+            RandomPages(seed=self.seed, calm=self.calm), keeps_session=self.keeps_session, fences=self.fences
+        )
+        self.approver = InformedApprover(self.world, self.seed)
         self.bench = Bench(
             world=self.world,
-            planner=self.planner or Wanderer(self.seed),
-            approver=self.witness,
+            planner=self.planner or RandomPlanner(self.seed),
+            approver=self.approver,
             task=Task(goal="wander", limits=self.limits),
         )
 
@@ -60,11 +62,11 @@ class Story:
         return asyncio.run(self.bench.run())
 
     def run_with_deaths(self, moments: list[int]) -> Result:
-        """The process dies at these moments, each time in the middle of something, and another one goes on."""
+        """Kill the process at each of these moments, in the middle of a call, and let another process resume the run."""
         self.world.dies_at = moments
-        return asyncio.run(self._live_and_die(len(moments) + 1))
+        return asyncio.run(self._run_lives(len(moments) + 1))
 
-    async def _live_and_die(self, lives: int) -> Result:
+    async def _run_lives(self, lives: int) -> Result:
         for life in range(lives + 1):
             runtime = Driver(self.bench.ports, self.bench.history.append)
             body = asyncio.create_task(runtime.begin(self.bench.first()) if life == 0 else runtime.resume())
@@ -74,7 +76,7 @@ class Story:
             except asyncio.CancelledError:
                 continue
             return await self.bench.result()
-        raise AssertionError("it never came to an end")
+        raise AssertionError("the run never ended")
 
     @property
     def turns(self) -> list[Turn]:
@@ -86,8 +88,8 @@ class Story:
         return turns
 
 
-async def check_horizon(story: Story) -> None:
-    """1: whatever was touched was visible when the plan was made, and a transition is where a plan ends."""
+async def check_horizon(story: SimulatedRun) -> None:
+    """1: every zone acted on was visible when the plan was made, and a plan ends at a transition."""
     store = story.bench.store
     plans = await store.plans("run")
     for plan in plans:
@@ -105,8 +107,8 @@ async def check_horizon(story: Story) -> None:
     assert set(story.world.touched) <= planned
 
 
-def check_deeds(story: Story, result: Result) -> None:
-    """2 and 6: nothing irreversible twice; what nobody could decide was left to a person."""
+def check_effects(story: SimulatedRun, result: Result) -> None:
+    """2 and 6: no irreversible effect happens twice; an undecided one is left to a person."""
     twice = [effect for effect, times in Counter(story.world.effects).items() if times > 1]
     assert not twice, f"{twice} in {story.world.effects}"
     if result.success:
@@ -117,8 +119,8 @@ def check_deeds(story: Story, result: Result) -> None:
         assert result.final_reason in given_up or any(question.about == "happened" for question in asked)
 
 
-def check_seen(story: Story) -> None:
-    """5: nothing was done on a screen that was not seen just now."""
+def check_seen(story: SimulatedRun) -> None:
+    """5: no act follows a stale observation."""
     for turn in story.turns:
         for _ in turn.sent(Act):
             step = acting_on(turn.after)
@@ -127,7 +129,7 @@ def check_seen(story: Story) -> None:
 
 
 def check_budget(result: Result, run: Run) -> None:
-    """4: within every ceiling."""
+    """4: the run stays within every ceiling."""
     used = result.budget
     assert used.calls <= used.max_calls
     assert used.segments <= used.max_segments
@@ -138,11 +140,11 @@ def check_budget(result: Result, run: Run) -> None:
     assert run.budget.reserved == FREE
 
 
-def check_all(story: Story, result: Result) -> None:
+def check_all(story: SimulatedRun, result: Result) -> None:
     asyncio.run(_check_all(story, result))
 
 
-async def _check_all(story: Story, result: Result) -> None:
+async def _check_all(story: SimulatedRun, result: Result) -> None:
     run, _ = await story.bench.store.load("run")
     assert is_over(run)
     assert isinstance(run.phase, Ended)
@@ -150,16 +152,18 @@ async def _check_all(story: Story, result: Result) -> None:
     assert result.final_reason != "internal_error"
     assert result.final_detail
     await check_horizon(story)
-    check_deeds(story, result)
+    check_effects(story, result)
     check_seen(story)
     check_budget(result, run)
 
 
 @given(SEEDS)
 def test_a_wanderer_keeps_every_promise(seed: int) -> None:
-    """1 to 7 and 10, with a person who is asked, under all kinds of limits, in calm worlds too."""
+    """Promises 1 to 7 and 10, with an approver, under random limits, also in worlds without faults."""
     chance = Random(seed)
-    story = Story(seed=seed, calm=chance.random() < 0.2, limits=GENEROUS if chance.random() < 0.6 else narrow(chance))
+    story = SimulatedRun(
+        seed=seed, calm=chance.random() < 0.2, limits=GENEROUS if chance.random() < 0.6 else make_narrow_limits(chance)
+    )
     check_all(story, story.run())
     failures, permits = Failures(), Permits()
     for turn in story.turns:
@@ -167,10 +171,10 @@ def test_a_wanderer_keeps_every_promise(seed: int) -> None:
         if story.limits.approvals == "always":
             permits.check(turn)
     if story.limits.approvals == "always":
-        assert all(effect in story.witness.allowed for effect in story.world.effects), "7: nobody was asked"
+        assert all(effect in story.approver.allowed for effect in story.world.effects), "7: nobody was asked"
 
 
-def narrow(chance: Random) -> Limits:
+def make_narrow_limits(chance: Random) -> Limits:
     return Limits(
         max_calls=chance.choice((1, 2, 5, 9)),
         max_segments=chance.choice((1, 2, 4)),
@@ -187,9 +191,9 @@ def narrow(chance: Random) -> Limits:
 
 @given(SEEDS)
 def test_a_wanderer_whom_nobody_watches_keeps_every_promise(seed: int) -> None:
-    """In a world that fences, and in one that cannot."""
+    """In a world that can bar late acts, and in one that cannot."""
     fences = seed % 3 != 0
-    story = Story(seed=seed, limits=UNWATCHED, fences=fences)
+    story = SimulatedRun(seed=seed, limits=UNWATCHED, fences=fences)
     result = story.run()
     if not fences:
         story.world.settle()
@@ -201,18 +205,18 @@ def test_a_wanderer_whom_nobody_watches_keeps_every_promise(seed: int) -> None:
 
 @given(SEEDS)
 def test_a_bad_planner_breaks_no_promise(seed: int) -> None:
-    """One that errs, and one that emits garbage: its costs too may be anything, and then the run ends."""
+    """A planner that errs, or one that emits garbage: its costs may be garbage, too, which ends the run."""
     chance = Random(seed)
     garbage = chance.random() < 0.5
-    planner = Garbage(seed) if garbage else Erring(Wanderer(seed), 0.6, seed)
-    story = Story(seed=seed, planner=planner, limits=chance.choice((GENEROUS, UNWATCHED)))
+    planner = Garbage(seed) if garbage else Erring(RandomPlanner(seed), 0.6, seed)
+    story = SimulatedRun(seed=seed, planner=planner, limits=chance.choice((GENEROUS, UNWATCHED)))
     result = story.run()
     if not garbage or result.budget.overrun == FREE:
         check_all(story, result)
     else:
         assert result.final_reason != "internal_error"
         asyncio.run(check_horizon(story))
-        check_deeds(story, result)
+        check_effects(story, result)
 
 
 # --- the process dies
@@ -220,26 +224,26 @@ def test_a_bad_planner_breaks_no_promise(seed: int) -> None:
 
 @given(SEEDS, st.lists(st.integers(min_value=1, max_value=60), min_size=1, max_size=4, unique=True))
 def test_nothing_irreversible_happens_twice_whenever_the_process_dies(seed: int, moments: list[int]) -> None:
-    """In the session as it was, and in a new one."""
-    story = Story(seed=seed, limits=UNWATCHED, keeps=seed % 2 == 0)
+    """Resumed in the same session or in a new one."""
+    story = SimulatedRun(seed=seed, limits=UNWATCHED, keeps_session=seed % 2 == 0)
     check_all(story, story.run_with_deaths(moments))
 
 
 class Killed(BaseException):
-    """The process is gone between two turns."""
+    """The process is killed between two turns."""
 
 
 @given(SEEDS, st.integers(min_value=1, max_value=60))
 def test_a_run_goes_on_from_any_turn(seed: int, turn: int) -> None:
-    """Killed right after a turn was written down, before anything that it commands was begun."""
-    story = Story(seed=seed)
+    """Killed right after a turn was stored, before any of its commands was started."""
+    story = SimulatedRun(seed=seed)
 
     def listen(progress: Progress) -> None:
         story.bench.history.append(progress)
         if len(story.bench.history) == turn:
             raise Killed
 
-    async def both_lives() -> Result:
+    async def run_twice() -> Result:
         try:
             await Driver(story.bench.ports, listen).begin(story.bench.first())
         except Killed:
@@ -248,16 +252,16 @@ def test_a_run_goes_on_from_any_turn(seed: int, turn: int) -> None:
                 await Driver(story.bench.ports, story.bench.history.append).resume()
         return await story.bench.result()
 
-    check_all(story, asyncio.run(both_lives()))
+    check_all(story, asyncio.run(run_twice()))
 
 
 @pytest.mark.slow
 def test_stories_are_worth_telling() -> None:
-    """The worlds above do have orders, doubts, questions, deaths and ends of many kinds in them."""
+    """The random runs above contain orders, doubts, questions and many kinds of ends."""
     ends: Counter[str] = Counter()
     seen: Counter[str] = Counter()
     for seed in range(120):
-        story = Story(seed=seed)
+        story = SimulatedRun(seed=seed)
         result = story.run()
         ends[result.final_reason] += 1
         seen["effects"] += len(story.world.effects)
@@ -272,6 +276,6 @@ def test_stories_are_worth_telling() -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_same_seed_tells_the_same_story(seed: int) -> None:
-    one, other = Story(seed=seed), Story(seed=seed)
-    assert one.run() == other.run()
-    assert one.world.effects == other.world.effects
+    first, second = SimulatedRun(seed=seed), SimulatedRun(seed=seed)
+    assert first.run() == second.run()
+    assert first.world.effects == second.world.effects

@@ -21,7 +21,7 @@ from midcourse.worlds.simulated import Fault
 from midcourse.worlds.simulated.faults import FaultKind
 from tests.harness import REPLAN_STEP, a_step
 from tests.replay.recording import Recorder, recorded, recording_of
-from tests.scenarios.stage import AGAIN, WORLDS, Stage, crash, endless, example, plan, press
+from tests.scenarios.stage import AGAIN, WORLDS, Stage, crash, endless_stage, example, plan, press
 
 KINDS: tuple[FaultKind, ...] = (
     "popup",
@@ -70,7 +70,7 @@ async def test_so_is_a_run_that_was_paused_guided_crashed_and_resumed() -> None:
     live.pause()
     await stage.reach(live, "paused")
     await crash(live)
-    played = await stage.resumed()
+    played = await stage.resume()
     assert played.result.success
     assert (await recording_of(stage)).is_identical()
 
@@ -190,7 +190,7 @@ async def test_it_says_what_would_have_been_saved_and_lost() -> None:
 
 async def test_a_replan_too_many() -> None:
     """The issue's own example: `--set max_replans=2`."""
-    stage = endless(max_segments=8, max_replans=5, count_extensions=True)
+    stage = endless_stage(max_segments=8, max_replans=5, count_extensions=True)
     recording, _ = await recorded(stage)
     again = recording.again(max_replans=2)
     assert again.verdict == "ends_earlier"
@@ -257,7 +257,7 @@ async def test_whether_nobody_asked_would_have_gone_well_is_not_known() -> None:
 
 
 async def test_a_raised_limit_at_which_the_recording_ended() -> None:
-    recording, _ = await recorded(endless(max_segments=3))
+    recording, _ = await recorded(endless_stage(max_segments=3))
     again = recording.again(max_segments=9)
     assert again.verdict == "not_recorded"
     assert "the recorded run ended there (budget_exhausted, all 3 segments are used up)" in again.detail
@@ -265,7 +265,7 @@ async def test_a_raised_limit_at_which_the_recording_ended() -> None:
 
 
 async def test_another_ceiling_at_the_same_point() -> None:
-    recording, _ = await recorded(endless(max_segments=3, wrap_up_at=1.0))
+    recording, _ = await recorded(endless_stage(max_segments=3, wrap_up_at=1.0))
     again = recording.again(max_segments=9, max_calls=3)
     assert again.verdict == "same_course"
     assert again.detail.startswith("it would have ended at the same point, as budget_exhausted, 3 of 3 calls")
@@ -410,7 +410,7 @@ def test_no_limit_goes_unnoticed() -> None:
 
 async def test_a_long_run_is_replayed_in_no_time() -> None:
     planner = Scripted(plan(press("Win", transition=True), AGAIN))
-    stage = replace(endless(max_segments=150, max_calls=1000, max_wall_seconds=1e6), planner=planner)
+    stage = replace(endless_stage(max_segments=150, max_calls=1000, max_wall_seconds=1e6), planner=planner)
     recording, _ = await recorded(stage)
     assert len(recording.rows) > 400
     began = time.process_time()

@@ -34,10 +34,10 @@ async def approved(fleet: Fleet) -> str:
     approver = Posts()
     async with fleet.worker():
         handle = await fleet.begin(replace(order(approvals="always"), approver=approver))
-        await fleet.until(handle, "asking")
+        await fleet.wait_for_status(handle, "asking")
         await handle.pause()
         await handle.answer(approver.questions[-1], Decision(verdict="approved"))
-        await fleet.until(handle, "paused")
+        await fleet.wait_for_status(handle, "paused")
         await handle.resume()
         await handle.result()
     return handle.run_id
@@ -61,7 +61,7 @@ async def expired(fleet: Fleet) -> str:
 async def cancelled(fleet: Fleet) -> str:
     async with fleet.worker():
         handle = await fleet.begin(replace(order(approvals="always"), approver=Posts()))
-        await fleet.until(handle, "asking")
+        await fleet.wait_for_status(handle, "asking")
         await fleet.execution(handle.run_id).cancel()
         await handle.result()
     return handle.run_id

@@ -1,4 +1,4 @@
-"""A worker in a process of its own that is killed, or stops itself, at one moment of an order.
+"""A worker process that kills or freezes itself at one moment of an order.
 
 python -m tests.runtimes.doomed_worker kill "before it is sent"
 """
@@ -37,11 +37,13 @@ MOMENTS = (
 
 @dataclass(kw_only=True)
 class Fate:
+    """The moment at which the process sends itself a signal, once."""
+
     moment: str
     signal: signal.Signals
     met: bool = False
 
-    def at(self, moment: str) -> None:
+    def strike_at(self, moment: str) -> None:
         if moment == self.moment and not self.met:
             self.met = True
             os.kill(os.getpid(), self.signal)
@@ -51,6 +53,8 @@ UNHARMED = Fate(moment="never", signal=signal.SIGKILL)
 
 
 class DoomedWorld:
+    """A world that meets its fate around the act of the order."""
+
     def __init__(self, world: World, fate: Fate) -> None:
         self._world = world
         self._fate = fate
@@ -61,9 +65,9 @@ class DoomedWorld:
     async def act(self, call: Call) -> Outcome:
         if call.skill != "place_order":
             return await self._world.act(call)
-        self._fate.at("before it is sent")
+        self._fate.strike_at("before it is sent")
         outcome = await self._world.act(call)
-        self._fate.at("after it was sent")
+        self._fate.strike_at("after it was sent")
         return outcome
 
 
@@ -80,6 +84,8 @@ class DoomedStore:
 
 
 class DoomedBatch:
+    """Records that meet their fate around the ledger entry and the turn of the order."""
+
     def __init__(self, batch: Records, fate: Fate) -> None:
         self._batch = batch
         self._fate = fate
@@ -89,13 +95,13 @@ class DoomedBatch:
 
     async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
         if entry.identity and entry.outcome is None:
-            self._fate.at("before it is on record")
+            self._fate.strike_at("before it is on record")
         await self._batch.write_ledger(run_id, entry)
 
     async def keep(self, run: Run, event: Event, commands: tuple[Command, ...], **fence: Any) -> None:
         await self._batch.keep(run, event, commands, **fence)
         if isinstance(event, Acted) and event.identity and event.dispatched:
-            self._fate.at("after it was written down")
+            self._fate.strike_at("after it was written down")
 
 
 def worker(fleet: Fleet, home: Path, fate: Fate = UNHARMED) -> FleetWorker:

@@ -1,4 +1,4 @@
-"""A small fleet in this process: a worker and a client of a real server, and runs whose worlds are within reach."""
+"""A small fleet in this process: a worker and a client of a real Temporal server, and runs with worlds in memory."""
 
 import asyncio
 import secrets
@@ -34,14 +34,14 @@ from midcourse.testing import Approves
 from midcourse.worlds.simulated import Fault, Happened, Shop
 from midcourse.worlds.simulated.base import SimulatedWorld
 from tests.harness import Safe
-from tests.scenarios.stage import kept
+from tests.scenarios.stage import keep_session
 
 QUICK = Placement(heartbeat_seconds=2.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cast:
-    """Whom a run meets."""
+    """The world, planner, approver and other ports of a run."""
 
     world: World
     planner: Planner
@@ -91,7 +91,7 @@ class Fleet:
             reflector=cast.reflector or RuleReflector(),
         )
 
-    def enter(self, cast: Cast, run_id: str = "") -> Run:
+    def add_run(self, cast: Cast, run_id: str = "") -> Run:
         run = new_run(
             cast.task,
             run_id or f"r-{secrets.token_hex(4)}",
@@ -101,9 +101,9 @@ class Fleet:
         return run
 
     async def begin(self, cast: Cast, run_id: str = "") -> RunHandle:
-        return await self.runs.begin(self.enter(cast, run_id), cast.task, world=cast.world.name)
+        return await self.runs.begin(self.add_run(cast, run_id), cast.task, world=cast.world.name)
 
-    async def until(self, handle: RunHandle, status: str) -> None:
+    async def wait_for_status(self, handle: RunHandle, status: str) -> None:
         async with asyncio.timeout(600):
             while (await handle.describe()).status != status:
                 await asyncio.sleep(0.02)
@@ -119,7 +119,7 @@ class Fleet:
         )
 
     def execution(self, run_id: str) -> WorkflowHandle[Any, Any]:
-        """As the engine knows it."""
+        """The Temporal workflow of a run."""
         return self.client.get_workflow_handle(workflow_id(self.tenant, run_id))
 
     async def history(self, run_id: str) -> WorkflowHistory:
@@ -127,19 +127,19 @@ class Fleet:
 
 
 def order(*faults: Fault, **limits: Any) -> Cast:
-    """The task that ships, its shop in this process, and in a session that another worker finds as it was."""
+    """The task `order` with its shop in this process, in a session that another worker can attach to."""
     job = load_job("order", {})
     task = replace(job.task, limits=replace(job.task.limits, **limits))
-    world = kept(Shop, faults=faults, **job.file.world.options)
+    world = keep_session(Shop, faults=faults, **job.file.world.options)
     return Cast(world=world, planner=planner_for(job.file.planner), task=task)
 
 
 def effects(cast: Cast) -> tuple[Happened, ...]:
-    """What the world itself says has happened."""
+    """The effects in the world's own log."""
     assert isinstance(cast.world, SimulatedWorld)
     return cast.world.effects.present(float("inf"))
 
 
-def kinds(history: WorkflowHistory) -> list[str]:
-    """The events of a history by their names: `ACTIVITY_TASK_SCHEDULED`."""
+def event_names(history: WorkflowHistory) -> list[str]:
+    """The names of a history's events, such as `ACTIVITY_TASK_SCHEDULED`."""
     return [EventType.Name(event.event_type).removeprefix("EVENT_TYPE_") for event in history.events]

@@ -24,7 +24,7 @@ from midcourse.runtimes.temporal.client import RunBroken
 from midcourse.runtimes.temporal.supervisor import SupervisorWorkflow
 from midcourse.runtimes.temporal.wire import Placement, queue_of
 from midcourse.runtimes.temporal.worker import RUNNER
-from tests.runtimes.fleet import Fleet, effects, kinds, order
+from tests.runtimes.fleet import Fleet, effects, event_names, order
 from tests.runtimes.test_supervisor import asking, journal
 
 pytestmark = pytest.mark.slow
@@ -49,11 +49,11 @@ async def test_a_run_of_many_executions_is_asked_and_done_once(fleet: Fleet) -> 
     cast, approver = asking()
     async with fleet.worker(drivers=1):
         handle = await fleet.begin(cast)
-        await fleet.until(handle, "asking")
-        assert kinds(await fleet.history(handle.run_id)).count("ACTIVITY_TASK_SCHEDULED") == 1
+        await fleet.wait_for_status(handle, "asking")
+        assert event_names(await fleet.history(handle.run_id)).count("ACTIVITY_TASK_SCHEDULED") == 1
         assert await handle.pause() == ""
         assert await handle.answer(approver.questions[-1], YES) == ""
-        await fleet.until(handle, "paused")
+        await fleet.wait_for_status(handle, "paused")
         assert await handle.resume() == ""
         assert (await handle.result()).final_reason == "goal_reached"
         listed = [one.run async for one in fleet.runs.runs()]
@@ -88,7 +88,7 @@ async def test_supervisors_that_do_not_fit_into_memory_are_replayed(fleet: Fleet
     async with fleet.worker(supervisors=2):
         handles = [await fleet.begin(cast) for cast, _ in scenes]
         for handle in handles:
-            await fleet.until(handle, "asking")
+            await fleet.wait_for_status(handle, "asking")
         for handle, (_, approver) in zip(handles, scenes, strict=True):
             assert await handle.answer(approver.questions[-1], YES) == ""
         ends = [(await handle.result()).final_reason for handle in handles]
@@ -115,10 +115,10 @@ async def test_an_execution_that_is_cancelled_while_no_worker_has_it_cancels_the
     async with Worker(
         fleet.client, task_queue=queue_of(fleet.tenant), workflows=[SupervisorWorkflow], workflow_runner=RUNNER
     ):
-        while "ACTIVITY_TASK_SCHEDULED" not in kinds(await fleet.history(handle.run_id)):
+        while "ACTIVITY_TASK_SCHEDULED" not in event_names(await fleet.history(handle.run_id)):
             await asyncio.sleep(0.02)
         await fleet.execution(handle.run_id).cancel()
-        while kinds(await fleet.history(handle.run_id)).count("ACTIVITY_TASK_SCHEDULED") < 2:
+        while event_names(await fleet.history(handle.run_id)).count("ACTIVITY_TASK_SCHEDULED") < 2:
             await asyncio.sleep(0.02)
     async with fleet.worker():
         assert (await handle.result()).final_reason == "cancelled"
@@ -140,7 +140,7 @@ async def test_a_run_continues_under_another_director(fleet: Fleet) -> None:
     with patch.dict(ENTER, {AskPlanner: hesitate}):
         async with fleet.worker():
             handle = await fleet.begin(cast)
-            await fleet.until(handle, "asking")
+            await fleet.wait_for_status(handle, "asking")
     rows = await fleet.store.journal(handle.run_id)
     assert replay(await fleet.store.opening(handle.run_id), rows).verdict != "identical", "the directors differ"
     async with fleet.worker():
@@ -208,7 +208,7 @@ async def test_a_bug_of_the_director_breaks_the_execution_and_is_not_tried_for_e
 
 async def test_a_run_that_was_entered_and_never_started_is_started_by_resume(fleet: Fleet) -> None:
     cast = order()
-    run = fleet.enter(cast)
+    run = fleet.add_run(cast)
     await fleet.store.begin(run, cast.task)
     async with fleet.worker():
         assert await fleet.runs.resume(run.id, world="shop") == ""

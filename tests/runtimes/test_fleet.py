@@ -67,7 +67,7 @@ async def test_a_session_that_is_gone_is_opened_anew_and_planned_for_again(fleet
     cast, person = asking(replace(order(), world=Shop(**options)))
     async with fleet.worker():
         handle = await fleet.begin(cast)
-        await fleet.until(handle, "asking")
+        await fleet.wait_for_status(handle, "asking")
     async with fleet.worker():
         assert await handle.answer(person.questions[-1], YES) == ""
         assert (await handle.result()).final_reason == "goal_reached"
@@ -129,7 +129,7 @@ async def test_nothing_of_a_sealed_run_can_be_read_in_the_engine(fleet: Fleet, t
     cast, person = asking(order())
     async with fleet.worker():
         handle = await fleet.begin(cast)
-        await fleet.until(handle, "asking")
+        await fleet.wait_for_status(handle, "asking")
         assert await handle.guide("Mind the step") == ""
         other = replace(person.questions[-1], id=99)
         assert await handle.answer(other, YES) == f"question 99 is not open; question {person.questions[-1].id} is"
@@ -151,7 +151,7 @@ async def test_runs_are_found_by_how_they_stand(fleet: Fleet) -> None:
         done = await fleet.begin(order(), "done")
         await done.result()
         waiting = await fleet.begin(cast, "waiting")
-        await fleet.until(waiting, "asking")
+        await fleet.wait_for_status(waiting, "asking")
         found = await waiting.describe()
         assert found == Listed(run="waiting", status="asking", world="shop", final_reason="")
         async with asyncio.timeout(600):

@@ -7,7 +7,7 @@ from midcourse.ports.planner import PlanDraft
 from midcourse.testing import Scripted
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
 from tests.runtimes.fleet import Cast, Fleet
-from tests.scenarios.stage import AGAIN, click, kept, plan
+from tests.scenarios.stage import AGAIN, click, keep_session, plan
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,9 @@ class Turnstile(BaseWorld):
 async def test_history_and_transitions_do_not_grow_with_the_steps(fleet: Fleet, steps_a_plan: int) -> None:
     plans = [plan(*[click("gate")] * steps_a_plan, AGAIN)] * (STEPS // steps_a_plan)
     async with fleet.worker():
-        who = Cast(world=kept(Turnstile), planner=Scripted(*plans, PlanDraft(verdict="done")), task=Task(goal="Count"))
+        who = Cast(
+            world=keep_session(Turnstile), planner=Scripted(*plans, PlanDraft(verdict="done")), task=Task(goal="Count")
+        )
         handle = await fleet.begin(who)
         result = await handle.result()
     assert (result.final_reason, result.executions) == ("plan_complete", STEPS)

@@ -57,7 +57,7 @@ class Barring:
 
 async def begun(fleet: Fleet) -> tuple[Cast, str]:
     cast = order()
-    run = fleet.enter(cast)
+    run = fleet.add_run(cast)
     await fleet.store.begin(run, cast.task)
     return cast, run.id
 

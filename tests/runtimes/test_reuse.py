@@ -8,7 +8,7 @@ from midcourse.store.postgres import PostgresStore
 from midcourse.worlds.simulated import Erp
 from tests.harness import Safe
 from tests.runtimes.fleet import Cast, Fleet, effects
-from tests.scenarios.stage import kept
+from tests.scenarios.stage import keep_session
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,7 @@ OTHER: Pairs = (
 
 def invoice(store: PostgresStore, inputs: Pairs = ()) -> Cast:
     job = with_inputs(load_job("invoice", {}), inputs)
-    world = kept(Erp, **job.file.world.options)
+    world = keep_session(Erp, **job.file.world.options)
     vault = Safe(password="lovelace")
     return Cast(world=world, planner=planner_for(job.file.planner), task=job.task, vault=vault, segments=store.segments)
 

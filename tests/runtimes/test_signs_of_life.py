@@ -6,8 +6,8 @@ from dataclasses import replace
 from midcourse.domain.task import Task
 from midcourse.testing import Scripted
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
-from tests.runtimes.fleet import Cast, Fleet, kinds
-from tests.scenarios.stage import click, kept, plan
+from tests.runtimes.fleet import Cast, Fleet, event_names
+from tests.scenarios.stage import click, keep_session, plan
 
 HEARTBEAT = 1.5
 
@@ -28,9 +28,9 @@ class Gate(BaseWorld):
 
 async def test_a_step_may_take_longer_than_a_worker_may_be_silent(fleet: Fleet) -> None:
     fleet.placement = replace(fleet.placement, heartbeat_seconds=HEARTBEAT)
-    cast = Cast(world=kept(Gate), planner=Scripted(plan(click("gate"), final=True)), task=Task(goal="Open it"))
+    cast = Cast(world=keep_session(Gate), planner=Scripted(plan(click("gate"), final=True)), task=Task(goal="Open it"))
     async with fleet.worker():
         handle = await fleet.begin(cast)
         result = await handle.result()
     assert (result.final_reason, result.executions) == ("plan_complete", 1)
-    assert "ACTIVITY_TASK_TIMED_OUT" not in kinds(await fleet.history(handle.run_id))
+    assert "ACTIVITY_TASK_TIMED_OUT" not in event_names(await fleet.history(handle.run_id))

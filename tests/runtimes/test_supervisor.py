@@ -15,7 +15,7 @@ from midcourse.runtimes.temporal import driving
 from midcourse.runtimes.temporal.wire import Placement
 from midcourse.store.postgres import PostgresStore
 from midcourse.testing import Posts
-from tests.runtimes.fleet import Cast, Fleet, effects, kinds, order
+from tests.runtimes.fleet import Cast, Fleet, effects, event_names, order
 
 pytestmark = pytest.mark.slow
 
@@ -55,7 +55,7 @@ async def test_an_order_is_placed_once_and_everything_is_stored(fleet: Fleet) ->
     assert [(one.id, one.phase, one.final_reason) for one in await fleet.store.runs()] == [
         (handle.run_id, "ended", "goal_reached")
     ]
-    assert kinds(await fleet.history(handle.run_id)).count("ACTIVITY_TASK_SCHEDULED") == 1
+    assert event_names(await fleet.history(handle.run_id)).count("ACTIVITY_TASK_SCHEDULED") == 1
 
 
 async def test_a_fleet_without_workers_is_noticed_and_takes_messages(fleet: Fleet) -> None:
@@ -76,7 +76,7 @@ async def test_a_question_waits_for_its_answer_and_takes_no_other(fleet: Fleet) 
     cast, approver = asking()
     async with fleet.worker():
         handle = await fleet.begin(cast)
-        await fleet.until(handle, "asking")
+        await fleet.wait_for_status(handle, "asking")
         (question,) = approver.questions
         before = await fleet.history(handle.run_id)
         other = question.id + 1
@@ -96,10 +96,10 @@ async def test_pause_guidance_and_resume_are_in_the_journal_at_their_places(flee
     cast, approver = asking()
     async with fleet.worker():
         handle = await fleet.begin(cast)
-        await fleet.until(handle, "asking")
+        await fleet.wait_for_status(handle, "asking")
         assert await handle.pause() == ""
         assert await handle.answer(approver.questions[-1], YES) == ""
-        await fleet.until(handle, "paused")
+        await fleet.wait_for_status(handle, "paused")
         assert await handle.guide("Be quick") == ""
         assert effects(cast) == ()
         assert await handle.resume() == ""
@@ -130,7 +130,7 @@ async def test_a_cancel_ends_the_run_and_writes_its_result(fleet: Fleet, through
     cast, _ = asking()
     async with fleet.worker():
         handle = await fleet.begin(cast)
-        await fleet.until(handle, "asking")
+        await fleet.wait_for_status(handle, "asking")
         if through == "a message":
             assert await handle.cancel() == ""
         else:
@@ -146,7 +146,7 @@ async def test_an_approval_needs_no_worker_and_no_signal(fleet: Fleet, monkeypat
     cast, approver = asking()
     async with fleet.worker():
         handle = await fleet.begin(cast)
-        await fleet.until(handle, "asking")
+        await fleet.wait_for_status(handle, "asking")
     posted = await fleet.store.post(handle.run_id, await decision(fleet, handle.run_id))
     assert (posted.number, posted.resting) == (1, True)
     async with fleet.worker():
@@ -161,7 +161,7 @@ async def test_a_worker_with_one_connection_hears_messages(fleet: Fleet, postgre
         fleet.store = store
         async with fleet.worker():
             handle = await fleet.begin(cast)
-            await fleet.until(handle, "asking")
+            await fleet.wait_for_status(handle, "asking")
             assert await handle.answer(approver.questions[-1], YES) == ""
             assert (await handle.result()).final_reason == "goal_reached"
 
@@ -188,7 +188,7 @@ async def test_a_run_in_slices_is_the_same_run(fleet: Fleet) -> None:
         assert (await handle.result()).final_reason == "goal_reached"
     assert len(effects(cast)) == 1
     assert "resumed" not in await journal(fleet, handle.run_id)
-    assert kinds(await fleet.history(handle.run_id)).count("ACTIVITY_TASK_SCHEDULED") > 3
+    assert event_names(await fleet.history(handle.run_id)).count("ACTIVITY_TASK_SCHEDULED") > 3
 
 
 async def test_no_message_is_lost_with_half_of_all_wake_ups(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,7 @@ async def test_no_message_is_lost_with_half_of_all_wake_ups(fleet: Fleet, monkey
     async def play() -> None:
         cast, _ = asking()
         handle = await fleet.begin(cast)
-        await fleet.until(handle, "asking")
+        await fleet.wait_for_status(handle, "asking")
         for number in range(8):
             await asyncio.sleep(chance.random() * 0.1)
             if chance.random() < 0.5:
@@ -233,7 +233,7 @@ async def test_a_question_expires_without_a_timer_of_its_own(fleet: Fleet, monke
         ("rejected", 0)
     ] * 3
     for handle in handles:
-        happened = kinds(await fleet.history(handle.run_id))
+        happened = event_names(await fleet.history(handle.run_id))
         assert "TIMER_STARTED" not in happened
         assert happened.count("WORKFLOW_EXECUTION_SIGNALED") == 1
 

@@ -1,4 +1,4 @@
-"""Where the scenarios are played: worlds with faults to order, planners that are listened to, time that costs nothing."""
+"""The stage of the scenarios: a run in this process with simulated worlds and faults, recorded planners, and a fake clock."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,6 +37,7 @@ from midcourse.worlds.simulated.base import SimulatedWorld
 WORLDS: dict[str, Callable[..., World]] = {world.name: world for world in (Arm, Desktop, Erp, Quest, Shop, Web)}
 RUN = "run-1"
 AGAIN = Draft(zone=REPLAN)
+"""The step `__replan__`."""
 
 
 def press(key: str, **more: Any) -> Draft:
@@ -67,7 +68,7 @@ def letter(to: str) -> Draft:
 
 
 class Post(BaseWorld):
-    """Letters that cannot be called back, and a counter that is closed for the first `closed` visits."""
+    """A world that sends letters, irreversibly, and whose counter is closed for the first `closed` visits."""
 
     def __init__(self, *, closed: int = 0) -> None:
         super().__init__()
@@ -86,8 +87,8 @@ class Post(BaseWorld):
         return failed("closed", f"closed on day {day}") if day < self._closed else None
 
 
-def kept(world: Callable[..., BaseWorld], **options: Any) -> BaseWorld:
-    """This world with a session that outlives whoever works it: another process finds it as it was."""
+def keep_session(world: Callable[..., BaseWorld], **options: Any) -> BaseWorld:
+    """This world with a session that survives its process: another process can attach to it."""
     assert isinstance(world, type)
 
     class Kept(world):
@@ -103,8 +104,8 @@ def kept(world: Callable[..., BaseWorld], **options: Any) -> BaseWorld:
     return Kept(**options)
 
 
-class Thinking:
-    """A planner as a function of what it is told."""
+class FunctionPlanner:
+    """A planner made of a function of its context."""
 
     def __init__(self, think: Callable[[PlanningContext], PlanDraft]) -> None:
         self._think = think
@@ -113,8 +114,8 @@ class Thinking:
         return self._think(context)
 
 
-class Listened:
-    """Another planner's answers, and what it was told each time."""
+class RecordingPlanner:
+    """A planner that records the contexts that it passes to another planner."""
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
@@ -127,7 +128,7 @@ class Listened:
 
 @dataclass(frozen=True, kw_only=True)
 class Played:
-    """A run that is over: its result, every turn of it, its plans, and what the planner was told."""
+    """A finished run: its result, turns and plans, and the contexts of the planner."""
 
     result: Result
     turns: tuple[Progress, ...]
@@ -136,12 +137,12 @@ class Played:
 
     @property
     def ended(self) -> tuple[bool, bool, str]:
-        """Success, verified, and why it ended."""
+        """Success, verified and the final reason."""
         return self.result.success, self.result.verified, self.result.final_reason
 
     @property
     def phases(self) -> list[str]:
-        """What was awaited, turn by turn."""
+        """The phase after each turn."""
         return [turn.run.phase.kind for turn in self.turns]
 
     @property
@@ -158,13 +159,13 @@ class Played:
 
     @property
     def calls(self) -> list[tuple[str, int]]:
-        """Every answer that cost model calls, and how many."""
+        """The kind and the number of model calls of every answer that cost any."""
         answers = [turn.event for turn in self.turns if isinstance(turn.event, Answer)]
         return [(answer.kind, answer.cost.calls) for answer in answers if answer.cost.calls]
 
     @property
     def most_committed(self) -> Cost:
-        """The highest that spent and reserved together ever were, each for itself."""
+        """The maximum of spent plus reserved, for calls, tokens and money separately."""
         committed = [turn.run.budget.committed for turn in self.turns]
         return Cost(
             calls=max(cost.calls for cost in committed),
@@ -179,7 +180,7 @@ class Played:
 
 @dataclass(kw_only=True)
 class Stage:
-    """All that one run needs, in this process. Settings are given by name."""
+    """One run in this process, with everything it needs. Settings are given by name."""
 
     world: World
     planner: Planner
@@ -196,13 +197,13 @@ class Stage:
     settings: Mapping[str, object] = field(default_factory=dict[str, object])
 
     def __post_init__(self) -> None:
-        self.listened = Listened(self.planner)
+        self.recorder = RecordingPlanner(self.planner)
         self._turns: list[Progress] = []
         settings = Settings.load(task={"backoff_jitter": 0.0, **self.settings})
         self.task = replace(self.task, limits=settings.limits())
         self.agent = Agent(
             world=self.world,
-            planner=self.listened,
+            planner=self.recorder,
             approver=self.approver,
             detour_planner=self.detour_planner,
             closeness_judge=self.closeness_judge,
@@ -219,14 +220,14 @@ class Stage:
         return self.agent.start(self.task, run_id=RUN)
 
     async def play(self) -> Played:
-        return await self.played(self.start())
+        return await self.watch_to_end(self.start())
 
-    async def resumed(self) -> Played:
-        """The same run in what might as well be another process."""
-        return await self.played(self.agent.pick_up(RUN))
+    async def resume(self) -> Played:
+        """Resume the run as another process would."""
+        return await self.watch_to_end(self.agent.pick_up(RUN))
 
     async def reach(self, live: LiveRun, phase: str) -> Progress:
-        """Watch a run until it is next in this phase. It goes on meanwhile: what takes time takes it on the clock."""
+        """Watch a run until it is next in this phase. The run does not stop there."""
         async for turn in live:
             self._turns.append(turn)
             if turn.run.phase.kind == phase:
@@ -234,25 +235,25 @@ class Stage:
         raise AssertionError(f"the run ended without being {phase}")
 
     async def reach_dispatch(self, live: LiveRun) -> None:
-        """Until an irreversible step is on its way with nothing left to ask, and the world has not answered yet."""
+        """Watch until an irreversible step was dispatched and the world has not answered yet."""
         while True:
             turn = await self.reach(live, "acting")
             if any(act.consequence for act in turn.commands if isinstance(act, Act)):
                 return
 
-    async def played(self, live: LiveRun) -> Played:
+    async def watch_to_end(self, live: LiveRun) -> Played:
         """Watch a run to its end."""
         self._turns += [turn async for turn in live]
         return Played(
             result=await live.result(),
             turns=tuple(self._turns),
             plans=await self.store.plans(RUN),
-            contexts=tuple(self.listened.contexts),
+            contexts=tuple(self.recorder.contexts),
         )
 
     @property
     def effects(self) -> tuple[Happened, ...]:
-        """What the world itself says has happened, or is on its way."""
+        """The effects in the world's own log, including delayed ones."""
         assert isinstance(self.world, SimulatedWorld)
         return self.world.effects.present(float("inf"))
 
@@ -295,10 +296,10 @@ def example(
     )
 
 
-def without(rules: tuple[Rule, ...], *evidence: str) -> list[Rule]:
-    """The same rules with less to go by: no `probe`, say, or no `absent_when`."""
-    nothing: dict[str, Any] = dict.fromkeys(evidence)
-    return [replace(rule, steps=tuple(replace(step, **nothing) for step in rule.steps)) for rule in rules]
+def without_evidence(rules: tuple[Rule, ...], *evidence: str) -> list[Rule]:
+    """The same rules without some evidence, such as `probe` or `absent_when`."""
+    removed: dict[str, Any] = dict.fromkeys(evidence)
+    return [replace(rule, steps=tuple(replace(step, **removed) for step in rule.steps)) for rule in rules]
 
 
 def notepad_of_the_seed(**more: Any) -> Stage:
@@ -306,10 +307,10 @@ def notepad_of_the_seed(**more: Any) -> Stage:
     return example("notepad", **{"look_calls": 1, "final_looks": "last", "count_extensions": True} | more)
 
 
-def endless(cost: Cost = ONE_CALL, *, act_seconds: float = 0.0, **settings: object) -> Stage:
-    """The start menu opens and closes for ever: every plan follows a verified transition, and costs this much.
+def endless_stage(cost: Cost = ONE_CALL, *, act_seconds: float = 0.0, **settings: object) -> Stage:
+    """A run whose start menu opens and closes for ever: every plan follows a verified transition, and costs this much.
 
-    With nobody to notice that it goes round in a circle, only the budget ends it.
+    Without admission nothing detects the loop, so only the budget ends it.
     """
     settings = {"replan_admission": False, **settings}
     clock = FakeClock()
@@ -319,7 +320,7 @@ def endless(cost: Cost = ONE_CALL, *, act_seconds: float = 0.0, **settings: obje
 
 
 async def crash(live: LiveRun) -> None:
-    """End the run's process, as far as a process can end inside another."""
+    """Simulate the death of the run's process by cancelling its driver."""
     waiting = asyncio.ensure_future(live.result())
     await asyncio.sleep(0)
     waiting.cancel()

@@ -9,7 +9,7 @@ from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.planners import SamePlan
 from midcourse.testing import Approves
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
-from tests.scenarios.stage import RUN, Stage, crash, kept
+from tests.scenarios.stage import RUN, Stage, crash, keep_session
 
 GONE = Expectation(checks=(TextContains(text="2 files"),))
 TRASH = Draft(zone="b", skill="click", expect=GONE, transition=False)
@@ -68,14 +68,14 @@ async def test_it_is_not_retried_if_its_answer_was_lost_but_the_screen_shows_it(
 
 
 async def test_it_is_not_done_again_after_a_crash() -> None:
-    world = kept(Folder, stops=True)
+    world = keep_session(Folder, stops=True)
     assert isinstance(world, Folder)
     stage = stage_of(world)
     live = stage.start()
-    watching = asyncio.ensure_future(stage.played(live))
+    watching = asyncio.ensure_future(stage.watch_to_end(live))
     await world.done.wait()
     watching.cancel()
     await crash(live)
-    played = await stage.resumed()
+    played = await stage.resume()
     assert played.result.success, played.result.final_detail
     assert (world.trashed, world.clicks) == (1, 2)

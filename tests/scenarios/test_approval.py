@@ -79,7 +79,7 @@ async def test_nothing_is_sent_before_the_answer_and_the_world_is_looked_at_afte
         await asyncio.sleep(0)
     assert stage.effects == ()
     assert live.answer(person.questions[0], YES) == ""
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert len(stage.effects) == 1
     asked = max(n for n, phase in enumerate(played.phases) if phase == "asking")
     assert played.phases[asked + 1 : asked + 3] == ["looking", "acting"]
@@ -207,7 +207,7 @@ async def test_an_approval_expires_if_it_is_not_used() -> None:
     stage.clock.advance(7200)
     live.resume()
     live.answer(await asked(person, 2), YES)
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert played.ended == (True, True, "goal_reached")
     assert len(stage.effects) == 1
 
@@ -261,7 +261,7 @@ async def test_four_eyes_the_starters_yes_counts_for_nothing_and_anothers_does()
     assert live.answer(question, replace(YES, by="ada")) == "ada started the run: another person must decide"
     assert stage.effects == ()
     assert live.answer(question, replace(YES, by="grace")) == ""
-    assert (await stage.played(live)).ended == (True, True, "goal_reached")
+    assert (await stage.watch_to_end(live)).ended == (True, True, "goal_reached")
     assert len(stage.effects) == 1
 
 

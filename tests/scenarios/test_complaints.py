@@ -23,20 +23,20 @@ from midcourse.worlds.simulated import Arm, Desktop, Fault, Shop
 from tests.scenarios.stage import (
     AGAIN,
     RUN,
+    FunctionPlanner,
     Post,
     Stage,
-    Thinking,
     click,
     crash,
-    endless,
+    endless_stage,
     example,
-    kept,
+    keep_session,
     letter,
     pick,
     plan,
     press,
     type_text,
-    without,
+    without_evidence,
 )
 
 recovery = pytest.mark.recovery
@@ -148,12 +148,12 @@ def stuck_until_guided(context: PlanningContext) -> PlanDraft:
 
 @recovery
 async def test_openhands_5480_a_person_can_show_the_way_out_of_a_loop() -> None:
-    stage = example("notepad", planner=Thinking(stuck_until_guided))
+    stage = example("notepad", planner=FunctionPlanner(stuck_until_guided))
     stage = replace(stage, task=Task(goal="Open the start menu"))
     live = stage.start()
     await stage.reach(live, "backing_off")
     live.guide("Use the keyboard")
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert played.ended == (True, False, "plan_complete")
     assert (played.completed, played.result.replans) == (["Press Win"], 1)
 
@@ -165,9 +165,9 @@ async def test_browser_use_230_tokens_money_and_time_have_ceilings() -> None:
     dear = Cost(calls=1, tokens=1000, microusd=30_000)
     costs = {"plan_tokens": 1000, "plan_cost_usd": 0.03}
     for stage in (
-        endless(dear, max_tokens=5000, **costs),
-        endless(dear, max_cost_usd=0.1, **costs),
-        endless(act_seconds=10.0, max_wall_seconds=60.0),
+        endless_stage(dear, max_tokens=5000, **costs),
+        endless_stage(dear, max_cost_usd=0.1, **costs),
+        endless_stage(act_seconds=10.0, max_wall_seconds=60.0),
     ):
         played = await stage.play()
         assert played.ended == (False, False, "budget_exhausted")
@@ -194,11 +194,11 @@ async def test_agent_framework_3938_a_retry_after_a_crash_does_not_send_again(
     disk: SqliteStore, stored: bool, session: str
 ) -> None:
     late = [Fault(kind="done_but_timeout", skill="place_order", seconds=60.0)] if stored else []
-    world = partial(kept, Shop) if session == "kept" else Shop
+    world = partial(keep_session, Shop) if session == "kept" else Shop
     slow = {} if stored else {"act_seconds": 60.0}
     stage = replace(example("order", world=world, faults=late, options=slow), store=disk)
     await crashed_while_ordering(stage, stored=stored)
-    played = await stage.resumed()
+    played = await stage.resume()
     assert len(stage.effects) == 1
     assert played.ended == (True, True, "goal_reached")
 
@@ -207,12 +207,14 @@ async def test_agent_framework_3938_a_retry_after_a_crash_does_not_send_again(
 async def test_langgraph_7780_a_question_does_not_repeat_what_was_done_before_it(disk: SqliteStore) -> None:
     """The process dies while a person is asked. The question is put again; the form is not filled in again."""
     person = Posts()
-    stage = replace(example("order", world=partial(kept, Shop), approver=person, approvals="always"), store=disk)
+    stage = replace(
+        example("order", world=partial(keep_session, Shop), approver=person, approvals="always"), store=disk
+    )
     live = stage.start()
     await stage.reach(live, "asking")
     await crash(live)
     stage = replace(stage, approver=Approves())
-    played = await stage.resumed()
+    played = await stage.resume()
     assert played.ended == (True, True, "goal_reached")
     assert len(stage.effects) == 1
     assert sorted(played.completed) == sorted(set(played.completed))
@@ -222,14 +224,14 @@ async def test_langgraph_7780_a_question_does_not_repeat_what_was_done_before_it
 async def test_gsd_2_4378_what_was_used_up_stays_used_up_after_a_restart(disk: SqliteStore) -> None:
     """Their stuck counter began anew with every restart: 292 dispatches in four days."""
     settings = {"replan_admission": False, "structural_stop": False, "max_error_replans": 2}
-    stage = replace(example("unreachable_cube", world=partial(kept, Arm), **settings), store=disk)
+    stage = replace(example("unreachable_cube", world=partial(keep_session, Arm), **settings), store=disk)
     live = stage.start()
     for _ in range(3):
         await stage.reach(live, "planning")
         await crash(live)
         live = stage.agent.pick_up(RUN)
         await stage.reach(live, "acting")
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert played.ended == (False, False, "replan_exhausted")
     assert (played.result.executions, played.result.replans) == (3, 2)
     assert len(played.result.attempts) == 3
@@ -275,7 +277,7 @@ def every_day(context: PlanningContext) -> PlanDraft:
 @recovery
 async def test_multi_agent_custom_automation_engine_1062_a_replan_does_not_ask_for_the_same_approval_again() -> None:
     post, person = Post(closed=3), Approves(doubt="happened")
-    played = await Stage(world=post, planner=Thinking(every_day), approver=person).play()
+    played = await Stage(world=post, planner=FunctionPlanner(every_day), approver=person).play()
     assert (played.result.replans, post.letters) == (3, ["Ada"])
     assert [question.about for question in person.questions] == ["approve", "happened"]
 
@@ -291,7 +293,9 @@ async def test_ai_manus_254_a_form_that_was_turned_down_is_no_success(
     lacking: tuple[str, ...], done_when: bool
 ) -> None:
     """The shop wants an address. Whatever there is to tell by, and if there is nothing at all, this is not success."""
-    stage = example("order", rules=lambda rules: map(forgets_the_address, without(rules, *lacking)), approver=Rejects())
+    stage = example(
+        "order", rules=lambda rules: map(forgets_the_address, without_evidence(rules, *lacking)), approver=Rejects()
+    )
     if not done_when:
         stage = replace(stage, task=replace(stage.task, done_when=None))
     played = await stage.play()

@@ -45,7 +45,7 @@ async def test_a_pause_waits_for_the_step_under_way_and_costs_no_working_time() 
     assert paused.run.counts.completed == 1
     stage.clock.advance(3600)
     live.resume()
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert played.ended == (True, True, "goal_reached")
     assert (played.result.wall_seconds, played.result.budget.wall_seconds) == (3600 + 110, 110)
 
@@ -62,7 +62,7 @@ async def test_nothing_is_done_while_paused_and_the_world_is_looked_at_afterward
     assert resumed.event.kind == "resume_asked"
     assert resumed.run.counts.executions == paused.run.counts.executions
     assert isinstance((await stage.reach(live, "acting")).event, Observed)
-    await stage.played(live)
+    await stage.watch_to_end(live)
     assert len(stage.effects) == 1
 
 
@@ -82,7 +82,7 @@ async def test_what_a_person_did_during_the_pause_is_seen() -> None:
     lamp = observation.zone("product_desk-lamp")
     assert lamp is not None
     assert lamp.get("quantity") == 2
-    await stage.played(live)
+    await stage.watch_to_end(live)
     assert [order.get("items") for order in stage.effects] == [{"Desk lamp": 2}]
 
 
@@ -91,7 +91,7 @@ async def test_a_resume_that_comes_before_the_pause_has_begun_undoes_it() -> Non
     live = await during_the_first_act(stage)
     live.pause()
     live.resume()
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert "paused" not in played.phases
     assert played.ended == (True, True, "goal_reached")
 
@@ -100,7 +100,7 @@ async def test_the_deadline_comes_during_a_pause_too() -> None:
     stage = example("notepad", options=SLOW, deadline_seconds=600.0)
     live = await during_the_first_act(stage)
     live.pause()
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert played.ended == (False, False, "deadline_exceeded")
     assert played.result.wall_seconds == 600.0
     assert played.completed == ["Press the Windows key"]
@@ -113,7 +113,7 @@ async def test_a_cancel_waits_for_the_order_that_is_under_way_and_says_that_it_w
     stage, live = await during_the_order()
     assert stage.effects == ()
     live.cancel()
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert played.ended == (False, False, "cancelled")
     assert len(stage.effects) == 1
     assert played.completed[-1] == "Place the order"
@@ -123,7 +123,7 @@ async def test_a_cancel_does_not_leave_an_order_in_doubt() -> None:
     """504 comes after the cancel: it is still found out whether the order exists."""
     stage, live = await during_the_order(faults=[Fault(kind="stored_but_error")])
     live.cancel()
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert played.ended == (False, False, "cancelled")
     assert "verifying" in played.phases
     assert [step.doubtful for step in played.result.completed if step.irreversible] == [False]
@@ -143,7 +143,7 @@ async def test_a_cancel_does_not_wait_for_the_planner_but_its_call_is_charged() 
     live = stage.start()
     await stage.reach(live, "planning")
     live.cancel()
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert played.ended == (False, False, "cancelled")
     assert (played.result.budget.calls, played.result.executions) == (1, 0)
 
@@ -153,7 +153,7 @@ async def test_a_cancel_while_a_person_is_asked() -> None:
     live = stage.start()
     await stage.reach(live, "asking")
     live.cancel()
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert played.ended == (False, False, "cancelled")
     assert stage.effects == ()
 
@@ -164,14 +164,14 @@ async def test_a_cancel_ends_a_pause() -> None:
     live.pause()
     await stage.reach(live, "paused")
     live.cancel()
-    assert (await stage.played(live)).ended == (False, False, "cancelled")
+    assert (await stage.watch_to_end(live)).ended == (False, False, "cancelled")
 
 
 async def test_a_cancel_before_anything_has_begun() -> None:
     stage = example("notepad")
     live = stage.start()
     live.cancel()
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert played.ended == (False, False, "cancelled")
     assert played.result.executions == 0
 
@@ -183,7 +183,7 @@ async def test_guidance_enters_the_next_plan_and_forces_none() -> None:
     stage = example("notepad", options=SLOW)
     live = await during_the_first_act(stage)
     live.guide("Save it in Documents, not on the Desktop")
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     told = [context.guidance for context in played.contexts]
     assert told == [(), *[("Save it in Documents, not on the Desktop",)] * 2]
     assert [plan.cause for plan in played.plans] == ["initial", "adaptive", "adaptive"]
@@ -196,7 +196,7 @@ async def test_guidance_enters_the_next_plan_and_forces_none() -> None:
 async def test_after_the_end_everything_is_refused_with_a_reason(say: Any) -> None:
     stage = example("notepad")
     live = stage.start()
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert say(live) == "the run has ended: goal_reached"
     assert (await live.result()) == played.result
 
@@ -217,4 +217,4 @@ async def test_an_answer_that_nobody_waits_for_is_refused_with_a_reason() -> Non
     refused = live.answer(question, Decision(verdict="happened"))
     assert refused == f"question {number} takes approved, changed, rejected, take_over, not happened"
     assert live.answer(question, yes) == ""
-    assert (await stage.played(live)).ended == (True, True, "goal_reached")
+    assert (await stage.watch_to_end(live)).ended == (True, True, "goal_reached")

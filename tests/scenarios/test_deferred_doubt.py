@@ -10,7 +10,7 @@ from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.ports.world import Finding
 from midcourse.testing import Answers, Approves
 from midcourse.worlds.base import BaseWorld, Scene, Zone, probe, skill
-from tests.scenarios.stage import AGAIN, Stage, Thinking, plan
+from tests.scenarios.stage import AGAIN, FunctionPlanner, Stage, plan
 
 ORDER_BLINDLY = Draft(zone=GLOBAL, skill="order", says="Place the order", transition=True)
 ORDER = Draft(
@@ -58,7 +58,7 @@ def think(context: PlanningContext) -> PlanDraft:
 @pytest.mark.parametrize("stored", [True, False])
 async def test_the_run_signs_in_and_looks_before_it_asks(stored: bool) -> None:
     shop, approver = Shop(stores=stored), Approves()
-    played = await Stage(world=shop, planner=Thinking(think), approver=approver).play()
+    played = await Stage(world=shop, planner=FunctionPlanner(think), approver=approver).play()
     assert played.result.success
     assert shop.orders == 1
     assert {question.about for question in approver.questions} == {"approve"}
@@ -66,7 +66,7 @@ async def test_the_run_signs_in_and_looks_before_it_asks(stored: bool) -> None:
 
 async def test_a_person_is_asked_once_signing_in_has_not_helped() -> None:
     shop, approver = Shop(stores=True, opens=False), Approves()
-    await Stage(world=shop, planner=Thinking(think), approver=approver).play()
+    await Stage(world=shop, planner=FunctionPlanner(think), approver=approver).play()
     assert shop.orders == 1
     assert [question.about for question in approver.questions] == ["approve", "happened"]
 
@@ -80,7 +80,7 @@ def think_blindly(context: PlanningContext) -> PlanDraft:
 
 async def test_without_a_probe_a_person_is_asked_only_before_it_ends() -> None:
     shop, approver = Shop(stores=True), Approves(doubt="happened")
-    played = await Stage(world=shop, planner=Thinking(think_blindly), approver=approver).play()
+    played = await Stage(world=shop, planner=FunctionPlanner(think_blindly), approver=approver).play()
     assert [question.about for question in approver.questions] == ["approve", "happened"]
     assert played.phases.index("planning") < len(played.phases) - 1 - played.phases[::-1].index("asking")
     assert (played.result.success, shop.orders) == (True, 1)
@@ -94,6 +94,6 @@ async def test_without_a_probe_a_plan_that_insists_is_refused_until_a_person_has
 
     shop = Shop(stores=False)
     person = Answers(Decision(verdict="approved"), Decision(verdict="did_not_happen"), Decision(verdict="approved"))
-    await Stage(world=shop, planner=Thinking(insist), approver=person).play()
+    await Stage(world=shop, planner=FunctionPlanner(insist), approver=person).play()
     assert [question.about for question in person.questions][:3] == ["approve", "happened", "approve"]
     assert shop.orders == 1

@@ -14,7 +14,7 @@ from midcourse.testing import Garbage, Scripted
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
 from midcourse.worlds.simulated import Arm, Desktop, Fault
 from midcourse.worlds.simulated.faults import LOOK_KINDS, LookKind
-from tests.scenarios.stage import AGAIN, Played, Stage, Thinking, click, example, pick, plan, press
+from tests.scenarios.stage import AGAIN, FunctionPlanner, Played, Stage, click, example, pick, plan, press
 
 # --- Replan returns empty plan: abort
 
@@ -184,7 +184,7 @@ def garbled_at_first(context: PlanningContext) -> PlanDraft:
 
 
 async def test_an_answer_that_cannot_be_read_is_asked_for_again_and_then_an_error_replan_with_the_reason() -> None:
-    played = await Stage(world=Desktop(), planner=Thinking(garbled_at_first)).play()
+    played = await Stage(world=Desktop(), planner=FunctionPlanner(garbled_at_first)).play()
     assert played.ended == (True, False, "plan_complete")
     assert "Expecting ',' delimiter" in played.contexts[1].refused
     assert "Expecting ',' delimiter" in played.contexts[2].why

@@ -15,7 +15,7 @@ from midcourse.ports.world import World
 from midcourse.testing import Answers, Approves, Posts
 from midcourse.worlds.simulated import Fault, Shop
 from midcourse.worlds.simulated.faults import LOOK_KINDS, STORE_KINDS, LookKind, StoreKind
-from tests.scenarios.stage import Stage, crash, example, kept, without
+from tests.scenarios.stage import Stage, crash, example, keep_session, without_evidence
 
 PRESSED = "Place the order"
 MENDED = [
@@ -172,7 +172,7 @@ async def crash_after(turns: int, stage: Stage) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("session", [Shop, partial(kept, Shop)], ids=["lost", "kept"])
+@pytest.mark.parametrize("session", [Shop, partial(keep_session, Shop)], ids=["lost", "kept"])
 @pytest.mark.parametrize("kind", ["stored_but_error", "error_not_stored"])
 async def test_a_crash_after_any_turn_ends_with_exactly_one_order(
     kind: StoreKind, session: Callable[..., World]
@@ -182,7 +182,7 @@ async def test_a_crash_after_any_turn_ends_with_exactly_one_order(
     person = Approves(doubt="did_not_happen" if kind == "error_not_stored" else "stop")  # after the second error
     faults = [Fault(kind=kind)]
     while await crash_after(turns, stage := example("order", world=session, faults=faults, approver=person)):
-        played = await stage.resumed()
+        played = await stage.resume()
         assert played.ended == (True, True, "goal_reached")
         assert len(stage.effects) == 1
         turns += 1
@@ -193,7 +193,7 @@ async def test_a_crash_after_any_turn_ends_with_exactly_one_order(
 
 
 def without_probe(rules: tuple[Rule, ...]) -> list[Rule]:
-    return without(rules, "probe")
+    return without_evidence(rules, "probe")
 
 
 def in_doubt(fault: Fault, *decisions: Decision) -> tuple[Stage, Answers]:

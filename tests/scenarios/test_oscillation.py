@@ -10,7 +10,7 @@ from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import Scripted
 from midcourse.worlds.base import BaseWorld, Scene, Zone, probe, skill
 from midcourse.worlds.simulated import Desktop
-from tests.scenarios.stage import AGAIN, Played, Stage, Thinking, click, plan, press
+from tests.scenarios.stage import AGAIN, FunctionPlanner, Played, Stage, click, plan, press
 
 
 class Swing(BaseWorld):
@@ -152,7 +152,7 @@ async def test_an_error_that_interrupts_one_new_plan_after_another_is_no_circle(
 
     world = Grumbling()
     played = await Stage(
-        world=world, planner=Thinking(rest), settings={"max_error_replans": 8, "max_replans": 8}
+        world=world, planner=FunctionPlanner(rest), settings={"max_error_replans": 8, "max_replans": 8}
     ).play()
     assert world.on == [True] * 4
     assert played.ended == (True, False, "plan_complete")
@@ -205,7 +205,7 @@ async def test_the_same_way_out_of_the_same_error_is_no_circle_while_effects_are
 
     world = Counters()
     generous = {"max_error_replans": 20, "max_replans": 20, "max_step_retries": 5, "approvals": "never"}
-    played = await Stage(world=world, planner=Thinking(rest), settings=generous).play()
+    played = await Stage(world=world, planner=FunctionPlanner(rest), settings=generous).play()
     assert (played.result.final_reason, world.sent) == ("plan_complete", list(people))
 
 

@@ -204,7 +204,7 @@ async def test_guidance_rewrites_unfinished_goals_only_and_may_add_some() -> Non
     stage = bookmarks(planner=planner, outliner=outliner)
     live = stage.start()
     planner.says = lambda: live.guide("Look in the manager")
-    third = outlines(await stage.played(live))[2]
+    third = outlines(await stage.watch_to_end(live))[2]
     assert third is not None
     assert [goal.says for goal in third.goals] == [*GOALS[:2], *ANEW]
     assert [goal.finished for goal in third.goals] == [True, True, False, False, False, False]

@@ -11,7 +11,7 @@ from midcourse.policy.advice.outline import format_outline
 from midcourse.ports.monitor import Finding, MonitorContext
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import ScriptedMonitor, ScriptedOutlines, ScriptedProgress
-from tests.scenarios.stage import AGAIN, Played, Stage, Thinking, click, plan
+from tests.scenarios.stage import AGAIN, FunctionPlanner, Played, Stage, click, plan
 from tests.scenarios.test_outline import ANEW, FAVORITES, GOALS, WAY, bookmarks
 
 
@@ -204,7 +204,7 @@ def on_the_way(context: PlanningContext) -> PlanDraft:
 async def test_it_never_costs_a_plan() -> None:
     for calls, watched in ((4, "path"), (5, "path"), (6, "path"), (5, "proposals"), (6, "proposals")):
         played = await bookmarks(
-            planner=Thinking(on_the_way),
+            planner=FunctionPlanner(on_the_way),
             outliner=None,
             monitor=ScriptedMonitor(*["Go on"] * 9),
             settings={"monitor": watched, "max_calls": calls},

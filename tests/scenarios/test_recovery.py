@@ -17,7 +17,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import Answers, Approves, Rejects
 from midcourse.worlds.base import BaseWorld, Scene, Zone, failed, skill
-from tests.scenarios.stage import Played, Stage, Thinking, plan
+from tests.scenarios.stage import FunctionPlanner, Played, Stage, plan
 
 PROTECTED = ("protected", *(f"protected-{number}" for number in range(1, 10)))
 
@@ -74,7 +74,7 @@ def insists(context: PlanningContext) -> PlanDraft:
 
 
 def disk(on_write: Callable[[], Outcome | None] | None = None, think: Any = insists, **settings: Any) -> Stage:
-    return Stage(world=Disk(on_write), planner=Thinking(think), settings=settings)
+    return Stage(world=Disk(on_write), planner=FunctionPlanner(think), settings=settings)
 
 
 def fails(reason: str, detail: str = "") -> Callable[[], Outcome]:

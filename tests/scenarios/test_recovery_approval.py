@@ -15,7 +15,7 @@ from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import Answers, Approves, MemoryStore, Posts, Rejects, Scripted
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, failed, skill
-from tests.scenarios.stage import AGAIN, Played, Post, Stage, Thinking, letter, plan
+from tests.scenarios.stage import AGAIN, FunctionPlanner, Played, Post, Stage, letter, plan
 from tests.scenarios.test_held import CONTINUE, Page
 
 SIX = ("Ada", "Grace", "Edsger", "Barbara", "Donald", "Alan")
@@ -29,14 +29,14 @@ def to_whom(question: Question) -> list[Any]:
     return [dict(consequence.arguments)["to"] for consequence in question.consequences]
 
 
-def letters_after_a_failure(*second: str) -> Thinking:
+def letters_after_a_failure(*second: str) -> FunctionPlanner:
     """Six letters to be sent once the counter is open. It is closed on the first day, and the next plan is for these."""
 
     def think(context: PlanningContext) -> PlanDraft:
         day, whom = (0, SIX) if context.cause == "initial" else (1, second)
         return plan(visit(day), *(letter(name) for name in whom), final=True)
 
-    return Thinking(think)
+    return FunctionPlanner(think)
 
 
 async def sent(person: Any, *second: str, **settings: Any) -> tuple[Played, Post]:
@@ -111,7 +111,7 @@ async def test_an_unchanged_value_with_a_live_grant_is_never_asked_about_again(r
 
     post = Post(closed=replans)
     person = Answers(Decision(verdict="approved", once=once, by="ada"), *[Decision(verdict="happened")] * 6)
-    played = await Stage(world=post, planner=Thinking(think), approver=person).play()
+    played = await Stage(world=post, planner=FunctionPlanner(think), approver=person).play()
     assert (played.result.replans, post.letters) == (replans, list(SIX))
     assert [question.about for question in person.questions] == ["approve", *["happened"] * 6]
 
@@ -386,7 +386,7 @@ async def test_whoever_takes_over_acts_and_the_run_plans_on_from_what_is_there()
     def think(context: PlanningContext) -> PlanDraft:
         return PlanDraft(verdict="done") if "1 letters" in context.observation.zones[0].label else plan(letter("Ada"))
 
-    stage = Stage(world=post, planner=Thinking(think), approver=person)
+    stage = Stage(world=post, planner=FunctionPlanner(think), approver=person)
     live = stage.start()
     await stage.reach(live, "asking")
     while not person.questions:
@@ -395,7 +395,7 @@ async def test_whoever_takes_over_acts_and_the_run_plans_on_from_what_is_there()
     await stage.reach(live, "paused")
     post.letters.append("Ada, by hand")
     live.resume()
-    played = await stage.played(live)
+    played = await stage.watch_to_end(live)
     assert post.letters == ["Ada, by hand"]
     assert played.asked_planner[-1].cause == "taken_over"
     assert played.asked_planner[-1].why == "ada took over instead of send"

@@ -13,7 +13,7 @@ from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import FakeClock, Scripted
 from midcourse.worlds.base import failed, skill
 from midcourse.worlds.simulated import Arm, Fault
-from tests.scenarios.stage import Played, Stage, Thinking, example, pick, plan
+from tests.scenarios.stage import FunctionPlanner, Played, Stage, example, pick, plan
 
 IN_REACH = {"objects": "red_cube=0.45,0.10"}
 IK = r"IK did not converge in 400 iters \(pos_err=0\.3450m > tol=0\.001m\)"
@@ -85,7 +85,7 @@ def choosy(context: PlanningContext) -> PlanDraft:
 
 
 async def test_object_not_found_leads_to_another_object() -> None:
-    stage = example("unreachable_cube", planner=Thinking(choosy), options=IN_REACH)
+    stage = example("unreachable_cube", planner=FunctionPlanner(choosy), options=IN_REACH)
     played = await stage.play()
     assert played.ended == (True, True, "goal_reached")
     assert [one.values for one in stage.effects] == [{"object": "red_cube"}]
@@ -161,7 +161,7 @@ def learns_what_is_missing(context: PlanningContext) -> PlanDraft:
 
 
 async def test_arguments_that_do_not_fit_never_reach_the_arm_and_the_planner_is_told() -> None:
-    stage = example("unreachable_cube", planner=Thinking(learns_what_is_missing), options=IN_REACH)
+    stage = example("unreachable_cube", planner=FunctionPlanner(learns_what_is_missing), options=IN_REACH)
     played = await stage.play()
     assert played.ended == (True, True, "goal_reached")
     assert (played.result.executions, played.result.replans) == (1, 1)
@@ -173,7 +173,7 @@ def unreachable_api(_: PlanningContext) -> PlanDraft:
 
 async def test_a_planner_that_cannot_be_reached_is_no_reason_to_replan() -> None:
     """Asked again after a wait, for as long as an outage may last. That the model is away says nothing about the plan."""
-    stage = example("unreachable_cube", planner=Thinking(unreachable_api), max_outage_seconds=14)
+    stage = example("unreachable_cube", planner=FunctionPlanner(unreachable_api), max_outage_seconds=14)
     played = await stage.play()
     assert played.ended == (False, False, "outage")
     assert "429 Too Many Requests" in played.result.final_detail

@@ -1,6 +1,6 @@
-"""A world that is made up: pages, doors, forms and buttons that cannot be undone, and everything that can go wrong there.
+"""A random world of pages, doors, forms and irreversible buttons, with random faults, and a planner and an approver for it.
 
-`effects` is the world's own log of what really happened; no promise is judged by anything else.
+`effects` is the world's own log of effects, by which the promises are judged.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ ActFault: TypeAlias = Literal[
 ]
 LookFault: TypeAlias = Literal["", "failed", "empty", "world_lost"]
 Effect: TypeAlias = tuple[str, str, str]
-"""Page, button and what was sent: what makes two deeds the same."""
+"""Page, button and sent value, which identify an effect."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +42,12 @@ class Page:
 
 
 @dataclass(kw_only=True)
-class Plot:
-    """What a world is made of, from one seed."""
+class RandomPages:
+    """The pages and faults of a world, generated from a seed."""
 
     seed: int
     calm: bool = False
-    """Nothing goes wrong in a calm one."""
+    """Without faults."""
     pages: list[Page] = field(default_factory=list[Page])
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class Plot:
         zones += [Zone(id=f"f{number}", role="form", label="Form"), Zone(id=f"t{number}", role="field", label="Name")]
         return Page(title=f"Page {number}", zones=tuple(zones))
 
-    def act_fault(self) -> ActFault:
+    def pick_act_fault(self) -> ActFault:
         if self.calm or self.random.random() < 0.6:
             return ""
         faults: tuple[ActFault, ...] = (
@@ -77,22 +77,22 @@ class Plot:
         )
         return "far" if self.random.random() < 0.02 else self.random.choice(faults)
 
-    def look_fault(self) -> LookFault:
+    def pick_look_fault(self) -> LookFault:
         if self.calm or self.random.random() < 0.9:
             return ""
         return self.random.choice(("failed", "failed", "empty", "empty", "empty", "world_lost"))
 
 
-class Wonderland(BaseWorld):
-    """`dies_at` counts what is asked of it: at that moment the process that asked is gone, before or after the effect."""
+class RandomWorld(BaseWorld):
+    """The random world. `dies_at` has numbers of calls at which it kills the calling process, before or after the effect."""
 
     name = "wonderland"
 
-    def __init__(self, plot: Plot, *, fences: bool = True, keeps: bool = True) -> None:
+    def __init__(self, plot: RandomPages, *, fences: bool = True, keeps_session: bool = True) -> None:
         super().__init__()
         self.plot = plot
         self.fences = fences
-        self.keeps = keeps
+        self.keeps_session = keeps_session
         self.page = 0
         self.typed = ""
         self.notice = ""
@@ -103,7 +103,7 @@ class Wonderland(BaseWorld):
         self.touched: list[str] = []
         self.on_death: Callable[[], object] | None = None
         self.dies_at: list[int] = []
-        self.asked = 0
+        self.calls = 0
 
     # --- the session
 
@@ -114,16 +114,16 @@ class Wonderland(BaseWorld):
         return "here"
 
     async def attach(self, handle: str) -> bool:
-        return self.keeps and not self.gone and handle == "here"
+        return self.keeps_session and not self.gone and handle == "here"
 
     async def bar(self, command: int) -> None:
-        """Where there is a fence, what is barred never happens. Elsewhere it happens when nobody expects it any more."""
+        """With a fence, a barred act never happens. Without one it happens late."""
         await super().bar(command)
         if self.fences:
             self.under_way.pop(command, None)
 
     def settle(self) -> None:
-        """Whatever is under way happens."""
+        """Let all delayed effects happen."""
         for effect in self.under_way.values():
             effect()
         self.under_way.clear()
@@ -139,14 +139,14 @@ class Wonderland(BaseWorld):
         return Scene(page.title, *zones, *bought[-2:], *notice, origin="https://wonder.test")
 
     async def observe(self) -> Any:
-        await self._mortal()
-        fault = self.plot.look_fault()
+        await self._die_if_due()
+        fault = self.plot.pick_look_fault()
         self.gone = self.gone or fault == "world_lost"
         if fault or self.gone:
             return Unseen(reason="world_lost" if self.gone else fault or "failed")
         return await super().observe()
 
-    # --- what can be done
+    # --- skills
 
     @skill(effect="reversible", transition=True)
     async def enter(self, zone: Zone) -> Outcome | None:
@@ -166,11 +166,11 @@ class Wonderland(BaseWorld):
 
     @skill(effect="irreversible")
     async def buy(self, zone: Zone, item: str) -> Outcome | None:
-        return await self._do(self._deed(zone, item))
+        return await self._do(self._make_effect(zone, item))
 
     @skill(effect="irreversible", commit_set="form")
     async def submit(self, zone: Zone) -> Outcome | None:
-        return await self._do(self._deed(zone, self.typed))
+        return await self._do(self._make_effect(zone, self.typed))
 
     def form(self, zone: Zone) -> dict[str, str]:
         return {"name": self.typed}
@@ -179,15 +179,15 @@ class Wonderland(BaseWorld):
     def bought(self, item: str) -> bool:
         return any(sent == item for _, _, sent in self.effects)
 
-    # --- what really happens
+    # --- effects and faults
 
-    def _deed(self, zone: Zone, sent: str) -> Callable[[], None]:
+    def _make_effect(self, zone: Zone, sent: str) -> Callable[[], None]:
         effect = (self.plot.pages[self.page].title, zone.label, sent)
         return lambda: self.effects.append(effect)
 
     async def _do(self, effect: Callable[[], None]) -> Outcome | None:
-        await self._mortal()
-        fault = self.plot.act_fault()
+        await self._die_if_due()
+        fault = self.plot.pick_act_fault()
         self.notice = ""
         match fault:
             case "" | "done, says unknown" | "done, raises":
@@ -206,7 +206,7 @@ class Wonderland(BaseWorld):
                 return unreachable("too far")
             case _:
                 pass
-        await self._mortal()
+        await self._die_if_due()
         if "raises" in fault:
             raise ConnectionError("gone")
         self.gone = fault == "lost"
@@ -214,9 +214,9 @@ class Wonderland(BaseWorld):
             return Outcome(status="unknown", reason="http_504")
         return None
 
-    async def _mortal(self) -> None:
-        self.asked += 1
-        if self.on_death and self.asked in self.dies_at:
+    async def _die_if_due(self) -> None:
+        self.calls += 1
+        if self.on_death and self.calls in self.dies_at:
             self.on_death()
             await asyncio.Event().wait()
 
@@ -226,8 +226,8 @@ class Wonderland(BaseWorld):
         return await super()._attempt(call)
 
 
-class Wanderer:
-    """Plans whatever comes to its mind from what it sees: without memory, often the same again, seldom done."""
+class RandomPlanner:
+    """A planner that makes random plans from the visible zones, without memory, and seldom says done."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -271,30 +271,29 @@ class Wanderer:
         }
 
 
-class Witness:
-    """A person who knows what really happened, agrees to most things, and now and then to nothing."""
+class InformedApprover:
+    """An approver who knows the real effects, approves most questions, and sometimes rejects or does not answer."""
 
-    def __init__(self, world: Wonderland, seed: int) -> None:
+    def __init__(self, world: RandomWorld, seed: int) -> None:
         self.world = world
         self.random = Random(seed)
         self.allowed: list[Effect] = []
 
     async def ask(self, question: Question) -> Decision | None:
-        self.world.settle()  # it took a while until somebody was there
+        self.world.settle()  # time passes until an approver answers
         if question.about == "happened":
-            (effect,) = (_effect(question, 0),)
-            verdict = "happened" if effect in self.world.effects else "did_not_happen"
+            verdict = "happened" if _find_effect(question, 0) in self.world.effects else "did_not_happen"
             return Decision(verdict="stop" if self.random.random() < 0.03 else verdict)
         mood = self.random.random()
         if mood < 0.02:
             return None
         if mood < 0.08:
             return Decision(verdict="rejected", guidance=self.random.choice(("", "something else")))
-        self.allowed += [_effect(question, n) for n in range(len(question.consequences))]
+        self.allowed += [_find_effect(question, n) for n in range(len(question.consequences))]
         return Decision(verdict="approved", once=self.random.random() < 0.7)
 
 
-def _effect(question: Question, number: int) -> Effect:
+def _find_effect(question: Question, number: int) -> Effect:
     consequence = question.consequences[number]
     sent = dict(consequence.commit.values)
     return consequence.target.surface, consequence.target.label, str(sent.get("item", sent.get("name")))
