@@ -299,7 +299,7 @@ class TestArguments:
             ('"$input"', "$input means nothing"),
             ("[1]", "has to be text, a number, true or false, not a list"),
             ("2026-01-31", "is a date or time; put it in quotes"),
-            ("nan", "has to be a number that can be written down"),
+            ("nan", "has to be a finite number"),
         ],
     )
     def test_what_is_refused(self, written: str, complaint: str):

@@ -100,5 +100,5 @@ def test_an_inverse_that_does_not_exist_is_refused(settings: Settings) -> None:
     @guarded(key="{product}", undo="send_back", settings=settings)
     def order(product: str) -> None: ...
 
-    with pytest.raises(SkillInvalid, match="undone by 'send_back', which is no function of its module"):
+    with pytest.raises(SkillInvalid, match="undone by 'send_back', which is not a function of its module"):
         order.undo("lamp")

@@ -1,7 +1,7 @@
-"""`@guarded`: a plain function whose effect happens once for each key, however often it is called and whatever crashes.
+"""`@guarded`: makes the effect of a plain function happen at most once for each key, even after crashes and repeated calls.
 
-A call is a run of one step, driven as any other: it is in the ledger before it is sent, its outcome is unknown if it raises, and
-`happened` decides then. So it is listed by `midcourse runs`, approved with `midcourse approve`, and shown in the console.
+Each call is a run with one step. It is written to the ledger before the function is called. If the function raises, the outcome is
+unknown until `happened` decides it. Calls are runs, so `midcourse runs` and the console list them, and `midcourse approve` approves them.
 """
 
 import asyncio
@@ -43,9 +43,9 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
 BUSY_SECONDS = 0.05
-"""How often to look whether another process has finished the same call."""
+"""Seconds between checks whether another process has finished the same call."""
 NEVER = 10.0**9
-"""A plain function cannot be interrupted, so it has no time-out but its own."""
+"""Seconds that are never reached: a plain function cannot be interrupted, so a time-out has to be set inside it."""
 
 
 def guarded(
@@ -68,18 +68,18 @@ def guarded(
 ) -> "Callable[[Callable[P, R]], GuardedFunction[P, R]]":
     """Make the effect of a function, plain or `async`, happen at most once for each key.
 
-    `key` is built from the arguments, such as `"{order_id}"`. The same call again returns what the first one returned; other values
-    under the same key raise `KeyTaken`. Keys belong to `name`, by default the function's module and qualified name.
+    `key` is a format string of the arguments, such as `"{order_id}"`. A repeated call returns what the first one returned; the same
+    key with other values raises `KeyTaken`. Keys are unique within `name`, by default the function's module and qualified name.
 
-    `happened` takes the same arguments and says whether the effect is there: True, False, or None if it cannot tell. It is asked
-    when a call raised or its process died; without it a person is. `settles_after` is how long the effect may take to be seen, in
-    seconds. After an exception in `absent_on` nothing was sent. `undo` is the function that reverts this one, or its name in the same
-    module: `order.undo(…)` with the arguments of a call reverts that call.
+    `happened` takes the same arguments and returns whether the effect exists: True, False, or None if it cannot tell. It is called
+    after a call raised or its process died; without it the approver is asked. `settles_after` is how many seconds the effect may
+    take to become visible. An exception in `absent_on` means that nothing was sent. `undo` is the function that reverts this one,
+    or its name in the same module: `order.undo(…)` with the arguments of a call reverts that call.
 
-    `approve="always"` asks `approver`, or posts the question for `midcourse approve` and the console; a caller that waits no longer
-    than `wait` seconds gets `Pending`. `timeout` is for `async` functions, in seconds. `database` is the URL of a PostgreSQL database,
-    for calls from several machines. Raises `Rejected`, `OutcomeUnknown` and `AnswerLost`; if nothing happened, the function's own
-    exception.
+    `approve="always"` asks `approver`, or without one leaves the question for `midcourse approve` and the console; after `wait`
+    seconds without a decision the call raises `Pending`. `timeout`, in seconds, is for `async` functions. `database` is the URL of a
+    PostgreSQL database, for calls from several machines. Calls raise `Rejected`, `OutcomeUnknown` or `AnswerLost`, and the
+    function's own exception if nothing happened.
     """
 
     def decorate(call: Callable[P, R]) -> GuardedFunction[P, R]:
@@ -111,25 +111,25 @@ def guarded(
 
 
 class GuardedFunction(Protocol[P, R_co]):
-    """What `@guarded` makes of a function."""
+    """A function decorated with `@guarded`."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
 
     def undo(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Undo the call with these arguments, and return an `UndoReport`; of an `async` function it is awaited."""
+        """Undo the call with these arguments and return an `UndoReport`. Await it if the function is `async`."""
         ...
 
 
-def _read_undo(given: str | Undo | Callable[..., Any]) -> Undo | None:
-    if not given:
+def _read_undo(undo: str | Undo | Callable[..., Any]) -> Undo | None:
+    if not undo:
         return None
-    if isinstance(given, Undo):
-        return given
-    return Undo(skill=given if isinstance(given, str) else function_of(given).name)
+    if isinstance(undo, Undo):
+        return undo
+    return Undo(skill=undo if isinstance(undo, str) else function_of(undo).name)
 
 
 def _wrap(call: Callable[P, R], guard: "Guard") -> GuardedFunction[P, R]:
-    """The function that callers get: its calls go through the guard."""
+    """Make the function that callers get: it passes each call to the guard."""
     if inspect.iscoroutinefunction(call):
 
         @wraps(call)
@@ -154,15 +154,15 @@ def _wrap(call: Callable[P, R], guard: "Guard") -> GuardedFunction[P, R]:
     return cast(GuardedFunction[P, R], wrapper)
 
 
-class Stops:
-    """An approver that leaves a call in doubt: the run that made it asks its own."""
+class StopWithoutAsking:
+    """An approver that stops the run at its first question, so that the run that made the call asks its own approver."""
 
     async def ask(self, question: Question) -> Decision:
         return Decision(verdict="stop")
 
 
-class Posted(LeaveOpen):
-    """Leaves the question open, and says so in the log: the caller waits for the decision without another sign of it."""
+class LeaveOpenAndLog(LeaveOpen):
+    """Leaves the question open and logs how to decide it: a caller that waits without limit would otherwise show no sign of why."""
 
     async def ask(self, question: Question) -> None:
         log.warning("run %s waits for a decision: midcourse approve %s", question.run, question.run)
@@ -170,11 +170,11 @@ class Posted(LeaveOpen):
 
 @dataclass(frozen=True, kw_only=True)
 class Guard:
-    """One guarded function: its calls as runs."""
+    """One guarded function. It carries out each call as a run."""
 
     function: Function
     name: str
-    """What its keys belong to."""
+    """Prefix of the business keys of its calls."""
     key: str
     approvals: Literal["never", "always"]
     approver: Approver | None
@@ -185,7 +185,7 @@ class Guard:
     tenant: str
     store: Store | None
     inverse: Callable[..., Any] | None = None
-    """The function that reverts this one, if it was given as one; else its name is looked up in the module."""
+    """The function that reverts this one. If only its name was given, it is looked up in the module of the function."""
 
     def __post_init__(self) -> None:
         name, parameters = self.function.name, [each.name for each in self.function.signature.parameters]
@@ -193,13 +193,15 @@ class Guard:
         if not fields:
             raise SkillInvalid(f"{name}: key '{self.key}' names no argument; write it like '{{{parameters[0]}}}'")
         if unknown := [field for field in fields if field not in parameters]:
-            raise SkillInvalid(f"{name}: key '{self.key}' names {', '.join(unknown)}, which is not an argument of it")
+            raise SkillInvalid(
+                f"{name}: key '{self.key}' names {', '.join(unknown)}, which is not one of its arguments"
+            )
         if self.timeout is not None and not inspect.iscoroutinefunction(self.function.call):
             raise SkillInvalid(f"{name}: a plain function cannot be interrupted; set the time-out inside it")
 
     @cached_property
     def limits(self) -> Limits:
-        """One step, once: the caller decides what to do after an exception."""
+        """Limits of one step without retries: the caller decides what to do after an exception."""
         return Limits(
             approvals=self.approvals,
             max_replans=0,
@@ -213,18 +215,20 @@ class Guard:
     async def call(self, arguments: Pairs, *, again: bool = False) -> Any:
         """Carry out a call, or find the earlier one under its key, and return what the function returned.
 
-        `again`: an earlier one that is in doubt was found not to have happened.
+        `again` allows another attempt after a call in doubt that was found not to have happened.
         """
         settings = self.settings or load_settings()
         async with self._open_store(settings) as store:
             return await self._call(arguments, settings, store, again=again)
 
     async def call_within_run(self, arguments: Pairs, again: bool) -> Any:
-        """`call` as a step of another run, which asks its own approver, also whether something happened."""
-        return await replace(self, approvals="never", approver=Stops(), wait=None).call(arguments, again=again)
+        """Carry out a call as a step of another run. That run asks its own approver, also about an unknown outcome."""
+        return await replace(self, approvals="never", approver=StopWithoutAsking(), wait=None).call(
+            arguments, again=again
+        )
 
     async def undo(self, *args: Any, **kwargs: Any) -> UndoReport:
-        """Undo the call with these arguments. Raises `RunUnknown` if there was none, and as `Agent.undo` does."""
+        """Undo the call with these arguments. Raises `RunUnknown` if there was none, and what `Agent.undo` raises."""
         settings = self.settings or load_settings()
         world = Functions(self.function, self._find_inverse(), shared=bool(self.database))
         limited = settings.with_overrides({"approvals": self.approvals})
@@ -243,9 +247,9 @@ class Guard:
         found = self.inverse or inspect.unwrap(self.function.call).__globals__.get(declared.skill)
         if not callable(found):
             raise SkillInvalid(
-                f"{self.function.name}: undone by '{declared.skill}', which is no function of its module"
+                f"{self.function.name}: undone by '{declared.skill}', which is not a function of its module"
             )
-        return replace(function_of(found), call_once=None)  # the run that undoes it has a key of its own
+        return replace(function_of(found), call_once=None)  # the run that undoes the call has its own key
 
     @asynccontextmanager
     async def _open_store(self, settings: Settings) -> AsyncGenerator[Store]:
@@ -263,7 +267,7 @@ class Guard:
                 yield store
 
     def _identify(self, arguments: Pairs) -> tuple[str, str]:
-        """What the call is about, and its business key."""
+        """Return the filled-in key, which identifies the call among calls of the function, and the business key of its run."""
         which = self.key.format(**dict(arguments))
         return which, f"{self.name}:{which}"
 
@@ -274,7 +278,7 @@ class Guard:
         agent = Agent(
             world,
             SamePlan([Draft(skill=name, arguments=arguments, says=f"{name} {which}")]),
-            approver=self.approver or (Posted() if self.wait is None else LeaveOpen()),
+            approver=self.approver or (LeaveOpenAndLog() if self.wait is None else LeaveOpen()),
             settings=settings,
             store=store,
         )
@@ -326,7 +330,7 @@ class Guard:
 
 
 def default_name(call: Callable[..., Any]) -> str:
-    """The module and the qualified name of a function, the same for `python orders.py`, `python -m orders` and `import orders`."""
+    """Return module and qualified name of a function: the same for `python orders.py`, `python -m orders` and `import orders`."""
     module = call.__module__
     if module == "__main__":
         spec = getattr(sys.modules[module], "__spec__", None)
@@ -335,13 +339,13 @@ def default_name(call: Callable[..., Any]) -> str:
 
 
 def _had_no_effect(result: Result) -> bool:
-    """Whether an earlier call under this key failed without an effect, so that this one may be made."""
+    """Return whether a call failed without an effect, so that it may be made again."""
     failed = not result.success and result.final_reason != "rejected"
     return failed and not any(step.irreversible for step in result.completed)
 
 
 def run_blocking(call: Coroutine[Any, Any, R]) -> R:
-    """Run a coroutine from plain code; where an event loop runs in this thread already, in another thread."""
+    """Run a coroutine from plain code. If this thread already runs an event loop, run it in another thread."""
     if not _runs_loop():
         return asyncio.run(call)
     with ThreadPoolExecutor(1) as thread:

@@ -259,7 +259,7 @@ def expected_catalogue(spec: WorldSpec) -> Catalogue:
 def world_class(spec: WorldSpec) -> str:
     """The class of a world as 'package.module:Class'."""
     if ":" not in spec.name and spec.name not in WORLDS:
-        raise TaskInvalid(f"{describe_unknown('world', spec.name, WORLDS)}; one of your own is 'package.module:Class'")
+        raise TaskInvalid(f"{describe_unknown('world', spec.name, WORLDS)}; write your own as 'package.module:Class'")
     return WORLDS.get(spec.name, spec.name)
 
 

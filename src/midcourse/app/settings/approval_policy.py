@@ -40,36 +40,38 @@ def parse_agreement(text: str, file: str = "approval policy") -> Agreement:
         raise TaskInvalid(f"{file}: is not TOML: {error}") from None
     root.allow("four_eyes", "trust_after", "rules")
     return Agreement(
-        rules=tuple(_rule(table) for table in root.tables("rules")),
-        trust_after=_times(root) if "trust_after" in root else Agreement.trust_after,
-        four_eyes=bool(root.flag("four_eyes")),
+        rules=tuple(_read_rule(table) for table in root.get_tables("rules")),
+        trust_after=_read_trust_after(root) if "trust_after" in root else Agreement.trust_after,
+        four_eyes=bool(root.get_flag("four_eyes")),
     )
 
 
-def _times(root: Table) -> int:
-    value = root.scalar("trust_after")
+def _read_trust_after(root: Table) -> int:
+    value = root.get_scalar("trust_after")
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
-        raise root.wrong("trust_after", f"has to be a whole number from 1 to 1000, not {value!r}")
+        raise root.make_error("trust_after", f"has to be a whole number from 1 to 1000, not {value!r}")
     return value
 
 
-def _rule(table: Table) -> Rule:
+def _read_rule(table: Table) -> Rule:
     table.allow("ask", "effect", *PATTERNS)
-    answer = table.text("ask")
+    answer = table.get_text("ask")
     if answer not in ANSWERS:
-        raise table.wrong("ask", describe_unknown("answer", answer, ANSWERS))
-    given = {name: table.text(name) for name in PATTERNS if name in table}
-    effects = _effects(table)
-    if not given and not effects:
-        raise table.wrong("", f"is about everything; say what it is about: {', '.join((*PATTERNS, 'effect'))}")
-    if answer == "never" and not given.keys() - {"label"}:
-        raise table.wrong("", "a page chooses its labels: a rule not to ask needs a skill, an origin or an address")
-    return Rule(ask=answer == "always", effects=effects, **given)
+        raise table.make_error("ask", describe_unknown("answer", answer, ANSWERS))
+    patterns = {name: table.get_text(name) for name in PATTERNS if name in table}
+    effects = _read_effects(table)
+    if not patterns and not effects:
+        raise table.make_error("", f"is about everything; say what it is about: {', '.join((*PATTERNS, 'effect'))}")
+    if answer == "never" and not patterns.keys() - {"label"}:
+        raise table.make_error(
+            "", "a page chooses its labels: a rule not to ask needs a skill, an origin or an address"
+        )
+    return Rule(ask=answer == "always", effects=effects, **patterns)
 
 
-def _effects(table: Table) -> tuple[Effect, ...]:
-    named = table.texts("effect", one_will_do=True)
-    for name in named:
+def _read_effects(table: Table) -> tuple[Effect, ...]:
+    names = table.get_texts("effect", one_will_do=True)
+    for name in names:
         if name not in get_args(Effect):
-            raise table.wrong("effect", describe_unknown("effect class", name, get_args(Effect)))
-    return cast(tuple[Effect, ...], named)
+            raise table.make_error("effect", describe_unknown("effect class", name, get_args(Effect)))
+    return cast(tuple[Effect, ...], names)
