@@ -1,4 +1,4 @@
-"""One step: through the gate, act, and find out what came of it."""
+"""One step: it passes the gate, is performed, and its outcome is decided."""
 
 from dataclasses import replace
 from typing import Any
@@ -64,7 +64,7 @@ def test_an_irreversible_step_is_done_only_with_evidence() -> None:
 
 
 @pytest.mark.parametrize("status", ["ok", "failed", "no_effect", "unreachable", "unknown"])
-def test_without_evidence_it_is_in_doubt_and_counts_as_done(status: str) -> None:
+def test_an_irreversible_step_without_evidence_is_in_doubt_and_counts_as_done(status: str) -> None:
     drill = unasked().to_acting(ORDER).acts(status, reason="rejected")
     assert isinstance(drill.phase, Verifying)
     assert drill.run.counts.completed == 0
@@ -77,13 +77,13 @@ def test_without_evidence_it_is_in_doubt_and_counts_as_done(status: str) -> None
     ("status", "evidence"),
     [("failed", "absent_when"), ("failed", "expectation"), ("ok", "absent_when"), ("no_effect", "expectation")],
 )
-def test_evidence_that_does_not_fit_its_outcome_is_none(status: str, evidence: str) -> None:
+def test_evidence_that_contradicts_the_outcome_is_ignored(status: str, evidence: str) -> None:
     drill = unasked().to_acting(ORDER).acts(status, evidence=evidence)
     assert isinstance(drill.phase, Verifying)
     assert drill.run.finished_irreversible == ("i-order",)
 
 
-def test_evidence_of_absence_makes_it_transient() -> None:
+def test_evidence_of_absence_makes_the_failure_transient() -> None:
     drill = unasked().to_acting(ORDER).acts("no_effect", **GONE)
     assert drill.run.finished_irreversible == ()
     assert isinstance(drill.phase, BackingOff)
@@ -92,13 +92,13 @@ def test_evidence_of_absence_makes_it_transient() -> None:
     assert drill.run.counts.executions == 2
 
 
-def test_what_was_not_sent_needs_no_evidence() -> None:
+def test_a_step_that_was_not_sent_needs_no_evidence() -> None:
     drill = unasked().to_acting(ORDER).acts("failed", reason="bad_arguments", dispatched=False, looked=False)
     assert drill.run.finished_irreversible == ()
     assert drill.pending(MakePlan).cause == "error"
 
 
-def test_a_reversible_step_is_taken_at_its_word() -> None:
+def test_the_outcome_of_a_reversible_step_needs_no_evidence() -> None:
     drill = Drill().to_acting(UNDO).acts("ok")
     assert drill.ended[0] == "plan_complete"
     assert drill.run.finished_irreversible == ()
@@ -111,14 +111,14 @@ def in_doubt(step: Any = ORDER, **limits: Any) -> Drill:
     return unasked(**limits).to_acting(step, REPLAN_STEP).acts("unknown", reason="timeout", fingerprint="f2")
 
 
-def test_what_is_found_to_have_happened_is_done() -> None:
+def test_a_doubted_step_verified_as_happened_is_done() -> None:
     drill = in_doubt().verifies("happened", evidence="probe")
     assert drill.run.counts.completed == 1
     assert drill.run.finished_irreversible == ("i-order",)
     assert isinstance(drill.phase, Looking)
 
 
-def test_what_is_found_not_to_have_happened_may_be_done_again() -> None:
+def test_a_doubted_step_verified_as_absent_may_be_done_again() -> None:
     drill = in_doubt().verifies("did_not_happen", evidence="probe")
     assert drill.run.finished_irreversible == ()
     assert isinstance(drill.phase, BackingOff)
@@ -127,7 +127,7 @@ def test_what_is_found_not_to_have_happened_may_be_done_again() -> None:
     assert drill.run.counts.executions == 1
 
 
-def test_what_was_never_sent_is_done_at_once() -> None:
+def test_a_step_that_was_never_sent_is_retried_at_once() -> None:
     drill = in_doubt().verifies("did_not_happen", evidence="not_dispatched")
     assert isinstance(drill.phase, Acting)
 
@@ -182,12 +182,12 @@ def test_a_person_stops_the_run() -> None:
     assert drill.run.finished_irreversible == ("i-order",)
 
 
-def test_nobody_says_whether_it_happened() -> None:
+def test_an_unanswered_question_about_a_doubt_ends_the_run() -> None:
     drill = in_doubt().verifies("undecided").waits()
     assert drill.ended == ("needs_human", "no answer whether order happened")
 
 
-def test_nothing_is_asked_about_what_happened_when_approval_is_for_nobody() -> None:
+def test_a_doubt_is_asked_about_although_approvals_are_off() -> None:
     """`approvals=never` is about permission. What nobody knows is still asked."""
     assert isinstance(in_doubt().verifies("undecided").phase, Asking)
 
@@ -252,7 +252,7 @@ def test_a_commit_set_that_was_unknown_is_asked_about_at_the_gate() -> None:
     assert drill.pending(Act).consequence == "c-order"
 
 
-def test_what_is_held_and_finished_already_is_refused() -> None:
+def test_a_held_step_that_is_already_finished_is_refused() -> None:
     drill = unasked().to_acting(ORDER, REPLAN_STEP).acts("ok", **SEEN).sees("f2")
     drill.plans(replace(ORDER, identity="", consequence="")).acts_held("order")
     assert drill.pending(MakePlan).cause == "error"
@@ -267,14 +267,14 @@ def test_a_consequence_that_changes_each_time_is_a_failure() -> None:
     assert drill.run.counts.executions == 0
 
 
-def test_a_step_that_shows_to_be_irreversible_needs_approval() -> None:
+def test_a_step_that_turns_out_to_be_irreversible_needs_approval() -> None:
     drill = Drill().to_acting(a_step("click")).acts_held("pay")
     assert drill.pending(AskPerson).steps[0].consequence == "c-pay"
     drill.decides("approved").sees("f1").acts("ok", identity="i-pay")
     assert isinstance(drill.phase, Verifying), "irreversible by now: a word is not enough"
 
 
-def test_a_retry_is_of_the_consequence_that_was_approved_last() -> None:
+def test_a_retry_sends_the_consequence_that_was_approved_last() -> None:
     """Else a person is asked about what would no longer be sent."""
     drill = Drill().to_acting(ORDER).decides("approved").sees("f1").acts_held("other").decides("approved").sees("f1")
     drill.acts("no_effect", **GONE, identity="i-other").waits()
@@ -291,13 +291,13 @@ def test_only_what_was_not_sent_can_be_held() -> None:
 # --- approvals at the gate
 
 
-def test_no_approval_no_act() -> None:
+def test_nothing_irreversible_is_done_without_approval() -> None:
     drill = Drill().to_acting(ORDER)
     assert drill.sent(Act) == []
     assert drill.pending(AskPerson).about == "approve"
 
 
-def test_an_approval_is_used_up_by_the_effect_it_allowed() -> None:
+def test_an_approval_is_used_up_by_its_effect() -> None:
     drill = Drill().to_acting(ORDER, REPLAN_STEP).decides("approved").sees("f1")
     assert len(drill.run.grants) == 1
     drill.acts("unknown")

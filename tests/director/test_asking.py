@@ -1,4 +1,4 @@
-"""Questions to a person. Unhandled means denied."""
+"""Questions to an approver. A question without an answer is denied."""
 
 from dataclasses import replace
 
@@ -23,16 +23,16 @@ def test_one_question_lists_every_step_whose_consequence_is_known() -> None:
     assert question.about == "approve"
 
 
-def test_nobody_is_asked_about_what_can_be_taken_back() -> None:
+def test_reversible_steps_need_no_approval() -> None:
     drill = Drill().to_acting(ONE, a_step("undo", "reversible"))
     assert drill.sent(AskPerson) == []
 
 
-def test_nobody_is_asked_if_told_so() -> None:
+def test_nothing_is_asked_with_approvals_never() -> None:
     assert Drill(approvals="never").to_acting(ORDER).sent(AskPerson) == []
 
 
-def test_nobody_is_asked_twice_about_the_same() -> None:
+def test_the_same_consequence_is_asked_about_once() -> None:
     drill = Drill().to_acting(ONE, ORDER).decides("approved").sees("f1").acts("failed", reason="rejected")
     drill.plans(a_step("two"), ORDER, PAY)
     assert [step.consequence for step in drill.pending(AskPerson).steps] == ["c-pay"]
@@ -75,11 +75,11 @@ def test_rejected_with_guidance_plans_again_with_the_words() -> None:
     assert (drill.run.counts.replans, drill.run.counts.error_replans) == (1, 0)
 
 
-def test_guidance_of_spaces_is_none() -> None:
+def test_blank_guidance_counts_as_no_guidance() -> None:
     assert Drill().to_acting(ORDER).decides("rejected", guidance="  \n").ended[0] == "rejected"
 
 
-def test_a_question_that_nobody_answers_is_a_no() -> None:
+def test_an_unanswered_question_is_denied() -> None:
     drill = Drill(approval_seconds=600.0).to_acting(ORDER).waits()
     assert drill.ended == ("rejected", "order was not approved in time")
     assert drill.run.now == START + 604.0
@@ -109,20 +109,20 @@ def test_a_doubt_does_not_outlive_the_deadline() -> None:
     assert drill.waits().ended[0] == "deadline_exceeded"
 
 
-def test_past_the_deadline_nobody_is_asked() -> None:
+def test_no_question_is_asked_past_the_deadline() -> None:
     drill = Drill(deadline_seconds=100.0).to_planning().plans(ORDER, after=200.0)
     assert drill.ended == ("deadline_exceeded", "there is no time left to ask")
     assert drill.sent(AskPerson) == []
 
 
 @pytest.mark.parametrize("verdict", ["happened", "did_not_happen", "stop"])
-def test_an_answer_to_another_question_is_none(verdict: str) -> None:
+def test_an_answer_to_another_question_is_ignored(verdict: str) -> None:
     drill = Drill().to_acting(ORDER).decides(verdict)
     assert isinstance(drill.phase, Asking)
     assert drill.run.counts.late == 1
 
 
-def test_waiting_for_a_person_is_no_working_time() -> None:
+def test_waiting_for_an_approver_does_not_count_as_working_time() -> None:
     drill = Drill().to_acting(ORDER)
     before = drill.run.budget.active_seconds
     drill.decides("approved", after=3000.0)
@@ -162,7 +162,7 @@ def test_an_approval_of_something_else_than_was_asked_approves_nothing(shown: tu
     assert (drill.run.grants, drill.run.counts.late) == ((), 1)
 
 
-def test_no_needs_nothing_to_be_shown() -> None:
+def test_a_rejection_does_not_have_to_name_what_was_shown() -> None:
     assert Drill().to_acting(ORDER).decides("rejected", shown=()).ended[0] == "rejected"
 
 
@@ -173,7 +173,7 @@ def started_by(who: str) -> Drill:
 
 
 @pytest.mark.parametrize("by", ["ada", "Ada", " ada ", ""])
-def test_four_eyes_whoever_started_the_run_approves_nothing(by: str) -> None:
+def test_four_eyes_the_starter_of_the_run_cannot_approve(by: str) -> None:
     drill = started_by("ada").to_acting(ORDER)
     assert find_objection(drill.run, decision(drill, by=by)) != ""
     drill.decides("approved", by=by)
@@ -183,11 +183,11 @@ def test_four_eyes_whoever_started_the_run_approves_nothing(by: str) -> None:
     assert drill.pending(Act)
 
 
-def test_four_eyes_whoever_started_the_run_may_still_say_no() -> None:
+def test_four_eyes_the_starter_of_the_run_can_reject() -> None:
     assert started_by("ada").to_acting(ORDER).decides("rejected", by="ada").ended[0] == "rejected"
 
 
-def test_four_eyes_whoever_started_the_run_does_not_say_what_happened() -> None:
+def test_four_eyes_the_starter_of_the_run_cannot_decide_a_doubt() -> None:
     drill = started_by("ada").to_acting(ORDER).decides("approved", by="grace").sees("f1")
     drill.acts("unknown").verifies("undecided").decides("did_not_happen", by="ada")
     assert isinstance(drill.phase, Asking)

@@ -1,4 +1,4 @@
-"""Pause, resume, cancel, guidance; whether the task is done; and the end."""
+"""Pause, resume, cancel and guidance; the check whether the task is done; and the end of a run."""
 
 from dataclasses import replace
 from typing import Any
@@ -37,7 +37,7 @@ def test_cancel_waits_for_the_act_under_way() -> None:
     assert len(drill.sent(Act)) == 1
 
 
-def test_cancel_waits_until_a_doubt_is_looked_into() -> None:
+def test_cancel_waits_until_a_doubt_is_verified() -> None:
     drill = Drill(approvals="never").to_acting(ORDER).tell(CancelAsked()).acts("unknown")
     assert isinstance(drill.phase, Verifying)
     drill.verifies("happened", evidence="probe")
@@ -45,7 +45,7 @@ def test_cancel_waits_until_a_doubt_is_looked_into() -> None:
     assert drill.run.finished_irreversible == ("i-order",)
 
 
-def test_cancel_asks_nobody_any_more() -> None:
+def test_cancel_in_doubt_asks_no_question() -> None:
     drill = Drill(approvals="never").to_acting(ORDER).acts("unknown").tell(CancelAsked()).verifies("undecided")
     assert drill.ended[0] == "cancelled"
     assert drill.run.finished_irreversible == ("i-order",)
@@ -57,7 +57,7 @@ def test_cancel_ends_a_pause_and_a_question() -> None:
     assert paused.tell(CancelAsked()).ended[0] == "cancelled"
 
 
-def test_cancel_counts_more_than_pause_and_cannot_be_taken_back() -> None:
+def test_cancel_overrides_pause_and_cannot_be_undone() -> None:
     drill = Drill().to_acting(ONE, TWO).tell(CancelAsked()).tell(PauseAsked()).tell(ResumeAsked()).acts()
     assert drill.ended[0] == "cancelled"
 
@@ -96,7 +96,7 @@ def test_a_failed_step_is_recovered_after_the_pause() -> None:
     assert drill.pending(MakePlan).cause == "error"
 
 
-def test_a_pause_that_is_taken_back_in_time_does_not_happen() -> None:
+def test_a_pause_resumed_before_it_begins_does_not_happen() -> None:
     drill = Drill().to_acting(ONE, TWO).tell(PauseAsked()).tell(ResumeAsked()).acts()
     assert isinstance(drill.phase, Acting)
 
@@ -147,7 +147,7 @@ def test_after_a_restart_the_world_is_looked_at_first() -> None:
     assert isinstance(drill.phase, Looking)
 
 
-def test_the_time_without_a_process_is_no_working_time() -> None:
+def test_time_without_a_process_does_not_count_as_working_time() -> None:
     drill = Drill().to_planning()
     before = drill.run.budget.active_seconds
     drill.tell(Resumed(), 50_000.0)
@@ -162,7 +162,7 @@ def test_a_session_that_was_lost_with_the_process_makes_a_new_plan() -> None:
     assert drill.ended[0] == "plan_complete"
 
 
-def test_a_session_that_was_kept_goes_on() -> None:
+def test_a_run_continues_in_a_kept_session() -> None:
     drill = Drill().to_acting(ONE, TWO).tell(Resumed()).acts()
     assert drill.pending(Act).index == 1
 
@@ -231,7 +231,7 @@ def test_nothing_is_verified_without_done_when() -> None:
 
 
 @pytest.mark.parametrize("detail", ["x" * 9000, ""])
-def test_the_detail_of_an_end_is_short_and_there(detail: str) -> None:
+def test_every_end_has_a_short_detail(detail: str) -> None:
     for drill in (
         Drill().to_planning().plans(verdict="impossible", detail=detail),
         Drill().starts().opens(False, invalid=True, detail=detail),
@@ -268,7 +268,7 @@ def test_an_act_is_never_given_up() -> None:
 # --- before it ends for want of a plan
 
 
-def test_a_goal_that_is_reached_counts_although_no_plan_is_left() -> None:
+def test_a_reached_goal_counts_although_replans_are_used_up() -> None:
     drill = Drill(max_error_replans=0, has_done_when=True).to_planning().plans(verdict="refused", detail="?")
     assert isinstance(drill.phase, Concluding)
     assert drill.checks("met").ended[0] == "goal_reached"
@@ -289,12 +289,12 @@ def test_the_goal_is_not_tested_twice_on_the_same_look() -> None:
     assert len(drill.sent(CheckDone)) == 2
 
 
-def test_what_the_test_of_the_goal_looked_at_is_not_looked_at_again() -> None:
+def test_a_look_of_the_goal_check_is_not_repeated() -> None:
     drill = Drill(has_done_when=True).to_acting(ONE).acts("ok", fingerprint=None).checks("unmet", seen=ref("f2"))
     assert isinstance(drill.phase, Planning)
 
 
-def test_a_goal_that_nobody_can_pay_to_look_at_leaves_the_end_as_it_was() -> None:
+def test_a_goal_check_beyond_the_budget_leaves_the_end_as_it_was() -> None:
     drill = Drill(max_calls=1, look_calls=1, max_error_replans=0, has_done_when=True).to_planning()
     drill.run = replace(drill.run, seen=None)
     assert drill.plans(verdict="refused", detail="?").ended[0] == "replan_exhausted"
@@ -303,7 +303,7 @@ def test_a_goal_that_nobody_can_pay_to_look_at_leaves_the_end_as_it_was() -> Non
 # --- another session
 
 
-def test_what_failed_in_a_lost_session_may_be_tried_in_the_next() -> None:
+def test_a_call_that_failed_in_a_lost_session_may_be_tried_in_the_next() -> None:
     drill = Drill().to_acting(ONE, REPLAN_STEP)
     drill.acts("failed", reason="rejected")
     assert drill.run.attempts

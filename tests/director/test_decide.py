@@ -1,4 +1,4 @@
-"""The table itself: complete, honoured and reachable; what is late, what is impossible, and what a run may be told."""
+"""The transition table is complete, followed and reachable; late, impossible and control events are handled."""
 
 from dataclasses import replace
 from importlib import import_module
@@ -102,7 +102,7 @@ def test_a_control_event_is_legal_everywhere(where: str, event: Control) -> None
 
 
 @pytest.mark.parametrize("event", CONTROLS, ids=repr)
-def test_a_run_that_has_ended_only_counts_what_comes(event: Control) -> None:
+def test_a_run_that_has_ended_only_counts_late_events(event: Control) -> None:
     run = RUNS["ended"]
     after, commands = decide(run, event)
     assert commands == ()
@@ -121,7 +121,7 @@ def test_every_row_says_where_it_leads_or_only_ends_or_pauses() -> None:
         assert all(phase in PHASES for phase in row.to)
 
 
-def test_every_move_has_somebody_who_enters_it() -> None:
+def test_every_move_has_a_handler() -> None:
     assert set(get_args(get_args(Move)[0])) == {*ENTER, Report}
 
 
@@ -139,7 +139,7 @@ def test_every_move_is_made_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made == {kind.kind for kind in get_args(get_args(Move)[0])}
 
 
-def test_a_row_leads_nowhere_but_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_leads_only_to_the_phases_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
     key = (Looking, Observed)
     monkeypatch.setitem(ROWS, key, replace(ROWS[key], to=(Looking,)))
     with pytest.raises(ImpossibleEvent, match="led from Looking to planning, which has no row"):
@@ -154,7 +154,7 @@ def test_every_kind_of_command_is_issued_somewhere() -> None:
 # --- late, twice, unknown, impossible
 
 
-def test_an_answer_to_nothing_is_counted_and_changes_nothing_else() -> None:
+def test_an_unexpected_answer_is_only_counted() -> None:
     drill = Drill().to_planning()
     before = drill.run
     drill.tell(Observed(answers=99, seen=ref("f9")), 0.0)
@@ -188,13 +188,13 @@ def test_a_late_plan_is_not_adopted() -> None:
     assert drill.run.segment is None
 
 
-def test_an_answer_of_the_wrong_kind_is_our_own_mistake() -> None:
+def test_an_answer_of_the_wrong_kind_is_an_internal_error() -> None:
     drill = Drill().to_planning()
     with pytest.raises(ImpossibleEvent, match="timer_fired cannot be answered to a run that is planning"):
         drill.tell(TimerFired(answers=drill.run.pending[0].command.id))
 
 
-def test_such_a_mistake_ends_the_run() -> None:
+def test_an_internal_error_ends_the_run() -> None:
     run, commands = abort(Drill().to_planning().run, "ImpossibleEvent: what?")
     assert run.phase == Ended(reason="internal_error", detail="ImpossibleEvent: what?")
     assert [command.kind for command in commands] == ["finish"]

@@ -1,4 +1,4 @@
-"""A detour as the director sees it: entered, tried, weighed, taken back, rejoined or given up."""
+"""Detours in the director: started, tried, judged, reverted, finished or given up."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def detour(drill: Drill) -> Detour:
 # --- in and out
 
 
-def test_what_is_not_there_after_a_second_look_begins_a_detour() -> None:
+def test_a_target_missing_after_a_second_look_begins_a_detour() -> None:
     drill = Drill(has_detours=True).to_acting(FAR).acts(**MISSING)
     assert isinstance(drill.phase, Looking)
     drill.sees().acts(**MISSING)
@@ -38,12 +38,12 @@ def test_what_is_not_there_after_a_second_look_begins_a_detour() -> None:
     assert (command.version, command.label, command.closeness, command.tries) == (2, "1.1", 1.0, ())
 
 
-def test_without_somebody_to_plan_them_there_are_none() -> None:
+def test_without_a_detour_planner_there_are_no_detours() -> None:
     drill = Drill().to_acting(FAR).acts(**MISSING).sees().acts(**MISSING)
     assert drill.pending(MakePlan).cause == "error"
 
 
-def test_what_turns_out_to_be_there_needs_no_try() -> None:
+def test_a_target_that_is_visible_needs_no_try() -> None:
     """Under another id, say: the page was drawn anew."""
     drill = Drill(has_detours=True).to_acting(FAR, a_step("next")).acts(**MISSING).sees().acts(**MISSING)
     drill.judges_closeness(10.0, found="z9")
@@ -59,7 +59,7 @@ def test_a_step_is_done_once_its_target_is_there() -> None:
     assert drill.acts().ended[0] == "plan_complete"
 
 
-def test_what_needs_a_yes_is_asked_about_once_it_is_in_reach() -> None:
+def test_an_irreversible_step_is_asked_about_once_its_target_is_visible() -> None:
     """The one that was given before the detour has lapsed meanwhile."""
     drill = Drill(has_detours=True, approval_seconds=30.0).to_acting(a_step("pay", effect="irreversible"))
     drill.decides("approved").sees().acts(**MISSING).sees().acts(**MISSING)
@@ -67,12 +67,12 @@ def test_what_needs_a_yes_is_asked_about_once_it_is_in_reach() -> None:
     assert drill.pending(AskPerson).about == "approve"
 
 
-def test_a_step_is_done_if_what_it_was_for_is_there() -> None:
+def test_a_step_is_done_if_its_expectation_holds_already() -> None:
     drill = on_a_detour().plans_try("menu").acts(fingerprint="f2").judges_closeness(10.0, found=REACH)
     assert drill.pending(Act).found == REACH
 
 
-def test_what_is_out_of_reach_after_a_detour_is_planned_around() -> None:
+def test_a_target_missing_after_a_detour_leads_to_a_new_plan() -> None:
     drill = on_a_detour().plans_try("menu").acts(fingerprint="f2").judges_closeness(10.0, found="z9")
     drill.acts(**MISSING)
     assert drill.pending(MakePlan).cause == "error"
@@ -127,7 +127,7 @@ def test_states_are_numbered_below_the_step() -> None:
     assert drill.pending(PlanTry).label == "2.2"
 
 
-def test_an_option_comes_as_a_hint_and_is_used_up() -> None:
+def test_an_option_is_passed_on_as_a_hint_once() -> None:
     drill = on_a_detour(5.0).plans_try("export", "type", "cancel").acts(fingerprint="f2").judges_closeness(4.0)
     hint = drill.pending(PlanTry).hint
     assert hint is not None
@@ -140,21 +140,21 @@ def test_an_option_comes_as_a_hint_and_is_used_up() -> None:
 
 
 @pytest.mark.parametrize("verdict", ["refused", "garbage"])
-def test_a_draft_that_cannot_be_tried_costs_a_try_and_is_said_why(verdict: str) -> None:
+def test_a_refused_draft_costs_a_try_and_its_reason_is_passed_on(verdict: str) -> None:
     drill = on_a_detour().plans_try(verdict=verdict, step=None, detail="no such zone")
     assert (drill.pending(PlanTry).refused, drill.run.counts.tries) == ("no such zone", 1)
     drill.plans_try(verdict=verdict, step=None).plans_try(verdict=verdict, step=None)
     assert "looping" in drill.pending(MakePlan).why
 
 
-def test_whoever_has_no_idea_gives_up() -> None:
+def test_a_detour_planner_without_an_idea_gives_up() -> None:
     drill = on_a_detour().plans_try(verdict="gave_up", step=None, detail="no idea")
     assert drill.pending(MakePlan).why == (
         "far failed: detour_cancelled — the detour was given up (no_way) after 0 tries: no idea"
     )
 
 
-def test_whoever_cannot_be_reached_is_waited_for() -> None:
+def test_a_detour_planner_that_is_away_is_waited_for() -> None:
     lost = {"verdict": "transport", "step": None}
     drill = on_a_detour(max_outage_seconds=5.0).plans_try(**lost).waits()
     assert isinstance(drill.phase, Trying)
@@ -169,7 +169,7 @@ def test_whoever_cannot_be_reached_is_waited_for() -> None:
     assert judge.judges_closeness(0.0, verdict="transport").ended[0] == "outage"
 
 
-def test_a_judge_without_an_answer_is_asked_again_and_then_no_more() -> None:
+def test_a_judge_without_an_answer_is_asked_once_more() -> None:
     judge = (
         on_a_detour(max_step_retries=1)
         .plans_try()
@@ -192,7 +192,7 @@ def test_an_irreversible_try_is_not_dispatched() -> None:
     assert detour(drill).tries[0].failed == "not_harmless"
 
 
-def test_what_would_send_something_fails_and_nobody_is_asked() -> None:
+def test_a_try_that_would_send_something_fails_without_a_question() -> None:
     drill = on_a_detour().plans_try("publish").acts_held("publish")
     assert drill.sent(AskPerson) == []
     assert detour(drill).tries[0].failed == "not_harmless"
@@ -247,7 +247,7 @@ def test_a_state_that_cannot_be_returned_to_is_not_passed_over() -> None:
     assert drill.run.detour is None
 
 
-def test_nothing_is_done_where_the_state_is_the_one_to_return_to() -> None:
+def test_no_revert_is_needed_in_the_state_to_return_to() -> None:
     drill = on_a_detour(5.0).plans_try("wrong", "out").acts(fingerprint="f2").judges_closeness(4.0)
     drill.plans_try("cancel").acts(fingerprint="f1").judges_closeness(3.0)
     assert (drill.sent(PlanRevert), drill.run.counts.reverts) == ([], 1)
@@ -265,7 +265,7 @@ def test_several_tries_are_taken_back_one_after_the_other() -> None:
     assert detour(drill).path == ()
 
 
-def test_a_revert_that_nobody_can_see_is_not_verified() -> None:
+def test_a_revert_without_an_observation_is_not_verified() -> None:
     drill = reverting().plans_revert("close").acts(fingerprint=None)
     assert isinstance(drill.phase, Looking)
     assert "revert_unverified" in drill.sees_nothing().sees("f9").pending(MakePlan).why
@@ -284,12 +284,12 @@ def test_the_last_try_without_the_goal_hands_a_typed_failure_to_recovery() -> No
     assert (drill.run.counts.segments, drill.run.counts.versions, drill.pending(MakePlan).parent) == (1, 3, 1)
 
 
-def test_no_iterations_are_no_detours() -> None:
+def test_with_zero_iterations_there_are_no_detours() -> None:
     drill = Drill(has_detours=True, detour_iterations=0).to_acting(FAR).acts(**MISSING).sees().acts(**MISSING)
     assert drill.pending(MakePlan).cause == "error"
 
 
-def test_every_question_is_paid_for_in_advance() -> None:
+def test_every_model_call_of_a_detour_is_reserved_in_advance() -> None:
     drill = Drill(has_detours=True, max_calls=2).to_detour()
     drill.plans_try("one").acts(fingerprint="f2")
     assert drill.ended[0] == "budget_exhausted"
@@ -299,7 +299,7 @@ def test_every_question_is_paid_for_in_advance() -> None:
 # --- from outside
 
 
-def test_a_state_that_changed_during_a_pause_is_weighed_anew() -> None:
+def test_a_state_that_changed_during_a_pause_is_judged_again() -> None:
     drill = on_a_detour().plans_try("menu").acts(fingerprint="f2").tell(PauseAsked()).judges_closeness(2.0).records()
     drill.tell(ResumeAsked()).sees("f7")
     assert drill.pending(JudgeCloseness).seen == "o-f7"
@@ -312,7 +312,7 @@ def test_a_try_is_taken_back_to_the_state_it_was_tried_in() -> None:
     assert detour(drill).tries[0].reverted
 
 
-def test_a_persons_words_reach_the_next_try() -> None:
+def test_guidance_reaches_the_next_try() -> None:
     drill = (
         on_a_detour()
         .tell(Guided(text="it is in the Tools menu"))

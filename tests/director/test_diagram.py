@@ -1,4 +1,4 @@
-"""The diagram of the docs is drawn from the table."""
+"""The diagram in the docs is generated from the transition table."""
 
 from midcourse.director.decide import PHASES, TABLE
 from midcourse.director.diagram import mermaid

@@ -1,4 +1,4 @@
-"""What other runs learned may end a run before it plans again, and nothing else."""
+"""Lessons of other runs may end a run before it plans again, and decide nothing else."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def failing(track: Track | None, reason: str = "rejected", **limits: Any) -> Dri
     return Drill(**limits).to_acting(a_step()).acts("failed", reason=reason, detail="no", track=track)
 
 
-def test_what_no_plan_ever_mended_ends_the_run_and_says_by_which_numbers() -> None:
+def test_a_failure_that_no_plan_ever_fixed_ends_the_run_with_the_numbers() -> None:
     drill = failing(NEVER)
     numbers = "of the last 7 runs that met this and planned again, 0 got past it"
     share = "lesson 00112233aabbccdd; 10% of runs try all the same"
@@ -26,15 +26,15 @@ def test_what_no_plan_ever_mended_ends_the_run_and_says_by_which_numbers() -> No
 @pytest.mark.parametrize(
     "track", [None, Track(lesson="x", mended=1, unmended=8, lot=0.5), Track(lesson="x", unmended=9, lot=0.0)]
 )
-def test_otherwise_it_plans_again(track: Track | None) -> None:
+def test_a_failure_without_such_lessons_is_planned_again(track: Track | None) -> None:
     assert [command.cause for command in failing(track).sent(MakePlan)] == ["initial", "error"]
 
 
-def test_it_can_be_switched_off() -> None:
+def test_the_stop_by_lessons_can_be_switched_off() -> None:
     assert len(failing(NEVER, lesson_stop_after=None).sent(MakePlan)) == 2
 
 
-def test_retries_come_first() -> None:
+def test_retries_come_before_the_stop_by_lessons() -> None:
     """That no plan mended it says nothing about trying once more."""
     drill = failing(NEVER, reason="busy", max_step_retries=1)
     assert drill.phase.kind == "backing_off"
@@ -42,7 +42,7 @@ def test_retries_come_first() -> None:
     assert drill.ended[0] == "structural_failure"
 
 
-def test_the_goal_may_be_reached_all_the_same() -> None:
+def test_a_run_stopped_by_lessons_may_still_have_reached_its_goal() -> None:
     drill = Drill(has_done_when=True).to_acting(a_step())
     drill.acts("failed", reason="rejected", track=NEVER).checks("met")
     assert drill.ended[0] == "goal_reached"

@@ -1,4 +1,4 @@
-"""What a command comes to if whoever performed it is gone."""
+"""Commands whose driver died: each is answered or issued again."""
 
 from dataclasses import replace
 from typing import get_args
@@ -21,12 +21,12 @@ def under_way() -> dict[str, tuple[Run, Issued]]:
     return {issued.command.kind: (drill.run, issued) for drill in everywhere().values() for issued in drill.run.pending}
 
 
-def test_there_is_one_of_every_kind() -> None:
+def test_every_kind_of_command_is_tested() -> None:
     assert set(under_way()) == {kind.kind for kind in get_args(get_args(Command)[0])}
 
 
 @pytest.mark.parametrize("kind", [kind.kind for kind in get_args(get_args(Command)[0])])
-def test_a_lost_command_is_answered_for_or_done_again(kind: str) -> None:
+def test_a_lost_command_is_answered_or_issued_again(kind: str) -> None:
     run, issued = under_way()[kind]
     answer = answer_for_lost(issued.command, issued.reserved)
     if kind in REPEATED:

@@ -1,4 +1,4 @@
-"""The monitor: when the path is reviewed, whom its word reaches, and that nothing of it can stand in a plan's way."""
+"""The monitor: when it reviews the path, which plans get its advice, and that it never prevents a plan."""
 
 from dataclasses import replace
 from typing import Any
@@ -39,11 +39,11 @@ def test_the_path_is_reviewed_before_every_plan_but_the_first() -> None:
     assert run.plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3").pending_advice("monitor")
 
 
-def test_by_default_nobody_reviews_anything() -> None:
+def test_by_default_nothing_is_reviewed() -> None:
     assert Drill().to_acting(a_step(), REPLAN_STEP).acts().sees("f2").phase.kind == "planning"
 
 
-def test_its_word_reaches_as_many_plans_as_a_round_may_have() -> None:
+def test_advice_reaches_as_many_plans_as_a_loop_may_have() -> None:
     run = walking().reviews(ROUND)
     for number in range(ADVICE_LASTS):
         assert told(run) == Advice(problem="repetition", says=ROUND)
@@ -67,17 +67,17 @@ def rounds(*words: str) -> int:
     return adopted
 
 
-def test_who_goes_round_may_set_out_once_more_after_a_word_and_no_more() -> None:
+def test_a_looping_planner_gets_one_more_plan_after_advice() -> None:
     assert rounds(*[""] * 9) == 2
     assert rounds("", "", ROUND, *[""] * 9) == 3
 
 
-def test_who_was_asked_again_is_told_again() -> None:
+def test_a_planner_that_is_asked_again_gets_the_advice_again() -> None:
     run = walking().reviews(ROUND).plans(verdict="garbage")
     assert told(run) == Advice(problem="repetition", says=ROUND)
 
 
-def test_what_it_has_spoken_about_is_not_reviewed_again() -> None:
+def test_a_path_with_advice_is_not_reviewed_again() -> None:
     run = walking().reviews(ROUND).plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3")
     review = run.pending_advice("monitor")
     assert review.since > run.advice_requests("monitor")[0].id
@@ -85,12 +85,12 @@ def test_what_it_has_spoken_about_is_not_reviewed_again() -> None:
     assert quiet.pending_advice("monitor").since == 0
 
 
-def test_after_a_failure_too_within_the_time_for_a_new_plan() -> None:
+def test_a_review_after_a_failure_fits_into_the_replan_timeout() -> None:
     run = drill(replan_timeout_seconds=40.0).to_acting(a_step()).acts("failed", reason="broken", fingerprint="f2")
     assert run.pending_advice("monitor").timeout == 10.0
 
 
-def test_nothing_is_reviewed_from_what_is_stale() -> None:
+def test_a_stale_observation_is_not_reviewed() -> None:
     run = drill().to_acting(a_step(), REPLAN_STEP).acts().sees_nothing()
     assert run.phase.kind == "planning"
 
@@ -119,7 +119,7 @@ def test_a_finished_goal_never_changes_on_guidance_of_a_monitor() -> None:
     assert told(run) is not None
 
 
-def test_goals_are_rewritten_once_for_a_word() -> None:
+def test_advice_rewrites_the_goals_once() -> None:
     run = outlined().reviews(ROUND).judges(1).outlines("Explore the cellar")
     run.plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3").reviews().judges(1)
     assert run.phase.kind == "planning"
@@ -127,11 +127,11 @@ def test_goals_are_rewritten_once_for_a_word() -> None:
     assert run.pending_advice("outliner")
 
 
-def test_silence_rewrites_nothing() -> None:
+def test_without_advice_the_goals_stay() -> None:
     assert outlined().reviews().judges(2).phase.kind == "planning"
 
 
-def test_an_automatic_outline_is_drawn_once_the_monitor_speaks() -> None:
+def test_advice_triggers_an_automatic_outline() -> None:
     run = Drill(has_outliner=True, monitor="path", outline="auto").to_acting(a_step(), REPLAN_STEP).acts().sees("f2")
     assert run.reviews(ROUND).pending_advice("outliner")
 
@@ -140,23 +140,23 @@ def test_an_automatic_outline_is_drawn_once_the_monitor_speaks() -> None:
 
 
 @pytest.mark.parametrize("answer", [{"verdict": "transport"}, {"verdict": "transport", "says": ROUND}, {"says": "  "}])
-def test_who_cannot_be_reached_or_says_nothing_is_not_asked_again(answer: dict[str, Any]) -> None:
+def test_a_monitor_that_is_away_or_silent_is_not_asked_again(answer: dict[str, Any]) -> None:
     run = walking().reviews(**answer)
     assert told(run) is None
     assert len(run.advice_requests("monitor")) == 1
 
 
-def test_what_a_plan_needs_is_never_spent_on_it() -> None:
+def test_a_review_never_spends_the_budget_of_a_plan() -> None:
     assert walking(max_calls=2).phase.kind == "planning"
     assert walking(max_calls=3).pending_advice("monitor")
     assert walking(max_calls=3).reviews(cost=Cost(calls=1)).phase.kind == "planning"
 
 
-def test_what_it_can_cost_is_set_aside() -> None:
+def test_the_cost_of_a_review_is_reserved() -> None:
     assert walking(plan_tokens=500).run.budget.reserved == Cost(calls=1, tokens=500)
 
 
-def test_pause_and_cancel_are_heard() -> None:
+def test_pause_and_cancel_work_during_a_review() -> None:
     paused = walking().tell(PauseAsked()).reviews(ROUND)
     assert paused.phase.kind == "paused"
     assert paused.records().tell(ResumeAsked()).sees("f2").phase.kind == "planning"
@@ -185,13 +185,11 @@ def test_the_path_is_still_reviewed_before_the_next_plan() -> None:
     assert run.reviews().plans(a_step("next")).pending_advice("monitor").version == 2
 
 
-def test_with_path_nobody_looks_at_plans() -> None:
+def test_with_path_plans_are_not_reviewed() -> None:
     assert drill().to_acting(a_step()).phase.kind == "acting"
 
 
-def test_whoever_planned_what_is_objected_to_is_asked_again_with_the_word_and_the_next_plan_is_another_version() -> (
-    None
-):
+def test_after_an_objection_the_planner_makes_another_version_with_the_advice() -> None:
     run = proposing().reviews(ROUND)
     first, again = run.sent(MakePlan)
     assert again == replace(
@@ -204,7 +202,7 @@ def test_whoever_planned_what_is_objected_to_is_asked_again_with_the_word_and_th
     assert run.run.counts.planner_calls == 2
 
 
-def test_nobody_objects_a_second_time() -> None:
+def test_there_is_only_one_objection_to_a_plan() -> None:
     run = proposing().reviews(ROUND).plans(a_step("draft"), REPLAN_STEP)
     assert run.phase.kind == "acting", "who insists may know better"
     assert len(run.advice_requests("monitor")) == 1
@@ -223,7 +221,7 @@ def test_nobody_objects_a_second_time() -> None:
     ],
     ids=lambda answer: "-".join(map(str, answer.values())),
 )
-def test_if_no_other_plan_comes_of_it_the_run_goes_on_with_the_one_there_is(answer: dict[str, Any]) -> None:
+def test_without_another_plan_the_run_continues_with_the_first_one(answer: dict[str, Any]) -> None:
     run = proposing(structural_stop=True).reviews(ROUND).plans(**answer)
     assert run.pending(Act).version == 1
     assert (run.run.counts.refusals, run.run.counts.segments) == (0, 1)
@@ -231,11 +229,11 @@ def test_if_no_other_plan_comes_of_it_the_run_goes_on_with_the_one_there_is(answ
     assert run.pending(MakePlan).version == 2
 
 
-def test_who_says_that_it_is_done_is_believed_as_ever() -> None:
+def test_a_planner_may_answer_an_objection_with_done() -> None:
     assert proposing().reviews(ROUND).plans(verdict="done").ended[0] == "plan_complete"
 
 
-def test_another_plan_that_would_be_refused_does_not_take_the_place_of_the_one_there_is() -> None:
+def test_a_second_plan_that_is_refused_does_not_replace_the_first() -> None:
     broken = a_step("broken")
     run = Drill(monitor="proposals").to_acting(broken).reviews().acts("failed", reason="broken").reviews()
     run.plans(a_step("draft"), REPLAN_STEP).reviews(ROUND).plans(broken)
@@ -243,18 +241,18 @@ def test_another_plan_that_would_be_refused_does_not_take_the_place_of_the_one_t
 
 
 @pytest.mark.parametrize("answer", [{"verdict": "transport", "says": ROUND}, {"says": "  "}])
-def test_who_cannot_be_reached_has_no_objection(answer: dict[str, Any]) -> None:
+def test_a_monitor_that_is_away_has_no_objection(answer: dict[str, Any]) -> None:
     assert proposing().reviews(**answer).phase.kind == "acting"
 
 
-def test_who_planned_knowing_a_new_word_is_not_told_another() -> None:
+def test_a_plan_made_with_new_advice_is_not_objected_to() -> None:
     run = proposing().reviews().acts(fingerprint="f2").sees("f2").reviews(ROUND)
     assert run.plans(a_step("next"), REPLAN_STEP).phase.kind == "acting"
     run.acts(fingerprint="f3").sees("f3").reviews().plans(a_step("more"))
     assert run.pending_advice("monitor").version == 3
 
 
-def test_a_word_on_a_plan_reaches_as_many_plans_as_any() -> None:
+def test_an_objection_reaches_as_many_plans_as_other_advice() -> None:
     run, heard = proposing().reviews(ROUND), 0
     while told(run):
         heard += 1
@@ -265,13 +263,13 @@ def test_a_word_on_a_plan_reaches_as_many_plans_as_any() -> None:
     assert heard == ADVICE_LASTS
 
 
-def test_a_person_is_asked_about_a_plan_that_stands() -> None:
+def test_the_approver_is_asked_after_the_review_of_a_plan() -> None:
     run = Drill(monitor="proposals").to_acting(a_step("pay", "irreversible"))
     assert run.pending_advice("monitor")
     assert run.reviews().phase.kind == "asking"
 
 
-def test_what_a_person_changed_nobody_objects_to() -> None:
+def test_a_plan_changed_by_an_approver_is_not_objected_to() -> None:
     run = Drill(monitor="proposals").to_acting(a_step("pay", "irreversible")).reviews()
     run.decides("changed", changes=(Change(arguments=(("to", "Grace"),)),)).sees()
     assert run.plans(a_step("pay", "irreversible"), cost=FREE).phase.kind == "asking"
@@ -282,7 +280,7 @@ def test_a_plan_that_worked_before_is_not_reviewed() -> None:
     assert run.phase.kind == "acting"
 
 
-def test_what_the_plan_after_it_needs_is_never_spent_on_an_objection() -> None:
+def test_an_objection_never_spends_the_budget_of_the_next_plan() -> None:
     """A review, the plan made again, and the next one."""
     assert proposing(max_calls=3).phase.kind == "acting"
     assert proposing(max_calls=4).pending_advice("monitor")
@@ -298,7 +296,7 @@ def test_the_time_for_a_new_plan_after_a_failure_ends_no_run_that_has_one() -> N
     assert run.pending(Act).version == 2
 
 
-def test_an_objection_is_no_excuse_for_going_round() -> None:
+def test_an_objection_does_not_excuse_a_loop() -> None:
     """A plan that nobody carried out is nothing new."""
     run = Drill(monitor="proposals", max_replans=20).to_planning("a")
     for number in range(2):

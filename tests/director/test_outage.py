@@ -1,4 +1,4 @@
-"""Outages: what the run needs is away. It waits with growing pauses, within its limits, and spends no attempts on that."""
+"""Outages of a host, model or database: the run waits with growing pauses, within its limits, and uses up no attempts."""
 
 from typing import Any
 
@@ -87,7 +87,7 @@ def test_waiting_ends_with_the_time_of_the_run() -> None:
     assert (late.ended[0], spent.ended[0]) == ("deadline_exceeded", "budget_exhausted")
 
 
-def test_whoever_cancels_does_not_wait() -> None:
+def test_a_cancel_ends_the_wait() -> None:
     assert away(Drill().starts()).tell(CancelAsked()).ended[0] == "cancelled"
 
 
@@ -99,7 +99,7 @@ def test_a_pause_is_not_part_of_an_outage() -> None:
     assert isinstance(away(drill).phase, BackingOff)
 
 
-def test_nor_is_the_time_without_a_process() -> None:
+def test_time_without_a_process_is_not_part_of_an_outage() -> None:
     drill = away(Drill(max_outage_seconds=100.0).starts())
     drill.tell(Resumed(), after=10_000.0).waits()
     assert isinstance(away(drill).phase, BackingOff)
@@ -128,7 +128,7 @@ def test_whether_the_task_is_done_is_not_given_up_while_the_model_is_away() -> N
     assert drill.checks("met").ended[0] == "goal_reached"
 
 
-def test_nor_what_is_on_the_screen_while_its_reader_is() -> None:
+def test_a_look_is_not_given_up_while_the_screen_reader_is_away() -> None:
     drill = Drill(max_step_retries=0).starts().opens()
     for _ in range(5):
         drill.sees_nothing(wait=0.0).waits()
@@ -143,7 +143,7 @@ def postponed(drill: Drill, command: type[Any]) -> Drill:
 
 
 @pytest.mark.parametrize("command", [OpenWorld, Observe, MakePlan, Act, Verify, CheckDone, PlanTry])
-def test_what_was_not_begun_is_issued_again_and_costs_nothing(command: type[Any]) -> None:
+def test_a_command_that_was_not_started_is_issued_again_for_free(command: type[Any]) -> None:
     drill = at(command)
     before = drill.run.counts, drill.run.budget.spent
     first = drill.pending(command).id
@@ -188,7 +188,7 @@ def test_a_database_that_stays_away_ends_the_run() -> None:
     assert "the database" in drill.ended[1]
 
 
-def test_a_look_that_was_put_off_leads_where_it_was_to_lead() -> None:
+def test_a_postponed_look_leads_to_the_same_phase() -> None:
     drill = postponed(Drill().starts().opens(), Observe).waits()
     assert isinstance(drill.phase, Looking)
     assert drill.sees().pending(MakePlan).cause == "initial"

@@ -1,4 +1,4 @@
-"""The outline horizon: when it is drawn, judged and rewritten, and that nothing of it can stand in a plan's way."""
+"""The outline: when it is made, judged and rewritten, and that it never prevents a plan."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def told(run: Drill) -> int:
     return outline.current
 
 
-def test_it_is_drawn_before_the_first_plan() -> None:
+def test_the_outline_is_made_before_the_first_plan() -> None:
     run = drill().to_planning()
     assert run.pending_advice("outliner")
     assert run.outlines(*GOALS).pending(MakePlan).outline == run.run.outline
@@ -38,16 +38,16 @@ def test_it_is_drawn_before_the_first_plan() -> None:
 
 
 @pytest.mark.parametrize("limits", [{"outline": "off"}, {}], ids=["off", "by default"])
-def test_it_is_not_drawn_if_nobody_wants_one(limits: dict[str, Any]) -> None:
+def test_no_outline_is_made_if_it_is_off(limits: dict[str, Any]) -> None:
     run = Drill(has_outliner=True, **limits).to_planning()
     assert run.pending(MakePlan).outline is None
 
 
-def test_it_is_not_drawn_if_nobody_can() -> None:
+def test_no_outline_is_made_without_an_outliner() -> None:
     assert Drill(outline="on").to_planning().phase.kind == "planning"
 
 
-def test_it_is_judged_before_each_later_plan_and_from_each_look_once() -> None:
+def test_progress_is_judged_before_each_later_plan_and_once_for_each_look() -> None:
     run = drawn().acts().sees("f2")
     assert run.pending_advice("judge").seen == "o-f2"
     run.judges(2)
@@ -56,30 +56,30 @@ def test_it_is_judged_before_each_later_plan_and_from_each_look_once() -> None:
     assert run.phase.kind == "planning"
 
 
-def test_it_is_not_judged_from_what_is_stale() -> None:
+def test_progress_is_not_judged_from_a_stale_observation() -> None:
     assert drawn().acts().sees_nothing().phase.kind == "planning"
 
 
-def test_once_all_is_finished_it_is_judged_no_more() -> None:
+def test_progress_is_not_judged_once_all_goals_are_finished() -> None:
     run = drawn().acts().sees("f2").judges(4).plans(a_step("next"), REPLAN_STEP).acts().sees("f3")
     assert run.phase.kind == "planning"
     assert told(run) == 4
 
 
 @pytest.mark.parametrize("verdict", ["gave_up", "refused", "garbage", "transport"])
-def test_an_outliner_that_fails_is_not_asked_again_before_there_is_something_to_say(verdict: str) -> None:
+def test_an_outliner_that_failed_is_asked_again_only_with_guidance(verdict: str) -> None:
     run = drill().to_planning().outlines(verdict=verdict).plans(a_step(), REPLAN_STEP).acts().sees("f2")
     assert run.pending(MakePlan).outline is None
     run.tell(Guided(text="to the left")).plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3")
     assert run.pending_advice("outliner").guidance == ("to the left",)
 
 
-def test_a_judge_who_cannot_be_reached_changes_nothing() -> None:
+def test_a_judge_that_is_away_changes_nothing() -> None:
     run = drawn().acts().sees("f2").judges(3, verdict="transport")
     assert told(run) == 1
 
 
-def test_guidance_has_it_rewritten_after_it_was_judged_and_what_is_finished_stays() -> None:
+def test_guidance_rewrites_the_outline_but_finished_goals_stay() -> None:
     run = drawn().tell(Guided(text="look below")).acts().sees("f2").judges(2, "Basket")
     rewriting = run.pending_advice("outliner")
     assert rewriting.outline is not None
@@ -96,7 +96,7 @@ def test_guidance_has_it_rewritten_after_it_was_judged_and_what_is_finished_stay
 # --- automatic
 
 
-def test_automatic_draws_none_while_the_run_gets_on() -> None:
+def test_automatic_makes_no_outline_while_the_run_progresses() -> None:
     run = drill(outline="auto").to_planning()
     for screen in ("f2", "f3", "f4"):
         run.plans(a_step(screen), REPLAN_STEP).acts(fingerprint=screen).sees(screen)
@@ -109,13 +109,13 @@ def in_vain(run: Drill, *steps: str) -> Drill:
     return run
 
 
-def test_automatic_draws_one_once_it_has_not_got_on_twice() -> None:
+def test_automatic_makes_an_outline_after_two_plans_without_progress() -> None:
     run = in_vain(drill(outline="auto").to_planning(), "vain")
     assert run.phase.kind == "planning"
     assert in_vain(run, "again").pending_advice("outliner")
 
 
-def test_in_a_long_run_automatic_draws_one_as_soon_as_it_does_not_get_on() -> None:
+def test_automatic_makes_an_outline_in_a_long_run_after_one_plan_without_progress() -> None:
     run = drill(outline="auto").to_planning()
     for screen in range(2, 7):
         run.plans(a_step(f"to {screen}"), REPLAN_STEP).acts(fingerprint=f"f{screen}").sees(f"f{screen}")
@@ -123,7 +123,7 @@ def test_in_a_long_run_automatic_draws_one_as_soon_as_it_does_not_get_on() -> No
     assert run.plans(a_step("vain"), REPLAN_STEP).acts(fingerprint="f6").sees("f6").pending_advice("outliner")
 
 
-def test_automatic_no_longer_tells_what_does_not_move() -> None:
+def test_automatic_hides_an_outline_that_does_not_progress() -> None:
     run = in_vain(drill(outline="auto", max_replans=50).to_planning(), "vain", "again")
     run.outlines(*GOALS)
     judged = 0
@@ -139,23 +139,23 @@ def test_automatic_no_longer_tells_what_does_not_move() -> None:
 # --- nothing stands in a plan's way
 
 
-def test_what_a_plan_needs_is_never_spent_on_it() -> None:
+def test_an_outline_never_spends_the_budget_of_a_plan() -> None:
     assert drill(max_calls=1).to_planning().phase.kind == "planning"
     assert drill(max_calls=2).to_planning().outlines(*GOALS).phase.kind == "planning"
 
 
-def test_what_it_can_cost_is_set_aside() -> None:
+def test_the_cost_of_an_outline_is_reserved() -> None:
     run = drill(plan_tokens=500).to_planning()
     assert run.run.budget.reserved == Cost(calls=1, tokens=500)
 
 
-def test_it_may_take_only_a_share_of_the_time_for_a_new_plan() -> None:
+def test_an_outline_may_take_only_a_share_of_the_replan_timeout() -> None:
     run = drill(replan_timeout_seconds=40.0, structural_stop=False).to_planning().outlines(*GOALS)
     run.plans(a_step("a")).acts("failed", reason="broken", fingerprint="f2")
     assert run.pending_advice("judge").timeout == 10.0
 
 
-def test_pause_and_cancel_are_heard() -> None:
+def test_pause_and_cancel_work_during_outlining() -> None:
     paused = drill().to_planning().tell(PauseAsked()).outlines(*GOALS)
     assert paused.phase.kind == "paused"
     assert paused.records().tell(ResumeAsked()).sees("f2").judges(2).phase.kind == "planning"

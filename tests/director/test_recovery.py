@@ -1,4 +1,4 @@
-"""What a failure means, and the wait before another try."""
+"""Recovery from failures: retries with waits, new plans, questions, and ends."""
 
 from typing import Any
 
@@ -24,14 +24,14 @@ def test_three_retries_are_four_executions_with_doubling_waits() -> None:
 
 
 @pytest.mark.parametrize("reason", ["busy", "timeout", "network"])
-def test_what_needs_time_is_waited_for_longer(reason: str) -> None:
+def test_failures_that_need_time_have_longer_waits(reason: str) -> None:
     drill = Drill().to_acting(ONE, TWO)
     for _ in range(3):
         drill.acts("failed", reason=reason).waits()
     assert [wait.seconds for wait in drill.sent(Wait)] == [6.0, 18.0, 54.0]
 
 
-def test_what_would_not_pass_is_not_waited_for_again_because_a_new_plan_meets_it() -> None:
+def test_a_new_plan_does_not_wait_again_for_a_failure_that_did_not_pass() -> None:
     drill = Drill().to_acting(ONE)
     for _ in range(3):
         drill.acts("failed", reason="busy").waits()
@@ -40,7 +40,7 @@ def test_what_would_not_pass_is_not_waited_for_again_because_a_new_plan_meets_it
     assert drill.pending(MakePlan).cause == "error"
 
 
-def test_it_is_waited_for_again_on_another_screen() -> None:
+def test_the_same_failure_on_another_screen_is_waited_for_again() -> None:
     drill = Drill().to_acting(ONE)
     for _ in range(3):
         drill.acts("failed", reason="busy").waits()
@@ -49,7 +49,7 @@ def test_it_is_waited_for_again_on_another_screen() -> None:
     assert len(drill.sent(Wait)) == 4
 
 
-def test_a_line_that_stays_down_ends_the_run_after_one_new_plan() -> None:
+def test_a_lasting_network_failure_ends_the_run_after_one_new_plan() -> None:
     drill = Drill().to_acting(ONE)
     for _ in range(3):
         drill.acts("failed", reason="network").waits()
@@ -73,7 +73,7 @@ def test_no_retries_means_none() -> None:
     assert drill.pending(MakePlan).cause == "error"
 
 
-def test_what_was_never_sent_is_tried_again_at_once() -> None:
+def test_a_step_that_was_never_sent_is_retried_at_once() -> None:
     drill = Drill().to_acting(ONE).acts("no_effect", reason="not_dispatched", dispatched=False)
     assert isinstance(drill.phase, Acting)
     assert drill.run.counts.executions == 0
@@ -92,7 +92,7 @@ def test_a_worlds_permission_denied_is_planned_around() -> None:
     assert drill.pending(MakePlan).cause == "error"
 
 
-def test_what_is_not_there_is_looked_for_and_tried_once_more() -> None:
+def test_a_missing_target_is_looked_for_and_tried_once_more() -> None:
     drill = Drill().to_acting(ONE)
     drill.acts("unreachable", reason="target_not_visible", dispatched=False, looked=False)
     assert isinstance(drill.phase, Looking)
@@ -177,7 +177,7 @@ def test_an_exception_is_known_by_its_name_once_the_step_is_known_to_do_no_harm(
     assert drill.pending(MakePlan).why == "one failed: error — PermissionError: not yours"
 
 
-def test_the_plan_that_follows_knows_what_it_has_to_mend() -> None:
+def test_the_next_plan_is_given_the_failure() -> None:
     drill = Drill().to_acting(ONE, TWO).acts().acts("failed", reason="permission", detail="/protected")
     failure = drill.pending(MakePlan).failure
     assert failure is not None
@@ -272,7 +272,7 @@ def test_a_person_is_asked_how_to_go_on() -> None:
     assert question.detail == "try2 failed: rejected — no; 2 new plans have not fixed it"
 
 
-def test_with_a_persons_word_it_looks_and_plans_again() -> None:
+def test_guidance_leads_to_a_look_and_a_new_plan() -> None:
     drill = stuck().decides("go_on", guidance="use the other form")
     assert isinstance(drill.phase, Looking)
     drill.sees("f9")
@@ -291,11 +291,11 @@ def test_a_person_may_stop_it() -> None:
     )
 
 
-def test_if_nobody_answers_a_person_was_needed() -> None:
+def test_an_unanswered_question_ends_the_run_as_needs_human() -> None:
     assert stuck(approval_seconds=60.0).waits().ended[0] == "needs_human"
 
 
-def test_neither_yes_nor_no_says_how_to_go_on() -> None:
+def test_approved_and_rejected_are_no_answers_to_how_to_go_on() -> None:
     drill = stuck().decides("approved")
     assert isinstance(drill.phase, Asking)
     assert drill.run.counts.late == 1

@@ -1,4 +1,4 @@
-"""A failure is explained to the next plan: when somebody is asked, whom it reaches, and that it decides nothing."""
+"""Reflection: when the reflector explains a failure, which plans get the explanation, and that it decides nothing."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def failure_asked_about(run: Drill) -> Failure:
     return failure
 
 
-def test_a_failure_is_explained_before_the_plan_that_is_to_mend_it() -> None:
+def test_a_failure_is_explained_before_the_next_plan() -> None:
     run = failing()
     asked = run.pending_advice("reflector")
     assert asked.failure is not None
@@ -39,36 +39,36 @@ def test_a_failure_is_explained_before_the_plan_that_is_to_mend_it() -> None:
     assert run.pending(MakePlan).failure == asked.failure
 
 
-def test_without_anybody_to_explain_it_no_command_more_goes_out() -> None:
+def test_without_a_reflector_no_additional_command_is_issued() -> None:
     run = failing(has_reflector=False)
     assert run.phase.kind == "planning"
     assert run.pending(MakePlan).reflection is None
 
 
-def test_a_plan_that_mends_nothing_needs_no_explanation() -> None:
+def test_a_plan_without_a_failure_needs_no_explanation() -> None:
     run = Drill(has_reflector=True).to_acting(a_step(), REPLAN_STEP)
     assert run.acts().sees("f2").phase.kind == "planning"
 
 
-def test_every_failure_is_explained_anew() -> None:
+def test_every_failure_gets_its_own_explanation() -> None:
     run = failing().reflects(WHY).plans(a_step("other")).acts("failed", reason="odd", fingerprint="f3")
     assert failure_asked_about(run).reason == "odd"
     assert told(run.reflects("Something else")) == "Something else"
 
 
-def test_no_steps_is_a_failure_too() -> None:
+def test_a_plan_without_steps_is_explained_as_a_failure() -> None:
     run = Drill(has_reflector=True).to_planning().plans()
     assert failure_asked_about(run).reason == "no_steps"
     assert told(run.reflects(WHY)) == WHY
 
 
-def test_who_is_asked_for_the_plan_again_is_told_again_and_nobody_explains_twice() -> None:
+def test_a_planner_asked_again_gets_the_same_explanation() -> None:
     run = failing().reflects(WHY).plans(verdict="transport", wait=0.0)
     assert told(run) == WHY
     assert len(run.advice_requests("reflector")) == 1
 
 
-def test_it_comes_before_a_review_of_the_path() -> None:
+def test_the_explanation_comes_before_the_review_of_the_path() -> None:
     run = failing(monitor="path").reflects(WHY)
     assert run.pending_advice("monitor")
     assert told(run.reviews()) == WHY
@@ -78,7 +78,7 @@ def test_it_comes_before_a_review_of_the_path() -> None:
 
 
 @pytest.mark.parametrize("reason", ["broken", "permission", "unreachable", "not_needed", "grasp_slipped"])
-def test_what_is_done_about_a_failure_is_as_it_would_be_without(reason: str) -> None:
+def test_recovery_is_the_same_with_and_without_a_reflector(reason: str) -> None:
     alone, explained = failing(reason, has_reflector=False), failing(reason)
     if explained.phase.kind == "advising":
         explained.reflects(WHY)
@@ -86,7 +86,7 @@ def test_what_is_done_about_a_failure_is_as_it_would_be_without(reason: str) -> 
     assert explained.run.counts == alone.run.counts
 
 
-def test_what_retries_or_ends_is_not_explained() -> None:
+def test_a_failure_that_is_retried_or_ends_the_run_is_not_explained() -> None:
     assert failing("grasp_slipped").phase.kind == "backing_off"
     assert failing("unreachable").ended[0] == "structural_failure"
     assert failing(max_error_replans=0).ended[0] == "replan_exhausted"
@@ -98,35 +98,35 @@ def test_what_retries_or_ends_is_not_explained() -> None:
 @pytest.mark.parametrize(
     "answer", [{}, {"verdict": "garbage"}, {"verdict": "garbage", "cause": WHY}, {"verdict": "transport", "cause": WHY}]
 )
-def test_without_an_explanation_the_rules_have_to_do(answer: dict[str, Any]) -> None:
+def test_without_an_explanation_the_rules_explain_the_failure(answer: dict[str, Any]) -> None:
     run = failing().reflects(**answer)
     assert told(run) == ""
     assert len(run.advice_requests("reflector")) == 1
 
 
-def test_what_a_plan_needs_is_never_spent_on_it() -> None:
+def test_an_explanation_never_spends_the_budget_of_a_plan() -> None:
     assert failing(max_calls=2).phase.kind == "planning"
     assert failing(max_calls=3).pending_advice("reflector")
     assert failing(max_calls=3).reflects(WHY).phase.kind == "planning"
 
 
-def test_what_it_can_cost_is_set_aside_and_what_it_did_is_its_own() -> None:
+def test_the_cost_of_an_explanation_is_reserved_and_booked_to_its_role() -> None:
     run = failing(plan_tokens=500)
     assert run.run.budget.reserved == Cost(calls=1, tokens=500)
     spent = Spent(role="reflector", version=2, model="m", cost=Cost(calls=1, tokens=80))
     assert spent in run.reflects(WHY, cost=spent.cost, spent=(spent,)).run.spent
 
 
-def test_it_has_a_share_of_the_time_for_a_new_plan() -> None:
+def test_an_explanation_may_take_a_share_of_the_replan_timeout() -> None:
     assert failing(replan_timeout_seconds=40.0).pending_advice("reflector").timeout == 10.0
 
 
-def test_from_a_stale_screen_it_is_explained_without_the_screen() -> None:
+def test_a_stale_screen_is_left_out_of_the_explanation() -> None:
     run = Drill(has_reflector=True).to_acting(a_step()).acts("failed", reason="broken", fingerprint=None)
     assert run.sees_nothing().pending_advice("reflector").seen == ""
 
 
-def test_pause_and_cancel_are_heard_and_what_was_said_is_kept() -> None:
+def test_pause_and_cancel_work_during_an_explanation_which_is_kept() -> None:
     paused = failing().tell(PauseAsked()).reflects(WHY)
     assert paused.phase.kind == "paused"
     assert told(paused.records().tell(ResumeAsked()).sees("f2")) == WHY

@@ -1,4 +1,4 @@
-"""What looks like an effect that was sent before: asked about as such, or not sent. And probes that report it as absent."""
+"""Steps that look like an effect sent before are asked about or not sent; a probe that reports absence is believed once."""
 
 from dataclasses import replace
 from typing import Any
@@ -34,7 +34,7 @@ def asked(**limits: Any) -> Drill:
     return drill.acts_held("second", alike=(alike(command),), likeness="l")
 
 
-def test_it_is_asked_about_with_what_it_looks_like() -> None:
+def test_a_possible_repeat_is_asked_about_with_the_earlier_effect() -> None:
     drill = asked()
     question = drill.pending(AskPerson)
     assert question.about == "repeat"
@@ -43,14 +43,14 @@ def test_it_is_asked_about_with_what_it_looks_like() -> None:
     assert "exists" in question.detail
 
 
-def test_what_may_have_happened_counts_as_well() -> None:
+def test_a_doubtful_effect_counts_as_sent() -> None:
     drill, command = ordered()
     drill.acts_held("second", alike=(alike(command, certain=False),))
     assert drill.pending(AskPerson).earlier[0].finding == "may_exist"
 
 
 @pytest.mark.parametrize("verdict", ["approved", "changed", "take_over", "happened", "go_on"])
-def test_no_other_answer_fits_it(verdict: str) -> None:
+def test_only_answers_about_repeats_are_accepted(verdict: str) -> None:
     drill = asked()
     phase = drill.phase
     assert isinstance(phase, Asking)
@@ -70,12 +70,12 @@ def test_send_again_sends_exactly_this_once() -> None:
     assert drill.run.finished_irreversible == ("i-first", "i-second")
 
 
-def test_it_binds_what_was_shown() -> None:
+def test_the_answer_binds_the_consequence_that_was_shown() -> None:
     drill = asked().decides("send_again", shown=("c-other",))
     assert isinstance(drill.phase, Asking)
 
 
-def test_no_means_that_it_is_finished_already() -> None:
+def test_a_no_means_that_the_step_is_already_finished() -> None:
     drill = asked().decides("rejected").sees("f2")
     assert drill.pending(MakePlan).cause == "error"
     assert "looks like what was sent before" in drill.pending(MakePlan).why
@@ -92,20 +92,20 @@ def test_stop_and_silence_end_the_run() -> None:
     assert asked().posts_question().waits().ended == ("needs_human", "no answer whether to send order again")
 
 
-def test_where_nobody_is_asked_the_answer_is_no() -> None:
+def test_without_approvals_a_possible_repeat_is_not_sent() -> None:
     drill = asked(approvals="never")
     assert drill.sent(AskPerson) == []
     assert "looks like what was sent before" in drill.pending(MakePlan).why
 
 
-def test_a_rule_that_nobody_is_asked_answers_no_as_well() -> None:
+def test_a_rule_not_to_ask_does_not_send_a_possible_repeat() -> None:
     drill, command = ordered()
     drill.acts_held("second", alike=(alike(command),), ruled="never")
     assert isinstance(drill.phase, Asking) is False
     assert len(drill.sent(AskPerson)) == 1
 
 
-def test_what_did_not_happen_is_no_repetition() -> None:
+def test_an_effect_that_did_not_happen_is_not_repeated() -> None:
     drill, _ = ordered()
     drill.acts_held("second", alike=(alike(7, "i-absent"),))
     assert drill.pending(AskPerson).about == "approve"
@@ -146,7 +146,7 @@ def test_a_probe_is_believed_once() -> None:
     assert [(one.at, one.finding) for one in question.earlier] == [(10.0, "reported_absent"), (20.0, "reported_absent")]
 
 
-def test_whoever_reports_it_all_the_same_is_not_believed() -> None:
+def test_a_second_report_of_absence_is_not_believed() -> None:
     drill = doubted(Drill(approvals="never").to_acting(a_step("order", "irreversible", likeness="l"), REPLAN_STEP))
     doubted(drill.verifies("did_not_happen", evidence="probe", sent_at=10.0).waits())
     drill.verifies("did_not_happen", evidence="probe", sent_at=20.0)

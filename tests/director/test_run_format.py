@@ -1,4 +1,4 @@
-"""Stored runs: every format that was ever written is still read, and the present one is written as its fixture has it.
+"""Stored runs: every earlier format is still read, and the current one is written exactly as in its fixture.
 
 The fixture has a run in every phase and, between them, every kind of command under way and of move to come. If this fails,
 either undo the change or give it a new `FORMAT`. `python -m tests.director.test_run_format` rewrites the present fixture, which
@@ -404,7 +404,7 @@ def test_a_stored_run_is_read_as_what_it_was_and_written_as_it_stood(number: int
 
 
 @pytest.mark.parametrize("number", range(len(RUNS)))
-def test_a_run_of_before_is_read_as_one_of_today(number: int) -> None:
+def test_a_run_of_an_earlier_format_is_read(number: int) -> None:
     for name in ("run-format-1.json", "run-format-2-without-counters.json"):  # the second lacks fields with defaults
         stored = lines(FIXTURES / name)[number]
         assert decode(Run, stored) == decode(Run, stored.encode()) == RUNS[number]
@@ -426,16 +426,16 @@ EVENTS_OF_FORMAT_1: dict[str, Event] = {
 
 
 @pytest.mark.parametrize("stored", EVENTS_OF_FORMAT_1)
-def test_so_is_an_event_of_format_1(stored: str) -> None:
+def test_an_event_of_format_1_is_read(stored: str) -> None:
     assert decode_any(Event, stored) == EVENTS_OF_FORMAT_1[stored]
 
 
-def test_what_a_page_says_is_not_mistaken_for_an_old_record() -> None:
+def test_page_content_is_not_mistaken_for_an_old_record() -> None:
     said = Guided(text='{"kind":"reflected","verdict":"judged"}')
     assert decode_any(Event, encode(said)) == said
 
 
-def test_every_phase_command_and_move_is_in_it() -> None:
+def test_the_fixture_has_every_phase_command_and_move() -> None:
     text = FIXTURE.read_text(encoding="utf-8")
     for union in (Phase, Command, Move):
         for kind in get_args(get_args(union)[0]):

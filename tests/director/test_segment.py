@@ -1,4 +1,4 @@
-"""The segment horizon: open, look, plan, go through the steps, look again at the transition."""
+"""Segments: open, look, plan, perform the steps, and look again at the transition."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def test_a_world_that_never_opens_ends_the_run() -> None:
     assert drill.opens(False, detail="no display").ended == ("world_lost", "no display")
 
 
-def test_a_world_that_cannot_be_ends_the_run_at_once() -> None:
+def test_a_world_that_can_never_open_ends_the_run_at_once() -> None:
     drill = Drill().starts().opens(False, invalid=True, detail="no such option")
     assert drill.ended == ("world_lost", "no such option")
 
@@ -66,7 +66,7 @@ def test_a_failed_look_keeps_what_was_seen_marked_stale() -> None:
     assert (command.seen, command.stale) == ("o-f1", True)
 
 
-def test_a_lost_world_is_opened_again_and_planned_anew() -> None:
+def test_a_lost_world_is_opened_again_and_gets_a_new_plan() -> None:
     drill = Drill().to_acting(ONE, REPLAN_STEP).acts().sees_nothing("world_lost")
     assert isinstance(drill.phase, Opening)
     drill.opens().sees("f0")
@@ -293,7 +293,7 @@ def test_a_refused_planner_may_think_again() -> None:
     assert drill.ended[0] == "plan_complete"
 
 
-def test_a_step_that_goes_well_clears_the_slate() -> None:
+def test_a_successful_step_resets_the_count_of_refusals() -> None:
     drill = Drill().to_acting(ONE).acts("failed", reason="rejected").plans(ONE).plans(TWO, REPLAN_STEP).acts()
     assert drill.run.counts.refusals == 0
     drill.sees("f1").plans(ONE)
@@ -368,7 +368,7 @@ def test_a_final_plan_whose_steps_are_all_finished_is_complete() -> None:
     assert len(drill.sent(Act)) == 1
 
 
-def test_what_is_harmless_is_done_before_a_finished_end() -> None:
+def test_harmless_steps_before_a_finished_end_are_done() -> None:
     order = a_step("order", "irreversible")
     drill = Drill(approvals="never").to_acting(order, REPLAN_STEP).acts(evidence="expectation").sees("f2")
     drill.plans(ONE, order).acts(fingerprint="f3")
@@ -377,7 +377,7 @@ def test_what_is_harmless_is_done_before_a_finished_end() -> None:
 
 
 @pytest.mark.parametrize("effect", ["reversible", "irreversible"])
-def test_what_is_not_harmless_is_not_done_before_a_finished_end(effect: Effect) -> None:
+def test_other_steps_before_a_finished_end_are_not_done(effect: Effect) -> None:
     order = a_step("order", "irreversible")
     drill = Drill(approvals="never").to_acting(order, REPLAN_STEP).acts(evidence="expectation").sees("f2")
     drill.plans(a_step("more", effect), order)

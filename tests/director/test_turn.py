@@ -1,4 +1,4 @@
-"""Budgets: what a command can cost at worst is reserved before it goes out; time; and what happens at a ceiling."""
+"""Budgets: the worst-case cost of a command is reserved before it is issued; ceilings and time limits end the run."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def test_looks_and_acts_reserve_what_a_look_costs() -> None:
     assert drill.run.budget.spent.calls == 5
 
 
-def test_what_does_not_fit_is_not_issued() -> None:
+def test_a_command_beyond_the_budget_is_not_issued() -> None:
     drill = Drill(max_calls=1).to_acting(ONE, REPLAN_STEP).acts().sees("f2")
     assert drill.ended == ("budget_exhausted", "1 of 1 calls are used, and the next command may take 1")
     assert len(drill.sent(MakePlan)) == 1
@@ -54,7 +54,7 @@ def test_an_answer_above_its_reservation_is_recorded_and_ends_the_run() -> None:
     assert drill.sent(Act) == []
 
 
-def test_what_has_no_ceiling_cannot_be_overrun() -> None:
+def test_a_cost_without_a_ceiling_cannot_be_overrun() -> None:
     """A planner may report its tokens although nobody set a limit on them."""
     drill = Drill().to_acting(ONE, cost=Cost(calls=1, tokens=4000, microusd=900))
     assert drill.run.overrun == Cost()
@@ -65,12 +65,12 @@ def test_what_has_no_ceiling_cannot_be_overrun() -> None:
     )
 
 
-def test_nobody_earns_by_reporting_less_than_nothing() -> None:
+def test_a_negative_cost_counts_as_zero() -> None:
     drill = Drill().to_acting(ONE, cost=Cost(calls=-5, tokens=-1, microusd=-1))
     assert drill.run.budget.spent == Cost()
 
 
-def test_what_is_given_up_counts_as_spent() -> None:
+def test_the_reservation_of_a_command_that_is_given_up_counts_as_spent() -> None:
     drill = Drill(plan_tokens=7).to_planning().tell(CancelAsked())
     assert drill.run.budget.spent == Cost(calls=1, tokens=7)
 
@@ -91,7 +91,7 @@ def test_a_command_may_take_no_longer_than_what_is_left() -> None:
     assert drill.pending(Act).timeout == 8.0
 
 
-def test_the_deadline_is_the_deadline() -> None:
+def test_the_deadline_ends_the_run() -> None:
     drill = Drill(deadline_seconds=50.0).to_planning()
     assert drill.pending(MakePlan).timeout == 48.0
     assert drill.plans(ONE, after=48.0).ended == ("deadline_exceeded", "50 s have passed")
@@ -112,7 +112,7 @@ def test_time_passes_with_every_event() -> None:
     assert drill.run.budget.active_seconds == before + 5.0
 
 
-def test_what_a_command_took_beyond_its_time_was_no_work() -> None:
+def test_time_beyond_the_timeout_of_a_command_is_not_working_time() -> None:
     """A worker died over it, and it took the engine a minute to find out."""
     drill = Drill(max_wall_seconds=50.0).to_planning()
     assert drill.pending(MakePlan).timeout == 48.0

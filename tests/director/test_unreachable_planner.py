@@ -1,4 +1,4 @@
-"""A planner that cannot be reached: asked again, each time as a command of its own; whoever is told to wait waits."""
+"""A planner that cannot be reached is asked again, each time by a new command, after the wait that it requested."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +22,7 @@ def unreachable(drill: Drill, wait: float | None = None, cost: Cost = FREE) -> D
     return drill.plans(verdict="transport", detail="nobody there", wait=wait, cost=cost)
 
 
-def test_being_told_to_wait_is_no_try_and_no_failure():
+def test_a_requested_wait_counts_neither_as_a_try_nor_as_a_failure():
     drill = asked(max_step_retries=0)
     for _ in range(20):
         unreachable(drill, wait=30.0)
@@ -42,7 +42,7 @@ def test_waiting_ends_with_the_time_of_the_run():
 
 
 @pytest.mark.parametrize("wait", [1e-9, 0.5])
-def test_nobody_waits_for_next_to_nothing_for_ever(wait: float):
+def test_a_requested_wait_lasts_at_least_a_second(wait: float):
     drill = unreachable(asked(), wait=wait)
     assert 1.0 <= drill.pending(Wait).seconds <= 1.1
 
@@ -63,7 +63,7 @@ def test_a_request_that_is_rejected_is_not_waited_for():
 
 
 @pytest.mark.parametrize("wait", [float("nan"), float("inf"), -5.0])
-def test_a_wait_that_is_no_time_does_no_harm(wait: float):
+def test_an_invalid_wait_does_no_harm(wait: float):
     drill = unreachable(asked(), wait=wait)
     assert drill.run.phase.kind in ("planning", "backing_off", "ended")
 
@@ -77,14 +77,14 @@ def test_every_try_has_a_reservation_of_its_own():
     assert drill.run.budget.spent.tokens == 200
 
 
-def test_being_told_to_wait_by_all_of_several_models_is_no_failure_either():
+def test_waits_requested_by_all_models_are_not_a_failure():
     drill = asked()
     for _ in range(10):
         unreachable(unreachable(drill, wait=0.0), wait=30.0).waits()
     assert drill.run.phase.kind == "planning"
 
 
-def test_a_replan_has_the_time_that_it_was_told_to_wait_besides():
+def test_a_requested_wait_extends_the_replan_timeout():
     drill = asked(replan_timeout_seconds=100.0).plans(a_step()).acts("failed", reason="permission")
     while drill.run.phase.kind != "planning":
         drill = drill.waits() if drill.run.phase.kind == "backing_off" else drill.sees()
@@ -93,7 +93,7 @@ def test_a_replan_has_the_time_that_it_was_told_to_wait_besides():
     assert drill.run.phase.kind == "planning"
 
 
-def test_a_replan_has_the_time_without_a_process_besides():
+def test_time_without_a_process_extends_the_replan_timeout():
     drill = asked(replan_timeout_seconds=100.0).plans(a_step()).acts("failed", reason="permission")
     while drill.run.phase.kind != "planning":
         drill = drill.waits() if drill.run.phase.kind == "backing_off" else drill.sees()
@@ -101,7 +101,7 @@ def test_a_replan_has_the_time_without_a_process_besides():
     assert drill.run.phase.kind == "planning"
 
 
-def test_a_replan_has_the_time_besides_in_which_the_world_was_away():
+def test_an_outage_of_the_world_extends_the_replan_timeout():
     drill = asked(replan_timeout_seconds=100.0).plans(a_step()).acts("failed", reason="permission")
     while drill.run.phase.kind != "planning":
         drill = drill.waits() if drill.run.phase.kind == "backing_off" else drill.sees()
@@ -118,12 +118,12 @@ def test_a_replan_has_the_time_besides_in_which_the_world_was_away():
     "wrap",
     [lambda asked: asked, lambda asked: Look(then=asked), lambda asked: Open(then=Look(then=asked))],
 )
-def test_a_replan_is_put_off_wherever_it_stands(wrap: Callable[[AskPlanner], Move]):
+def test_a_replan_inside_any_move_is_postponed(wrap: Callable[[AskPlanner], Move]):
     asked_then = AskPlanner(cause="error", due=100.0)
     assert postpone(wrap(asked_then), 30.0) == wrap(replace(asked_then, due=130.0))
     assert postpone(wrap(replace(asked_then, due=None)), 30.0) == wrap(replace(asked_then, due=None))
 
 
-def test_a_replan_behind_an_adviser_is_put_off():
+def test_a_replan_after_an_adviser_is_postponed():
     consult = Consult(role="reflector", then=AskPlanner(cause="error", due=100.0))
     assert postpone(consult, 30.0) == replace(consult, then=replace(consult.then, due=130.0))

@@ -1,4 +1,4 @@
-"""Act: check, write down, dispatch, act, look, judge."""
+"""The command Act: check, record, dispatch, act, look, judge."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""AskPerson: what a person is shown, and what becomes of the answer."""
+"""The command AskPerson: what the approver is shown, and how the answer is used."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""PlanTry, JudgeCloseness and PlanRevert: what is asked of whom, and what becomes of whatever they answer."""
+"""The commands PlanTry, JudgeCloseness and PlanRevert: their requests, and how answers are used."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""CheckDone and Finish: is the task done, and what did the run come to?"""
+"""The commands CheckDone and Finish: whether the task is done, and the result."""
 
 import asyncio
 from dataclasses import replace

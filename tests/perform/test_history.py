@@ -1,4 +1,4 @@
-"""The history that is kept beside a run and added to is the one that a full read gives, whatever was written meanwhile."""
+"""The history that a driver keeps and extends equals the one that a full read gives, whatever was written meanwhile."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a run adds to memory, and what memory tells a run."""
+"""Lessons that a run saves to memory, and lessons that memory gives to a run."""
 
 import asyncio
 from dataclasses import replace

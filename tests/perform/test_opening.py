@@ -1,4 +1,4 @@
-"""OpenWorld, Observe, Record and Wait."""
+"""The commands OpenWorld, Observe, Record and Wait."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""MakePlan: what the planner is told, and what becomes of whatever it answers."""
+"""The command MakePlan: the context of the planner, and how its answer is used."""
 
 import asyncio
 from typing import Any

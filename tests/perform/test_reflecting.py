@@ -1,4 +1,4 @@
-"""Somebody explains a failure: what becomes of the answer, whatever it is, and what memory keeps of it."""
+"""The reflector explains a failure: how any answer is used, and what memory keeps of it."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a run makes of a process that died: the local runtime's way back, command by command."""
+"""The local runtime resumes a run whose process died, command by command."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Runs that do again what worked: without asking the planner, with their own inputs, and only as long as it goes well."""
+"""Runs reuse segments that worked: without the planner, with their own inputs, and only while steps succeed."""
 
 import asyncio
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""A secret's value leaves the vault right before it is used, and is written down nowhere."""
+"""The value of a secret leaves the vault right before it is used, and is stored nowhere."""
 
 from pathlib import Path
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""Verify: make sure that nobody can still carry it out, then find out whether somebody did."""
+"""The command Verify: bar the act, then find out whether it happened."""
 
 import asyncio
 from dataclasses import replace

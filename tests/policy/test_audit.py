@@ -1,4 +1,4 @@
-"""Whatever is done to the audit log afterwards shows, and what does not is known."""
+"""Changes of the audit log are detected, except for those that are documented."""
 
 import random
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Are these two the same?"""
+"""Identities and consequences: which calls are the same."""
 
 from dataclasses import replace
 

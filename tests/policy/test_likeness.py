@@ -1,4 +1,4 @@
-"""Would this do again what was done already? Names, shapes, and forms of every kind."""
+"""Likeness: whether a request would repeat an earlier effect, by names and forms of its values."""
 
 import random
 import string

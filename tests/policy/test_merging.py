@@ -1,4 +1,4 @@
-"""World zones and zones of a picture become one screen: nothing twice, ids of the world first, fingerprints that follow."""
+"""Zones of the world and of a picture are merged into one screen, without duplicates and with the ids of the world."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Can the run afford this?"""
+"""Budgets: whether the run can afford a command."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What was spent is kept by role, plan and model, adds up, and stays short."""
+"""Costs are booked by role, plan and model, add up, and stay short."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""How the task stands, in the words of task lists."""
+"""The state of the task, in the terms of task lists."""
 
 from typing import Any
 

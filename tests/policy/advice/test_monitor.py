@@ -1,4 +1,4 @@
-"""The monitor without a model: loops of one to four steps, the same look again and again, and steps that bring nothing new."""
+"""The monitor without a model finds loops of one to four steps, repeated looks, and steps without progress."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What is a coarse goal, and what guidance may change."""
+"""Which goals are coarse enough for an outline, and what guidance may change."""
 
 import pytest
 

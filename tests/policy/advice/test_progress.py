@@ -1,4 +1,4 @@
-"""Progress: forward with evidence, back only by a recorded regression, and one judgement is no regression."""
+"""Progress moves forward with evidence, and back only by a recorded regression, which takes two judgements."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Does a person have to agree first?"""
+"""Which steps need approval."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who says that it should go there?"""
+"""Which destinations the user named, and which only the plan or the world did."""
 
 from midcourse.domain.argument import Argument, Reference
 from midcourse.domain.skill import Parameter

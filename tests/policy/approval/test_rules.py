@@ -1,4 +1,4 @@
-"""What was agreed on: rules in no order, and experience that counts for little."""
+"""Approval rules, which have no order, and experience, which counts only in adaptive mode."""
 
 from dataclasses import replace
 from typing import Any

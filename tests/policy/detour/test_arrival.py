@@ -1,4 +1,4 @@
-"""Is it there yet: what a detour is for, whether a screen has it, and how near one is by the words alone."""
+"""The target of a detour: whether a screen shows it, and how close a screen is by its words."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What now, in the middle of a detour: every branch of the tree, and that the branches are asked in this order."""
+"""The next move of a detour: every branch of the decision tree, and their order."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""How something is taken back: one way of each kind, where it fits and nowhere else."""
+"""Ways to revert an act: each kind is used where it fits and nowhere else."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What does what we see say? Every check, and judge over effect, report and sight."""
+"""Verification: every check, and the outcome judged from effect, report and observation."""
 
 from dataclasses import replace
 from itertools import product

@@ -1,4 +1,4 @@
-"""What kind of failure is this? By reason, by exception, by phrase, and by the user's own rules."""
+"""Classification of failures by reason, exception, phrase and the user's rules."""
 
 from typing import get_args
 

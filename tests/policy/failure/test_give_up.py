@@ -1,4 +1,4 @@
-"""When no new plan has ever helped, and who tries all the same."""
+"""Giving up where no new plan has ever helped, and the share of runs that still try."""
 
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import Track

@@ -1,4 +1,4 @@
-"""Can every setting that was given ever take effect?"""
+"""Settings that could never take effect are refused."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a run has to say about the failures that it met."""
+"""Lessons that a run draws from its failures."""
 
 from typing import Any
 

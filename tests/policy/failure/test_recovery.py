@@ -1,4 +1,4 @@
-"""What now, after a failure? And how long to wait."""
+"""The choice of recovery after a failure, and the length of waits."""
 
 from itertools import product
 from typing import Any

@@ -1,4 +1,4 @@
-"""Why did it fail, and what may help? By rules."""
+"""Cause and fix of a failure, by rules."""
 
 from typing import get_args
 

@@ -1,4 +1,4 @@
-"""Signatures: what stays of a message when the same happens to something else."""
+"""Signatures of failures: the same failure of another object has the same signature."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""May this plan run?"""
+"""Admission: which plans are refused because they repeat failed or finished work."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What changed between two plans."""
+"""The difference between two plans."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""How far does this plan really see? Every repair, and everything that needs none."""
+"""The horizon of a plan: every repair, and plans that need none."""
 
 from dataclasses import replace
 from typing import Any

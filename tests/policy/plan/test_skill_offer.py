@@ -1,4 +1,4 @@
-"""Is a skill worth telling a planner of?"""
+"""Which skills are offered to a planner."""
 
 import pytest
 

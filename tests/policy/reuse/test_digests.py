@@ -1,4 +1,4 @@
-"""The same task and the same screen, whatever the inputs are; and what makes them others."""
+"""Digests of tasks and screens: independent of the inputs, and different for anything else."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Values become names, and names other values."""
+"""Values are replaced by names of inputs, and names by the values of another run."""
 
 import pytest
 from hypothesis import given

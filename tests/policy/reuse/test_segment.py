@@ -1,4 +1,4 @@
-"""What may serve another run: nothing of this one is left in it, and it is the same again for the same inputs."""
+"""Segments that another run may reuse: they contain no inputs of this run, and are the same for the same inputs."""
 
 from dataclasses import replace
 from typing import Any
