@@ -31,7 +31,7 @@ from benchmarks.fleet.testbed import start_testbed
 from benchmarks.fleet.worker import Site
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse import BaseWorld, skill
-from midcourse.app.fleet.connection import Fleet, connected_tenants, start_durable_run
+from midcourse.app.fleet.connection import Fleet, connect_tenants, start_durable_run
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.run import PREFIX
 from midcourse.app.wiring import Job, parse_job
@@ -197,7 +197,7 @@ async def measure(given: Any) -> dict[str, Any]:
                 "max_runs": str(given.max_runs),
             }
             settings = FleetSettings.load(folder, {name: value for name, value in values.items() if name != "home"})
-            async with connected_tenants(settings, (MANY, FEW)) as (many, few):
+            async with connect_tenants(settings, (MANY, FEW)) as (many, few):
                 with worker_at(site, values):
                     return await _measure(given, site, many, few, short, long)
 

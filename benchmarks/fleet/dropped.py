@@ -20,12 +20,12 @@ class DroppingStore:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    async def listen(self, heard: Callable[[str], None]) -> None:
+    async def listen(self, on_message: Callable[[str], None]) -> None:
         def hear(run_id: str) -> None:
             dropped = self._chance.random() < self._share
             with self._log.open("a", encoding="utf-8") as out:
                 out.write(json.dumps({"run": run_id, "dropped": dropped}) + "\n")
             if not dropped:
-                heard(run_id)
+                on_message(run_id)
 
         await self._store.listen(hear)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from psycopg.pq import TransactionStatus
 
-from midcourse.app.fleet.connection import Fleet, connected, start_durable_run
+from midcourse.app.fleet.connection import Fleet, connect_fleet, start_durable_run
 from midcourse.app.fleet.ports import NO_HOST, PortsMaker
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.store import read_keys
@@ -71,7 +71,7 @@ def shows(demonstration: Demonstration) -> Demonstration:
 
 async def unavailable(settings: FleetSettings) -> str:
     with pytest.raises(FleetUnavailable) as refused:
-        async with connected(settings):
+        async with connect_fleet(settings):
             pass
     return str(refused.value)
 
@@ -96,7 +96,7 @@ async def host_file(scene: Scene) -> None:
     ready = scene.home / "host.json"
     serves = ("midcourse.worlds.simulated.shop:Shop",)
     ready.write_text(encode(Ready(url="http://127.0.0.1:2", token="secret", pid=1, worlds=serves)))
-    async with connected(scene.settings()) as fleet:
+    async with connect_fleet(scene.settings()) as fleet:
         await start_durable_run(fleet, load_job("order", {}), "shopping")
         await start_durable_run(fleet, load_job("notepad", {}), "noting")
 
@@ -116,7 +116,7 @@ async def host_file(scene: Scene) -> None:
 
 @shows
 async def blobs(scene: Scene) -> None:
-    async with connected(scene.settings()) as fleet:
+    async with connect_fleet(scene.settings()) as fleet:
 
         def chosen(**settings: object) -> Blobs:
             return PortsMaker(fleet.store, scene.settings(**settings), scene.home / "worker")._blobs
@@ -140,22 +140,22 @@ def test_place_of_blobs_that_is_none_is_refused(tmp_path: Path, place: str):
 
 @shows
 async def max_connections(scene: Scene) -> None:
-    async with connected(scene.settings(max_connections=1)) as fleet, fleet.store._database.connections.one():
+    async with connect_fleet(scene.settings(max_connections=1)) as fleet, fleet.store._database.connections.borrow():
         assert fleet.store._database.connections.pool._lending._left == 0
 
 
 @shows
 async def database_pooler(scene: Scene) -> None:
     for pooled in (False, True):
-        async with connected(scene.settings(database_pooler=pooled)) as fleet:
-            async with fleet.store._database.connections.one() as connection:
+        async with connect_fleet(scene.settings(database_pooler=pooled)) as fleet:
+            async with fleet.store._database.connections.borrow() as connection:
                 assert (connection.info.transaction_status == TransactionStatus.INTRANS) == pooled
             assert await fleet.store.runs() == ()
 
 
 @shows
 async def heartbeat_seconds(scene: Scene) -> None:
-    async with connected(scene.settings(heartbeat_seconds=77)) as fleet:
+    async with connect_fleet(scene.settings(heartbeat_seconds=77)) as fleet:
         await start_durable_run(fleet, load_job("order", {}), "watched")
         handle = fleet.client.get_workflow_handle(workflow_id(fleet.settings.tenant, "watched"))
         first = (await handle.fetch_history()).events[0].workflow_execution_started_event_attributes
@@ -166,10 +166,10 @@ async def heartbeat_seconds(scene: Scene) -> None:
 async def keys_file(scene: Scene) -> None:
     keys = scene.home / "keys"
     keys.write_text(f"# the newest first\n2026-08 {base64.b64encode(bytes(32)).decode()}\n")
-    async with connected(scene.settings()) as fleet:
+    async with connect_fleet(scene.settings()) as fleet:
         await start_durable_run(fleet, load_job("order", {}), "open")
         assert await begun_with(fleet, "open") == b"json/plain"
-    async with connected(scene.settings(keys_file=keys)) as fleet:
+    async with connect_fleet(scene.settings(keys_file=keys)) as fleet:
         await start_durable_run(fleet, load_job("order", {}), "sealed")
         assert await begun_with(fleet, "sealed") == SEALED
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet.connection import connected_tenants, start_durable_run
+from midcourse.app.fleet.connection import connect_tenants, start_durable_run
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.worker import run_workers
 from midcourse.app.wiring import load_job
@@ -22,7 +22,7 @@ async def test_tenants_share_a_worker_and_nothing_else(
     settings = FleetSettings.load(tmp_path, given)
     tenants = (f"{tenant}.a", f"{tenant}.b")
     job = load_job("order", {"approvals": "never"})
-    async with connected_tenants(settings, tenants) as fleets, run_workers(fleets, tmp_path):
+    async with connect_tenants(settings, tenants) as fleets, run_workers(fleets, tmp_path):
         for fleet in fleets:
             await start_durable_run(fleet, job, "lamp")
         async with asyncio.timeout(300):

@@ -16,7 +16,7 @@ from temporalio.client import Client
 
 from midcourse.app.doctor import _check_fleet as examine_fleet
 from midcourse.app.doctor import _check_keys as examine_keys
-from midcourse.app.fleet.connection import connected, start_durable_run
+from midcourse.app.fleet.connection import connect_fleet, start_durable_run
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.worker import worker_of
 from midcourse.app.settings.run import Settings
@@ -80,7 +80,7 @@ def certificate(issued: Issued) -> dict[str, str]:
 
 async def refused(settings: FleetSettings) -> str:
     with pytest.raises(MidcourseError) as error:
-        async with connected(settings):
+        async with connect_fleet(settings):
             pass
     assert API_KEY not in str(error.value)
     return str(error.value)
@@ -95,7 +95,7 @@ async def test_a_run_is_driven_over_tls_with_a_client_certificate_and_an_api_key
 ):
     async with gate(temporal, server, clients=authority, api_key=API_KEY) as there:
         settings = configure(there.address, certificate(authority.issue("worker")), api_key=API_KEY)
-        async with connected(settings) as fleet, worker_of(fleet, tmp_path):
+        async with connect_fleet(settings) as fleet, worker_of(fleet, tmp_path):
             assert (fleet.temporal, fleet.security) == (there.address, "TLS, client certificate, API key")
             await start_durable_run(fleet, load_job("notepad", {}), "secured")
             result = await asyncio.wait_for(fleet.runs.handle("secured").result(), 120)
@@ -154,7 +154,7 @@ async def test_address_and_namespace_of_the_settings_win_over_the_profile(
 ):
     async with gate(temporal, server) as there:
         settings = configure("127.0.0.1:1", namespace="default")
-        async with connected(settings.model_copy(update={"temporal_address": there.address})) as fleet:
+        async with connect_fleet(settings.model_copy(update={"temporal_address": there.address})) as fleet:
             assert fleet.temporal == there.address
         settings = configure(there.address, namespace="of-the-profile")
         assert "of-the-profile" in await refused(settings)
@@ -166,7 +166,7 @@ async def test_address_and_namespace_of_the_settings_win_over_the_profile(
                 "database_url": settings.database_url.get_secret_value(),
             },
         )
-        async with connected(said) as fleet:
+        async with connect_fleet(said) as fleet:
             assert fleet.client.namespace == "default"
 
 
@@ -175,7 +175,7 @@ async def test_search_attributes_may_be_registered_by_an_administrator_only(
 ):
     administrator = await Client.connect(temporal)
     await register(administrator)
-    async with gate(temporal, server, operators=False) as there, connected(configure(there.address)):
+    async with gate(temporal, server, operators=False) as there, connect_fleet(configure(there.address)):
         pass  # they are there
     assert any("OperatorService" in request[":path"] for request in there.requests)
 
@@ -236,7 +236,7 @@ async def test_a_namespace_without_the_search_attributes_is_refused_where_only_a
         assert "MidcourseStatus" in says
         assert "Keyword" in says
         await register(await Client.connect(temporal, namespace=namespace))
-        async with connected(configure(there.address, namespace=namespace)):
+        async with connect_fleet(configure(there.address, namespace=namespace)):
             pass
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet.connection import Fleet, RunBroken, connected, start_durable_run
+from midcourse.app.fleet.connection import Fleet, RunBroken, connect_fleet, start_durable_run
 from midcourse.app.fleet.ports import PortsMaker
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.worker import worker_of
@@ -135,7 +135,7 @@ async def test_a_worker_refuses_a_task_that_would_have_it_run_a_program(
 ):
     planted = tmp_path / "planted"
     hostile = job("os:system", command=f"touch {planted}")
-    async with connected(configure(modules)) as fleet, worker_of(fleet, tmp_path):
+    async with connect_fleet(configure(modules)) as fleet, worker_of(fleet, tmp_path):
         with pytest.raises(TaskInvalid, match="task_modules"):
             await start_durable_run(fleet, hostile, "careful")
         await submit_unchecked(fleet, hostile, "hostile")
@@ -148,7 +148,7 @@ async def test_a_worker_refuses_a_task_that_would_have_it_run_a_program(
 async def test_without_the_check_the_program_runs(configure: Configure, tmp_path: Path):
     """What the check is for."""
     planted = tmp_path / "planted"
-    async with connected(configure("*")) as fleet:
+    async with connect_fleet(configure("*")) as fleet:
         await submit_unchecked(fleet, job("os:system", command=f"touch {planted}"), "hostile")
         await PortsMaker(fleet.store, fleet.settings, tmp_path).ports_for("hostile")
     assert planted.exists()
@@ -161,12 +161,12 @@ async def test_a_run_that_was_refused_continues_once_its_module_is_allowed(
     task = "from midcourse.planners import SamePlan\nfrom midcourse import Draft\n\n"
     task += "def make(command):\n    return SamePlan([Draft(skill='press', arguments={'key': 'Win'})])\n"
     (package / "acme_late.py").write_text(task)
-    async with connected(configure("none")) as fleet, worker_of(fleet, tmp_path):
+    async with connect_fleet(configure("none")) as fleet, worker_of(fleet, tmp_path):
         await submit_unchecked(fleet, job("acme_late:make"), "late")
         with pytest.raises(RunBroken, match="acme_late"):
             await asyncio.wait_for(fleet.runs.handle("late").result(), 120)
         assert "acme_late" not in sys.modules
-    async with connected(configure("acme_late")) as fleet, worker_of(fleet, tmp_path):
+    async with connect_fleet(configure("acme_late")) as fleet, worker_of(fleet, tmp_path):
         await fleet.runs.resume("late", world="notepad")
         result = await asyncio.wait_for(fleet.runs.handle("late").result(), 120)
     assert result.final_reason == "plan_complete"

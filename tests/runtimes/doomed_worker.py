@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from midcourse.app.fleet.connection import Fleet, connected
+from midcourse.app.fleet.connection import Fleet, connect_fleet
 from midcourse.app.fleet.ports import PortsMaker
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.domain.command import Command
@@ -120,7 +120,7 @@ def worker(fleet: Fleet, home: Path, fate: Fate = UNHARMED) -> FleetWorker:
 
 async def main(how: str, moment: str) -> None:
     home = Path(os.environ["MIDCOURSE_HOME"])
-    async with connected(FleetSettings.load(home)) as fleet:
+    async with connect_fleet(FleetSettings.load(home)) as fleet:
         stopped = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
         async with worker(fleet, home, Fate(moment=moment, signal=SIGNALS[how])):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet.connection import Fleet, connected, start_durable_run
+from midcourse.app.fleet.connection import Fleet, connect_fleet, start_durable_run
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.wiring import load_job
 from midcourse.domain.result import Result
@@ -68,7 +68,7 @@ async def scene(temporal: str, postgres: str, tenant: str, tmp_path: Path) -> As
         "tenant": tenant,
         "heartbeat_seconds": "2",
     }
-    async with connected(FleetSettings.load(tmp_path, said)) as fleet:
+    async with connect_fleet(FleetSettings.load(tmp_path, said)) as fleet:
         yield Scene(fleet=fleet, home=tmp_path)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from temporalio.client import ScheduleBackfill, ScheduleOverlapPolicy
 
-from midcourse.app.fleet.connection import Fleet, connected
+from midcourse.app.fleet.connection import Fleet, connect_fleet
 from midcourse.app.fleet.schedules import RunEntry, add_schedule, schedules_of
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.timetable import Timetable
@@ -30,7 +30,7 @@ async def fleet(temporal: str, postgres: str, tenant: str, tmp_path: Path) -> As
     keys.write_text("2026 b29vb29vb29vb29vb29vbw==\n")
     keys.chmod(0o600)
     named = {"temporal_address": temporal, "database_url": postgres, "tenant": tenant, "keys_file": str(keys)}
-    async with connected(FleetSettings.load(tmp_path, named)) as fleet:
+    async with connect_fleet(FleetSettings.load(tmp_path, named)) as fleet:
         yield fleet
 
 
@@ -118,7 +118,7 @@ async def test_schedules_are_listed_and_removed(fleet: Fleet) -> None:
     with pytest.raises(TaskInvalid, match="there is a schedule 'lamp'"):
         await add(fleet, "daily 9:00 UTC")
     async with asyncio.timeout(300):
-        while not (found := [one async for one in schedules_of(fleet).listed()]):
+        while not (found := [one async for one in schedules_of(fleet).list_all()]):
             await asyncio.sleep(0.1)
     assert [(one.name, one.says) for one in found] == [("lamp", "order: weekdays 09:00 Europe/Berlin; overlap wait")]
     assert found[0].next_at is not None

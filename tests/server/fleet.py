@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from midcourse.app.fleet.connection import connected
+from midcourse.app.fleet.connection import connect_fleet
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.worker import worker_of
 from midcourse.worlds.host import HostConfig, WorldRegistry, serve_host
@@ -53,7 +53,7 @@ def small_fleet(folder: Path, postgres: str, temporal: str) -> Generator[SmallFl
             host = HostConfig(worlds=WorldRegistry(WORLDS, home=folder / "host"), ready=ready)
             await parts.enter_async_context(serve_host(host))
             for tenant in tenants:
-                fleet = await parts.enter_async_context(connected(settings.model_copy(update={"tenant": tenant})))
+                fleet = await parts.enter_async_context(connect_fleet(settings.model_copy(update={"tenant": tenant})))
                 await parts.enter_async_context(worker_of(fleet, folder / "worker"))
             up.set()
             await stopped.wait()

@@ -218,9 +218,9 @@ async def _check_fleet(home: Path) -> Finding:
         command = f"{first}midcourse up --detach"
         return Finding(about="fleet", health="absent", says="none; runs on this machine need none", type_this=command)
     settings.check_complete(home)
-    from midcourse.app.fleet.connection import connected
+    from midcourse.app.fleet.connection import connect_fleet
 
-    async with connected(settings) as fleet:
+    async with connect_fleet(settings) as fleet:
         there = f"{fleet.temporal}, {fleet.security}"
     if gone:
         return Finding(

@@ -165,11 +165,11 @@ async def open_run(name: str, overrides: Overrides) -> AsyncGenerator[Controlled
         _, job = await store.job(run_id)
     assert fleet is not None, "a durable run is in a fleet"
     fleet.check_complete(settings.home)
-    from midcourse.app.fleet.connection import connected
+    from midcourse.app.fleet.connection import connect_fleet
     from midcourse.app.fleet.control import FleetControl
     from midcourse.app.wiring import decode_job
 
-    async with connected(fleet) as connection:
+    async with connect_fleet(fleet) as connection:
         task = decode_job(job).name if job else PROGRAM
         yield ControlledRun(run=found.run, control=FleetControl(connection, run_id), task=task, folder=None)
 

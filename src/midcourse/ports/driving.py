@@ -110,8 +110,8 @@ class SharedStore(Store, Inbox, Protocol):
         """
         ...
 
-    async def listen(self, heard: Callable[[str], None]) -> None:
-        """Call `heard` with the id of every run that gets a message, until cancelled. Some may be missed."""
+    async def listen(self, on_message: Callable[[str], None]) -> None:
+        """Call `on_message` with the id of every run that gets a message, until cancelled. Some may be missed."""
         ...
 
 

@@ -110,7 +110,7 @@ class LiveViews:
     def __init__(self) -> None:
         self._views: dict[tuple[str, str], LiveView] = {}
 
-    def of(self, tenant: str, desk: Desk, run_id: str) -> LiveView:
+    def find_view(self, tenant: str, desk: Desk, run_id: str) -> LiveView:
         for key in [key for key, view in self._views.items() if view.idle]:
             del self._views[key]
         return self._views.setdefault((tenant, run_id), LiveView(lambda since: desk.view(run_id, since)))

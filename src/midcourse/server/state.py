@@ -97,7 +97,7 @@ Admin = Annotated[Caller, Depends(require_right("administer"))]
 
 
 async def desk_of(shared: SharedState, caller: Reader) -> Desk:
-    return await shared.desks.of(caller.tenant)
+    return await shared.desks.find_desk(caller.tenant)
 
 
 TheDesk = Annotated[Desk, Depends(desk_of)]

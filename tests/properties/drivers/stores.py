@@ -258,7 +258,7 @@ class GatedConnections:
         await process.gate(doing.name)
         with process.scheduler.in_flight():
             try:
-                async with self._connections.one() as connection:
+                async with self._connections.borrow() as connection:
                     yield connection
             finally:
                 await self._auditor.committed(process, doing)
@@ -282,7 +282,7 @@ class OnPostgres:
         return Noted(store)
 
     async def read(self, run_id: str) -> Stored:
-        async with self._connections.one() as connection:
+        async with self._connections.borrow() as connection:
             (everything,) = await (await connection.execute(EVERYTHING)).fetchone() or ("",)
             if everything == self._last.everything:
                 return self._last

@@ -23,8 +23,8 @@ class Desks(Protocol):
         """Whether this server may have runs of this tenant."""
         ...
 
-    async def of(self, tenant: str) -> Desk:
-        """The desk of a tenant. Raises `TaskInvalid` if there is none, `FleetUnavailable` if its servers do not answer."""
+    async def find_desk(self, tenant: str) -> Desk:
+        """Return the desk of a tenant. Raises `TaskInvalid` if there is none, `FleetUnavailable` if its servers do not answer."""
         ...
 
     async def open(self) -> None:
@@ -49,7 +49,7 @@ class LocalDesks:
     def has(self, tenant: str) -> bool:
         return tenant in self._desks
 
-    async def of(self, tenant: str) -> Desk:
+    async def find_desk(self, tenant: str) -> Desk:
         return self._desks[tenant]
 
     async def open(self) -> None:
@@ -84,23 +84,23 @@ class FleetDesks:
 
         return TENANT.fullmatch(tenant) is not None
 
-    async def of(self, tenant: str) -> Desk:
+    async def find_desk(self, tenant: str) -> Desk:
         if tenant in self._desks:
             return self._desks[tenant]
         if not self.has(tenant):
             raise TaskInvalid(f"{tenant!r} is not a valid name for a tenant")
         from midcourse.app.desk.fleet import FleetDesk
-        from midcourse.app.fleet.connection import connected
+        from midcourse.app.fleet.connection import connect_fleet
 
         async with self._one_at_a_time:
             if tenant not in self._desks:
                 of_tenant = self._fleet.model_copy(update={"tenant": tenant})
-                fleet = await self._opened.enter_async_context(connected(of_tenant))
+                fleet = await self._opened.enter_async_context(connect_fleet(of_tenant))
                 self._desks[tenant] = FleetDesk(fleet, self._settings)
             return self._desks[tenant]
 
     async def open(self) -> None:
-        await self.of(self._fleet.tenant)
+        await self.find_desk(self._fleet.tenant)
 
     async def ping(self) -> None:
         for desk in list(self._desks.values()):

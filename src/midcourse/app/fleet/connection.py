@@ -1,6 +1,6 @@
 """The composition root of a fleet: connects to the store and Temporal that the settings name. Workers are in worker.py.
 
-    async with connected(settings) as fleet:
+    async with connect_fleet(settings) as fleet:
         started = await start_durable_run(fleet, job, "r1")
         result = await fleet.runs.handle(started.run).result()
 
@@ -52,35 +52,35 @@ class Fleet:
 
 
 @asynccontextmanager
-async def connected(settings: FleetSettings) -> AsyncGenerator[Fleet]:
+async def connect_fleet(settings: FleetSettings) -> AsyncGenerator[Fleet]:
     """Connect to the database and to Temporal. Raises `FleetUnavailable` if one of them does not answer."""
-    async with connected_tenants(settings, (settings.tenant,)) as (fleet,):
+    async with connect_tenants(settings, (settings.tenant,)) as (fleet,):
         yield fleet
 
 
 @asynccontextmanager
-async def connected_tenants(settings: FleetSettings, tenants: Sequence[str]) -> AsyncGenerator[tuple[Fleet, ...]]:
-    """As `connected`, for several tenants over the same connections.
+async def connect_tenants(settings: FleetSettings, tenants: Sequence[str]) -> AsyncGenerator[tuple[Fleet, ...]]:
+    """Connect for several tenants over the same connections. Raises what `connect_fleet` raises.
 
-    Those of many tenants do not listen for messages, which would take a connection each: they look every second.
+    With more than one tenant, stores do not listen for messages, which would take a connection each: they look every second.
     """
     async with open_pool(settings, listens=len(tenants) == 1) as pool:
         stores = [await store_of(settings.model_copy(update={"tenant": tenant}), pool) for tenant in tenants]
         profile = read_profile(settings.temporal_profile) if settings.temporal_profile else None
-        client = await _client(settings, profile)
+        client = await _connect_temporal(settings, profile)
         yield tuple(
-            _fleet(settings.model_copy(update={"tenant": tenant}), store, client, describe_security(profile))
+            _make_fleet(settings.model_copy(update={"tenant": tenant}), store, client, describe_security(profile))
             for tenant, store in zip(tenants, stores, strict=True)
         )
 
 
-def _fleet(settings: FleetSettings, store: PostgresStore, client: Client, security: str) -> Fleet:
+def _make_fleet(settings: FleetSettings, store: PostgresStore, client: Client, security: str) -> Fleet:
     placement = Placement(heartbeat_seconds=settings.heartbeat_seconds)
     runs = FleetClient(client, store=store, tenant=settings.tenant, placement=placement)
     return Fleet(settings=settings, store=store, client=client, runs=runs, security=security)
 
 
-async def _client(settings: FleetSettings, profile: Profile | None) -> Client:
+async def _connect_temporal(settings: FleetSettings, profile: Profile | None) -> Client:
     keys = read_keys(settings.keys_file) if settings.keys_file else ()
     where, namespace = settings.temporal_address, settings.temporal_namespace
     if profile is not None:

@@ -1,6 +1,6 @@
 """A worker of a fleet, as the settings have it.
 
-    async with connected(settings) as fleet, worker_of(fleet, home):
+    async with connect_fleet(settings) as fleet, worker_of(fleet, home):
         await stopped.wait()
 
 Separate from the rest, since a client that only starts and answers runs does not need half of Temporal's library.

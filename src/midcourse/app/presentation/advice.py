@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from midcourse.app.presentation.sentence import Sentence, bad
+from midcourse.app.presentation.sentence import Sentence, report_setback
 from midcourse.app.presentation.vocabulary import pluralize
 from midcourse.domain.command import Advise, Command, MakePlan
 from midcourse.domain.event import Advised
@@ -17,7 +17,7 @@ def describe_advice(event: Advised, commands: tuple[Command, ...]) -> Sentence |
 
 def _describe_reflection(event: Advised, _: tuple[Command, ...]) -> Sentence:
     if event.reflection is None:
-        return bad(f"no explanation: {event.verdict}", event.detail)
+        return report_setback(f"no explanation: {event.verdict}", event.detail)
     cause, fix = event.reflection.analysis.root_cause, event.reflection.fix.message
     helps = f"may help: {fix.rstrip('.')}" if fix else ""
     return Sentence(text=f"it failed because: {cause.rstrip('.')}", detail=helps)
@@ -25,7 +25,7 @@ def _describe_reflection(event: Advised, _: tuple[Command, ...]) -> Sentence:
 
 def _describe_review(event: Advised, _: tuple[Command, ...]) -> Sentence | None:
     if event.verdict != "answered":
-        return bad("the path could not be reviewed", event.detail)
+        return report_setback("the path could not be reviewed", event.detail)
     if event.advice is None:
         return None
     return Sentence(
@@ -36,12 +36,12 @@ def _describe_review(event: Advised, _: tuple[Command, ...]) -> Sentence | None:
 def _describe_outline(event: Advised, _: tuple[Command, ...]) -> Sentence:
     if event.verdict == "answered":
         return Sentence(text=f"outline: {'; '.join(event.goals)}", detail=event.detail)
-    return bad(f"no outline: {event.verdict.replace('_', ' ')}", event.detail)
+    return report_setback(f"no outline: {event.verdict.replace('_', ' ')}", event.detail)
 
 
 def _describe_judgement(event: Advised, commands: tuple[Command, ...]) -> Sentence:
     if event.verdict != "answered":
-        return bad("progress on the outline could not be judged", event.detail)
+        return report_setback("progress on the outline could not be judged", event.detail)
     outline = next((command.outline for command in commands if isinstance(command, MakePlan | Advise)), None)
     text = _describe_outline_progress(outline) if outline else f"goal {event.current} of the outline"
     if not event.evidence:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from midcourse.app.presentation.advice import describe_advice
 from midcourse.app.presentation.audit import describe_taking_over
-from midcourse.app.presentation.sentence import Sentence, bad
+from midcourse.app.presentation.sentence import Sentence, report_setback
 from midcourse.app.presentation.sentence import Tone as Tone
 from midcourse.app.presentation.vocabulary import CAUSES, describe_step, format_argument, format_seconds, pluralize
 from midcourse.domain.command import (
@@ -134,7 +134,7 @@ class Narrator:
             case WorldOpened():
                 return _describe_opening(event)
             case Postponed():
-                return bad("put off: the database cannot be reached", event.detail)
+                return report_setback("put off: the database cannot be reached", event.detail)
             case Observed():
                 return _describe_look(event)
             case Planned():
@@ -148,7 +148,7 @@ class Narrator:
             case Verified():
                 return self._describe_verification(event)
             case TryPlanned() if event.step is None:
-                return bad(f"no try was planned: {event.verdict.replace('_', ' ')}", event.detail)
+                return report_setback(f"no try was planned: {event.verdict.replace('_', ' ')}", event.detail)
             case TryPlanned() | RevertPlanned():
                 return None
             case DoneChecked():
@@ -161,7 +161,7 @@ class Narrator:
             case ApprovalDecided():
                 return _describe_decision(event)
             case TimerFired():
-                return bad("no answer in time") if _has_finish(commands) else None
+                return report_setback("no answer in time") if _has_finish(commands) else None
             case Resumed() if event.world == "kept":
                 return Sentence(text=f"picked up again{self._describe_place()}; the world is as it was")
             case Resumed():
@@ -173,7 +173,7 @@ class Narrator:
             case ResumeAsked():
                 return Sentence(text="continuing")
             case CancelAsked():
-                return bad("a cancel was asked for")
+                return report_setback("a cancel was asked for")
             case Guided():
                 return Sentence(text=f"guidance: {event.text}", tone="ask")
             case TakenOver():
@@ -190,17 +190,17 @@ class Narrator:
             case "ask":
                 return Sentence(text=f"the planner asks: {event.detail}", tone="ask")
             case "transport":
-                return bad("the planner could not be reached", event.detail)
+                return report_setback("the planner could not be reached", event.detail)
             case "impossible" | "gave_up" | "refused" | "rejected" | "garbage":
-                return bad(f"the planner's answer: {event.verdict.replace('_', ' ')}", event.detail)
+                return report_setback(f"the planner's answer: {event.verdict.replace('_', ' ')}", event.detail)
             case "steps":
                 pass
         refused = _find_refusal(commands)
         asked = self._commands.get(event.answers)
         if refused:
-            return bad("the plan was refused", refused)
+            return report_setback("the plan was refused", refused)
         if not event.steps or not isinstance(asked, MakePlan):
-            return bad("the planner sent no steps", event.detail)
+            return report_setback("the planner sent no steps", event.detail)
         acts = sum(step.place != "replan" for step in event.steps)
         repairs = f", {pluralize(event.repairs, 'repair')}" if event.repairs else ""
         text = f"plan {asked.version} ({CAUSES[asked.cause]}): {pluralize(acts, 'step')}{repairs}"
@@ -226,7 +226,7 @@ class Narrator:
         if event.status == "ok":
             back = any(isinstance(command, PlanTry) and _is_reverted(command) for command in commands)
             return Sentence(text=f"done: {words}{'; the screen is as it was before' if back else ''}", tone="good")
-        return bad(f"failed: {words}, {event.reason or event.status}", event.detail)
+        return report_setback(f"failed: {words}, {event.reason or event.status}", event.detail)
 
     def _describe_verification(self, event: Verified) -> Sentence:
         words = self._describe_command(event.answers)
@@ -234,7 +234,7 @@ class Narrator:
             case "happened":
                 return Sentence(text=f"it did happen: {words}", tone="good", detail=event.evidence)
             case "did_not_happen":
-                return bad(f"it did not happen: {words}", event.evidence)
+                return report_setback(f"it did not happen: {words}", event.evidence)
             case "too_early":
                 return Sentence(text=f"too early to tell whether it happened: {words}", tone="doubt")
             case "undecided":
@@ -281,23 +281,23 @@ def _describe_decision(event: ApprovalDecided) -> Sentence:
         case "rejected" if event.guidance:
             return Sentence(text=f"rejected, with guidance: {event.guidance}", tone="ask", detail=event.by)
         case "rejected":
-            return bad("rejected", event.by)
+            return report_setback("rejected", event.by)
         case "happened":
             return Sentence(text="a person says that it happened", tone="good", detail=event.by)
         case "did_not_happen":
-            return bad("a person says that it did not happen", event.by)
+            return report_setback("a person says that it did not happen", event.by)
         case "go_on":
             words = f"a person says to continue: {event.guidance}" if event.guidance else "a person says to continue"
             return Sentence(text=words, tone="ask", detail=event.by)
         case "stop":
-            return bad("stopped", event.by)
+            return report_setback("stopped", event.by)
         case "send_again":
             return Sentence(text="a person says to send it again", tone="ask", detail=event.by)
 
 
 def _describe_closeness(event: ClosenessJudged) -> Sentence:
     if event.verdict != "judged":
-        return bad("the distance could not be judged", event.detail)
+        return report_setback("the distance could not be judged", event.detail)
     if event.found:
         return Sentence(text="in reach now", tone="good", detail=event.detail)
     return Sentence(text=f"closeness {event.closeness:.1f} of 10", detail=event.detail)
@@ -308,15 +308,15 @@ def _describe_opening(event: WorldOpened) -> Sentence:
         return Sentence(text="the world is open")
     if event.full:
         return Sentence(text="waits for room at the world's host", detail=event.detail)
-    return bad("the world's host is away" if event.away else "the world cannot be opened", event.detail)
+    return report_setback("the world's host is away" if event.away else "the world cannot be opened", event.detail)
 
 
 def _describe_look(event: Observed) -> Sentence:
     if event.seen is not None:
         return Sentence(text=f"looked: '{event.seen.surface}', {pluralize(event.seen.zones, 'zone')}")
     if event.reason == "world_lost":
-        return bad("the world was lost", event.detail)
-    return bad(f"the look failed: {event.reason}", event.detail)
+        return report_setback("the world was lost", event.detail)
+    return report_setback(f"the look failed: {event.reason}", event.detail)
 
 
 def _describe_check(event: DoneChecked) -> Sentence:
@@ -324,7 +324,7 @@ def _describe_check(event: DoneChecked) -> Sentence:
         case "met":
             return Sentence(text=f"verified: {event.detail}", tone="good")
         case "unmet":
-            return bad("not done yet", event.detail)
+            return report_setback("not done yet", event.detail)
         case "undecided":
             return Sentence(text="not verified", tone="doubt", detail=event.detail)
         case "too_early":

@@ -11,8 +11,9 @@ class Sentence:
     text: str
     tone: Tone = "plain"
     detail: str = ""
-    """Comes last: what a narrow line can do without."""
+    """Shown last. A narrow line leaves it out."""
 
 
-def bad(text: str, detail: str = "") -> Sentence:
+def report_setback(text: str, detail: str = "") -> Sentence:
+    """Make a sentence with the tone `bad`."""
     return Sentence(text=text, tone="bad", detail=detail)

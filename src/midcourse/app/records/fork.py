@@ -222,10 +222,10 @@ class _Rebuild:
             return self._rebind_decision(event)
         if not isinstance(event, Answer):
             return event
-        issued = next((one for one in self._run.pending if one.command.id == event.answers), None)
+        issued = next((issued for issued in self._run.pending if issued.command.id == event.answers), None)
         match event:
             case Acted() if issued is None and event.dispatched:
-                raise NotForkable(f"the act at event {row.seq} came late: nobody knows when the world saw it")
+                raise NotForkable(f"the act at event {row.seq} came late: it is unknown when the world saw it")
             case WorldOpened() | Observed() | Acted() | Verified() | DoneChecked() if issued is not None:
                 return await self._perform_again(row, issued, event)
             case Planned() if issued is not None and isinstance(issued.command, MakePlan):
@@ -244,7 +244,7 @@ class _Rebuild:
         if any(isinstance(issued.command, Act) for issued in self._run.pending):
             raise NotForkable(
                 f"the process that drove the run died before event {row.seq}, during an act: "
-                "nobody knows when the world saw it, if ever"
+                "it is unknown whether and when the world saw it"
             )
         if event.world == "reopened":
             if await self.records.session(self._run.id):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from midcourse.app.fleet.connection import connected, start_durable_run
+from midcourse.app.fleet.connection import connect_fleet, start_durable_run
 from midcourse.app.fleet.control import START_ONE, FleetControl
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.wiring import Job, decode_job, run_folder
@@ -20,7 +20,7 @@ async def start_durable(
     job: Job, run_id: str, settings: FleetSettings, verbosity: Verbosity, *, again: bool, detach: bool
 ) -> int:
     """Start a run, or follow the earlier one under the same business key."""
-    async with connected(settings) as fleet:
+    async with connect_fleet(settings) as fleet:
         entry = await start_durable_run(fleet, job, run_id, again=again)
         if entry.result is not None:
             return await print_result(entry.result, fleet.store, None, verbosity, key=job.task.key)
@@ -35,7 +35,7 @@ async def resume_durable(
     run_id: str, folder: Path, settings: FleetSettings, verbosity: Verbosity, *, detach: bool
 ) -> int:
     """End its pause, or start its workflow again if none is running; then follow it."""
-    async with connected(settings) as fleet:
+    async with connect_fleet(settings) as fleet:
         result = await fleet.store.result(run_id)
         if result is not None:
             return await print_result(result, fleet.store, None, verbosity, ended=True)

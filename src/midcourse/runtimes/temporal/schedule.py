@@ -193,7 +193,7 @@ class FleetSchedules:
             name = task.schedule
             raise TaskInvalid(f"there is a schedule '{name}'; midcourse schedule remove {name} removes it") from None
 
-    async def listed(self) -> AsyncIterator[ListedSchedule]:
+    async def list_all(self) -> AsyncIterator[ListedSchedule]:
         async for found in await self._client.list_schedules():
             tenant, _, name = found.id.partition("/")
             if tenant != self._tenant or found.schedule is None or found.info is None:

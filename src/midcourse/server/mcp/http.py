@@ -49,7 +49,7 @@ class McpEndpoint:
         ):  # nothing is sent to a host that it did not ask for, so there is no stream to open
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
-        server = self._server_for(host_of(caller), await self._shared.desks.of(caller.tenant))
+        server = self._server_for(host_of(caller), await self._shared.desks.find_desk(caller.tenant))
         manager = StreamableHTTPSessionManager(server._lowlevel_server, json_response=True, stateless=True)  # pyright: ignore[reportPrivateUsage]
         async with manager.run():
             if not await self._finish(manager.handle_request(scope, receive, send)):

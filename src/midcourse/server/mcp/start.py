@@ -48,7 +48,7 @@ async def serve_stdio(serving: McpServing) -> None:
     starts = Starts(serving.home.home / "server")
     try:
         await desks.open()
-        tools = RunTools(desk=await desks.of(tenant), starts=starts, caller=caller, tasks=serving.tasks)
+        tools = RunTools(desk=await desks.find_desk(tenant), starts=starts, caller=caller, tasks=serving.tasks)
         await build_server(tools).run_stdio_async()
     finally:
         await desks.close()

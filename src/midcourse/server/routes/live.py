@@ -41,7 +41,7 @@ async def watch(
     if not await is_stored(desk.store, run_id):
         raise RunUnknown(f"no run is called '{run_id}'")
     try:
-        frame = await next_frame(request, shared.live.of(caller.tenant, desk, run_id), after)
+        frame = await next_frame(request, shared.live.find_view(caller.tenant, desk, run_id), after)
     except NotWatchable:
         return nothing_to_see()
     return respond(frame)

@@ -72,7 +72,7 @@ class Notifier:
         from midcourse.server.webhooks.slack import SlackListener
 
         async def questions() -> tuple[Question, ...]:
-            return await (await self._desks.of(hook.tenant)).open_questions(MOST_OPEN)
+            return await (await self._desks.find_desk(hook.tenant)).open_questions(MOST_OPEN)
 
         await SlackListener(hook, questions, self._card_address).run()
 
@@ -91,7 +91,7 @@ class Notifier:
 
     async def _notice_all(self, tenant: str) -> None:
         try:
-            desk = await self._desks.of(tenant)
+            desk = await self._desks.find_desk(tenant)
             await self._notice_runs(tenant, desk)
             await self._notice_ends(tenant, desk)
             await self._notice_questions(tenant, desk)

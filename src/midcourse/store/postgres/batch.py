@@ -199,7 +199,7 @@ class PostgresBatch(Records):
     ) -> None:
         await self._database.month_of(run_id)
         waits = self._find_unflushed(kind, run_id, key)
-        if waits is not None and kind.settle and kind.settle(waits, value) is waits:
+        if waits is not None and kind.choose and kind.choose(waits, value) is waits:
             return
         self._values[kind, run_id, key] = value, len(values[-1])
         await self._write((kind.write, values), *also)
@@ -213,19 +213,19 @@ class PostgresBatch(Records):
 
     async def _get(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
         waits = self._find_unflushed(kind, run_id, key)
-        if waits is not None and kind.settle is None:
+        if waits is not None and kind.choose is None:
             return waits
         stored = await super()._get(kind, run_id, key)
-        if waits is None or stored is None or kind.settle is None:
+        if waits is None or stored is None or kind.choose is None:
             return waits or stored
-        return kind.settle(stored, waits)
+        return kind.choose(stored, waits)
 
     async def _load_since(self, kind: Kind[T], run_id: str, since: int) -> dict[int, T]:
         found = await super()._load_since(kind, run_id, since)
         for (waits, run, key), (value, _) in self._values.items():
             if (waits, run) != (kind, run_id) or not isinstance(key, int) or key < since:
                 continue
-            found[key] = kind.settle(found[key], value) if kind.settle and key in found else value
+            found[key] = kind.choose(found[key], value) if kind.choose and key in found else value
         return dict(sorted(found.items()))
 
 

@@ -52,7 +52,7 @@ class ConnectionPool:
         """The tenant that each connection is set to; empty if that is not certain."""
 
     @asynccontextmanager
-    async def one(self, tenant: str) -> AsyncGenerator[AsyncConnection]:
+    async def borrow(self, tenant: str) -> AsyncGenerator[AsyncConnection]:
         """Borrow a connection for this tenant. Raises `ConnectionError` if the server cannot be reached or the connection is lost."""
         async with self._lending.lend(tenant):
             with translate_driver_errors():
@@ -72,8 +72,8 @@ class ConnectionPool:
                         await self._close(connection)
 
     @asynccontextmanager
-    async def own(self, tenant: str) -> AsyncGenerator[AsyncConnection]:
-        """A connection besides those of the pool, for a caller that keeps it. Raises as `one` does."""
+    async def open_separate(self, tenant: str) -> AsyncGenerator[AsyncConnection]:
+        """Open a connection outside the pool, for a caller that keeps it. Raises what `borrow` raises."""
         with translate_driver_errors():
             connection = await self._open(tenant)
             try:
@@ -140,13 +140,13 @@ class Connections:
         self.pool = pool
         self.tenant = tenant
 
-    def one(self) -> AbstractAsyncContextManager[AsyncConnection]:
+    def borrow(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """Borrow a connection. Raises `ConnectionError` if the server cannot be reached or the connection is lost."""
-        return self.pool.one(self.tenant)
+        return self.pool.borrow(self.tenant)
 
-    def own(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """A connection besides those of the pool, for a caller that keeps it. Raises as `one` does."""
-        return self.pool.own(self.tenant)
+    def open_separate(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """Open a connection outside the pool, for a caller that keeps it. Raises what `borrow` raises."""
+        return self.pool.open_separate(self.tenant)
 
 
 @contextmanager

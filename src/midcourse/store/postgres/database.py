@@ -30,12 +30,12 @@ class Database:
         self._months = Recent[str, date](MOST_MONTHS)
 
     async def rows(self, sql: bytes, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        async with self.connections.one() as connection:
+        async with self.connections.borrow() as connection:
             return await (await connection.execute(sql, values)).fetchall()
 
     async def execute(self, sql: bytes, values: Sequence[Any] | Mapping[str, Any]) -> int:
         """Execute a statement. Returns the number of affected rows."""
-        async with self.connections.one() as connection:
+        async with self.connections.borrow() as connection:
             return (await connection.execute(sql, values)).rowcount
 
     async def write(self, writes: Iterable[tuple[Statement, Values]]) -> int:
@@ -66,10 +66,10 @@ class Database:
         return self._recent.get((kind, run_id, key))
 
     def remember(self, kind: Kind[T], run_id: str, key: Key, value: T, weight: int) -> None:
-        if kind.remembered:
+        if kind.is_cached:
             there = self.recall(kind, run_id, key)
-            if there is not None and kind.settle:
-                value = kind.settle(there, value)
+            if there is not None and kind.choose:
+                value = kind.choose(there, value)
             self._recent.put((kind, run_id, key), value, weight)
 
     def forget(self, run_id: str) -> None:

@@ -92,7 +92,7 @@ class PostgresDriving(Records):
         return False
 
     async def post(self, run_id: str, event: Request) -> Posted:
-        async with self._database.connections.one() as connection, connection.transaction():
+        async with self._database.connections.borrow() as connection, connection.transaction():
             await connection.execute(queries.ENTER_DRIVE, (run_id,))
             found = await (await connection.execute(queries.HOLD_DRIVE, (run_id,))).fetchone()
             if found is None:
@@ -108,20 +108,20 @@ class PostgresDriving(Records):
         return Posted(number=posted[0], resting=resting)
 
     async def messages(self, run_id: str, after: int) -> tuple[Message, ...]:
-        async with self._database.connections.one() as connection:
+        async with self._database.connections.borrow() as connection:
             return await _load_messages(connection, run_id, after)
 
-    async def listen(self, heard: Callable[[str], None]) -> None:
+    async def listen(self, on_message: Callable[[str], None]) -> None:
         if not self._database.connections.pool.listens:
             await asyncio.Event().wait()  # a sweep finds all messages, a little later
         tenant = self._database.connections.tenant
         channel = f"midcourse_{md5(tenant.encode(), usedforsecurity=False).hexdigest()}"
         while True:
             with suppress(ConnectionError):
-                async with self._database.connections.own() as connection:
+                async with self._database.connections.open_separate() as connection:
                     await connection.execute(f"LISTEN {channel}".encode())
                     async for notice in connection.notifies():
-                        heard(notice.payload)
+                        on_message(notice.payload)
             await asyncio.sleep(LISTEN_AGAIN)
 
     async def unread(self, known: dict[str, int]) -> list[str]:

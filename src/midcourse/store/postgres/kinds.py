@@ -28,58 +28,60 @@ Key: TypeAlias = str | int
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Kind(Generic[T]):
+    """One kind of record: how it is written, read and decoded."""
+
     write: Statement
-    one: bytes
-    """Selects the body by run and key."""
+    select_one: bytes
+    """SQL that selects the body by run and key."""
     decode: Callable[[str], T]
-    since: bytes = b""
-    """Selects keys and bodies by run from a key on, in order; only for kinds that are read this way."""
-    remembered: bool = False
-    settle: Callable[[T, T], T] | None = None
-    """Chooses between the stored and the new value; None: the new one."""
+    select_since: bytes = b""
+    """SQL that selects keys and bodies of a run from a key on, in order; empty for kinds that are never read this way."""
+    is_cached: bool = False
+    choose: Callable[[T, T], T] | None = None
+    """Chooses between the stored and the new value. If it is None, the new value replaces the stored one."""
 
 
-def _choose_later(there: PlanVersion, comes: PlanVersion) -> PlanVersion:
-    """The plan of the later command."""
-    return comes if comes.made_by >= there.made_by else there
+def _choose_later(stored: PlanVersion, new: PlanVersion) -> PlanVersion:
+    """Return the plan of the later command."""
+    return new if new.made_by >= stored.made_by else stored
 
 
 _OBSERVATION = b"""SELECT body FROM midcourse.observations WHERE run = %(run)s AND id = %(key)s
     AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s)"""
 
-OBSERVATION = Kind(write=SAVE_OBSERVATION, one=_OBSERVATION, decode=partial(decode, Observation), remembered=True)
+OBSERVATION = Kind(write=SAVE_OBSERVATION, select_one=_OBSERVATION, decode=partial(decode, Observation), is_cached=True)
 """The body may refer to a base."""
-BASE = Kind(write=SAVE_OBSERVATION, one=_OBSERVATION, decode=partial(ObservationBase, ""), remembered=True)
+BASE = Kind(write=SAVE_OBSERVATION, select_one=_OBSERVATION, decode=partial(ObservationBase, ""), is_cached=True)
 """The latest base of a run. It is cached under one key, and stored under its own."""
 PLAN = Kind(
     write=SAVE_PLAN,
-    one=b"SELECT body FROM midcourse.plans WHERE run = %(run)s AND version = %(key)s",
-    since=b"""SELECT version, body FROM midcourse.plans WHERE run = %(run)s AND version >= %(since)s
+    select_one=b"SELECT body FROM midcourse.plans WHERE run = %(run)s AND version = %(key)s",
+    select_since=b"""SELECT version, body FROM midcourse.plans WHERE run = %(run)s AND version >= %(since)s
     ORDER BY version""",
     decode=partial(decode, PlanVersion),
-    remembered=True,
-    settle=_choose_later,
+    is_cached=True,
+    choose=_choose_later,
 )
 CONSEQUENCE = Kind(
     write=SAVE_CONSEQUENCE,
-    one=b"SELECT body FROM midcourse.consequences WHERE run = %(run)s AND digest = %(key)s",
+    select_one=b"SELECT body FROM midcourse.consequences WHERE run = %(run)s AND digest = %(key)s",
     decode=partial(decode, Consequence),
 )
 ENTRY = Kind(
     write=WRITE_LEDGER,
-    one=b"SELECT body FROM midcourse.ledger WHERE run = %(run)s AND command = %(key)s",
-    since=b"""SELECT command, body FROM midcourse.ledger WHERE run = %(run)s AND command >= %(since)s
+    select_one=b"SELECT body FROM midcourse.ledger WHERE run = %(run)s AND command = %(key)s",
+    select_since=b"""SELECT command, body FROM midcourse.ledger WHERE run = %(run)s AND command >= %(since)s
     ORDER BY command""",
     decode=partial(decode, LedgerEntry),
 )
 RESULT = Kind(
     write=SAVE_RESULT,
-    one=b"SELECT body FROM midcourse.results WHERE run = %(run)s",
+    select_one=b"SELECT body FROM midcourse.results WHERE run = %(run)s",
     decode=partial(decode, Result),
 )
 SESSION = Kind(
     write=SAVE_SESSION,
-    one=b"SELECT handle FROM midcourse.sessions WHERE run = %(run)s",
+    select_one=b"SELECT handle FROM midcourse.sessions WHERE run = %(run)s",
     decode=str,
 )
 SINGLE = ""

@@ -131,7 +131,7 @@ class PostgresMemory:
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncGenerator[AsyncConnection]:
-        async with self._database.connections.one() as connection, connection.transaction():
+        async with self._database.connections.borrow() as connection, connection.transaction():
             yield connection
 
     async def _load_own(self, connection: AsyncConnection, key: str) -> Lesson | None:

@@ -65,7 +65,7 @@ class Records:
         goal = task.goal.replace("\0", " ")  # a PostgreSQL text cannot contain NUL; in the task it is escaped
         given = (run.id, task.key, goal, encode(task), job)
         values = (*given, encode(run), run.seq, run.phase.kind, final_reason_of(run))
-        async with self._database.connections.one() as connection, connection.transaction():
+        async with self._database.connections.borrow() as connection, connection.transaction():
             if task.key:
                 await _take_key(connection, task.key, after)
             entered = await (await connection.execute(ENTER, values)).fetchone()
@@ -88,7 +88,7 @@ class Records:
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
         """The last stored state, with the events that were appended since."""
-        async with self._database.connections.one() as connection:
+        async with self._database.connections.borrow() as connection:
             run, task = await self._read(connection, run_id)
         return state_after(run, await self._entries(run_id, run.seq)), task
 
@@ -171,7 +171,7 @@ class Records:
             return body
         base = self._find_cached(BASE, run_id, SINGLE)
         if base is None or base.id != base_id:
-            rows = await self._database.rows(BASE.one, {"run": run_id, "key": base_id})
+            rows = await self._database.rows(BASE.select_one, {"run": run_id, "key": base_id})
             if not rows:
                 raise StoreUnusable(f"a part of an observation of run {run_id!r} is lost; restore the database")
             base = ObservationBase(base_id, rows[0][0])
@@ -280,7 +280,7 @@ class Records:
         return self._database.recall(kind, run_id, key)
 
     async def _get(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
-        rows = await self._database.rows(kind.one, {"run": run_id, "key": key})
+        rows = await self._database.rows(kind.select_one, {"run": run_id, "key": key})
         if not rows:
             return None
         ((body,),) = rows
@@ -290,7 +290,7 @@ class Records:
 
     async def _load_since(self, kind: Kind[T], run_id: str, since: int) -> dict[int, T]:
         """Records from this key on, in order of their keys."""
-        rows = await self._database.rows(kind.since, {"run": run_id, "since": since})
+        rows = await self._database.rows(kind.select_since, {"run": run_id, "since": since})
         return {key: kind.decode(body) for key, body in rows}
 
     async def _entries(self, run_id: str, above: int) -> list[Entry]:

@@ -48,7 +48,7 @@ async def find_prunable(database: Database, before: float, limit: int | None) ->
 async def delete_records(database: Database, run_ids: tuple[str, ...], at: float) -> int:
     """Delete the records of these runs in one transaction. Raises `FleetUnavailable` for a role that may not."""
     try:
-        async with database.connections.one() as connection, connection.transaction():
+        async with database.connections.borrow() as connection, connection.transaction():
             marked = await (await connection.execute(MARK, (at, list(run_ids)))).fetchall()
             runs, months = [run for run, _ in marked], [month for _, month in marked]
             for table in IN_MONTHS:

@@ -92,11 +92,11 @@ def add(
 async def _add(
     settings: FleetSettings, name: str, timetable: "Timetable", job: "Job", overlap: "Overlap", catch_up: timedelta
 ) -> None:
-    from midcourse.app.fleet.connection import connected
+    from midcourse.app.fleet.connection import connect_fleet
     from midcourse.app.fleet.schedules import add_schedule
 
     today = datetime.now().astimezone().date()
-    async with connected(settings) as fleet:
+    async with connect_fleet(settings) as fleet:
         await add_schedule(fleet, name, timetable, job, overlap=overlap, catch_up=catch_up, today=today)
 
 
@@ -132,11 +132,11 @@ def list_schedules(set_: Fleet = None, json: Json = False) -> None:
 
 
 async def _load_schedules(settings: FleetSettings) -> "list[ListedSchedule]":
-    from midcourse.app.fleet.connection import connected
+    from midcourse.app.fleet.connection import connect_fleet
     from midcourse.app.fleet.schedules import schedules_of
 
-    async with connected(settings) as fleet:
-        return sorted([one async for one in schedules_of(fleet).listed()], key=lambda one: one.name)
+    async with connect_fleet(settings) as fleet:
+        return sorted([one async for one in schedules_of(fleet).list_all()], key=lambda one: one.name)
 
 
 @commands.command()
@@ -151,10 +151,10 @@ def remove(name: Name, set_: Fleet = None, json: Json = False) -> None:
 
 
 async def _remove(settings: FleetSettings, name: str) -> None:
-    from midcourse.app.fleet.connection import connected
+    from midcourse.app.fleet.connection import connect_fleet
     from midcourse.app.fleet.schedules import schedules_of
 
-    async with connected(settings) as fleet:
+    async with connect_fleet(settings) as fleet:
         await schedules_of(fleet).remove(name)
 
 

@@ -69,12 +69,12 @@ def worker(
 
 
 async def _work(home: Path, settings: FleetSettings, tenants: tuple[str, ...], *, json: bool) -> int:
-    from midcourse.app.fleet.connection import connected_tenants
+    from midcourse.app.fleet.connection import connect_tenants
     from midcourse.app.fleet.worker import run_workers
 
     stopped = stop_event()
     where = terminal(silent=json)
-    async with connected_tenants(settings, tenants) as fleets, run_workers(fleets, home):
+    async with connect_tenants(settings, tenants) as fleets, run_workers(fleets, home):
         _announce(fleets[0], tenants, where, json=json)
         await stopped.wait()
         if not json:

@@ -143,9 +143,9 @@ def _list_durable(overrides: Overrides, *, everything: bool, json: bool) -> None
 
 
 async def _load_durable(settings: "FleetSettings", most: int | None) -> list[tuple[RunSummary, str]]:
-    from midcourse.app.fleet.connection import connected
+    from midcourse.app.fleet.connection import connect_fleet
 
-    async with connected(settings) as fleet:
+    async with connect_fleet(settings) as fleet:
         return await latest_durable(fleet, most)
 
 

@@ -114,10 +114,10 @@ async def _open_runs(overrides: Overrides) -> AsyncGenerator[tuple[str, Latest]]
 
             yield f"runs in {home.home}", latest
         return
-    from midcourse.app.fleet.connection import connected
+    from midcourse.app.fleet.connection import connect_fleet
 
     _, settings = load_fleet_settings(overrides)
-    async with connected(settings) as fleet:
+    async with connect_fleet(settings) as fleet:
         yield f"runs of {settings.tenant}", lambda: latest_durable(fleet, MOST)
 
 
