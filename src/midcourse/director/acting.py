@@ -85,7 +85,7 @@ def do(run: Run, move: Do) -> Turn:
             effect=step.effect,
             look=move.look,
             found=step.found,
-            weighed=tuple(one.command for one in step.alike),
+            weighed=tuple(earlier.command for earlier in step.alike),
         ),
         seconds=_step_seconds(run.limits, step),
         worst=_worst_step_cost(run.limits, step),

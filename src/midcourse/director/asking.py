@@ -109,7 +109,7 @@ def _apply_repetition(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     assert isinstance(doing, Do), "a question about a repetition leads to the step"
     by = f" ({event.by})" if event.by else ""
     if event.verdict == "send_again":
-        if run.deferred is not None and run.deferred.command in {one.command for one in step.alike}:
+        if run.deferred is not None and run.deferred.command in {earlier.command for earlier in step.alike}:
             run = replace(run, deferred=None)  # knowingly sent again, so the first outcome no longer matters
         return _add_grants(run, phase.steps, replace(event, once=True), repeat=True), doing
     if event.verdict == "stop":

@@ -48,7 +48,7 @@ def plan_try(run: Run, move: Try) -> Turn:
             label=_next_label(detour),
             seen=run.seen.id if run.seen else "",
             closeness=detour.closeness or 0.0,
-            tries=tuple(replace(one, options=()) for one in detour.tries),
+            tries=tuple(replace(tried, options=()) for tried in detour.tries),
             hint=None if undo else detour.hint,
             undo=undo,
             refused=detour.refused,
@@ -177,7 +177,7 @@ def _choose(run: Run, closeness: float) -> Turn:
 
 def _explore(detour: Detour, label: str) -> Detour:
     """Use the next option of this try as a hint."""
-    offer = next(one for one in detour.tries if one.label == label)
+    offer = next(tried for tried in detour.tries if tried.label == label)
     detour = _replace_try(detour, replace(offer, explored=offer.explored + 1))
     return replace(detour, hint=offer.options[offer.explored], explores=label)
 
@@ -280,4 +280,4 @@ def _next_label(detour: Detour) -> str:
 
 
 def _replace_try(detour: Detour, changed: Tried) -> Detour:
-    return replace(detour, tries=tuple(changed if one.label == changed.label else one for one in detour.tries))
+    return replace(detour, tries=tuple(changed if tried.label == changed.label else tried for tried in detour.tries))

@@ -109,4 +109,4 @@ class Detour:
 
     @property
     def path(self) -> tuple[Tried, ...]:
-        return tuple(one for one in self.tries if not one.reverted)
+        return tuple(tried for tried in self.tries if not tried.reverted)

@@ -149,5 +149,5 @@ def _lines(asked: Json) -> list[str]:
     return json.dumps(asked, indent=0, ensure_ascii=False, sort_keys=True).replace("\\n", "\n").splitlines()
 
 
-def _likeness(one: list[str], other: list[str]) -> float:
-    return difflib.SequenceMatcher(None, one, other, autojunk=False).quick_ratio()
+def _likeness(lines: list[str], other: list[str]) -> float:
+    return difflib.SequenceMatcher(None, lines, other, autojunk=False).quick_ratio()

@@ -63,8 +63,8 @@ async def _ask_detour_planner(ports: Ports, command: PlanTry, seen: Observation,
 
 
 async def _build_context(ports: Ports, command: PlanTry, seen: Observation) -> DetourContext:
-    tries = [await _load_past_try(ports, one) for one in command.tries]
-    undo = next((past for past, one in zip(tries, command.tries, strict=True) if one.version == command.undo), None)
+    tries = [await _load_past_try(ports, tried) for tried in command.tries]
+    undo = next((past for past, tried in zip(tries, command.tries, strict=True) if tried.version == command.undo), None)
     return DetourContext(
         task=ports.public_task,
         goal=await _load_goal(ports, command.goal),

@@ -115,7 +115,11 @@ async def load_history(ports: "Ports", told: tuple[Told, ...]) -> History:
 
 def find_failed_step(failure: Failure, history: History) -> FailedStep | None:
     """The latest try of the step that failed, if it was a step."""
-    tries = (one for one in reversed(history.attempts) if (one.version, one.index) == (failure.version, failure.index))
+    tries = (
+        attempt
+        for attempt in reversed(history.attempts)
+        if (attempt.version, attempt.index) == (failure.version, failure.index)
+    )
     return next(tries, None)
 
 

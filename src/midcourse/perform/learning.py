@@ -78,7 +78,7 @@ async def remind(ports: Ports, error_type: str = "other") -> Reminder:
 
 
 def _select_with_advice(found: tuple[Recalled, ...]) -> tuple[Recalled, ...]:
-    return tuple(one for one in found if one.lesson.fix.text or one.lesson.explained)
+    return tuple(recalled for recalled in found if recalled.lesson.fix.text or recalled.lesson.explained)
 
 
 def _task_of(ports: Ports) -> Untrusted:

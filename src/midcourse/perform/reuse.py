@@ -123,23 +123,28 @@ async def keep_what_worked(ports: Ports, command: Finish, run: Run) -> None:
 async def _keep(ports: Ports, segments: PlanCache, command: Finish, run: Run) -> None:
     past = _build_past(ports, await load_history(ports, command.told))
     apart = past.unused_inputs
-    found = [one for plan in past.successful_plans for one in (await _keep_plan(ports, past, plan, apart),) if one]
+    found = [
+        segment
+        for plan in past.successful_plans
+        for segment in (await _keep_plan(ports, past, plan, apart),)
+        if segment
+    ]
     if run.segment is not None and not run.segment.final and run.seen is not None:
         seen = await ports.store.observation(ports.run_id, run.seen.id)
         done = _build_kept(past, seen, None, apart)
         found += [done] if done else []
-    by_id = {one.id: one for one in found}
-    unclear = {one.id for one in found if one.steps != by_id[one.id].steps}
+    by_id = {segment.id: segment for segment in found}
+    unclear = {segment.id for segment in found if segment.steps != by_id[segment.id].steps}
     for segment_id in sorted(unclear):  # two different plans in one situation: neither is known to be right
         await segments.drop(segment_id)
-    updated = [await _update_kept(ports, segments, one) for one in by_id.values() if one.id not in unclear]
+    updated = [await _update_kept(ports, segments, segment) for segment in by_id.values() if segment.id not in unclear]
     if updated:
         await segments.keep(*updated)
 
 
 async def _update_kept(ports: Ports, segments: PlanCache, segment: KeptSegment) -> KeptSegment:
     """The segment with its count and time of use updated, if it is already kept."""
-    known = [one for one in await segments.find(segment.task, segment.surface) if one.id == segment.id]
+    known = [kept for kept in await segments.find(segment.task, segment.surface) if kept.id == segment.id]
     same = bool(known) and known[0].steps == segment.steps
     latest = replace(known[0], worked=known[0].worked + 1) if same else replace(segment, run=ports.run_id)
     return replace(latest, worked_at=ports.clock.now())

@@ -47,14 +47,16 @@ async def find_shown_before(
     """
     if not command.steps:
         return ()
-    earlier = [one for one in await ports.store.asked(ports.run_id) if one.question < command.id]
+    earlier = [asked for asked in await ports.store.asked(ports.run_id) if asked.question < command.id]
     past = await load_past(ports)
     plan = past.plans.get(command.steps[0].version)
     gone = _find_done_acts(past) | ({_act_key(step) for step in plan.steps} if plan else set[ActKey]())
     found: list[Consequence | None] = []
     for consequence in consequences:
         digest, shape = consequence_digest(ports.run_id, consequence), shape_digest(consequence)
-        alike = dict.fromkeys(one.consequence for one in earlier if one.shape == shape and one.consequence != digest)
+        alike = dict.fromkeys(
+            asked.consequence for asked in earlier if asked.shape == shape and asked.consequence != digest
+        )
         read = [await ports.store.consequence(ports.run_id, each) for each in alike]
         known = [each for each in read if each is not None]
         same = [each for each in known if _act_key(each) == _act_key(consequence)]

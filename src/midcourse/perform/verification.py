@@ -101,7 +101,11 @@ async def _fill_in_probe(ports: Ports, step: Step, probe: Probe) -> Probe:
     }
     if probe.negated:  # it is about another call, and has all of its arguments
         return replace(probe, arguments=tuple(given.items()))
-    same = {one.name: called[one.name] for one in (spec.parameters if spec else ()) if one.name in called}
+    same = {
+        parameter.name: called[parameter.name]
+        for parameter in (spec.parameters if spec else ())
+        if parameter.name in called
+    }
     return replace(probe, arguments=tuple((same | given).items()))
 
 

@@ -58,7 +58,9 @@ def find_inverse(act: PastAct, catalogue: Catalogue) -> Inverse | str:
     if act.happened == "perhaps" and effect is None:
         return "it may have happened, and there is no probe to find out"
     found = dict(_inverse_arguments(act, done, skill))
-    if missing := [one.name for one in skill.parameters if one.required and one.name not in found]:
+    if missing := [
+        parameter.name for parameter in skill.parameters if parameter.required and parameter.name not in found
+    ]:
         return (
             f"'{skill.name}' needs {', '.join(map(repr, missing))}, which '{done.name}' neither was given nor returned"
         )
@@ -72,7 +74,7 @@ def _inverse_arguments(act: PastAct, done: Skill, inverse: Skill) -> Arguments:
     """Arguments of the inverse: as declared, else the act's argument of the same name, else its result of the same name."""
     called, returned = dict(act.step.arguments), dict(act.results)
     by_name: dict[str, Argument] = {**returned, **called}
-    found = {one.name: by_name[one.name] for one in inverse.parameters if one.name in by_name}
+    found = {parameter.name: by_name[parameter.name] for parameter in inverse.parameters if parameter.name in by_name}
     for name, value in done.undo_arguments:
         found.pop(name, None)
         if not isinstance(value, Reference) or value.source not in ("argument", "result"):
@@ -88,10 +90,10 @@ def _fill_in_probe(named: Probe | None, arguments: Arguments, catalogue: Catalog
     if named is None or spec is None:
         return None
     called = dict(arguments)
-    filled = {one.name: called[one.name] for one in spec.parameters if one.name in called}
+    filled = {parameter.name: called[parameter.name] for parameter in spec.parameters if parameter.name in called}
     for name, value in named.arguments:
         of_call = isinstance(value, Reference) and value.source == "argument"
         filled[name] = called.get(value.name) if of_call and isinstance(value, Reference) else value
-    if any(one.required and one.name not in filled for one in spec.parameters):
+    if any(parameter.required and parameter.name not in filled for parameter in spec.parameters):
         return None
     return replace(named, arguments=tuple(filled.items()))

@@ -87,7 +87,7 @@ def differing_names(earlier: Likeness, later: Likeness) -> tuple[str, ...] | Non
 
 def find_repeated(run: Run, step: PlannedStep) -> tuple[Alike, ...]:
     """Effects that happened, or may have, and that this step would probably repeat, oldest first."""
-    return tuple(one for one in step.alike if one.identity in run.finished_irreversible)
+    return tuple(earlier for earlier in step.alike if earlier.identity in run.finished_irreversible)
 
 
 # --- names and shapes
@@ -129,8 +129,8 @@ def _split_queries(address: str) -> tuple[list[str], list[tuple[str, Scalar]]]:
     """Methods and addresses without their queries, and the values of the queries."""
     bare: list[str] = []
     values: list[tuple[str, Scalar]] = []
-    for one in address.split(" and "):
-        path, _, query = one.partition("?")
+    for part in address.split(" and "):
+        path, _, query = part.partition("?")
         bare.append(_SESSION_PATH.sub("", path))
         for pair in filter(None, query.split("&")):
             name, _, value = pair.partition("=")

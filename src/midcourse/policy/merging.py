@@ -21,12 +21,12 @@ def merge_zones(seen: Observation, found: Sequence[Zone]) -> Observation:
     there = [zone for zone in seen.zones if zone.bounds and not zone.get("covered")]
     labels: dict[str, str] = {}
     new: list[Zone] = []
-    for one in found:
-        same = next((zone for zone in there if _is_same(zone, one)), None)
+    for pictured in found:
+        same = next((zone for zone in there if _is_same(zone, pictured)), None)
         if same is None:
-            new.append(one)
-        elif not same.label.strip() and one.label.strip():
-            labels.setdefault(same.id, one.label)
+            new.append(pictured)
+        elif not same.label.strip() and pictured.label.strip():
+            labels.setdefault(same.id, pictured.label)
     zones = tuple(replace(zone, label=labels[zone.id]) if zone.id in labels else zone for zone in seen.zones)
     added = _mark_pictured(new, {zone.id for zone in zones})
     if not added and not labels:
@@ -65,8 +65,8 @@ def _is_same(known: Zone, found: Zone) -> bool:
     )
 
 
-def _size_ratio(one: Bounds, other: Bounds) -> float:
-    areas = sorted(max(width * height, 1) for _, _, width, height in (one, other))
+def _size_ratio(first: Bounds, other: Bounds) -> float:
+    areas = sorted(max(width * height, 1) for _, _, width, height in (first, other))
     return areas[1] / areas[0]
 
 
@@ -76,9 +76,9 @@ def _holds_middle(zone: Zone, around: Bounds) -> bool:
     return left <= x <= left + width and top <= y <= top + height
 
 
-def _overlap(one: Bounds, other: Bounds) -> bool:
-    left, top = max(one[0], other[0]), max(one[1], other[1])
-    right, bottom = min(one[0] + one[2], other[0] + other[2]), min(one[1] + one[3], other[1] + other[3])
+def _overlap(first: Bounds, other: Bounds) -> bool:
+    left, top = max(first[0], other[0]), max(first[1], other[1])
+    right, bottom = min(first[0] + first[2], other[0] + other[2]), min(first[1] + first[3], other[1] + other[3])
     return left < right and top < bottom
 
 

@@ -62,8 +62,8 @@ class Erring:
         return [*steps[:index], replace(steps[index], zone=ABSENT_ZONE), *steps[index + 1 :]]
 
     def _swap_steps(self, steps: list[Draft], real: list[int]) -> list[Draft]:
-        one, other = self._random.sample(real, 2)
-        steps[one], steps[other] = steps[other], steps[one]
+        first, other = self._random.sample(real, 2)
+        steps[first], steps[other] = steps[other], steps[first]
         return steps
 
     def _change_type(self, steps: list[Draft], real: list[int]) -> list[Draft]:

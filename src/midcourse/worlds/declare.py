@@ -129,8 +129,8 @@ def read_declarations(cls: type, root: type) -> Declared:
             elif isinstance(mark, ProbeMark):
                 probes[name] = _probe(cls, name, value)
     declared = Declared(skills=tuple(skills.values()), probes=tuple(probes.values()))
-    for one in declared.skills:
-        _check(cls, one, declared)
+    for entry in declared.skills:
+        _check(cls, entry, declared)
     return declared
 
 
@@ -178,48 +178,50 @@ def _first_line(method: Callable[..., Any]) -> str:
     return (inspect.getdoc(method) or "").partition("\n")[0]
 
 
-def _check(cls: type, one: DeclaredSkill, declared: Declared) -> None:
+def _check(cls: type, entry: DeclaredSkill, declared: Declared) -> None:
     """Check that everything a skill names exists and fits."""
-    where = f"{cls.__name__}.{one.skill.name}"
-    if one.skill.undo:
-        _check_undo(where, cls.__name__, one.skill, declared.skill(one.skill.undo))
-    if one.skill.probe is not None:
-        _check_probe(where, cls.__name__, one.skill.probe, one.skill, declared)
-    if one.commit_set is not None:
-        reader: object = getattr(cls, one.commit_set, None) if isinstance(one.commit_set, str) else one.commit_set
+    where = f"{cls.__name__}.{entry.skill.name}"
+    if entry.skill.undo:
+        _check_undo(where, cls.__name__, entry.skill, declared.skill(entry.skill.undo))
+    if entry.skill.probe is not None:
+        _check_probe(where, cls.__name__, entry.skill.probe, entry.skill, declared)
+    if entry.commit_set is not None:
+        reader: object = getattr(cls, entry.commit_set, None) if isinstance(entry.commit_set, str) else entry.commit_set
         if not callable(reader):
-            raise SkillInvalid(f"{where}: commit_set '{one.commit_set}' is no method of {cls.__name__}")
-        skill_takes = list(inspect.signature(getattr(cls, one.skill.name)).parameters)[1:]
+            raise SkillInvalid(f"{where}: commit_set '{entry.commit_set}' is no method of {cls.__name__}")
+        skill_takes = list(inspect.signature(getattr(cls, entry.skill.name)).parameters)[1:]
         if list(inspect.signature(reader).parameters)[1:] != skill_takes:
             raise SkillInvalid(f"{where}: its commit_set must take the same arguments ({', '.join(skill_takes)})")
 
 
-def _check_undo(where: str, owner: str, one: Skill, inverse: DeclaredSkill | None) -> None:
+def _check_undo(where: str, owner: str, skill: Skill, inverse: DeclaredSkill | None) -> None:
     """Check that the inverse exists and that its arguments exist. Results are known only after a call."""
     if inverse is None:
-        raise SkillInvalid(f"{where}: undone by '{one.undo}', which is no skill of {owner}")
-    takes, own = ([parameter.name for parameter in each.parameters] for each in (inverse.skill, one))
-    for name, value in one.undo_arguments:
+        raise SkillInvalid(f"{where}: undone by '{skill.undo}', which is no skill of {owner}")
+    takes, own = ([parameter.name for parameter in each.parameters] for each in (inverse.skill, skill))
+    for name, value in skill.undo_arguments:
         if name not in takes:
-            raise SkillInvalid(f"{where}: '{one.undo}', which undoes it, takes ({', '.join(takes)}), and no '{name}'")
+            raise SkillInvalid(f"{where}: '{skill.undo}', which undoes it, takes ({', '.join(takes)}), and no '{name}'")
         if _is_of_call(value) and value.name not in own:
-            raise SkillInvalid(f"{where}: '{one.undo}' is to be told '{value.name}', which {one.name} does not take")
+            raise SkillInvalid(
+                f"{where}: '{skill.undo}' is to be told '{value.name}', which {skill.name} does not take"
+            )
 
 
-def _check_probe(where: str, owner: str, named: Probe, one: Skill, declared: Declared) -> None:
+def _check_probe(where: str, owner: str, named: Probe, skill: Skill, declared: Declared) -> None:
     """Check that each parameter of the probe is given or passed on from the call's argument of the same name."""
     spec = declared.catalogue.probe(named.name)
     if spec is None:
         raise SkillInvalid(f"{where}: probe '{named.name}' is no probe of {owner}")
     given = [name for name, _ in named.arguments]
     known = [parameter.name for parameter in spec.parameters]
-    own = {parameter.name: parameter for parameter in one.parameters}
+    own = {parameter.name: parameter for parameter in skill.parameters}
     wrong = [name for name in given if name not in known]
     missing = [p.name for p in spec.parameters if p.required and p.name not in given and p.name not in own]
     if wrong or missing:
         raise SkillInvalid(
             f"{where}: probe '{named.name}' takes ({', '.join(known)}), not ({', '.join(given)}); "
-            f"arguments of the same names are passed on from the call, and {one.name} takes ({', '.join(own)})"
+            f"arguments of the same names are passed on from the call, and {skill.name} takes ({', '.join(own)})"
         )
     passed_on = {name: value.name for name, value in named.arguments if _is_of_call(value)}
     passed_on |= {name: name for name in known if name not in given and name in own}
@@ -228,7 +230,9 @@ def _check_probe(where: str, owner: str, named: Probe, one: Skill, declared: Dec
         if name is None:
             continue
         if name not in own:
-            raise SkillInvalid(f"{where}: probe '{named.name}' is to be told '{name}', which {one.name} does not take")
+            raise SkillInvalid(
+                f"{where}: probe '{named.name}' is to be told '{name}', which {skill.name} does not take"
+            )
         if parameter.required and not own[name].required:
             raise SkillInvalid(
                 f"{where}: probe '{named.name}' needs '{parameter.name}', which a call may leave out; give it a default"

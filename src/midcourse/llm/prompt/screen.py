@@ -87,7 +87,9 @@ def render_screen(
     `in_sight` is for those who can scroll: what is covered or far out of sight is counted, unless it has to do with the task.
     """
     base = first_seen(now, earlier)
-    first, latest = (_list_relevant(one, about) if in_sight else _list_all(one) for one in (base, now))
+    first, latest = (
+        _list_relevant(observation, about) if in_sight else _list_all(observation) for observation in (base, now)
+    )
     lines = _select_fitting(first.zones, _rank_by_relevance(base.zones, about), room)
     changes = {zone: line for zone, line in latest.zones.items() if first.zones.get(zone) != line}
     listed = _select_fitting(changes, _rank_by_relevance(now.zones, about), since)
@@ -118,7 +120,7 @@ def _place(seen: Observation) -> str:
 
 
 def _has_changed_much(base: Observation, seen: Observation) -> bool:
-    before, after = ({zone.id: zone_line(zone) for zone in one.zones} for one in (base, seen))
+    before, after = ({zone.id: zone_line(zone) for zone in observation.zones} for observation in (base, seen))
     differ = sum(after.get(zone) != line for zone, line in before.items()) + len(after.keys() - before.keys())
     return differ > MOST_CHANGED * max(len(before), 1)
 

@@ -41,25 +41,27 @@ def monitor_prompt(context: MonitorContext, room: int) -> Prompt:
     values = {
         "goal": quote(context.task.goal, longest=2000),
         "outline": quote_block("OUTLINE", outline_lines(context.outline)),
-        "path": quote_block("PATH", (_step(number, one) for number, one in enumerate(context.path, 1)))
+        "path": quote_block("PATH", (_step(number, step) for number, step in enumerate(context.path, 1)))
         or "nothing yet",
-        "proposed": quote_block("PROPOSED", (_proposal(number, one) for number, one in enumerate(context.proposed, 1))),
+        "proposed": quote_block(
+            "PROPOSED", (_proposal(number, step) for number, step in enumerate(context.proposed, 1))
+        ),
     }
     bare = tokens_at_most(template(ROLE).fill({**values, "screen": ""}).text)
     screen = render_screen(context.observation, (), words_of_task(context.task), room - bare, 0, in_sight=True).first
     return template(ROLE).fill({**values, "screen": screen})
 
 
-def _proposal(number: int, one: ProposedStep) -> str:
-    expected = f", then expects {quote(one.expected, 120)}" if one.expected else ""
-    return f"{number}. {quote_name(one.skill)} {quote(one.target, 80)}{_says(one)}{expected}"
+def _proposal(number: int, step: ProposedStep) -> str:
+    expected = f", then expects {quote(step.expected, 120)}" if step.expected else ""
+    return f"{number}. {quote_name(step.skill)} {quote(step.target, 80)}{_says(step)}{expected}"
 
 
-def _step(number: int, one: TakenStep) -> str:
-    came = "ok" if one.status == "ok" else f"{one.status}, {quote_name(one.reason)}" if one.reason else one.status
-    return f"{number}. on {quote(one.surface, 80)}: {quote_name(one.skill)} {quote(one.target, 80)}{_says(one)}: {came}"
+def _step(number: int, step: TakenStep) -> str:
+    came = "ok" if step.status == "ok" else f"{step.status}, {quote_name(step.reason)}" if step.reason else step.status
+    return f"{number}. on {quote(step.surface, 80)}: {quote_name(step.skill)} {quote(step.target, 80)}{_says(step)}: {came}"
 
 
-def _says(one: TakenStep | ProposedStep) -> str:
-    own = own_words(one.says, one.skill, one.target)
+def _says(step: TakenStep | ProposedStep) -> str:
+    own = own_words(step.says, step.skill, step.target)
     return f" ({quote(own, 120)})" if own else ""

@@ -85,24 +85,24 @@ def find_objection(proposed: Sequence[ProposedStep], path: Sequence[TakenStep], 
     """The objection to these steps on this screen. Steps behind one that may change the screen are not judged."""
     path = drop_before_progress(path)
     known = [
-        TakenStep(call=one.call, before=here, skill=one.skill, target=one.target, says=one.says, effect=one.effect)
-        for one in proposed[: _count_steps_on_screen(proposed)]
+        TakenStep(call=step.call, before=here, skill=step.skill, target=step.target, says=step.says, effect=step.effect)
+        for step in proposed[: _count_steps_on_screen(proposed)]
     ]
-    for place, one in enumerate(known):
+    for place, step in enumerate(known):
         ahead = [*path, *known[: place + 1]]
-        if found := _find_failure_here(path, one) or _find_closing_loop(ahead) or _find_repeated_look(ahead):
+        if found := _find_failure_here(path, step) or _find_closing_loop(ahead) or _find_repeated_look(ahead):
             return found
     return None
 
 
 def _count_steps_on_screen(proposed: Sequence[ProposedStep]) -> int:
     """The number of steps that act on the current screen: reads, and the first step after them."""
-    return next((n for n, one in enumerate(proposed, 1) if one.effect != "read"), len(proposed))
+    return next((n for n, step in enumerate(proposed, 1) if step.effect != "read"), len(proposed))
 
 
 def drop_before_progress(path: Sequence[TakenStep]) -> Sequence[TakenStep]:
     """The path after the last irreversible effect: twenty invoices through one form are not a loop."""
-    last = max((n for n, one in enumerate(path) if one.effect == "irreversible" and one.status == "ok"), default=-1)
+    last = max((n for n, step in enumerate(path) if step.effect == "irreversible" and step.status == "ok"), default=-1)
     return path[last + 1 :]
 
 
@@ -114,10 +114,10 @@ def find_loop(path: Sequence[TakenStep], here: str) -> int:
 def _find_repeated_rounds(path: Sequence[TakenStep]) -> Iterator[int]:
     """The lengths of the repeated rounds that this path ends with."""
     for period in range(1, LONGEST_LOOP + 1):
-        latest = [_step_key(one) for one in path[-period * ROUNDS :]]
+        latest = [_step_key(step) for step in path[-period * ROUNDS :]]
         if len(latest) < period * ROUNDS or latest != latest[:period] * ROUNDS:
             continue
-        if any(one.effect != "read" for one in path[-period:]):
+        if any(step.effect != "read" for step in path[-period:]):
             yield period
 
 
@@ -125,7 +125,7 @@ def _find_loop_advice(path: Sequence[TakenStep], here: str) -> Advice | None:
     period = find_loop(path, here)
     if not period:
         return None
-    steps = ", then ".join(one.words for one in path[-period:])
+    steps = ", then ".join(step.words for step in path[-period:])
     again = "changed nothing that can be seen" if period == 1 else "led back to the same screen"
     return Advice(problem="repetition", says=_shorten(f"Twice in a row this {again}: {steps}. Try something else."))
 
@@ -136,24 +136,24 @@ def _find_closing_loop(ahead: Sequence[TakenStep]) -> Advice | None:
         (
             period
             for period in _find_repeated_rounds(ahead)
-            if all(one.status == "ok" for one in ahead[-ROUNDS * period :])
+            if all(step.status == "ok" for step in ahead[-ROUNDS * period :])
         ),
         0,
     )
     if not period:
         return None
-    steps = ", then ".join(one.words for one in ahead[-period:])
+    steps = ", then ".join(step.words for step in ahead[-period:])
     return Advice(problem="repetition", says=_shorten(f"This is the same round as the one before: {steps}."))
 
 
-def _find_failure_here(path: Sequence[TakenStep], one: TakenStep) -> Advice | None:
+def _find_failure_here(path: Sequence[TakenStep], step: TakenStep) -> Advice | None:
     """The advice against a step that failed on this screen since anything worked. A first transient failure is excused."""
     worked = max((n for n, taken in enumerate(path) if taken.status == "ok" and taken.effect != "read"), default=-1)
-    failed = [taken for taken in path[worked + 1 :] if taken.status != "ok" and _step_key(taken) == _step_key(one)]
+    failed = [taken for taken in path[worked + 1 :] if taken.status != "ok" and _step_key(taken) == _step_key(step)]
     if not failed or (len(failed) == 1 and _is_excused(failed[0])):
         return None
     why = f" ({failed[-1].reason})" if failed[-1].reason else ""
-    says = f"This failed on the same screen{why}, and nothing has worked since: {one.words}."
+    says = f"This failed on the same screen{why}, and nothing has worked since: {step.words}."
     return Advice(problem="repetition", says=_shorten(says))
 
 
@@ -165,7 +165,7 @@ def _find_repeated_look(path: Sequence[TakenStep]) -> Advice | None:
     if not path or path[-1].effect != "read":
         return None
     last = path[-1]
-    times = sum(_step_key(one) == _step_key(last) for one in path)
+    times = sum(_step_key(step) == _step_key(last) for step in path)
     if times < MOST_PROBES:
         return None
     says = (
@@ -178,7 +178,7 @@ def _find_idle_steps(path: Sequence[TakenStep]) -> Advice | None:
     """The advice after steps none of which both worked and was new on its screen."""
     if len(path) < IDLE_STEPS or any(_is_new(path, place) for place in range(len(path) - IDLE_STEPS, len(path))):
         return None
-    failed = sum(one.status != "ok" for one in path[-IDLE_STEPS:])
+    failed = sum(step.status != "ok" for step in path[-IDLE_STEPS:])
     says = (
         f"The last {IDLE_STEPS} steps brought nothing new: {failed} failed, and the others had been done from the same screen "
         "before. Look for another way, or for another place to begin."
@@ -187,12 +187,12 @@ def _find_idle_steps(path: Sequence[TakenStep]) -> Advice | None:
 
 
 def _is_new(path: Sequence[TakenStep], place: int) -> bool:
-    one = path[place]
-    return one.status == "ok" and all(_step_key(earlier) != _step_key(one) for earlier in path[:place])
+    step = path[place]
+    return step.status == "ok" and all(_step_key(earlier) != _step_key(step) for earlier in path[:place])
 
 
-def _step_key(one: TakenStep) -> tuple[str, str]:
-    return one.call, one.before
+def _step_key(step: TakenStep) -> tuple[str, str]:
+    return step.call, step.before
 
 
 def _shorten(text: str) -> str:

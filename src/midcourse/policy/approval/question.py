@@ -75,7 +75,7 @@ def _number_rows(kind: RowKind, pairs: Sequence[tuple[str, Argument]]) -> list[Q
 
 def compare_rows(before: Consequence, now: Consequence) -> tuple[Difference, ...]:
     """Pairs of the rows of both, those of `now` first; unchanged rows are included."""
-    old, new = ({row.key: row for row in list_rows(one)} for one in (before, now))
+    old, new = ({row.key: row for row in list_rows(consequence)} for consequence in (before, now))
     return tuple(Difference(was=old.get(key), now=new.get(key)) for key in dict.fromkeys((*new, *old)))
 
 
@@ -92,8 +92,8 @@ def is_same(difference: Difference) -> bool:
 def compare_steps(shown: Sequence[Consequence], now: Sequence[Consequence]) -> tuple[Difference, ...]:
     """The differences between the consequences that were shown and those asked about now, step by step."""
     found = [each for was, is_now in zip(shown, now, strict=False) for each in find_changes(was, is_now)]
-    gone = [Difference(was=row, now=None) for one in shown[len(now) :] for row in list_rows(one)]
-    added = [Difference(was=None, now=row) for one in now[len(shown) :] for row in list_rows(one)]
+    gone = [Difference(was=row, now=None) for consequence in shown[len(now) :] for row in list_rows(consequence)]
+    added = [Difference(was=None, now=row) for consequence in now[len(shown) :] for row in list_rows(consequence)]
     return (*found, *gone, *added)
 
 
@@ -123,10 +123,10 @@ def _format_row_value(row: QuestionRow | None) -> str:
 
 def is_read_at_a_glance(consequences: Sequence[Consequence]) -> bool:
     """Whether everything is shown and short enough to be approved by one key press."""
-    rows = [row for one in consequences for row in list_rows(one)]
+    rows = [row for consequence in consequences for row in list_rows(consequence)]
     return (
         len(rows) <= MOST_ROWS
-        and not any(one.commit.abridged for one in consequences)
+        and not any(consequence.commit.abridged for consequence in consequences)
         and all(len(row.name) <= LONGEST_TEXT and _length(row.value) <= LONGEST_TEXT for row in rows)
     )
 

@@ -73,8 +73,8 @@ def is_looping(detour: Detour) -> bool:
     Reverted tries count as well: a planner that repeats itself is stuck. One that reopens the same menu to try another
     entry is not.
     """
-    made = [(one.call, one.before) for one in detour.tries]
-    times = [place for place, one in enumerate(made) if one == made[-1]]
+    made = [(tried.call, tried.before) for tried in detour.tries]
+    times = [place for place, key in enumerate(made) if key == made[-1]]
     if len(times) < MOST_REPEATS:
         return False
     since = range(times[-2] + 1, len(made))
@@ -84,31 +84,33 @@ def is_looping(detour: Detour) -> bool:
 def is_regressing(detour: Detour) -> bool:
     """Whether the last tries all led away from the goal. Reverted tries do not count."""
     latest = detour.path[-MOST_STEPS_BACK:]
-    return len(latest) == MOST_STEPS_BACK and all(one.progress < 0 for one in latest)
+    return len(latest) == MOST_STEPS_BACK and all(tried.progress < 0 for tried in latest)
 
 
 def find_unexplored(detour: Detour) -> Tried | None:
     """The latest try on the path that has an option left."""
-    return next((one for one in reversed(detour.path) if one.explored < len(one.options)), None)
+    return next((tried for tried in reversed(detour.path) if tried.explored < len(tried.options)), None)
 
 
 def find_dead_end(detour: Detour) -> Tried:
     """The try at which the dead end began: the one whose options are used up, or else the last."""
     path = detour.path
-    return next((one for one in path if one.label == path[-1].explores), path[-1])
+    return next((tried for tried in path if tried.label == path[-1].explores), path[-1])
 
 
 def find_restored(detour: Detour, to: str, fingerprint: str) -> Tried | None:
     """The latest try, up to the one being reverted, that began in this state."""
     path = detour.path
-    place = next(index for index, one in enumerate(path) if one.label == to)
-    return next((one for one in reversed(path[: place + 1]) if one.before == fingerprint), None)
+    place = next(index for index, tried in enumerate(path) if tried.label == to)
+    return next((tried for tried in reversed(path[: place + 1]) if tried.before == fingerprint), None)
 
 
 def revert_from(detour: Detour, label: str) -> Detour:
     """The detour with this try and all later ones marked as reverted."""
-    place = next(index for index, one in enumerate(detour.tries) if one.label == label)
-    tries = tuple(replace(one, reverted=True) if index >= place else one for index, one in enumerate(detour.tries))
+    place = next(index for index, tried in enumerate(detour.tries) if tried.label == label)
+    tries = tuple(
+        replace(tried, reverted=True) if index >= place else tried for index, tried in enumerate(detour.tries)
+    )
     return replace(detour, tries=tries)
 
 

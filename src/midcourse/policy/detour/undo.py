@@ -124,7 +124,9 @@ def _opposite_key(scene: ActContext) -> Iterator[WayBack]:
 def _find_click_skill(scene: ActContext) -> Skill | None:
     """The skill that clicks a zone in this world."""
     skills = (scene.skill, scene.catalogue.skill("click"))
-    return next((one for one in skills if one and one.on_zone and not any(p.required for p in one.parameters)), None)
+    return next(
+        (skill for skill in skills if skill and skill.on_zone and not any(p.required for p in skill.parameters)), None
+    )
 
 
 def find_key_skill(catalogue: Catalogue) -> tuple[Skill, str] | None:

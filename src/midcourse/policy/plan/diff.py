@@ -50,7 +50,7 @@ def _pair_changed(dropped: tuple[Step, ...], new: tuple[Step, ...]) -> tuple[Ste
     free = list(dropped)
     pairs: list[StepChange] = []
     for step in new:
-        before = next((one for one in free if _place(one) == _place(step)), None)
+        before = next((earlier for earlier in free if _place(earlier) == _place(step)), None)
         if before is not None:
             free.remove(before)
             pairs.append(StepChange(before=before, after=step))

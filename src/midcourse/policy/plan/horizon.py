@@ -64,9 +64,12 @@ def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, scope: 
     )
     cut = min((found for found in cuts if found), key=lambda found: found.keep, default=None)
     reached = candidates[: cut.keep] if cut else candidates
-    doable = [(one.draft, one.skill) for one in reached if one.skill and not one.problem]
-    dropped = [one for one in reached if one.problem]
-    repairs = [f"step {one.number} ({one.draft.skill or 'no skill'}) dropped: {one.problem}" for one in dropped]
+    doable = [(candidate.draft, candidate.skill) for candidate in reached if candidate.skill and not candidate.problem]
+    dropped = [candidate for candidate in reached if candidate.problem]
+    repairs = [
+        f"step {candidate.number} ({candidate.draft.skill or 'no skill'}) dropped: {candidate.problem}"
+        for candidate in dropped
+    ]
     steps = [_build_step(draft, skill, version, index, scope) for index, (draft, skill) in enumerate(doable)]
     if cut:
         repairs += cut.repairs
@@ -114,20 +117,25 @@ def _cut_after_transition(candidates: list[_Candidate], final: bool | None, scop
     """Cut after the first step that may change the screen, unless it is the last step of the last plan."""
     if scope.beyond:
         return None
-    for one, after in zip_longest(candidates, candidates[1:]):
-        if one.skill is None or one.problem or not _is_transition(one.draft, one.skill) or (after is None and final):
+    for candidate, after in zip_longest(candidates, candidates[1:]):
+        if (
+            candidate.skill is None
+            or candidate.problem
+            or not _is_transition(candidate.draft, candidate.skill)
+            or (after is None and final)
+        ):
             continue
         if after and after.is_replan:
-            return _Cut(keep=one.number, repairs=())
-        inserted = f"{REPLAN} inserted after step {one.number}, which may change the screen"
-        unseen = f"{len(candidates) - one.number} steps after it dropped: that screen was not observed yet"
-        return _Cut(keep=one.number, repairs=(inserted, unseen) if after else (inserted,))
+            return _Cut(keep=candidate.number, repairs=())
+        inserted = f"{REPLAN} inserted after step {candidate.number}, which may change the screen"
+        unseen = f"{len(candidates) - candidate.number} steps after it dropped: that screen was not observed yet"
+        return _Cut(keep=candidate.number, repairs=(inserted, unseen) if after else (inserted,))
     return None
 
 
 def _cut_at_replan(candidates: list[_Candidate]) -> _Cut | None:
     """Cut where the draft itself says `__replan__`."""
-    replan = next((one for one in candidates if one.is_replan), None)
+    replan = next((candidate for candidate in candidates if candidate.is_replan), None)
     if replan is None:
         return None
     behind = len(candidates) - replan.number
@@ -137,15 +145,15 @@ def _cut_at_replan(candidates: list[_Candidate]) -> _Cut | None:
 
 def _cut_behind_gap(candidates: list[_Candidate]) -> _Cut | None:
     """Cut before the first irreversible step after a dropped one."""
-    for one in dropwhile(lambda one: not one.problem, candidates):
-        if one.skill and not one.problem and one.skill.effect == "irreversible":
-            why = f"cut before step {one.number} ({one.skill.name}): a step that it may rely on was dropped"
-            return _Cut(keep=one.number - 1, repairs=(why,))
+    for candidate in dropwhile(lambda candidate: not candidate.problem, candidates):
+        if candidate.skill and not candidate.problem and candidate.skill.effect == "irreversible":
+            why = f"cut before step {candidate.number} ({candidate.skill.name}): a step that it may rely on was dropped"
+            return _Cut(keep=candidate.number - 1, repairs=(why,))
     return None
 
 
 def _cut_for_length(candidates: list[_Candidate], most: int) -> _Cut | None:
-    doable = [one for one in candidates if one.skill and not one.problem]
+    doable = [candidate for candidate in candidates if candidate.skill and not candidate.problem]
     if len(doable) <= most:
         return None
     return _Cut(keep=doable[most].number - 1, repairs=(f"cut after {most} steps, {REPLAN} inserted",))
@@ -160,7 +168,7 @@ def step_problem(draft: Draft | Step, skill: Skill, scope: Scope) -> str:
     if not skill.on_zone and draft.zone != GLOBAL:
         return f"'{skill.name}' does not act on a zone; its target is {GLOBAL}"
     if draft.probe and scope.catalogue.probe(draft.probe.name) is None:
-        return describe_unknown("probe", draft.probe.name, (one.name for one in scope.catalogue.probes))
+        return describe_unknown("probe", draft.probe.name, (probe.name for probe in scope.catalogue.probes))
     return arguments_problem(draft.arguments, skill.parameters, scope.task)
 
 

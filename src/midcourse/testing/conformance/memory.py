@@ -180,7 +180,9 @@ class MemoryConformance:
         await agents["ann"].credit(DENIED.key, "r1", FIX)
         assert await agents["bob"].share(DENIED.key, "ann", "Eve")
         for found in (await agents["bob"].recall(DENIED.signature), await agents["bob"].alike(at(1.0), above=0.9)):
-            assert [(one.lesson.fix, one.lesson.agent, one.lesson.shared_by) for one in found] == [(FIX, "ann", "Eve")]
+            assert [(recalled.lesson.fix, recalled.lesson.agent, recalled.lesson.shared_by) for recalled in found] == [
+                (FIX, "ann", "Eve")
+            ]
 
     @_with_agents
     async def test_what_was_shared_stays_as_it_was_read(self, agents: Agents) -> None:
@@ -215,8 +217,13 @@ class MemoryConformance:
         await agents["ann"].save(GONE, at(0.6, 0.8))
         await agents["ann"].save(replace(GONE, key="1" * 16), at(0.0, 0.0, 1.0))
         found = await agents["ann"].alike(at(1.0), above=0.5)
-        assert [(one.lesson.key, round(one.alike, 3)) for one in found] == [(DENIED.key, 1.0), (GONE.key, 0.6)]
-        assert [one.lesson.key for one in await agents["ann"].alike(at(1.0), above=0.5, limit=1)] == [DENIED.key]
+        assert [(recalled.lesson.key, round(recalled.alike, 3)) for recalled in found] == [
+            (DENIED.key, 1.0),
+            (GONE.key, 0.6),
+        ]
+        assert [recalled.lesson.key for recalled in await agents["ann"].alike(at(1.0), above=0.5, limit=1)] == [
+            DENIED.key
+        ]
 
     @_with_agents
     async def test_points_of_another_model_are_no_neighbours(self, agents: Agents) -> None:

@@ -98,7 +98,7 @@ class PlanCacheConformance:
         await segments.keep(*many[:10])
         await segments.keep(*many[10:])
         found = await segments.all()
-        assert len([one for one in found if one.task == "t1"]) == MOST_OF_A_TASK
+        assert len([segment for segment in found if segment.task == "t1"]) == MOST_OF_A_TASK
         assert found[0].id == f"s{MOST_OF_A_TASK + 2:03}"
         assert await segments.find("t1", "f2") == ()
         assert await segments.find("t2", "f1") == (elsewhere,)

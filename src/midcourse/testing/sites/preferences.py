@@ -108,7 +108,7 @@ class Preferences(Site):
     def page(self, path: str, view: View, given: Given, errors: Given) -> str | None:
         if path != self.home:
             return None
-        invited = ", ".join(one["email"] for one in self._invited()) or "nobody"
+        invited = ", ".join(invitation["email"] for invitation in self._invited()) or "nobody"
         buttons = [
             view.button("Notifications…", data_opens="notifications"),
             view.button("Members…", data_opens="members"),
@@ -141,7 +141,9 @@ class Preferences(Site):
         return view.dialog("notifications", "Notifications", fields) + view.dialog("advanced", "Advanced", advanced)
 
     def _members(self, view: View) -> str:
-        rows = [[escape(one["email"]), one["role"], one["invoices"]] for one in self._invited()]
+        rows = [
+            [escape(invitation["email"]), invitation["role"], invitation["invoices"]] for invitation in self._invited()
+        ]
         invite = [
             view.field("email", "E-mail", NOTHING),
             view.select("role", "Role", ROLES, NOTHING),

@@ -93,8 +93,13 @@ class Reports(Site):
                 return view.page("Overview", view.text("Reports are billed when they are ordered."), links=LINKS)
             case ["reports"]:
                 rows = [
-                    [view.link(_name(one), f"/reports/{n}"), one["format"], one["centre"], self._describe_status(n)]
-                    for n, one in enumerate(self._reports(), start=1)
+                    [
+                        view.link(_name(report), f"/reports/{n}"),
+                        report["format"],
+                        report["centre"],
+                        self._describe_status(n),
+                    ]
+                    for n, report in enumerate(self._reports(), start=1)
                 ]
                 header = ["Report", "Format", "Cost centre", "Standing"]
                 return view.page("Reports", view.table(header, rows), links=LINKS)

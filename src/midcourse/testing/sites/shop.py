@@ -104,7 +104,10 @@ class Shop(Site):
     def page(self, path: str, view: View, given: Given, errors: Given) -> str | None:
         match path.split("/")[1:]:
             case [""]:
-                rows = [[view.link(one.name, f"/basket/{one.sku}"), _price(one.cents)] for one in PRODUCTS.values()]
+                rows = [
+                    [view.link(product.name, f"/basket/{product.sku}"), _price(product.cents)]
+                    for product in PRODUCTS.values()
+                ]
                 return view.page("Products", view.table(["Product", "Price"], rows), links=LINKS)
             case ["basket"]:
                 return self._basket_page(view)
@@ -116,7 +119,8 @@ class Shop(Site):
                 return self._checkout_page(view, given, errors)
             case ["orders"]:
                 rows = [
-                    [str(n), escape(one["reference"]), one["items"]] for n, one in enumerate(self._orders(), start=1)
+                    [str(n), escape(order["reference"]), order["items"]]
+                    for n, order in enumerate(self._orders(), start=1)
                 ]
                 return view.page("Your orders", view.table(["Number", "Reference", "Items"], rows), links=LINKS)
             case ["orders", number] if number.isdigit() and 0 < int(number) <= len(self._orders()):

@@ -50,7 +50,7 @@ class Tickets(Site):
     def problems(self, path: str, form: Given) -> Given:
         match path.split("/")[1:]:
             case ["tickets"]:
-                found = {one: "Please fill this in." for one in ("subject", "description") if not form.get(one)}
+                found = {field: "Please fill this in." for field in ("subject", "description") if not form.get(field)}
                 customer = form.get("customer", "")
                 if not customer.removeprefix("C-").isdigit() or (self.strict and not customer.startswith("C-")):
                     found["customer"] = "Write the customer number like C-1234."
@@ -142,5 +142,5 @@ class Tickets(Site):
 
     def _replies(self, ticket: Given) -> list[str]:
         key = (ticket["customer"], ticket["subject"])
-        replies = (one.values for one in self.effects if one.name == "reply")
-        return [one["reply"] for one in replies if (one["customer"], one["subject"]) == key]
+        replies = (effect.values for effect in self.effects if effect.name == "reply")
+        return [reply["reply"] for reply in replies if (reply["customer"], reply["subject"]) == key]

@@ -98,7 +98,7 @@ class View:
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         """The cells are HTML."""
-        head = "".join(f"<th>{escape(one)}</th>" for one in header)
+        head = "".join(f"<th>{escape(title)}</th>" for title in header)
         body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -122,14 +122,14 @@ class View:
 
     def select(self, name: str, usual: str, options: Sequence[str], given: Given) -> str:
         chosen = given.get(name, options[0])
-        items = "".join(f"<option{' selected' * (one == chosen)}>{escape(one)}</option>" for one in options)
+        items = "".join(f"<option{' selected' * (option == chosen)}>{escape(option)}</option>" for option in options)
         return self._labelled(name, usual, f'<select name="{name}" id="{name}">{items}</select>', NOTHING)
 
     def radios(self, name: str, usual: str, options: Sequence[str], given: Given) -> str:
         chosen = given.get(name, options[0])
         items = "".join(
-            f'<label><input type="radio" name="{name}" value="{escape(one)}"{" checked" * (one == chosen)}> {escape(one)}</label> '
-            for one in options
+            f'<label><input type="radio" name="{name}" value="{escape(option)}"{" checked" * (option == chosen)}> {escape(option)}</label> '
+            for option in options
         )
         return f"<fieldset><legend>{escape(self.say(usual))}</legend>{items}</fieldset>"
 

@@ -199,9 +199,15 @@ def propose_policy(addresses: Sequence[str]) -> str:
 async def list_sent_requests(store: Store, run_id: str) -> list[str]:
     """The requests that a run was allowed to send and is known to have sent, in order, as method and URL."""
     entries = sorted(await store.ledger(run_id), key=lambda entry: entry.dispatched_at or 0.0)
-    done = [one for one in entries if one.consequence and one.outcome is not None and one.outcome.status == "ok"]
+    done = [
+        entry for entry in entries if entry.consequence and entry.outcome is not None and entry.outcome.status == "ok"
+    ]
     consequences = [await store.consequence(run_id, entry.consequence) for entry in done]
-    addresses = [one.commit.address for one in consequences if one is not None and " " in one.commit.address]
+    addresses = [
+        consequence.commit.address
+        for consequence in consequences
+        if consequence is not None and " " in consequence.commit.address
+    ]
     return [address for several in addresses for address in several.split(" and ")]
 
 

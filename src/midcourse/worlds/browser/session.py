@@ -253,7 +253,9 @@ class BrowserSession:
         settled: Tab | None = None
         while settled is not self.tab:
             settled = self.tab
-            await settle(settled, self._options.patience, lambda one: one in self._background or self._is_held(one))
+            await settle(
+                settled, self._options.patience, lambda request: request in self._background or self._is_held(request)
+            )
             await self.tabs.wait_for_arrivals()
             await self._close_refused_tabs()
             await self.tab.read_status()

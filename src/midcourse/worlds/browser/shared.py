@@ -122,8 +122,10 @@ def lend_chromium(most: int, *, executable: str, headed: bool, sandbox: Sandbox)
     """A place in a Chromium that was, or will be, started with these options for at most so many sessions."""
     launch = executable, headed, sandbox
     several = _by_loop.setdefault(asyncio.get_running_loop(), {}).setdefault(launch, [])
-    several[:] = [one for one in several if not one.is_over]
-    fullest = max((one for one in several if one.taken < most), key=lambda one: one.taken, default=None)
+    several[:] = [chromium for chromium in several if not chromium.is_over]
+    fullest = max(
+        (chromium for chromium in several if chromium.taken < most), key=lambda chromium: chromium.taken, default=None
+    )
     if fullest is None:
         fullest = SharedChromium(most, executable=executable, headed=headed, sandbox=sandbox)
         several.append(fullest)

@@ -159,8 +159,8 @@ class Skills(BaseWorld):
             await self._input.click(zone)
             await self._running.settle()
             after = await self._list_shown_options()
-            known = {one.id for one in before}
-            new = [one for one in after if one.id not in known]
+            known = {option.id for option in before}
+            new = [option for option in after if option.id not in known]
             found = await self._find_option(zone, option, new) or await self._find_option(zone, option, after)
         if found is None:
             return failed("no_such_option", f"no option '{option}' showed at {zone.role} '{zone.label}'")
@@ -173,7 +173,7 @@ class Skills(BaseWorld):
     async def _find_option(self, zone: Zone, label: str, options: list[Zone]) -> Zone | None:
         """The option of this list, if it has any: other lists may have options of the same name."""
         own = await self._input.options_of(zone, options) or options
-        return next((one for one in own if one.label == label), None)
+        return next((option for option in own if option.label == label), None)
 
     @skill(undo="uncheck")
     async def check(self, zone: Zone) -> Outcome | None:

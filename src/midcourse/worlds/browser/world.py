@@ -391,7 +391,7 @@ def _mark_destinations(declared: Catalogue, start: str, origins: Origins) -> Cat
         return parameter if where is None else replace(parameter, destination=True, vouched=where)
 
     skills = (
-        replace(one, commits="world", parameters=tuple(mark(one.name, each) for each in one.parameters))
-        for one in declared.skills
+        replace(skill, commits="world", parameters=tuple(mark(skill.name, each) for each in skill.parameters))
+        for skill in declared.skills
     )
     return replace(declared, skills=tuple(skills))

@@ -296,9 +296,9 @@ class Accessibility:
             (index, path) for index, (owner, path) in enumerate(refs) if owner == program.bus_name and path not in have
         ]
         reading = (self._read(program, path, node.ref[1], index) for index, path in missing)
-        for one in await asyncio.gather(*reading, return_exceptions=True):
-            if isinstance(one, Node):
-                program.nodes[one.ref[1]] = one
+        for child in await asyncio.gather(*reading, return_exceptions=True):
+            if isinstance(child, Node):
+                program.nodes[child.ref[1]] = child
         return program.children(node.ref[1])
 
     async def _read(self, program: Program, path: str, parent: str, index: int) -> Node:

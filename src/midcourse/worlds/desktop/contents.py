@@ -22,7 +22,7 @@ async def read_commit(bus: Accessibility, windows: Windows, view: View, deed: De
     if front is not None:
         values += await _Reading(bus, windows, front).read()
         if front.role != "window" or front.node.is_("modal"):
-            for behind in (one for one in view.others if one.program is front.program):
+            for behind in (window for window in view.others if window.program is front.program):
                 read = await _Reading(bus, windows, behind).read()
                 values += [(f"{behind.title}: {name}", value) for name, value in read]
     shown = tuple((name, _shorten_value(value)) for name, value in values)

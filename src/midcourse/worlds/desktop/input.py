@@ -113,7 +113,7 @@ def x_keys(group: str) -> str:
     names = group.split("+") if group != "+" else ["plus"]
     known = [_KEYS.get(name.lower(), name) for name in names]
     *before, last = known
-    if len(last) == 1 and last.isalpha() and any(one in _MODIFIERS for one in before):
+    if len(last) == 1 and last.isalpha() and any(key in _MODIFIERS for key in before):
         last = last.lower()
     return "+".join([*before, last])
 

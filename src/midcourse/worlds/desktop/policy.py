@@ -119,7 +119,10 @@ class EffectPolicy:
         """The rule that decides about it. Of several keys, the one with the gravest effect decides."""
         keys = deed.keys.split()
         if len(keys) > 1:
-            return max((self.rule_for(replace(deed, keys=one)) for one in keys), key=lambda rule: _GRAVITY[rule.effect])
+            return max(
+                (self.rule_for(replace(deed, keys=combination)) for combination in keys),
+                key=lambda rule: _GRAVITY[rule.effect],
+            )
         known = [
             rules for layer in self._layers for name, rules in layer.items() if fnmatchcase(deed.program.lower(), name)
         ]

@@ -211,8 +211,10 @@ class Skills(BaseWorld):
         if not describe_differences(before, await asyncio.to_thread(self._files.snapshot)):
             return no_effect("the files are as they were before it")
         view = await self._running.look()
-        windows = [one for one in (view.front, *view.others) if one is not None and one.program.name == program]
-        own = next((one for one in windows if one.title == title), windows[0] if windows else None)
+        windows = [
+            window for window in (view.front, *view.others) if window is not None and window.program.name == program
+        ]
+        own = next((window for window in windows if window.title == title), windows[0] if windows else None)
         if own is None:
             return failed("no_such_window", f"{program} has no window any more")
         if own is not view.front:

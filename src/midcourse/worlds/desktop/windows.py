@@ -124,14 +124,14 @@ class Windows:
     async def look(self) -> View:
         """Raises `NoAnswer` if the accessibility bus does not answer."""
         programs = await self._bus.programs()
-        tops = [one for program in programs for one in self._tops(program)]
+        tops = [window for program in programs for window in self._tops(program)]
         front = self._front(tops)
         view = View(front=front, silent=tuple(program.name for program in programs if program.silent))
         if front is not None:
             self._last_front = (front.program.bus_name, front.node.ref[1])
-            above = [one for one in tops if one.program is front.program and one.role == "popup"]
+            above = [window for window in tops if window.program is front.program and window.role == "popup"]
             view.popups = tuple(above)
-        view.others = tuple(one for one in tops if one is not front and one.role in _TOP)
+        view.others = tuple(window for window in tops if window is not front and window.role in _TOP)
         await self._describe(view)
         return view
 
@@ -155,12 +155,12 @@ class Windows:
 
     def _front(self, tops: list[Window]) -> Window | None:
         """The active window. While a menu has the keyboard, none is active: then the last one still is in front."""
-        managed = [one for one in tops if one.role != "popup"]
-        active = [one for one in managed if one.node.is_("active")]
+        managed = [window for window in tops if window.role != "popup"]
+        active = [window for window in managed if window.node.is_("active")]
         if active:
-            modal = [one for one in active if one.node.is_("modal")]
+            modal = [window for window in active if window.node.is_("modal")]
             return (modal or active)[-1]
-        last = [one for one in managed if (one.program.bus_name, one.node.ref[1]) == self._last_front]
+        last = [window for window in managed if (window.program.bus_name, window.node.ref[1]) == self._last_front]
         return last[0] if last else managed[-1] if managed else None
 
     # --- zones

@@ -110,7 +110,7 @@ class Desktop(Skills):
     def catalogue(self) -> Catalogue:
         """The skills. Only the policy and the window show whether one needs approval, so each commit set comes from the world."""
         declared = super().catalogue()
-        return replace(declared, skills=tuple(replace(one, commits="world") for one in declared.skills))
+        return replace(declared, skills=tuple(replace(skill, commits="world") for skill in declared.skills))
 
     async def open(self) -> str:
         await super().open()
@@ -325,7 +325,7 @@ def _build_deed(view: View, call: Call, zone: Zone | None) -> Deed:
     if call.skill == "click":
         assert zone is not None
         return replace(deed, role=zone.role, label=zone.label)
-    focused = zone or next((one for one in view.scene.zones if one.get("focused")), None)
+    focused = zone or next((each for each in view.scene.zones if each.get("focused")), None)
     if call.skill == "type_text":
         return replace(deed, role="typing", label=focused.role if focused else "")
     keys = str(dict(call.arguments).get("keys", ""))
@@ -377,7 +377,7 @@ def _find_pressed(view: View, focused: Zone | None, keys: str) -> Zone | None:
 def _presses_unseen(keys: str) -> bool:
     """Whether one of several keys would press the control that has the focus then, which cannot be predicted."""
     groups = keys.split()
-    return len(groups) > 1 and any(x_keys(one) in _PRESSING for one in groups)
+    return len(groups) > 1 and any(x_keys(group) in _PRESSING for group in groups)
 
 
 def _key(call: Call) -> _Key:

@@ -144,7 +144,7 @@ def form_fields(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
 
 def _flatten_choices(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same with its choices as an `enum`, which may also be constants with titles."""
-    constants = [as_mapping(one).get("const") for one in schema.get("oneOf") or ()]
+    constants = [as_mapping(choice).get("const") for choice in schema.get("oneOf") or ()]
     if not constants or None in constants:
         return schema
     return {**{key: value for key, value in schema.items() if key != "oneOf"}, "enum": constants}

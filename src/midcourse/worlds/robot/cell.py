@@ -67,7 +67,7 @@ class Cell:
     """One simulation. It is not thread-safe: all calls come from one thread, except `stop`."""
 
     def __init__(self, objects: Iterable[Place], bins: Iterable[Place]) -> None:
-        self.objects, self.bins = {one.name: one for one in objects}, {one.name: one for one in bins}
+        self.objects, self.bins = {place.name: place for place in objects}, {place.name: place for place in bins}
         self.model: Any = _model(self.objects.values(), self.bins.values())
         self.data: Any = mujoco.MjData(self.model)
         self._solver = Solver(mujoco, self.model)

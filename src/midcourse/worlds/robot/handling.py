@@ -112,7 +112,7 @@ class Handling:
     def _push(self, at: Pose) -> None:
         """Push what really is nearest to the place that the arm is on its way to."""
         poses = {name: self._cell.pose(name) for name in self._cell.objects}
-        name = min(poses, key=lambda one: hypot(poses[one].x - at.x, poses[one].y - at.y))
+        name = min(poses, key=lambda each: hypot(poses[each].x - at.x, poses[each].y - at.y))
         self._disturbances.push(self._cell, name)
         self._store("pushed", object=name)
 

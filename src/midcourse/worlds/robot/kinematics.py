@@ -63,7 +63,7 @@ class Solver:
             found.append(self._solve(target, yaw, np.array([bearing, *start[1:]])))
             if found[-1].converged:
                 break
-        return min(found, key=lambda one: (not one.converged, one.position_error))
+        return min(found, key=lambda solution: (not solution.converged, solution.position_error))
 
     def _solve(self, target: Vector, yaw: float | None, joints: Vector) -> Solution:
         wanted = None if yaw is None else _pointing_down(yaw)

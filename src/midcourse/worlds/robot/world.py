@@ -116,7 +116,7 @@ class Robot(BaseWorld):
     @skill(effect="reversible", undo="pick")
     async def place_in(self, bin: str) -> Outcome | None:  # noqa: A002
         """Put what the gripper holds into a bin, by the bin's name."""
-        where = next((one for one in self._bins if one.name == bin), None)
+        where = next((place for place in self._bins if place.name == bin), None)
         if where is None:
             return failed("unknown_bin", f"there is no bin called '{bin}'")
         return await self._in_cell(lambda cell: self._handling(cell).place(where.x, where.y, bin))
@@ -238,8 +238,8 @@ class Robot(BaseWorld):
         boxes = await self._in_cell(lambda _: self._boxes())
         gripper = Zone(id="gripper", role="gripper", label="Gripper", state=(("holding", self._holding),))
         bins = (
-            Zone(id=f"bin_{one.name}", role="bin", label=one.name, state=(("x", one.x), ("y", one.y)))
-            for one in self._bins
+            Zone(id=f"bin_{place.name}", role="bin", label=place.name, state=(("x", place.x), ("y", place.y)))
+            for place in self._bins
         )
         objects = (self._zone(name, pose, boxes[name]) for name, pose in self._seen.items())
         return Scene("Robot cell", gripper, *bins, *objects)
@@ -305,9 +305,9 @@ class Robot(BaseWorld):
         if loose and "unseen" in due:
             del seen[loose.pop(int(self._disturbances.draw() * len(loose)))]
         if len(loose) > 1 and "misnamed" in due:
-            one = loose.pop(int(self._disturbances.draw() * len(loose)))
+            first = loose.pop(int(self._disturbances.draw() * len(loose)))
             other = loose[int(self._disturbances.draw() * len(loose))]
-            seen[one], seen[other] = seen[other], seen[one]
+            seen[first], seen[other] = seen[other], seen[first]
         self._seen = seen
 
     def _boxes(self) -> Mapping[str, Box | None]:
@@ -336,7 +336,7 @@ def _lies_in(cell: Cell, name: str) -> str:
 
 def _bin_at(bins: Iterable[Place], pose: Pose) -> str:
     """The bin over whose floor this is."""
-    return next((one.name for one in bins if max(abs(pose.x - one.x), abs(pose.y - one.y)) <= TRAY), "")
+    return next((place.name for place in bins if max(abs(pose.x - place.x), abs(pose.y - place.y)) <= TRAY), "")
 
 
 def _round_pose(pose: Pose) -> Pose:

@@ -152,7 +152,7 @@ class Windows(SimulatedWorld[AppState]):
 
     def _flip(self, number: str) -> None:
         flipped = self.state.flipped
-        without = tuple(one for one in flipped if one != number)
+        without = tuple(each for each in flipped if each != number)
         self.state = replace(self.state, flipped=without if number in flipped else (*flipped, number))
 
     def _open(self, name: str, by: View) -> None:

@@ -114,12 +114,12 @@ class Arm(SimulatedWorld[ArmState]):
     def _things(self) -> Mapping[str, Thing]:
         """All objects at their real positions."""
         things = dict(self._laid_out)
-        for one in self.happened():
-            name = one.get("object")
-            if one.effect == "picked":
+        for entry in self.happened():
+            name = entry.get("object")
+            if entry.effect == "picked":
                 things[name] = replace(things[name], held=True)
             else:
-                things[name] = Thing(name=name, x=one.get("x"), y=one.get("y"))
+                things[name] = Thing(name=name, x=entry.get("x"), y=entry.get("y"))
         return things
 
     def _held(self) -> Thing | None:

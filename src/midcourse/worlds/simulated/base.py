@@ -128,7 +128,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
 
     def happened(self, effect: str = "") -> tuple[Happened, ...]:
         """The effects that are visible in the back end now, oldest first."""
-        return tuple(one for one in self.effects.present(self._clock.now()) if effect in ("", one.effect))
+        return tuple(entry for entry in self.effects.present(self._clock.now()) if effect in ("", entry.effect))
 
     def draw_hex(self, *what: object) -> str:
         """Eight hexadecimal digits that depend only on the seed and on `what`."""
@@ -286,7 +286,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         if self._flipped:
             return self.flicker
         now = self._clock.now()
-        self._overlays = [one for one in self._overlays if one.until is None or now < one.until]
+        self._overlays = [overlay for overlay in self._overlays if overlay.until is None or now < overlay.until]
         return self._overlays[-1] if self._overlays else None
 
     def _closable_overlay(self) -> Overlay | None:

@@ -63,7 +63,7 @@ class EffectLog:
     def present(self, now: float) -> tuple[Happened, ...]:
         """The effects that are visible at that time, in the order in which they happened."""
         self._read_new_lines()
-        return tuple(sorted((one for one in self._all if one.at <= now), key=lambda one: one.at))
+        return tuple(sorted((effect for effect in self._all if effect.at <= now), key=lambda effect: effect.at))
 
     def _read_new_lines(self) -> None:
         """Read the lines that were added since the last read, by any process. A line without a line end is skipped: it may be incomplete."""

@@ -189,7 +189,7 @@ class Erp(SimulatedWorld[ErpState]):
                 booked = self.happened("invoice")[-MOST_LISTED:]
                 return (
                     Zone(id="new_invoice", role="button", label="New invoice"),
-                    *(_row(one.get("document"), one.get("number"), one.get("amount")) for one in booked),
+                    *(_row(effect.get("document"), effect.get("number"), effect.get("amount")) for effect in booked),
                     Zone(id="main_menu", role="button", label="Main menu"),
                 )
             case "new_invoice":

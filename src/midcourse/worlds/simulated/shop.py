@@ -80,13 +80,15 @@ class Shop(SimulatedWorld[ShopState]):
     @skill
     def set_quantity(self, zone: Zone, quantity: int) -> Outcome | None:
         """Have this many of a product in the basket; 0 takes it out."""
-        product = next((one for one in PRODUCTS if zone.id in (f"product_{one.sku}", f"line_{one.sku}")), None)
+        product = next(
+            (product for product in PRODUCTS if zone.id in (f"product_{product.sku}", f"line_{product.sku}")), None
+        )
         if product is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' is no product")
         if quantity < 0:
             return failed("bad_arguments", f"the quantity cannot be {quantity}")
         quantities = {**dict(self.state.basket), product.sku: quantity}
-        basket = tuple((one.sku, quantities[one.sku]) for one in PRODUCTS if quantities.get(one.sku))
+        basket = tuple((product.sku, quantities[product.sku]) for product in PRODUCTS if quantities.get(product.sku))
         self.state = replace(self.state, basket=basket)
         return None
 
@@ -159,7 +161,9 @@ class Shop(SimulatedWorld[ShopState]):
         match self.state.page:
             case "catalogue":
                 basket = dict(self.state.basket)
-                return tuple(_product(one, f"product_{one.sku}", basket.get(one.sku, 0)) for one in PRODUCTS)
+                return tuple(
+                    _product(product, f"product_{product.sku}", basket.get(product.sku, 0)) for product in PRODUCTS
+                )
             case "basket":
                 return (*self._basket(), self._sum())
             case "checkout":

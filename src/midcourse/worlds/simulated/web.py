@@ -203,7 +203,7 @@ class Web(SimulatedWorld[WebState]):
 
     def _dashboard(self) -> tuple[Zone, ...]:
         state = self.state
-        formats = tuple(Zone(id=f"format_{one}", role="menu_item", label=one) for one in get_args(Format))
+        formats = tuple(Zone(id=f"format_{name}", role="menu_item", label=name) for name in get_args(Format))
         return (
             *self._alert(),
             *(
@@ -234,7 +234,7 @@ class Web(SimulatedWorld[WebState]):
     def _reports(self) -> tuple[Report, ...]:
         """The last ones, as the back end has them."""
         made = self.happened("report")[-MOST_LISTED:]
-        return tuple(Report(**dict(one.values)) for one in made)
+        return tuple(Report(**dict(effect.values)) for effect in made)
 
     def _show(self, tab: Tab) -> None:
         self.state = replace(self.state, page="dashboard", tab=tab, focus="", menu=False, alert="")
@@ -250,9 +250,9 @@ class Web(SimulatedWorld[WebState]):
         for tab in get_args(Tab):
             if zone.id == f"tab_{tab}":
                 self.state = replace(self.state, tab=tab, focus="", menu=False)
-        for one in get_args(Format):
-            if zone.id == f"format_{one}":
-                self.state = replace(self.state, format=one, menu=False, alert="")
+        for name in get_args(Format):
+            if zone.id == f"format_{name}":
+                self.state = replace(self.state, format=name, menu=False, alert="")
         if zone.id == "field_period":
             self.state = replace(self.state, focus="period")
         if zone.id == "field_format":

@@ -116,8 +116,10 @@ class Application:
 
 def application_from(views: Sequence[Mapping[str, object]], shortcuts: Mapping[str, str]) -> Application:
     """Build the application that a task file describes. Raises `SkillInvalid` for unknown keys and for views that do not exist."""
-    described = [{**view, "controls": [_check_fields(Control, one) for one in _controls(view)]} for view in views]
-    values = {"views": [_check_fields(View, one) for one in described], "shortcuts": list(shortcuts.items())}
+    described = [
+        {**view, "controls": [_check_fields(Control, control) for control in _controls(view)]} for view in views
+    ]
+    values = {"views": [_check_fields(View, view) for view in described], "shortcuts": list(shortcuts.items())}
     try:
         application = decode(Application, json.dumps(values))
     except ValidationError as error:
@@ -126,7 +128,13 @@ def application_from(views: Sequence[Mapping[str, object]], shortcuts: Mapping[s
     names = [view.name for view in application.views]
     if names[:1] != [MAIN]:
         raise SkillInvalid(f"the first view of an application is '{MAIN}', its main window")
-    leads = [into for view in application.views for one in view.controls for into in (one.opens, one.context) if into]
+    leads = [
+        into
+        for view in application.views
+        for control in view.controls
+        for into in (control.opens, control.context)
+        if into
+    ]
     for name in (*leads, *shortcuts.values()):
         if name not in names:
             raise SkillInvalid(f"there is no view '{name}'; there is {', '.join(names)}")

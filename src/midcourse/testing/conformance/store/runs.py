@@ -151,7 +151,9 @@ class RunsConformance(StoreSuite):
         assert await store.happened("a", 0) == ()
         await keep_all(store, "a")
         everything = await store.happened("a", 0)
-        assert same(tuple((one.seq, one.event) for one in everything), tuple((row.seq, row.event) for row in rows("a")))
+        assert same(
+            tuple((stored.seq, stored.event) for stored in everything), tuple((row.seq, row.event) for row in rows("a"))
+        )
         assert await store.happened("a", 1) == everything[1:]
         assert await store.happened("a", everything[-1].seq) == ()
 

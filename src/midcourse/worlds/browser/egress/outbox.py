@@ -261,7 +261,9 @@ def commit_of(held: Sequence[HeldRequest]) -> CommitSet:
     return CommitSet(
         abridged=any(commit.abridged for commit in commits),
         address=" and ".join(commit.address for commit in commits),
-        values=tuple((f"{i}: {name}", value) for i, one in enumerate(commits, start=1) for name, value in one.values),
+        values=tuple(
+            (f"{i}: {name}", value) for i, commit in enumerate(commits, start=1) for name, value in commit.values
+        ),
     )
 
 

@@ -28,7 +28,10 @@ class Capture:
 
     async def look(self, tabs: Tabs) -> Scene:
         tab = tabs.front
-        around = (*[await _tab_zone(one) for one in tabs.others], *(_download_zone(one) for one in tabs.downloads))
+        around = (
+            *[await _tab_zone(tab) for tab in tabs.others],
+            *(_download_zone(download) for download in tabs.downloads),
+        )
         if tab.dialog is not None:
             return _build_scene(
                 tab, tabs, _Seen(title=tab.page.url, zones=[], print=[]), (*_dialog_zones(tab), *around)
@@ -200,9 +203,17 @@ async def _tab_zone(tab: Tab) -> Zone:
     return Zone(id=f"tab{tab.number}", role="tab", label=title or tab.page.url, state=(("href", tab.page.url),))
 
 
-def _download_zone(one: DownloadedFile) -> Zone:
-    outcome = ("error", one.failure) if one.failure else ("value", str(one.path)) if one.path else ("busy", True)
-    return Zone(id=f"download{one.number}", role="download", label=one.name, state=(("href", one.url), outcome))
+def _download_zone(download: DownloadedFile) -> Zone:
+    outcome = (
+        ("error", download.failure)
+        if download.failure
+        else ("value", str(download.path))
+        if download.path
+        else ("busy", True)
+    )
+    return Zone(
+        id=f"download{download.number}", role="download", label=download.name, state=(("href", download.url), outcome)
+    )
 
 
 def _list_texts(zones: Iterable[Zone]) -> Iterable[str]:

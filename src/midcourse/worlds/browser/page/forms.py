@@ -72,9 +72,9 @@ def read_page_forms(answers: Iterable[dict[str, Any]]) -> tuple[PageForms, ...]:
 
 def _build_page_forms(answer: dict[str, Any]) -> PageForms:
     forms: dict[int, tuple[str, list[Field]]] = {}
-    for one in answer["fields"]:
-        _, fields = forms.setdefault(one["form"], (one["action"], []))
-        fields.append(Field(**{name: one[name] for name in ("name", "hidden", "value", "served", "type")}))
+    for field in answer["fields"]:
+        _, fields = forms.setdefault(field["form"], (field["action"], []))
+        fields.append(Field(**{name: field[name] for name in ("name", "hidden", "value", "served", "type")}))
     return PageForms(
         url=answer["url"],
         forms=tuple(Form(action=action, fields=tuple(fields)) for action, fields in forms.values()),
@@ -203,7 +203,7 @@ def changed_values(
 
 def _differs(name: str, form: Form, again: Form) -> bool:
     if name.startswith(QUERY):
-        was, now = (parse_qsl(urlsplit(one.action).query, keep_blank_values=True) for one in (form, again))
+        was, now = (parse_qsl(urlsplit(each.action).query, keep_blank_values=True) for each in (form, again))
         return [v for n, v in was if n == name[1:]] != [v for n, v in now if n == name[1:]]
     name = _PREFIX.sub("", name)
     return form.originals(name) != again.originals(name)

@@ -105,7 +105,7 @@ class Frames:
 
     def find(self, name: str) -> str:
         """The id of the frame with this name, or empty."""
-        return next((frame for frame, one in self._names.items() if one == name), "") if name else self.main
+        return next((frame for frame, known in self._names.items() if known == name), "") if name else self.main
 
     def parent_of(self, frame: str) -> str:
         return self._parents.get(frame, "")
@@ -129,7 +129,7 @@ class Frames:
 
     async def ask(self, function: str, *arguments: object, frame: str = "") -> Any:
         """The result of `midcourse.<function>` in a frame, decoded if it is JSON text. Raises `DocumentGone`."""
-        words = ", ".join(json.dumps(one) for one in arguments)
+        words = ", ".join(json.dumps(argument) for argument in arguments)
         value = await self.run(f"midcourse.{function}({words})", frame=frame)
         if not isinstance(value, str):
             return value

@@ -146,9 +146,9 @@ class Input:
     async def options_of(self, zone: Zone, options: Sequence[Zone]) -> list[Zone]:
         """The options that belong to this zone."""
         near = {
-            number: one
-            for one in options
-            for frame, number in [self._find_element(one)]
+            number: option
+            for option in options
+            for frame, number in [self._find_element(option)]
             if frame == self._find_element(zone)[0]
         }
         return [near[number] for number in await self.ask("offered", zone, list(near))]

@@ -36,7 +36,7 @@ def read_as(kind: Kind, text: str) -> Scalar:
 
 def _parse_number(text: str) -> float:
     """The only number in it, in any notation: 1,234.50 and 1.234,50 are the same."""
-    found = [one.strip(" .,'\u00a0\u202f") for one in _NUMBER.findall(text)]
+    found = [number.strip(" .,'\u00a0\u202f") for number in _NUMBER.findall(text)]
     if len(found) != 1:
         raise ValueUnreadable(f"there is {'no' if not found else 'more than one'} number in '{text}'")
     digits = re.sub(r"['\u00a0\u202f ]", "", found[0]).replace("−", "-")
