@@ -92,7 +92,7 @@ class Odd(BaseWorld):
         return CommitSet(address=f"POST {LONE}", values=((LONE, LONE),))
 
 
-class Asked:
+class ReceivedRequest:
     """Is asked, and never answers."""
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ async def test_a_run_in_a_world_that_says_it_ends_with_a_reason_and_can_be_resum
         settings = Settings.load(overrides={"home": str(tmp_path), "max_calls": "2", "max_step_retries": "0"})
         return Agent(world=Odd(answer), planner=planner, approver=approver, settings=settings)  # type: ignore[arg-type]
 
-    asked = Asked()
+    asked = ReceivedRequest()
     first = asyncio.create_task(agent(asked).run("Go", run_id="odd"))
     await asyncio.wait_for(asked.once.wait(), 30)
     first.cancel()

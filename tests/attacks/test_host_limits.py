@@ -26,7 +26,7 @@ from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld, view_session
 from midcourse.worlds.simulated import read_effects
 from tests.worlds.browser.tls import certificate_files
-from tests.worlds.standing import SHOP
+from tests.worlds.host_process import SHOP
 from tests.worlds.support import Hand, ok
 from tests.worlds.test_shop import fill_in
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from midcourse.worlds.browser import Browser
-from tests.worlds.browser.site import Answer, Asked, Site
+from tests.worlds.browser.site import Answer, ReceivedRequest, Site
 from tests.worlds.support import Hand, ok
 
 pytestmark = pytest.mark.slow
@@ -20,7 +20,7 @@ const ask = () => {frame.src = '/orders'}; frame.onload = () => setTimeout(ask, 
 async def test_the_answer_of_an_approved_form_goes_to_the_page_and_not_to_a_script(script: str) -> None:
     form = f"<!doctype html><title>Form</title><form method=post action=/orders><input name=a value=1><button>Order</button></form><script>{script}; document.forms[0].onsubmit = () => setTimeout(ask, 50)</script>"
 
-    def orders(asked: Asked) -> Answer:
+    def orders(asked: ReceivedRequest) -> Answer:
         return Answer("<!doctype html><title>Thanks</title>stored" if asked.method == "POST" else "<p>no order</p>")
 
     async with Site({"/": form, "/orders": orders}).served() as site:

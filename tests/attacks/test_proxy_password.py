@@ -12,7 +12,7 @@ from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.proxy_login import USER
 from midcourse.worlds.browser.egress.tls import Certificate
-from tests.worlds.browser.guarded import chromium, guarded, until
+from tests.worlds.browser.guarded_page import chromium, open_guarded_page, until
 from tests.worlds.browser.site import Answer, Site
 from tests.worlds.browser.tls import loopback_tls
 
@@ -63,7 +63,7 @@ async def test_a_browser_is_asked_for_the_password_once_and_gives_it_to_no_site(
         Site(pages).served(tls=server) as secure,
         Site(pages).served() as plain,
         chromium(certificate) as browser,
-        guarded(browser, secure, {plain.url: {}}, trusted=trusted, certificate=certificate) as opened,
+        open_guarded_page(browser, secure, {plain.url: {}}, trusted=trusted, certificate=certificate) as opened,
     ):
         await opened.run(
             "new Worker('/worker.js'); fetch('/wants'); for (const n of [1, 2, 3, 4, 5]) fetch('/plain?' + n)"
@@ -87,7 +87,7 @@ async def test_a_site_that_clears_its_data_does_not_make_the_browser_forget_the_
     async with (
         Site({"/": "<title>Page</title>", "/out": out}).served(host) as site,
         chromium(certificate) as browser,
-        guarded(browser, site, certificate=certificate) as opened,
+        open_guarded_page(browser, site, certificate=certificate) as opened,
     ):
         for path, title in (("/out", "Signed out"), ("/", "Page"), ("/out", "Signed out"), ("/", "Page")):
             await opened.page.goto(site.url + path)

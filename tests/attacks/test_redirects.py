@@ -22,7 +22,7 @@ from midcourse.ports.world import Call
 from midcourse.testing import Approves, MemoryStore
 from midcourse.testing.approvers import Answers
 from midcourse.worlds.browser import Browser
-from tests.worlds.browser.site import Answer, Asked, Site
+from tests.worlds.browser.site import Answer, ReceivedRequest, Site
 from tests.worlds.support import Hand, ok
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
@@ -56,7 +56,7 @@ class Ground:
         }[place]
         redirects = 1
 
-        def newsletter(asked: Asked) -> Answer:
+        def newsletter(asked: ReceivedRequest) -> Answer:
             nonlocal redirects
             redirects -= asked.method == "POST"
             return Answer(page("done", "Done")) if redirects < 0 else Answer(status=status, fields={"Location": where})

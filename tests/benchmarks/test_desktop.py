@@ -4,9 +4,12 @@ import pytest
 
 from midcourse.worlds.desktop.display import apt_line
 from tests.benchmarks.scripts import measure_runs
-from tests.worlds.desktop.packages import missing
+from tests.worlds.desktop.packages import find_missing_programs
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=f"type: {apt_line(missing())}")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(find_missing_programs()), reason=f"type: {apt_line(find_missing_programs())}"),
+]
 
 
 def test_a_note_is_saved_although_a_dialog_comes_up_and_the_first_click_is_lost() -> None:

@@ -19,7 +19,7 @@ from midcourse.worlds.remote import RemoteWorld
 from tests.cli.conftest import Cli
 from tests.cli.test_terminal import sitting_at
 from tests.forked import Forked
-from tests.worlds.standing import DIARY, GATE, SHOP, SLEEPER, standing
+from tests.worlds.host_process import DIARY, GATE, SHOP, SLEEPER, run_host
 from tests.worlds.support import Hand, ok
 
 
@@ -38,13 +38,13 @@ def opened(host: Handle, spec: str, key: str, **options: object) -> RemoteWorld:
 
 @pytest.mark.slow
 def test_it_says_where_it_listens_and_lets_nobody_else_read_the_token(tmp_path: Path) -> None:
-    with standing(tmp_path, worlds="shop,web") as there:
+    with run_host(tmp_path, worlds="shop,web") as there:
         file = tmp_path / "host.json"
         ready = decode(Ready, file.read_bytes())
         assert ready.pid == there.process.pid
         assert ready.url.startswith("http://127.0.0.1:")
         assert file.stat().st_mode & 0o777 == 0o600
-        assert there.said == {
+        assert there.printed == {
             "url": ready.url,
             "pid": ready.pid,
             "ready": str(file),
@@ -75,7 +75,7 @@ def test_told_to_stop_it_lets_acts_finish_and_closes_every_world(tmp_path: Path,
         (tmp_path / "go").touch()
         ok(await acting)
 
-    with standing(tmp_path) as there:
+    with run_host(tmp_path) as there:
         asyncio.run(story(there.host, there.process))
         assert there.process.wait(120) == 0
 
@@ -92,7 +92,7 @@ def test_a_world_that_never_closes_does_not_keep_it_for_ever(tmp_path: Path) -> 
         outcome = await acting
         assert (outcome.status, outcome.reason) == ("unknown", "world_lost")
 
-    with standing(tmp_path, "--grace", "0.2") as there:
+    with run_host(tmp_path, "--grace", "0.2") as there:
         asyncio.run(story(there.host, there.process))
         assert there.process.wait(120) == 1
         assert "did not close" in json.loads(there.process.stdout.read())["error"]
@@ -145,7 +145,7 @@ def test_at_a_terminal_the_sessions_are_seen_and_ctrl_c_stops_it(tmp_path: Path)
 def test_its_token_can_be_given(tmp_path: Path) -> None:
     token = "a-token-of-our-own-choice"
     (tmp_path / "token").write_text(f"{token}\n")
-    with standing(tmp_path, "--token-file", str(tmp_path / "token")) as there:
+    with run_host(tmp_path, "--token-file", str(tmp_path / "token")) as there:
         assert there.host.token == token
         opened(there.host, SHOP, "run-1")
 
@@ -183,7 +183,7 @@ def test_a_port_that_is_taken_is_named(cli: Cli, home: Path) -> None:
 
 @pytest.mark.slow
 def test_a_second_host_in_one_home_keeps_its_file_when_the_first_goes(tmp_path: Path) -> None:
-    with standing(tmp_path) as first, standing(tmp_path) as second:
+    with run_host(tmp_path) as first, run_host(tmp_path) as second:
         first.process.terminate()
         assert first.process.wait(120) == 0
         assert read_host_file(tmp_path / "host.json") == second.host

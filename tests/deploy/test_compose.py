@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.deploy.stand import ROOT, Stand
+from tests.deploy.deployment import ROOT, Deployment
 
 
-class Compose(Stand):
+class Compose(Deployment):
     """The services of compose.yaml."""
 
     def __init__(self, folder: Path, database: str, temporal: str) -> None:

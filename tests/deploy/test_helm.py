@@ -21,7 +21,7 @@ from sqlalchemy import make_url
 from midcourse.codec import decode
 from midcourse.store.postgres.migrate import migrate
 from midcourse.worlds.host.wire import Ready
-from tests.deploy.stand import ROOT, Stand
+from tests.deploy.deployment import ROOT, Deployment
 
 kubernetes_validate = pytest.importorskip("kubernetes_validate", reason="type: just setup")
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -273,7 +273,7 @@ events = ["question.asked"]
 """
 
 
-class Chart(Stand):
+class Chart(Deployment):
     """The pods of the chart."""
 
     def __init__(self, folder: Path, database: str, temporal: str) -> None:

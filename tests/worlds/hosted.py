@@ -1,4 +1,4 @@
-"""Worlds that `test_host` has served in a process of their own."""
+"""Worlds that tests of the host serve in a separate process."""
 
 import asyncio
 import time
@@ -9,7 +9,7 @@ from midcourse.worlds.base import BaseWorld, Scene, Zone, probe, skill
 
 
 class Diary(BaseWorld):
-    """Writes down that it was closed; one of its skills breaks."""
+    """Leaves a file when it is closed; two of its skills raise."""
 
     def __init__(self, folder: str, opens: bool = True) -> None:
         super().__init__()
@@ -32,25 +32,25 @@ class Diary(BaseWorld):
 
     @skill
     def write(self, text: str) -> None:
-        """Write something that nobody will read."""
+        """Do nothing."""
 
     @skill
     def look_up(self, word: str) -> None:
-        """Break in another way."""
+        """Raise a KeyError."""
         raise KeyError(word)
 
     @skill
     def tear(self) -> None:
-        """Break."""
+        """Raise a RuntimeError."""
         raise RuntimeError("torn")
 
     @probe
     def torn(self) -> None:
-        """Nobody can tell."""
+        """Is always unclear."""
 
 
 class Gate(BaseWorld):
-    """Its work begins, and ends once there is a file called `go`. Both can be seen from outside."""
+    """Has a skill that ends once there is a file called `go`. Files show that it began and ended."""
 
     def __init__(self, folder: str) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Gate(BaseWorld):
 
     @skill
     async def work(self, name: str) -> None:
-        """Begin, wait, and be done."""
+        """Wait for the file `go`."""
         (self._folder / f"{name}.begun").touch()
         while not (self._folder / "go").exists():
             await asyncio.sleep(0.005)
@@ -69,11 +69,11 @@ class Gate(BaseWorld):
 
 
 class Sleeper(Gate):
-    """Its work does the same and holds up its thread meanwhile, as a driver without `async` would."""
+    """As `Gate`, but its skill blocks the thread, as a driver without `async` would."""
 
     @skill
     def work(self, name: str) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Begin, block, and be done."""
+        """Block until there is a file `go`."""
         (self._folder / f"{name}.begun").touch()
         while not (self._folder / "go").exists():
             time.sleep(0.005)
@@ -81,7 +81,7 @@ class Sleeper(Gate):
 
 
 class Letterbox(BaseWorld):
-    """What is posted cannot be taken back. The letters are kept in a file, whoever serves the box."""
+    """Has an irreversible skill. The letters are in a file, so that they outlive a host."""
 
     def __init__(self, folder: str) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ class Letterbox(BaseWorld):
 
 
 class Notebook(BaseWorld):
-    """Shows what was noted last, keeps it when it is parked, and can end by itself."""
+    """Shows the last note, keeps it while it is parked, and can end by itself."""
 
     blocks = False
 
@@ -120,7 +120,7 @@ class Notebook(BaseWorld):
 
     @skill
     def burn(self) -> None:
-        """End."""
+        """End this world."""
         self._burnt.set()
 
     async def wait_until_lost(self) -> None:

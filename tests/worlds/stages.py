@@ -1,4 +1,4 @@
-"""Every simulated world, brought to where a single act has an effect."""
+"""Every simulated world with the steps up to the one act that has an effect."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -30,14 +30,14 @@ class Stage:
     at: int = 1
     """Which use of the skill has the effect."""
     stored_at: int = 1
-    """Which of those that would leave an effect it is."""
+    """Which of the acts that would store something it is."""
 
 
-async def nothing(_hand: Hand) -> None:
+async def do_nothing(_hand: Hand) -> None:
     pass
 
 
-async def to_save_as(hand: Hand) -> None:
+async def go_to_save_as(hand: Hand) -> None:
     await open_notepad(hand)
     await write(hand, "text")
     ok(await hand.do("press", key="Ctrl+S"))
@@ -47,12 +47,12 @@ async def to_save_as(hand: Hand) -> None:
     ok(await hand.do("type_text", text="notes.txt"))
 
 
-async def to_the_period(hand: Hand) -> None:
+async def choose_report_period(hand: Hand) -> None:
     await log_in(hand)
     await choose_period(hand)
 
 
-async def to_the_form(hand: Hand) -> None:
+async def fill_in_invoice(hand: Hand) -> None:
     await open_form(hand)
     await write_invoice(hand)
 
@@ -60,7 +60,7 @@ async def to_the_form(hand: Hand) -> None:
 STAGES = {
     "arm": Stage(
         kind=Arm,
-        prepare=nothing,
+        prepare=do_nothing,
         skill="pick",
         target=None,
         arguments=(("object", "red_cube"),),
@@ -71,7 +71,7 @@ STAGES = {
     ),
     "desktop": Stage(
         kind=Desktop,
-        prepare=to_save_as,
+        prepare=go_to_save_as,
         skill="click",
         target=("Save", "button"),
         effect="file_saved",
@@ -82,7 +82,7 @@ STAGES = {
     ),
     "erp": Stage(
         kind=Erp,
-        prepare=to_the_form,
+        prepare=fill_in_invoice,
         skill="submit",
         target=("Submit", "button"),
         effect="invoice",
@@ -112,7 +112,7 @@ STAGES = {
     ),
     "web": Stage(
         kind=Web,
-        prepare=to_the_period,
+        prepare=choose_report_period,
         skill="generate",
         target=("Generate", "button"),
         effect="report",

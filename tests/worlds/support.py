@@ -1,4 +1,4 @@
-"""A hand that works a world the way a run would, and a clock that waits for nobody."""
+"""`Hand` acts in a world as a run does, and `FakeClock` sleeps without waiting."""
 
 from midcourse.domain.argument import Scalar
 from midcourse.domain.observation import Observation, Zone

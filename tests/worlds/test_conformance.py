@@ -1,4 +1,4 @@
-"""Every world of ours passes the suite that we give to others; the suite notices worlds that do not."""
+"""Every world passes the public conformance suite, and the suite notices worlds that do not conform."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld
 from midcourse.worlds.simulated import Arm, Desktop, Erp, Quest, Shop, Web
 from midcourse.worlds.simulated.application import Windows
-from tests.worlds.standing import DIARY, ERP, SHOP, standing
+from tests.worlds.host_process import DIARY, ERP, SHOP, run_host
 from tests.worlds.test_base import Lamp
 
 
@@ -95,7 +95,7 @@ class TestErpInItsOwnProcess(TestErp):
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Handle]:
-    with standing(tmp_path_factory.mktemp("host")) as there:
+    with run_host(tmp_path_factory.mktemp("host")) as there:
         yield there.host
 
 

@@ -1,4 +1,4 @@
-"""Trouble by chance: as much as it says, and the same for the same seed and acts."""
+"""Faults by chance: at their stated rates, and the same for the same seed and acts."""
 
 import asyncio
 import json
@@ -55,8 +55,8 @@ def test_the_profiles_are_one_mix_in_three_strengths() -> None:
 # --- how much
 
 
-async def troubled_acts(world: SimulatedWorld[Any], acts: int) -> int:
-    """How many acts met trouble of their own, or were followed by a look that did."""
+async def count_troubled_acts(world: SimulatedWorld[Any], acts: int) -> int:
+    """Act this often, and count the acts that met a fault themselves or at the look after them."""
     hand, troubled = Hand(world), 0
     for _ in range(acts):
         await hand.do("click", world.look().zones[0])
@@ -68,9 +68,9 @@ async def troubled_acts(world: SimulatedWorld[Any], acts: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "share"), [("calm", 0.02), ("moderate", 0.10), ("stormy", 0.25)])
 async def test_about_so_many_acts_meet_some_trouble(name: str, share: float) -> None:
-    """Clicks in a shop: nobody is logged in, and nothing is stored."""
+    """Clicks in a shop, without a login, and without storing anything."""
     acts = 2000
-    troubled = await troubled_acts(Shop(drift=name, clock=FakeClock()), acts)
+    troubled = await count_troubled_acts(Shop(drift=name, clock=FakeClock()), acts)
     assert troubled / acts == pytest.approx(share, rel=0.25)
 
 
@@ -100,8 +100,8 @@ def test_faults_take_as_long_as_the_drift_says() -> None:
 Make = Callable[..., SimulatedWorld[Any]]
 
 
-async def played(make: Make, seed: int) -> list[object]:
-    """What a session of sixty acts looks like from outside."""
+async def play_session(make: Make, seed: int) -> list[object]:
+    """Outcome and fingerprint of each of sixty acts."""
     world = make(drift="stormy", seed=seed, clock=FakeClock())
     hand, seen = Hand(world), list[object]()
     for _ in range(60):
@@ -113,9 +113,9 @@ async def played(make: Make, seed: int) -> list[object]:
 
 @pytest.mark.parametrize("make", [Arm, Desktop, Quest, Shop, Web])
 async def test_the_same_seed_and_the_same_acts_meet_the_same_trouble(make: Make) -> None:
-    first = await played(make, 7)
-    assert await played(make, 7) == first
-    assert await played(make, 8) != first
+    first = await play_session(make, 7)
+    assert await play_session(make, 7) == first
+    assert await play_session(make, 8) != first
 
 
 async def test_trouble_does_not_depend_on_the_time() -> None:
@@ -133,9 +133,9 @@ async def test_trouble_does_not_depend_on_the_time() -> None:
 
 async def test_new_session_meets_the_same_trouble_again() -> None:
     world = Shop(drift="stormy", seed=3, clock=FakeClock())
-    first = await troubled_acts(world, 80)
+    first = await count_troubled_acts(world, 80)
     await world.open()
-    assert await troubled_acts(world, 80) == first
+    assert await count_troubled_acts(world, 80) == first
 
 
 def test_another_rate_changes_that_kind_only() -> None:
@@ -157,7 +157,7 @@ async def test_ordered_faults_come_before_those_by_chance() -> None:
 
 
 async def test_storing_has_rates_of_its_own() -> None:
-    """Only what would be stored is drawn for, and one of the faults of storing is enough."""
+    """Only acts that would store something draw for these faults, and at most one of the faults occurs."""
     for kind in STORE_KINDS:
         world = Quest(drift={kind: 1.0}, clock=FakeClock())
         hand = Hand(world)
@@ -196,5 +196,5 @@ def test_a_drift_that_makes_no_sense_is_refused(drift: Any, says: str) -> None:
 
 def test_a_quiet_world_is_as_quick_as_one_without_a_drift() -> None:
     world = Shop(clock=FakeClock())
-    assert asyncio.run(troubled_acts(world, 100)) == 0
+    assert asyncio.run(count_troubled_acts(world, 100)) == 0
     assert world._chance._counts == {}

@@ -20,7 +20,7 @@ from tests.worlds.test_web import log_in
 
 
 class Player:
-    """A stage with one fault ordered, played up to the act that has the effect."""
+    """A stage with one fault, played up to the act that has the effect."""
 
     def __init__(self, stage: Stage, tmp_path: Path, kind: FaultKind, *, stored: bool = False, **more: Any) -> None:
         nth = stage.stored_at if stored else stage.at
@@ -316,7 +316,7 @@ async def test_renamed_zone_without_a_given_name_stays_renamed() -> None:
 
 
 async def test_a_popup_may_be_dismissed_in_every_world(stage: Stage, tmp_path: Path) -> None:
-    """It goes just before it is clicked away, and whoever clicks finds nothing."""
+    """It disappears just before the click that would close it."""
     player = Player(stage, tmp_path, "popup")
     popup, dismissed = Fault(kind="popup"), Fault(kind="dismissed", skill="click")
     player.world = player.hand.world = stage.kind(effects=str(player.log), faults=[popup, dismissed])

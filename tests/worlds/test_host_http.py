@@ -1,4 +1,4 @@
-"""A host at the wire: who is answered, what is refused, and how little one client can hold up."""
+"""HTTP of a host: authentication, refusals, and that one client cannot block others."""
 
 import asyncio
 import json

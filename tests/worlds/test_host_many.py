@@ -20,7 +20,7 @@ from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld
 from midcourse.worlds.simulated import read_effects
-from tests.worlds.standing import DIARY, GATE, ROOT, SHOP, SLEEPER, standing
+from tests.worlds.host_process import DIARY, GATE, ROOT, SHOP, SLEEPER, run_host
 from tests.worlds.support import Hand, ok
 from tests.worlds.test_host import until
 from tests.worlds.test_shop import fill_in
@@ -276,7 +276,7 @@ async def test_stopping_host_lets_acts_finish_and_closes_every_world(tmp_path: P
 
 @pytest.mark.slow
 async def test_a_host_that_is_killed_is_lost_to_all_its_sessions(tmp_path: Path) -> None:
-    with standing(tmp_path) as there:
+    with run_host(tmp_path) as there:
         worlds = [shop(there.host, f"run-{number}") for number in range(10)]
         handles = [await world.open() for world in worlds]
         gate = at(GATE, there.host, "gate", tmp_path)
@@ -302,12 +302,12 @@ async def test_restarted_host_does_not_know_earlier_sessions(tmp_path: Path) -> 
     """Not even with the same token: the sessions are others, and so nobody acts in the wrong one."""
     (tmp_path / "token").write_text("a-token-of-our-own-choice")
     same = ("--token-file", str(tmp_path / "token"))
-    with standing(tmp_path, *same) as there:
+    with run_host(tmp_path, *same) as there:
         world = shop(there.host, "run-1")
         handle = await world.open()
         there.process.kill()
         there.process.wait(120)
-    with standing(tmp_path, *same, "--port", there.port) as again:
+    with run_host(tmp_path, *same, "--port", there.port) as again:
         assert again.host == there.host
         other = shop(again.host, "run-1")
         await other.open()

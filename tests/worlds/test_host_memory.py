@@ -1,4 +1,4 @@
-"""What a host has begun that cannot be undone: on disk before it begins, for every later session and host."""
+"""The irreversible acts that a host has begun: stored before they begin, and known to later sessions and hosts."""
 
 import errno
 import os
@@ -52,7 +52,7 @@ def test_act_that_did_not_happen_is_sent_again_by_a_run_that_knows_it(file: Path
 
 
 def test_a_refused_command_stands_for_those_that_the_run_does_not_know(file: Path) -> None:
-    """Or a person could not have it sent after all."""
+    """Otherwise a person could not have it sent."""
     memory = ActMemory(file)
     memory.begin("run", "order", 7, ())
     assert memory.begin("run", "order", 9, ())

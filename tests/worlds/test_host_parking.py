@@ -14,7 +14,7 @@ from midcourse.worlds.host.registry import WorldRegistry
 from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.host.wire import Handle, OpenAsk
 from midcourse.worlds.remote import RemoteWorld
-from tests.worlds.standing import SHOP
+from tests.worlds.host_process import SHOP
 from tests.worlds.support import Hand
 from tests.worlds.test_host import until
 from tests.worlds.test_host_many import serving

@@ -1,4 +1,4 @@
-"""Simulated applications: what clicks, keys and cancelled dialogs do, and that a seed gives the same one for ever."""
+"""Simulated applications: effects of clicks, keys and cancelled dialogs, and that a seed always gives the same application."""
 
 from hashlib import blake2b
 

@@ -154,7 +154,7 @@ _SCHEMES = (
 )
 
 
-def notations(dotted: str) -> tuple[str, ...]:
+def notations_of(dotted: str) -> tuple[str, ...]:
     """Ways in which one IPv4 address can be written as a host."""
     whole = int(IPv4Address(dotted))
     a, b, c, d = (int(part) for part in dotted.split("."))
@@ -187,7 +187,7 @@ def notations(dotted: str) -> tuple[str, ...]:
 
 
 ADDRESSES = (
-    *(f"http://{host}/" for dotted in INSIDE for host in notations(dotted)),
+    *(f"http://{host}/" for dotted in INSIDE for host in notations_of(dotted)),
     *(f"http://{six}/" for six in _SIX),
 )
 """These lead to a private network, even if their names are allowed."""

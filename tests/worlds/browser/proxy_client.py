@@ -16,7 +16,7 @@ from tests.worlds.browser.site import Site
 
 
 class Client:
-    """Speaks to the gate as Chromium does, one connection at a time."""
+    """One connection to the proxy, with requests as Chromium writes them."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, password: str) -> None:
         self.reader = reader
@@ -31,7 +31,7 @@ class Client:
         return await self.reply()
 
     async def send(self, data: bytes) -> None:
-        """With a host, and with the password, unless it is meant for a server behind a tunnel."""
+        """Send a request, with a Host field if it has none, and with the password unless it goes through a tunnel."""
         line, _, rest = data.partition(b"\r\n")
         if b"Host: " not in rest:
             data = line + b"\r\nHost: x\r\n" + rest
@@ -49,24 +49,24 @@ class Client:
 
 
 @asynccontextmanager
-async def gate_for(
+async def open_proxy(
     site: Site, policy: dict[str, Any] | None = None, **more: Any
 ) -> AsyncIterator[tuple[Proxy, Client]]:
     origins = read_origins(policy, site.url)
-    gate = Proxy(origins, Outbox(origins), **more)
-    where = urlsplit(await gate.open())
+    proxy = Proxy(origins, Outbox(origins), **more)
+    where = urlsplit(await proxy.open())
     reader, writer = await asyncio.open_connection(where.hostname, where.port)
     try:
-        yield gate, Client(reader, writer, gate.password)
+        yield proxy, Client(reader, writer, proxy.password)
     finally:
         writer.close()
         with suppress(OSError):
             await writer.wait_closed()
-        await gate.close()
+        await proxy.close()
 
 
-async def enter(client: Client, url: str) -> None:
-    """A tunnel, as a browser that trusts the gate."""
+async def open_tunnel(client: Client, url: str) -> None:
+    """Open a tunnel as a browser does that trusts the certificate of the proxy."""
     await client.send(f"CONNECT {urlsplit(url).netloc} HTTP/1.1\r\n\r\n".encode())
     assert (await client.reply())[0] == 200
     trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

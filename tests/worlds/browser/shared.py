@@ -20,7 +20,7 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 class SharedChromium(Chromium):
-    """Started by the first session that asks for it, and again if it is gone."""
+    """A Chromium that the first session starts, and that is started again if it ended."""
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -34,8 +34,8 @@ class SharedChromium(Chromium):
         return self._browser
 
 
-class Borrowed(Chromium):
-    """For one session: `close` closes its context."""
+class BorrowedChromium(Chromium):
+    """One session's context in the shared Chromium: `close` closes only that context."""
 
     def __init__(self, shared: SharedChromium) -> None:
         super().__init__()
@@ -58,13 +58,13 @@ class Borrowed(Chromium):
 
 @asynccontextmanager
 async def sharing_chromium() -> AsyncGenerator[SharedChromium]:
-    """Meanwhile, sessions that begin in this event loop, and have no wishes for their process, begin in this Chromium."""
+    """Let sessions of this event loop use one Chromium, unless they need their own executable or a window."""
     shared, loop = SharedChromium(), asyncio.get_running_loop()
 
     def chromium(*, executable: str = "", headed: bool = False, **options: Any) -> Chromium:
         if executable or headed or asyncio.get_running_loop() is not loop:
             return Chromium(executable=executable, headed=headed, **options)
-        return Borrowed(shared)
+        return BorrowedChromium(shared)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session, "Chromium", chromium)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReceivedRequest:
     """One request that arrived, or one frame (`WS`) of a socket."""
 
     method: str
@@ -29,22 +29,22 @@ class Answer:
     """Say nothing, and close the connection."""
 
 
-Page = str | Answer | Callable[[Asked], Answer | Awaitable[Answer]]
+Page = str | Answer | Callable[[ReceivedRequest], Answer | Awaitable[Answer]]
 
 
 class Site:
-    """`pages` by path without query; what is not there is a 404."""
+    """A server of `pages` by path without query. Any other path is a 404."""
 
     def __init__(self, pages: Mapping[str, Page] | None = None) -> None:
         self.pages: dict[str, Page] = dict(pages or {})
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.connections = 0
         self.received = 0
         self.url = ""
         self._open: set[asyncio.Task[None]] = set()
 
     def effects(self) -> list[str]:
-        """Everything that arrived and was not a mere GET."""
+        """Method and path of each request that is not a GET, HEAD or OPTIONS."""
         return [
             f"{asked.method} {asked.path}" for asked in self.asked if asked.method not in ("GET", "HEAD", "OPTIONS")
         ]
@@ -55,8 +55,8 @@ class Site:
 
     @asynccontextmanager
     async def served(self, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> AsyncIterator["Site"]:
-        """`host` is only what it is called: it listens on 127.0.0.1, and `*.localhost` leads there, too."""
-        server = await asyncio.start_server(self._come, "127.0.0.1", 0, ssl=tls)
+        """Serve on 127.0.0.1. `host` is only the name in `url`: `*.localhost` resolves to 127.0.0.1, too."""
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=tls)
         self.url = f"{'https' if tls else 'http'}://{host}:{server.sockets[0].getsockname()[1]}"
         try:
             yield self
@@ -66,7 +66,7 @@ class Site:
                 task.cancel()
             await asyncio.gather(*self._open, return_exceptions=True)
 
-    def _come(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         task = asyncio.create_task(self._serve(reader, writer))
         self._open.add(task)
@@ -75,14 +75,14 @@ class Site:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
-                while await self._one(reader, writer):
+                while await self._serve_request(reader, writer):
                     pass
         finally:
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
 
-    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _serve_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         raw = await reader.readuntil(b"\r\n\r\n")
         self.received += len(raw)
         line, *rest = raw.decode("latin-1").strip().split("\r\n")
@@ -94,29 +94,29 @@ class Site:
         )
         self.received += len(body)
         if fields.get("upgrade", "").lower() == "websocket":
-            await self._socket(path, fields, reader, writer)
+            await self._serve_socket(path, fields, reader, writer)
             return False
-        asked = Asked(method, path, fields, body)
+        asked = ReceivedRequest(method, path, fields, body)
         self.asked.append(asked)
         answer = await self._answer(asked)
         if answer.hang_up:
             return False
-        writer.write(_written(answer))
+        writer.write(_encode(answer))
         await writer.drain()
         return True
 
-    async def _answer(self, asked: Asked) -> Answer:
+    async def _answer(self, asked: ReceivedRequest) -> Answer:
         page = self.pages.get(asked.path.partition("?")[0], Answer("nothing here", 404))
         if isinstance(page, str | Answer):
             return Answer(page) if isinstance(page, str) else page
         found = page(asked)
         return found if isinstance(found, Answer) else await found
 
-    async def _socket(
+    async def _serve_socket(
         self, path: str, fields: Mapping[str, str], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Takes frames in, and answers each with `got <text>`."""
-        self.asked.append(Asked("GET", path, fields))
+        """Record each frame, and answer it with `got <text>`."""
+        self.asked.append(ReceivedRequest("GET", path, fields))
         key = fields["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
         accept = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
         upgrade = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -130,13 +130,13 @@ class Site:
             data = bytes(byte ^ mask[i % 4] for i, byte in enumerate(await reader.readexactly(length)))
             if first & 0x0F == 8:
                 return
-            self.asked.append(Asked("WS", path, {}, data))
+            self.asked.append(ReceivedRequest("WS", path, {}, data))
             self.received += len(data)
             reply = b"got " + data
             writer.write(bytes((0x81, len(reply))) + reply)
 
 
-def _written(answer: Answer) -> bytes:
+def _encode(answer: Answer) -> bytes:
     body = answer.body.encode() if isinstance(answer.body, str) else answer.body
     fields = {"Content-Type": answer.kind, "Content-Length": str(len(body)), **answer.fields}
     lines = [f"HTTP/1.1 {answer.status} -", *(f"{name}: {value}" for name, value in fields.items()), "", ""]

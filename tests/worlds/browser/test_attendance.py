@@ -1,4 +1,4 @@
-"""A person acts in a headless browser from afar, and what they do is recorded without what they typed."""
+"""A person controls a headless browser remotely, and their acts are recorded without the text they typed."""
 
 import asyncio
 

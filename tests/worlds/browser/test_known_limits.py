@@ -49,7 +49,7 @@ async def test_safe_request_carries_whatever_the_page_puts_in_it(visitor: Visito
 
 
 async def test_secret_without_text_is_in_the_screenshot(pages: Pages):
-    """Each of the two pages is pictured otherwise, although the secret is to be covered."""
+    """The screenshots of the two pages differ, although the secret should be covered."""
     drawing = (
         "<canvas width=300 height=40></canvas><script>const brush = document.querySelector('canvas').getContext('2d');"
     )

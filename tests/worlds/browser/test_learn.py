@@ -17,7 +17,7 @@ PAGE = {"sec-fetch-mode": "navigate"}
 
 
 def uncommented(proposal: str) -> str:
-    """The proposal with all comments enabled."""
+    """The proposal with its comments turned into rules."""
     said = [line.removeprefix("# ") for line in proposal.splitlines()]
     return "\n".join(line for line in said if line.startswith(("[", "safe", "unsafe", "navigate", "request", "status")))
 

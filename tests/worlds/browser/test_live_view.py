@@ -22,7 +22,7 @@ COLOURS = "<p style='position:absolute; left:0; top:0; margin:0; width:200px; he
 
 
 @pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def screenshots_taken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The pages of which Chromium was asked for a screenshot."""
     found: list[str] = []
     take = Page.screenshot
@@ -36,8 +36,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def keeper(pages: Pages) -> AsyncGenerator[Visitor]:
-    """One that has a secret to keep."""
+async def visitor_with_secret(pages: Pages) -> AsyncGenerator[Visitor]:
+    """A visitor whose world conceals a secret."""
     async with visiting(pages) as visitor:
         await visitor.world.conceal((("shop_card", "4111 1111 1111 1111"),))
         yield visitor
@@ -54,16 +54,16 @@ def colour(seen: View, at: tuple[int, int]) -> tuple[int, ...]:
     return found
 
 
-async def test_no_screenshot_is_taken_without_a_viewer(visitor: Visitor, taken: list[str]) -> None:
+async def test_no_screenshot_is_taken_without_a_viewer(visitor: Visitor, screenshots_taken: list[str]) -> None:
     await visitor.visit(FIELD)
     ok(await visitor.on("Name", "type", text="Ada"))
     await visitor.see()
-    assert taken == []
+    assert screenshots_taken == []
     assert (await view(visitor)).picture
-    assert len(taken) == 1
+    assert len(screenshots_taken) == 1
 
 
-async def test_a_picture_is_taken_when_something_changed(visitor: Visitor, taken: list[str]) -> None:
+async def test_a_picture_is_taken_when_something_changed(visitor: Visitor, screenshots_taken: list[str]) -> None:
     await visitor.visit(FIELD + COLOURS.format("rgb(200,0,0)", ""))
     await visitor.see()
     first = await view(visitor)
@@ -71,7 +71,7 @@ async def test_a_picture_is_taken_when_something_changed(visitor: Visitor, taken
     assert first.picture.startswith(b"\xff\xd8")
     for _ in range(3):
         assert not (await view(visitor, first.stamp)).picture
-    assert len(taken) == 1
+    assert len(screenshots_taken) == 1
     await page_of(visitor).evaluate("document.querySelector('p').style.background = 'rgb(0,200,0)'")
     changed = await view(visitor, first.stamp)
     assert colour(changed, (10, 10))[1] > 150
@@ -79,21 +79,23 @@ async def test_a_picture_is_taken_when_something_changed(visitor: Visitor, taken
     assert (await view(visitor, changed.stamp)).picture
 
 
-async def test_secrets_are_covered(keeper: Visitor) -> None:
+async def test_secrets_are_covered(visitor_with_secret: Visitor) -> None:
     shown = COLOURS.format("rgb(200,0,0)", "4111 1111 1111 1111")
-    await keeper.visit(
+    await visitor_with_secret.visit(
         shown + "<input type=password value=hidden style='position:absolute; top:200px; background:red'>"
     )
-    await keeper.see()
-    seen = await view(keeper)
+    await visitor_with_secret.see()
+    seen = await view(visitor_with_secret)
     assert colour(seen, (20, 8)) == pytest.approx((212, 212, 216), abs=6)  # the number
     assert colour(seen, (190, 30)) == pytest.approx((200, 0, 0), abs=20)  # beside it
     assert colour(seen, (40, 212)) == pytest.approx((212, 212, 216), abs=6)  # the password
-    assert not (await view(keeper, seen.stamp)).picture  # that it was covered is not a change
-    assert await page_of(keeper).locator("midcourse-cover").count() == 0
+    assert not (await view(visitor_with_secret, seen.stamp)).picture  # that it was covered is not a change
+    assert await page_of(visitor_with_secret).locator("midcourse-cover").count() == 0
 
 
-async def test_the_run_does_not_wait_for_a_viewer_nor_a_viewer_for_the_run(visitor: Visitor, taken: list[str]) -> None:
+async def test_the_run_does_not_wait_for_a_viewer_nor_a_viewer_for_the_run(
+    visitor: Visitor, screenshots_taken: list[str]
+) -> None:
     await visitor.visit("<p>Wait</p>")
     acting = asyncio.create_task(visitor.do("wait_for", text="Ready", seconds=60))
     await asyncio.sleep(0.1)
@@ -101,7 +103,7 @@ async def test_the_run_does_not_wait_for_a_viewer_nor_a_viewer_for_the_run(visit
     assert not acting.done()
     await page_of(visitor).evaluate("document.querySelector('p').textContent = 'Ready'")
     ok(await acting)
-    assert taken == []
+    assert screenshots_taken == []
     assert (await view(visitor)).picture
 
 

@@ -194,7 +194,7 @@ DONE = Zone(id="text-thank-you", role="text", label="Thank you", bounds=(10, 300
 
 
 async def run(site: Site, folder: Path, approver: Approves | Rejects) -> Result:
-    """A reader finds the button, a planner clicks it, and the site's own log says what came of it."""
+    """Run a task in which a reader finds the button and a planner clicks it. The site's log has the effects."""
     site.pages["/page"] = Answer(CANVAS.replace("ACTION", ORDER))
     click = Draft(zone="button-order", skill="click", expect=Expectation(checks=[SurfaceMatches(pattern="Ordered")]))
     agent = Agent(

@@ -10,7 +10,7 @@ from midcourse.worlds.host.registry import WorldRegistry
 from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.remote import RemoteWorld, hand_over, handle_in_session, view_session
 from tests.pages import Pages
-from tests.worlds.standing import SHOP
+from tests.worlds.host_process import SHOP
 from tests.worlds.support import Hand
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]

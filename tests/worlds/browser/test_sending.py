@@ -1,4 +1,4 @@
-"""From a call to what leaves, through the world: held, shown, released unchanged, judged."""
+"""From a call of a skill to the request that leaves the browser: held, shown, released unchanged, judged."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -11,7 +11,7 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.world import Call
 from midcourse.worlds.browser import Browser
-from tests.worlds.browser.guarded import until
+from tests.worlds.browser.guarded_page import until
 from tests.worlds.browser.site import Answer, Site
 from tests.worlds.browser.visitor import page_of
 from tests.worlds.support import Hand, ok
@@ -54,17 +54,17 @@ async def show(hand: Hand, site: Site, body: str) -> None:
     site.forget()
 
 
-async def tried(hand: Hand, label: str, skill: str = "click") -> tuple[Call, Outcome]:
+async def try_skill(hand: Hand, label: str, skill: str = "click") -> tuple[Call, Outcome]:
     call = hand.call(skill, await hand.zone(label))
     return call, await hand.world.act(call)
 
 
-async def again(hand: Hand, call: Call) -> Outcome:
+async def repeat_allowed(hand: Hand, call: Call) -> Outcome:
     hand.command += 1
     return await hand.world.act(replace(call, command=hand.command, allowed=True))
 
 
-def held(outcome: Outcome) -> bool:
+def is_held(outcome: Outcome) -> bool:
     return (outcome.status, outcome.reason) == ("no_effect", "would_send")
 
 
@@ -74,31 +74,31 @@ def held(outcome: Outcome) -> bool:
 async def test_allowed_click_sends_the_held_request_without_a_second_click(hand: Hand, site: Site) -> None:
     script = "this.disabled = true; clicks = (window.clicks || 0) + 1; fetch('/orders', {method: 'POST', body: 'n=' + clicks})"
     await show(hand, site, f'<button onclick="{script}">Continue</button>')
-    call, outcome = await tried(hand, "Continue")
-    assert held(outcome)
+    call, outcome = await try_skill(hand, "Continue")
+    assert is_held(outcome)
     assert await hand.world.commit_set(call) == CommitSet(address=f"POST {site.url}/orders", values=(("body", "n=1"),))
-    ok(await again(hand, call))
+    ok(await repeat_allowed(hand, call))
     assert [asked.body for asked in site.asked] == [b"n=1"]
     assert await page_of(hand).evaluate("clicks") == 1
 
 
 async def test_form_is_sent_as_it_was_held_although_the_page_changed(hand: Hand, site: Site) -> None:
     await show(hand, site, FORM)
-    call, outcome = await tried(hand, "Continue")
-    assert held(outcome)
+    call, outcome = await try_skill(hand, "Continue")
+    assert is_held(outcome)
     assert await hand.title() == "Page"
     await page_of(hand).evaluate("document.forms[0].item.value = '1000'")
     assert await hand.world.commit_set(call) == CommitSet(address=f"POST {site.url}/orders", values=(("item", "1"),))
-    ok(await again(hand, call))
+    ok(await repeat_allowed(hand, call))
     assert (await hand.title(), [asked.body for asked in site.asked]) == ("Ordered", [b"item=1"])
 
 
 async def test_call_that_is_not_allowed_sends_nothing_however_often(hand: Hand, site: Site) -> None:
     await show(hand, site, FORM)
-    call, _ = await tried(hand, "Continue")
+    call, _ = await try_skill(hand, "Continue")
     for _ in range(3):
         await hand.world.commit_set(call)
-        assert held(await hand.world.act(replace(call, command=hand.command + 1)))
+        assert is_held(await hand.world.act(replace(call, command=hand.command + 1)))
     assert site.asked == []
 
 
@@ -108,22 +108,22 @@ async def test_the_same_call_after_a_crash_does_not_even_click_again(hand: Hand,
         site,
         "<button onclick=\"clicks = (window.clicks || 0) + 1; fetch('/orders', {method: 'POST'})\">Go</button>",
     )
-    call, outcome = await tried(hand, "Go")
-    assert held(outcome)
-    assert held(await hand.world.act(replace(call, command=hand.command + 1)))
+    call, outcome = await try_skill(hand, "Go")
+    assert is_held(outcome)
+    assert is_held(await hand.world.act(replace(call, command=hand.command + 1)))
     assert await page_of(hand).evaluate("clicks") == 1
-    ok(await again(hand, call))
+    ok(await repeat_allowed(hand, call))
     assert site.effects() == ["POST /orders"]
 
 
 async def test_another_act_drops_the_held_request(hand: Hand, site: Site) -> None:
     await show(hand, site, FORM + "<button>Something else</button>")
-    call, outcome = await tried(hand, "Continue")
-    assert held(outcome)
+    call, outcome = await try_skill(hand, "Continue")
+    assert is_held(outcome)
     ok(await hand.on("Something else", "click"))
     assert [zone for zone in (await hand.see()).zones if zone.role == "request"] == []
-    outcome = await again(hand, call)
-    assert held(outcome), "it is carried out anew, and what was allowed is gone"
+    outcome = await repeat_allowed(hand, call)
+    assert is_held(outcome), "it is carried out anew, and what was allowed is gone"
     assert site.asked == []
 
 
@@ -133,8 +133,8 @@ async def test_request_that_the_page_aborted_cannot_be_allowed(hand: Hand, site:
         site,
         "<button onclick=\"stop = new AbortController(); fetch('/orders', {method: 'POST', signal: stop.signal})\">Go</button>",
     )
-    call, outcome = await tried(hand, "Go")
-    assert held(outcome)
+    call, outcome = await try_skill(hand, "Go")
+    assert is_held(outcome)
     await page_of(hand).evaluate("() => stop.abort()")
     assert isinstance(hand.world, Browser)
     guard = hand.world._running.guard
@@ -145,10 +145,10 @@ async def test_request_that_the_page_aborted_cannot_be_allowed(hand: Hand, site:
 
 async def test_looking_and_reading_drop_nothing(hand: Hand, site: Site) -> None:
     await show(hand, site, FORM + "<p>Text</p>")
-    call, _ = await tried(hand, "Continue")
+    call, _ = await try_skill(hand, "Continue")
     ok(await hand.on("Text", "read"))
     await hand.see()
-    ok(await again(hand, call))
+    ok(await repeat_allowed(hand, call))
     assert site.effects() == ["POST /orders"]
 
 
@@ -168,11 +168,11 @@ async def test_a_declared_get_waits_whatever_its_control_is_called(
     """Trial 14b."""
     site.pages["/innocent"] = Answer(status=302, fields={"Location": "/delete?id=3"})
     await show(hand, site, body)
-    call, outcome = await tried(hand, label)
-    assert held(outcome)
+    call, outcome = await try_skill(hand, label)
+    assert is_held(outcome)
     assert not any("delete" in asked.path for asked in site.asked)
     assert await hand.world.commit_set(call) == CommitSet(address=f"GET {site.url}/delete", values=(("id", "3"),))
-    ok(await again(hand, call))
+    ok(await repeat_allowed(hand, call))
     assert [asked.path for asked in site.asked if "delete" in asked.path] == ["/delete?id=3"]
     if len(tabs := [zone for zone in (await hand.see()).zones if zone.role == "tab"]):
         await hand.do("close_tab", tabs[0])
@@ -181,9 +181,9 @@ async def test_a_declared_get_waits_whatever_its_control_is_called(
 async def test_a_declared_get_waits_also_if_it_is_navigated_to(hand: Hand, site: Site) -> None:
     await show(hand, site, "")
     call = hand.call("navigate", url=f"{site.url}/delete?id=3")
-    assert held(await hand.world.act(call))
+    assert is_held(await hand.world.act(call))
     assert site.asked == []
-    ok(await again(hand, call))
+    ok(await repeat_allowed(hand, call))
     assert [asked.path for asked in site.asked] == ["/delete?id=3"]
     assert await hand.title() == "Deleted"
 
@@ -193,39 +193,39 @@ async def test_a_page_from_the_browsers_cache_is_not_taken_for_what_was_sent(han
     site.pages["/orders"] = Answer("<title>List</title>", fields={"Cache-Control": "max-age=3600"})
     ok(await hand.do("navigate", url=f"{site.url}/orders"))
     ok(await hand.do("navigate", url=f"{site.url}/page"))
-    call, outcome = await tried(hand, "Continue")
-    assert held(outcome)
-    ok(await again(hand, call))
+    call, outcome = await try_skill(hand, "Continue")
+    assert is_held(outcome)
+    ok(await repeat_allowed(hand, call))
     assert site.effects() == ["POST /orders"]
 
 
 async def test_a_frame_gets_the_answer_to_its_own_form(hand: Hand, site: Site) -> None:
     site.pages["/inner"] = f"<title>Inner</title>{FORM}"
     await show(hand, site, "<iframe src=/inner></iframe>")
-    call, outcome = await tried(hand, "Continue")
-    assert held(outcome)
+    call, outcome = await try_skill(hand, "Continue")
+    assert is_held(outcome)
     site.pages["/orders"] = "<p>Thank you</p>"
-    ok(await again(hand, call))
+    ok(await repeat_allowed(hand, call))
     assert (await hand.title(), site.effects()) == ("Page", ["POST /orders"])
     await hand.zone("Thank you")
 
 
 async def test_approved_destination_is_opened(hand: Hand, site: Site) -> None:
-    """A destination that only the plan names is asked about, and binds nothing but itself."""
+    """A destination that only the plan names needs approval, which covers nothing else."""
     await show(hand, site, "")
     call = hand.call("navigate", url=f"{site.url}/other")
     assert await hand.world.commit_set(call) == CommitSet(values=(("url", f"{site.url}/other"),))
-    ok(await again(hand, call))
+    ok(await repeat_allowed(hand, call))
     assert await hand.title() == "Other"
 
 
 async def test_form_that_the_page_stopped_is_not_sent_later(hand: Hand, site: Site) -> None:
     """It was released, and the page asks whether to leave it. The next navigation does not send it."""
     await show(hand, site, FORM)
-    call, outcome = await tried(hand, "Continue")
-    assert held(outcome)
+    call, outcome = await try_skill(hand, "Continue")
+    assert is_held(outcome)
     await page_of(hand).evaluate("() => { onbeforeunload = event => event.preventDefault() }")
-    outcome = await again(hand, call)
+    outcome = await repeat_allowed(hand, call)
     assert (outcome.status, outcome.evidence, site.effects()) == ("no_effect", "rule", [])
     other = await page_of(hand).context.new_page()
     await other.goto(f"{site.url}/orders")
@@ -246,10 +246,10 @@ async def test_request_of_a_script_is_a_zone_and_is_sent_only_when_allowed(hand:
     zone = await hand.zone(f"POST {site.url}/orders", "request")
     assert zone.state == (("n", 1),)
     call = hand.call("send", zone)
-    assert held(await hand.world.act(call))
+    assert is_held(await hand.world.act(call))
     assert await hand.world.commit_set(call) == CommitSet(address=f"POST {site.url}/orders", values=(("n", 1),))
     assert site.asked == []
-    ok(await again(hand, call))
+    ok(await repeat_allowed(hand, call))
     assert site.effects() == ["POST /orders"]
 
 
@@ -262,7 +262,7 @@ async def test_form_submitted_by_a_script_can_be_sent_and_its_response_is_follow
     await until(lambda: bool(guard.outbox.waiting))
     call = hand.call("send", await hand.zone(f"POST {site.url}/orders", "request"))
     assert await hand.world.commit_set(call) is not None
-    ok(await again(hand, call))
+    ok(await repeat_allowed(hand, call))
     assert (site.effects(), await hand.title()) == (["POST /orders"], "Other")
 
 
@@ -270,7 +270,7 @@ async def test_only_held_requests_can_be_sent(hand: Hand, site: Site) -> None:
     await show(hand, site, "<button>Fine</button>")
     call = hand.call("send", await hand.zone("Fine"))
     assert await hand.world.commit_set(call) is None
-    assert (await again(hand, call)).status == "no_effect"
+    assert (await repeat_allowed(hand, call)).status == "no_effect"
 
 
 # --- what is known afterwards
@@ -295,7 +295,7 @@ async def test_an_answer_proves_that_nothing_was_stored_only_if_a_rule_says_so(
     if skill == "click":
         await hand.world.act(call)
     await hand.world.commit_set(call)
-    outcome = await again(hand, call)
+    outcome = await repeat_allowed(hand, call)
     assert (outcome.status, outcome.evidence) == (status, evidence)
     assert f"POST {site.url}" in outcome.detail or "nothing was stored" in outcome.detail
     assert site.effects() == ["POST /orders"]
@@ -310,7 +310,7 @@ async def test_request_that_reached_no_server_had_no_effect() -> None:
     try:
         call = hand.call("submit", await hand.zone("Continue"))
         assert await browser.commit_set(call) is not None
-        outcome = await again(hand, call)
+        outcome = await repeat_allowed(hand, call)
         assert (outcome.status, outcome.evidence) == ("no_effect", "rule")
         assert "reached no server" in outcome.detail
     finally:
@@ -319,7 +319,7 @@ async def test_request_that_reached_no_server_had_no_effect() -> None:
 
 async def test_click_with_a_safe_request_is_not_held(hand: Hand, site: Site) -> None:
     await show(hand, site, "<button onclick=\"fetch('/draft/1', {method: 'POST'})\">Save</button>")
-    ok((await tried(hand, "Save"))[1])
+    ok((await try_skill(hand, "Save"))[1])
     assert site.effects() == ["POST /draft/1"]
 
 
@@ -331,7 +331,7 @@ async def test_navigation_to_an_origin_that_is_not_allowed_fails_with_the_reason
         outcome = await hand.do("navigate", url=f"{canary.url}/")
         assert (outcome.status, outcome.reason) == ("failed", "not_permitted")
         await show(hand, site, f"<a href='{canary.url}/'>Away</a>")
-        assert "is not in the policy file" in (await tried(hand, "Away"))[1].detail
+        assert "is not in the policy file" in (await try_skill(hand, "Away"))[1].detail
         assert canary.connections == 0
     assert (await hand.do("navigate", url="javascript:alert(1)")).reason == "not_permitted"
 

@@ -1,4 +1,4 @@
-"""Sessions of a host that share a Chromium: what is shared, what is not, and what a killed one takes with it."""
+"""Sessions of a host that share a Chromium: what they share, and which sessions end if it is killed."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from midcourse.worlds.host.registry import WorldRegistry
 from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.remote import RemoteWorld
 from tests.attacks.test_chromium_process import Process, below
-from tests.worlds.browser.site import Answer, Asked, Site
+from tests.worlds.browser.site import Answer, ReceivedRequest, Site
 from tests.worlds.support import Hand, ok
 from tests.worlds.test_host import until
 
@@ -24,14 +24,14 @@ BROWSER = "midcourse.worlds.browser:Browser"
 FORM = "<title>Form</title><form method=post action=/order><button>Order</button></form>"
 
 
-def greet(asked: Asked) -> Answer:
+def greet(asked: ReceivedRequest) -> Answer:
     """A page that names its visitor by the cookie that the first visit sets."""
     cookie = asked.fields.get("cookie", "")
     page = f"<title>{cookie or 'no name'}</title><script>localStorage.visits = 1 + Number(localStorage.visits || 0)</script>"
     return Answer(page + "<p id=n></p><script>n.textContent = 'visit ' + localStorage.visits</script>")
 
 
-def sign_in(asked: Asked) -> Answer:
+def sign_in(asked: ReceivedRequest) -> Answer:
     name = asked.path.partition("=")[2]
     return Answer("<title>Signed in</title>", fields={"Set-Cookie": f"name={name}; Path=/"})
 
@@ -40,7 +40,7 @@ def sign_in(asked: Asked) -> Answer:
 async def hosting(
     folder: Path, site: Site, *, sessions: int, park: float | None = None
 ) -> AsyncGenerator[tuple[Host, list[RemoteWorld]]]:
-    """A host of browsers, two in each Chromium, with so many sessions open."""
+    """A host with two browsers in each Chromium, and this many sessions open."""
     options = {"within": {site.url: {"private": True}}, "sessions_per_chromium": 2, "quiet_seconds": 0.03}
     worlds = WorldRegistry([BROWSER], options={BROWSER: options}, home=folder)
     config = HostConfig(worlds=worlds, ready=folder / "host.json", park=park)

@@ -1,4 +1,4 @@
-"""Acts and looks in a real browser, on pages that a test defines."""
+"""Acts and observes in a real browser, on pages that a test defines."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ class Visitor(Hand):
         self.pages = pages
 
     async def visit(self, body: str, *, title: str = "Page", **answer: Any) -> str:
-        """Show this page and go there. Its path."""
+        """Serve this page, navigate to it, and return its path."""
         path = f"/{next(_numbers)}"
         await self.do("navigate", url=self.pages.show(path, body, title=title, **answer))
         return path
@@ -33,12 +33,12 @@ class Visitor(Hand):
     async def state(self, label: str, name: str) -> Scalar:
         return (await self.zone(label)).get(name)
 
-    async def print(self) -> str:
+    async def fingerprint(self) -> str:
         return (await self.see()).fingerprint
 
 
 def page_of(hand: Hand) -> Page:
-    """The one in front, behind the world's back."""
+    """The Playwright page of the active tab, to act on it without the world."""
     assert isinstance(hand.world, Browser)
     return hand.world._tab.page
 

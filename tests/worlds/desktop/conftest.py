@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from midcourse.worlds.desktop.display import apt_line
-from tests.worlds.desktop.packages import missing
+from tests.worlds.desktop.packages import find_missing_programs
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    packages, here = missing(), Path(__file__).parent
+    packages, here = find_missing_programs(), Path(__file__).parent
     if packages:
         for item in items:
             if item.path.is_relative_to(here):

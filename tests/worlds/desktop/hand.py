@@ -1,4 +1,4 @@
-"""A hand that works in a desktop by names of zones, as a test does."""
+"""Acts in a desktop world by patterns of zones."""
 
 from typing import Any
 

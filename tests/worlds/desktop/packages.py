@@ -10,7 +10,7 @@ TRASH = ("/usr/libexec/gvfsd-trash", "/usr/lib/gvfs/gvfsd-trash")
 """Without it, thunar has no trash."""
 
 
-def missing() -> list[str]:
-    """Those that are not installed."""
+def find_missing_programs() -> list[str]:
+    """The Debian packages that are not installed."""
     packages = [*missing_packages(), *(package for name, package in PROGRAMS.items() if shutil.which(name) is None)]
     return packages if any(map(os.path.exists, TRASH)) else [*packages, "gvfs"]

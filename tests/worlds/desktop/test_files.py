@@ -1,4 +1,4 @@
-"""Files in thunar: renamed, moved to the trash, and taken back, checked in the folder itself."""
+"""Files in thunar: renamed, moved to the trash, and restored, as the folder itself shows."""
 
 from pathlib import Path
 

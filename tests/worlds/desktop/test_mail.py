@@ -1,4 +1,4 @@
-"""One mail in claws-mail: asked about with all that it sends, held if that changes, counted by the server."""
+"""A mail in claws-mail: the question has every value, a changed value is held, and the server counts the mails."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -29,7 +29,7 @@ async def hand(home: Path) -> AsyncIterator[Hand]:
 
 
 async def at(hand: Hand, skill: str, bounds: Bounds | None, label: str = "Harmless", **arguments: str) -> Outcome:
-    """What comes of an act at this place of the last picture, which a reader calls harmless."""
+    """The outcome of an act at this place of the last picture, which a reader called harmless."""
     zone = Zone(id="p1", role="button", label=label, bounds=bounds, state={PICTURED: True})
     call = a_call(skill, zone, tuple(arguments.items()), command=50)
     return await hand.world.act(replace(call, bounds=bounds, pictured=True))

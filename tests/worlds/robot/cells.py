@@ -1,4 +1,4 @@
-"""A robot that is worked by hand, and closed afterwards."""
+"""Opens a robot for tests that call its skills, and closes it afterwards."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,8 +12,8 @@ TWO = "red_cube=0.45,0.10 blue_cube=0.45,-0.15"
 
 
 @asynccontextmanager
-async def robot(objects: str = ONE, **options: Any) -> AsyncIterator[tuple[Hand, Robot]]:
-    """Opened, and looked at once."""
+async def open_robot(objects: str = ONE, **options: Any) -> AsyncIterator[tuple[Hand, Robot]]:
+    """Open a robot and observe it once."""
     world = Robot(objects=objects, **options)
     await world.open()
     try:
@@ -24,6 +24,6 @@ async def robot(objects: str = ONE, **options: Any) -> AsyncIterator[tuple[Hand,
         await world.close()
 
 
-def logged(world: Robot) -> list[str]:
+def logged_effects(world: Robot) -> list[str]:
     """The effects in the world's own log, in order."""
     return [one.effect for one in world.effects.present(float("inf"))]

@@ -8,13 +8,13 @@ from PIL import Image
 
 from midcourse.domain.observation import Observation
 from midcourse.worlds.robot import camera
-from tests.worlds.robot.cells import TWO, robot
+from tests.worlds.robot.cells import TWO, open_robot
 from tests.worlds.support import ok
 
 
 @pytest.mark.slow
 async def test_every_object_is_where_its_bounds_say() -> None:
-    async with robot(TWO, screenshots="all") as (hand, world):
+    async with open_robot(TWO, screenshots="all") as (hand, world):
         seen = await hand.see()
         png = await world.read_screenshot(seen.screenshot)
         assert png is not None
@@ -32,7 +32,7 @@ async def test_every_object_is_where_its_bounds_say() -> None:
 
 @pytest.mark.slow
 async def test_pictures_are_taken_when_they_are_asked_for() -> None:
-    async with robot(screenshots="on_change") as (hand, _):
+    async with open_robot(screenshots="on_change") as (hand, _):
         assert (await hand.see()).screenshot == "", "the same as when it was opened"
         ok(await hand.do("pick", object="red_cube"))
         assert (await hand.see()).screenshot
@@ -41,7 +41,7 @@ async def test_pictures_are_taken_when_they_are_asked_for() -> None:
         named = dict((await hand.do("perceive")).data)["picture"]
         assert named
         assert (await hand.see()).screenshot == named, "what an act names, the next observation has"
-    async with robot(screenshots="on_failure") as (hand, _):
+    async with open_robot(screenshots="on_failure") as (hand, _):
         assert (await hand.see()).screenshot == ""
         await hand.do("pick", object="cup")
         assert (await hand.see()).screenshot
@@ -53,7 +53,7 @@ async def test_without_a_library_there_is_no_picture_and_a_message(
     monkeypatch.setattr(camera, "find_library", lambda _: None)
     monkeypatch.delenv("MUJOCO_GL", raising=False)
     with caplog.at_level(logging.WARNING):
-        async with robot(screenshots="all") as (hand, world):
+        async with open_robot(screenshots="all") as (hand, world):
             seen = await world.observe()
             assert isinstance(seen, Observation)
             assert seen.screenshot == ""

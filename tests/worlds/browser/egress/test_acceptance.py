@@ -43,8 +43,8 @@ async def hand(site: Site) -> AsyncGenerator[Hand]:
         await browser.close()
 
 
-async def order(hand: Hand, site: Site, page: str = FORM) -> Outcome:
-    """What the world says of an order that was allowed."""
+async def send_allowed_order(hand: Hand, site: Site, page: str = FORM) -> Outcome:
+    """Send an allowed order and return its outcome."""
     site.pages["/page"] = html(page)
     ok(await hand.do("navigate", url=f"{site.url}/page"))
     site.forget()
@@ -89,14 +89,14 @@ UNKNOWN = {
 @pytest.mark.parametrize("name", ACCEPTED)
 async def test_an_answer_that_leads_on_is_evidence(hand: Hand, site: Site, name: str) -> None:
     site.pages.update(ACCEPTED[name])
-    outcome = await order(hand, site)
+    outcome = await send_allowed_order(hand, site)
     assert (outcome.status, outcome.evidence) == ("ok", "response")
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
 async def test_an_answer_that_may_be_a_refusal_is_not(hand: Hand, site: Site, name: str) -> None:
     site.pages.update(UNKNOWN[name])
-    outcome = await order(hand, site)
+    outcome = await send_allowed_order(hand, site)
     assert outcome.evidence == ""
 
 
@@ -113,4 +113,4 @@ async def test_an_answer_that_may_be_a_refusal_is_not(hand: Hand, site: Site, na
 )
 async def test_an_answer_to_a_script(hand: Hand, site: Site, answer: str, says: str, evidence: str) -> None:
     site.pages["/orders"] = Answer(answer, kind="application/json")
-    assert (await order(hand, site, SCRIPTED.replace("SAYS", says))).evidence == evidence
+    assert (await send_allowed_order(hand, site, SCRIPTED.replace("SAYS", says))).evidence == evidence

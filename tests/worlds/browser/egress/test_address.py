@@ -20,7 +20,7 @@ from tests.worlds.browser.hostile_urls import ADDRESSES, HOSTILE, NAMED, attacke
 SHOP = "https://shop.example"
 
 
-async def passes(origins: Origins, url: str) -> bool:
+async def is_allowed(origins: Origins, url: str) -> bool:
     try:
         address, origin = origins.check(url, PAGES)
         await resolve(address, private=origin.private, resolver=attackers_resolver)
@@ -32,15 +32,15 @@ async def passes(origins: Origins, url: str) -> bool:
 async def test_no_hostile_url_passes() -> None:
     origins = read_origins({"https://*.shop.example": {}}, SHOP)
     assert len(HOSTILE) >= 300
-    assert [url for url in HOSTILE if await passes(origins, url)] == []
+    assert [url for url in HOSTILE if await is_allowed(origins, url)] == []
 
 
 async def test_private_addresses_are_refused_by_the_resolver_alone() -> None:
-    assert [url for url in (*ADDRESSES, *NAMED) if await leads_somewhere(url)] == []
-    assert await leads_somewhere("https://attacker.example/"), "the resolver of this test knows public addresses, too"
+    assert [url for url in (*ADDRESSES, *NAMED) if await is_resolved(url)] == []
+    assert await is_resolved("https://attacker.example/"), "the resolver of this test knows public addresses, too"
 
 
-async def leads_somewhere(url: str) -> bool:
+async def is_resolved(url: str) -> bool:
     try:
         return bool(await resolve(parse(url), private=False, resolver=attackers_resolver))
     except AddressRefused:
@@ -62,7 +62,7 @@ async def leads_somewhere(url: str) -> bool:
 )
 async def test_a_harmless_url_passes_as_chromium_would_read_it(written: str, read: str) -> None:
     assert parse(written).url == read
-    assert await passes(read_origins({}, SHOP), written)
+    assert await is_allowed(read_origins({}, SHOP), written)
 
 
 async def test_a_path_names_no_fragment_and_an_origin_no_usual_port() -> None:

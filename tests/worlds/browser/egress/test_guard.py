@@ -16,7 +16,7 @@ POLICY = {SHOP: {"evidence": [{"request": "POST /orders", "status": [401, 422]}]
 CLICK = Call(command=1, skill="click", zone="e1", target=Target(surface="", role="button", label="Order"), allowed=True)
 
 
-def answered(*statuses: int) -> Outcome:
+def judge_responses(*statuses: int) -> Outcome:
     guard = Guard(read_origins(POLICY, SHOP))
     for status in statuses:
         sent = SentRequest(request=Request(method="POST", url=f"{SHOP}/orders"))
@@ -29,12 +29,12 @@ def answered(*statuses: int) -> Outcome:
     ("statuses", "reason"), [((422,), "rejected"), ((401,), "signed_out"), ((401, 422), "rejected")]
 )
 def test_evidence_rule_distinguishes_rejected_from_not_signed_in(statuses: tuple[int, ...], reason: str):
-    outcome = answered(*statuses)
+    outcome = judge_responses(*statuses)
     assert (outcome.status, outcome.reason, outcome.evidence) == ("no_effect", reason, "rule")
 
 
 def test_one_response_without_evidence_leaves_the_outcome_open():
-    assert (answered(422, 200).status, answered(422, 200).evidence) == ("ok", "")
+    assert (judge_responses(422, 200).status, judge_responses(422, 200).evidence) == ("ok", "")
 
 
 def test_sessions_of_one_chromium_share_the_certificate_of_the_proxy():

@@ -12,9 +12,9 @@ from playwright.async_api import Browser
 from midcourse.domain.approval import CommitSet
 from midcourse.worlds.browser.egress.outbox import MAX_WAITING, commit_of
 from midcourse.worlds.browser.egress.request import file_value
-from tests.worlds.browser.guarded import Guarded, guarded, until
+from tests.worlds.browser.guarded_page import GuardedPage, open_guarded_page, until
 from tests.worlds.browser.shared import SharedChromium
-from tests.worlds.browser.site import Answer, Asked, Site
+from tests.worlds.browser.site import Answer, ReceivedRequest, Site
 from tests.worlds.browser.tls import loopback_tls
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
@@ -75,8 +75,8 @@ def shop() -> Site:
     )
 
 
-def happened(at: Site) -> list[str]:
-    """Effects by the server's own log: everything but harmless GETs."""
+def effects_at(at: Site) -> list[str]:
+    """Effects in the server's own log: everything but harmless GETs."""
     return [
         *at.effects(),
         *(asked.path for asked in at.asked if asked.path.startswith("/delete")),
@@ -85,166 +85,168 @@ def happened(at: Site) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Here(Guarded):
+class GuardedShop(GuardedPage):
     site: Site
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def under_tls(browser: Browser, shared_chromium: SharedChromium) -> AsyncGenerator[Here]:
+async def guarded_shop(browser: Browser, shared_chromium: SharedChromium) -> AsyncGenerator[GuardedShop]:
     server, trusted = loopback_tls()
     async with shop().served(tls=server) as site:
         policy = {site.url: {"unsafe": ["GET /delete*"], "safe": ["POST /draft*", "WS /safe"]}}
-        async with guarded(browser, site, policy, trusted=trusted, certificate=shared_chromium.certificate) as opened:
-            yield Here(page=opened.page, proxy=opened.proxy, outbox=opened.outbox, site=site)
+        async with open_guarded_page(
+            browser, site, policy, trusted=trusted, certificate=shared_chromium.certificate
+        ) as opened:
+            yield GuardedShop(page=opened.page, proxy=opened.proxy, outbox=opened.outbox, site=site)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def here(under_tls: Here) -> AsyncGenerator[Here]:
-    """In a new tab at the front page, with nothing asked yet. It stays open: to close a tab while a page comes takes long."""
-    page = await under_tls.page.context.new_page()
-    await page.goto(f"{under_tls.site.url}/")
-    under_tls.outbox.begin_act()
-    under_tls.site.forget()
-    yield replace(under_tls, page=page)
-    under_tls.outbox.attended = False
-    under_tls.outbox.drop(under_tls.outbox.waiting)
+async def shop_page(guarded_shop: GuardedShop) -> AsyncGenerator[GuardedShop]:
+    """A new tab at the front page, before any request is recorded. It stays open, because closing a loading tab takes long."""
+    page = await guarded_shop.page.context.new_page()
+    await page.goto(f"{guarded_shop.site.url}/")
+    guarded_shop.outbox.begin_act()
+    guarded_shop.site.forget()
+    yield replace(guarded_shop, page=page)
+    guarded_shop.outbox.attended = False
+    guarded_shop.outbox.drop(guarded_shop.outbox.waiting)
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_request_is_held_whichever_way_the_page_sends_it(here: Here, way: str) -> None:
-    await here.run("const at = location.origin;" + WAYS[way])
-    (held,) = await here.held()
-    assert happened(here.site) == []
-    await here.release(held)
-    await until(lambda: happened(here.site) != [])
-    assert len(happened(here.site)) == 1
+async def test_request_is_held_whichever_way_the_page_sends_it(shop_page: GuardedShop, way: str) -> None:
+    await shop_page.run("const at = location.origin;" + WAYS[way])
+    (held,) = await shop_page.wait_for_held()
+    assert effects_at(shop_page.site) == []
+    await shop_page.release(held)
+    await until(lambda: effects_at(shop_page.site) != [])
+    assert len(effects_at(shop_page.site)) == 1
 
 
 async def test_request_without_tls_is_held(browser: Browser) -> None:
-    async with shop().served() as site, guarded(browser, site) as plain:
+    async with shop().served() as site, open_guarded_page(browser, site) as plain:
         await plain.run("fetch('/orders', {method: 'POST'}); " + OPEN_SOCKET.replace("at.", "location.origin."))
-        held = await plain.held(2)
+        held = await plain.wait_for_held(2)
         assert sorted(each.request.method for each in held) == ["POST", "WS"]
         assert site.effects() == []
         plain.outbox.release(held)
         await until(lambda: sorted(site.effects()) == ["POST /orders", "WS /live"])
 
 
-async def test_a_socket_is_not_opened_where_opening_it_may_do_something(here: Here) -> None:
+async def test_a_socket_is_not_opened_where_opening_it_may_do_something(shop_page: GuardedShop) -> None:
     script = "new Promise(done => { const s = new WebSocket(location.origin.replace('http', 'ws') + '/delete?id=3');"
     assert (
-        await here.page.evaluate(script + "s.onerror = () => done('refused'); s.onopen = () => done('open') })")
+        await shop_page.page.evaluate(script + "s.onerror = () => done('refused'); s.onopen = () => done('open') })")
         == "refused"
     )
-    assert happened(here.site) == []
+    assert effects_at(shop_page.site) == []
 
 
 # --- let go, and dropped
 
 
-async def test_a_form_with_a_file_arrives_byte_for_byte(here: Here) -> None:
-    await here.page.set_content(
-        f"<form method=post action={here.site.url}/orders enctype=multipart/form-data>"
+async def test_a_form_with_a_file_arrives_byte_for_byte(shop_page: GuardedShop) -> None:
+    await shop_page.page.set_content(
+        f"<form method=post action={shop_page.site.url}/orders enctype=multipart/form-data>"
         "<input name=item value='a &amp; b'><input type=hidden name=token value=7><input type=file name=bill></form>"
     )
     file: Any = {"name": "bill.txt", "mimeType": "text/plain", "buffer": b"\x00\xff\r\n--"}
-    await here.page.set_input_files("input[type=file]", file)
-    await here.run("document.forms[0].submit()")
-    (held,) = await here.held()
+    await shop_page.page.set_input_files("input[type=file]", file)
+    await shop_page.run("document.forms[0].submit()")
+    (held,) = await shop_page.wait_for_held()
     bill = file_value("bill.txt", "text/plain", b"\x00\xff\r\n--")
     assert held.request.commit == CommitSet(
-        address=f"POST {here.site.url}/orders",
+        address=f"POST {shop_page.site.url}/orders",
         values=(("item", "a & b"), ("token", "7"), ("bill", bill)),
         abridged=True,
     )
-    await here.release(held)
-    await until(lambda: bool(here.site.effects()))
-    (sent,) = (asked for asked in here.site.asked if asked.method == "POST")
+    await shop_page.release(held)
+    await until(lambda: bool(shop_page.site.effects()))
+    (sent,) = (asked for asked in shop_page.site.asked if asked.method == "POST")
     assert sent.body == held.request.body
-    await here.page.wait_for_function("document.title === 'Ordered'")
+    await shop_page.page.wait_for_function("document.title === 'Ordered'")
 
 
-async def test_a_dropped_form_leaves_the_page_as_it_is(here: Here) -> None:
-    await here.run("document.title = 'Still here';" + WAYS["a form"])
-    held = await here.held()
-    title = await here.page.evaluate("document.title")
+async def test_a_dropped_form_leaves_the_page_as_it_is(shop_page: GuardedShop) -> None:
+    await shop_page.run("document.title = 'Still here';" + WAYS["a form"])
+    held = await shop_page.wait_for_held()
+    title = await shop_page.page.evaluate("document.title")
     assert title == "Still here", "while it waits, the page can be asked"
-    here.outbox.drop(held)
-    await here.page.goto(f"{here.site.url}/orders")
-    assert [asked.method for asked in here.site.asked if asked.path == "/orders"] == ["GET"], (
+    shop_page.outbox.drop(held)
+    await shop_page.page.goto(f"{shop_page.site.url}/orders")
+    assert [asked.method for asked in shop_page.site.asked if asked.path == "/orders"] == ["GET"], (
         "it cannot be claimed any more"
     )
 
 
-async def test_script_gets_403_for_a_dropped_request(here: Here) -> None:
-    asking = asyncio.create_task(here.page.evaluate("fetch('/orders', {method: 'POST'}).then(r => r.status)"))
-    here.outbox.drop(await here.held())
+async def test_script_gets_403_for_a_dropped_request(shop_page: GuardedShop) -> None:
+    asking = asyncio.create_task(shop_page.page.evaluate("fetch('/orders', {method: 'POST'}).then(r => r.status)"))
+    shop_page.outbox.drop(await shop_page.wait_for_held())
     assert await asking == 403
-    assert here.site.effects() == []
+    assert shop_page.site.effects() == []
 
 
-async def test_dropped_message_closes_its_socket_and_earlier_ones_arrive_in_order(here: Here) -> None:
+async def test_dropped_message_closes_its_socket_and_earlier_ones_arrive_in_order(shop_page: GuardedShop) -> None:
     script = (
         "new Promise(done => { const heard = []; const s = new WebSocket(location.origin.replace('http', 'ws') + '/live');"
         "s.onopen = () => { s.send('one'); s.send(JSON.stringify({two: [2]})); s.send('three') };"
         "s.onmessage = m => heard.push(m.data); s.onclose = () => done(heard) })"
     )
-    chatting = asyncio.create_task(here.page.evaluate(script))
-    (first,) = await here.held()
+    chatting = asyncio.create_task(shop_page.page.evaluate(script))
+    (first,) = await shop_page.wait_for_held()
     assert first.request.commit.values == (("body", "one"),)
-    here.outbox.release([first])
-    await until(lambda: bool(here.outbox.waiting) and here.outbox.waiting[0] is not first)
-    (second,) = here.outbox.waiting
+    shop_page.outbox.release([first])
+    await until(lambda: bool(shop_page.outbox.waiting) and shop_page.outbox.waiting[0] is not first)
+    (second,) = shop_page.outbox.waiting
     assert second.request.commit.values == (("two[0]", 2),)
-    here.outbox.drop([second])
+    shop_page.outbox.drop([second])
     assert await chatting == ["got one"]
-    assert [asked.body for asked in here.site.asked if asked.method == "WS"] == [b"one"]
+    assert [asked.body for asked in shop_page.site.asked if asked.method == "WS"] == [b"one"]
 
 
-async def test_request_declared_safe_is_not_held(here: Here) -> None:
-    await here.page.evaluate("fetch('/draft/1', {method: 'POST', body: 'text'}).then(r => r.text())")
-    await here.run(
+async def test_request_declared_safe_is_not_held(shop_page: GuardedShop) -> None:
+    await shop_page.page.evaluate("fetch('/draft/1', {method: 'POST', body: 'text'}).then(r => r.text())")
+    await shop_page.run(
         "const s = new WebSocket(location.origin.replace('http', 'ws') + '/safe'); s.onopen = () => s.send('hi')"
     )
-    await until(lambda: here.site.effects() == ["POST /draft/1", "WS /safe"])
-    assert here.outbox.waiting == ()
+    await until(lambda: shop_page.site.effects() == ["POST /draft/1", "WS /safe"])
+    assert shop_page.outbox.waiting == ()
 
 
-async def test_nothing_is_sent_when_the_tab_that_wanted_it_goes_away(here: Here) -> None:
-    tab = await here.page.context.new_page()
-    await tab.goto(f"{here.site.url}/other")
+async def test_nothing_is_sent_when_the_tab_that_wanted_it_goes_away(shop_page: GuardedShop) -> None:
+    tab = await shop_page.page.context.new_page()
+    await tab.goto(f"{shop_page.site.url}/other")
     await tab.evaluate(
         "() => { fetch('/orders', {method: 'POST', keepalive: true}); navigator.sendBeacon('/orders', 'x') }"
     )
-    await here.held(2)
+    await shop_page.wait_for_held(2)
     await tab.close()
-    await here.page.goto(f"{here.site.url}/other")
-    assert here.site.effects() == []
+    await shop_page.page.goto(f"{shop_page.site.url}/other")
+    assert shop_page.site.effects() == []
 
 
-async def test_a_page_that_sends_without_end_can_still_be_read(here: Here) -> None:
-    await here.run("for (let i = 0; i < 20; i++) fetch('/orders', {method: 'POST', body: String(i)})")
-    held = await here.held(MAX_WAITING)
+async def test_a_page_that_sends_without_end_can_still_be_read(shop_page: GuardedShop) -> None:
+    await shop_page.run("for (let i = 0; i < 20; i++) fetch('/orders', {method: 'POST', body: String(i)})")
+    held = await shop_page.wait_for_held(MAX_WAITING)
     assert len(held) == MAX_WAITING
-    assert await here.page.evaluate("fetch('/other').then(r => r.status)") == 200
-    assert here.site.effects() == []
+    assert await shop_page.page.evaluate("fetch('/other').then(r => r.status)") == 200
+    assert shop_page.site.effects() == []
 
 
-async def test_several_held_requests_have_one_commit_set_with_numbered_values(here: Here) -> None:
-    await here.run("fetch('/orders', {method: 'POST', body: 'a'})")
-    await here.held()
-    await here.run("fetch('/orders', {method: 'PUT', body: 'b'})")
-    assert commit_of(await here.held(2)) == CommitSet(
-        address=f"POST {here.site.url}/orders and PUT {here.site.url}/orders",
+async def test_several_held_requests_have_one_commit_set_with_numbered_values(shop_page: GuardedShop) -> None:
+    await shop_page.run("fetch('/orders', {method: 'POST', body: 'a'})")
+    await shop_page.wait_for_held()
+    await shop_page.run("fetch('/orders', {method: 'PUT', body: 'b'})")
+    assert commit_of(await shop_page.wait_for_held(2)) == CommitSet(
+        address=f"POST {shop_page.site.url}/orders and PUT {shop_page.site.url}/orders",
         values=(("1: body", "a"), ("2: body", "b")),
     )
 
 
-async def test_requests_of_a_person_at_the_browser_are_sent_and_recorded(here: Here) -> None:
-    here.outbox.attended = True
-    await here.page.evaluate("fetch('/orders', {method: 'POST', body: 'a'}).then(r => r.text())")
-    assert here.site.effects() == ["POST /orders"]
-    assert [sent.response.status for sent in here.outbox.sent] == [200]
+async def test_requests_of_a_person_at_the_browser_are_sent_and_recorded(shop_page: GuardedShop) -> None:
+    shop_page.outbox.attended = True
+    await shop_page.page.evaluate("fetch('/orders', {method: 'POST', body: 'a'}).then(r => r.text())")
+    assert shop_page.site.effects() == ["POST /orders"]
+    assert [sent.response.status for sent in shop_page.outbox.sent] == [200]
 
 
 # --- exactly one
@@ -266,28 +268,28 @@ FORM = "document.body.innerHTML = `<form method={} action={}><input name=item va
         ("fetch('/orders', {method: 'PUT', body: 'item=1'})", False),
     ],
 )
-async def test_only_the_expected_request_passes(here: Here, script: str, passes: bool) -> None:
-    expected = CommitSet(address=EXPECTED.address.format(here.site.url), values=EXPECTED.values)
-    with here.outbox.expect(expected):
-        await here.run(script)
+async def test_only_the_expected_request_passes(shop_page: GuardedShop, script: str, passes: bool) -> None:
+    expected = CommitSet(address=EXPECTED.address.format(shop_page.site.url), values=EXPECTED.values)
+    with shop_page.outbox.expect(expected):
+        await shop_page.run(script)
         if passes:
-            await until(lambda: here.site.effects() == ["POST /orders"])
-            await here.page.wait_for_function("document.title === 'Ordered'")
-            await here.run(script)
-        await here.held()
-    assert here.site.effects() == (["POST /orders"] if passes else [])
-    assert not any(asked.path == "/other" for asked in here.site.asked)
+            await until(lambda: shop_page.site.effects() == ["POST /orders"])
+            await shop_page.page.wait_for_function("document.title === 'Ordered'")
+            await shop_page.run(script)
+        await shop_page.wait_for_held()
+    assert shop_page.site.effects() == (["POST /orders"] if passes else [])
+    assert not any(asked.path == "/other" for asked in shop_page.site.asked)
 
 
-async def test_a_server_that_swallows_a_post_gets_it_once(here: Here) -> None:
+async def test_a_server_that_swallows_a_post_gets_it_once(shop_page: GuardedShop) -> None:
     """Chromium would send it again: on a connection that was used before, it takes silence for a stale connection."""
 
-    def swallow(asked: Asked) -> Answer:
+    def swallow(asked: ReceivedRequest) -> Answer:
         return Answer(hang_up=True)
 
-    here.site.pages["/swallow"] = swallow
-    here.outbox.attended = True
-    await here.page.evaluate("fetch('/other').then(r => r.text())")
-    status = await here.page.evaluate("fetch('/swallow', {method: 'POST', body: 'a'}).then(r => r.status)")
+    shop_page.site.pages["/swallow"] = swallow
+    shop_page.outbox.attended = True
+    await shop_page.page.evaluate("fetch('/other').then(r => r.text())")
+    status = await shop_page.page.evaluate("fetch('/swallow', {method: 'POST', body: 'a'}).then(r => r.status)")
     assert status == 502
-    assert here.site.effects() == ["POST /swallow"]
+    assert shop_page.site.effects() == ["POST /swallow"]

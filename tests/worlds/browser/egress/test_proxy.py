@@ -11,22 +11,22 @@ from midcourse.domain.approval import CommitSet
 from midcourse.worlds.browser.egress.address import Ip
 from midcourse.worlds.browser.egress.outbox import HeldRequest
 from midcourse.worlds.browser.egress.proxy import Proxy
-from tests.worlds.browser.proxy_client import enter, gate_for
-from tests.worlds.browser.site import Answer, Asked, Site
+from tests.worlds.browser.proxy_client import open_proxy, open_tunnel
+from tests.worlds.browser.site import Answer, ReceivedRequest, Site
 from tests.worlds.browser.tls import loopback_tls
 
 
 async def test_an_allowed_origin_is_reached_over_one_kept_connection() -> None:
-    async with Site({"/": "hello"}).served() as site, gate_for(site) as (gate, client):
+    async with Site({"/": "hello"}).served() as site, open_proxy(site) as (proxy, client):
         answers = [await client.ask("GET", f"{site.url}/?n={n}") for n in range(5)]
         assert answers == [(200, b"hello")] * 5
         assert [asked.path for asked in site.asked] == [f"/?n={n}" for n in range(5)]
         assert site.connections == 1
-        assert gate.take_refusals() == ()
+        assert proxy.take_refusals() == ()
 
 
 async def test_server_gets_the_checked_host_and_no_proxy_headers() -> None:
-    async with Site({"/": "hello"}).served() as site, gate_for(site) as (_, client):
+    async with Site({"/": "hello"}).served() as site, open_proxy(site) as (_, client):
         await client.send(
             f"GET {site.url}/ HTTP/1.1\r\nHost: attacker.example\r\nProxy-Connection: keep-alive\r\n"
             f"Proxy-Authorization: x\r\nCookie: a=b\r\n\r\n".encode()
@@ -41,40 +41,40 @@ async def test_server_gets_the_checked_host_and_no_proxy_headers() -> None:
 
 async def test_other_origins_are_refused_and_the_refusal_is_recorded() -> None:
     canary = Site({"/": "secret"})
-    async with Site({"/": "hello"}).served() as site, canary.served() as canary, gate_for(site) as (gate, client):
+    async with Site({"/": "hello"}).served() as site, canary.served() as canary, open_proxy(site) as (proxy, client):
         status, says = await client.ask("GET", f"{canary.url}/")
         assert status == 403
         assert b"is not in the policy file" in says
         assert (await client.ask("POST", f"{canary.url}/", b"card=4111"))[0] == 403, "not even held"
         status, _ = await client.ask("GET", f"{site.url}/")
         assert status == 200, "a refusal leaves the connection in order"
-        assert [refusal.what for refusal in gate.take_refusals()] == [f"GET {canary.url}/", f"POST {canary.url}/"]
-        assert gate.take_refusals() == ()
+        assert [refusal.what for refusal in proxy.take_refusals()] == [f"GET {canary.url}/", f"POST {canary.url}/"]
+        assert proxy.take_refusals() == ()
         assert (canary.connections, canary.received) == (0, 0)
 
 
 async def test_requests_of_chromium_itself_are_refused_without_a_record() -> None:
-    async with Site().served() as site, gate_for(site) as (gate, client):
+    async with Site().served() as site, open_proxy(site) as (proxy, client):
         await client.send(b"CONNECT content-autofill.googleapis.com:443 HTTP/1.1\r\n\r\n")
         assert (await client.reply())[0] == 403
-        assert gate.take_refusals() == ()
-    async with Site().served() as site, gate_for(site) as (gate, client):
+        assert proxy.take_refusals() == ()
+    async with Site().served() as site, open_proxy(site) as (proxy, client):
         assert (await client.ask("POST", "http://update.googleapis.com/service/update2/json?cup2key=1", b"{}"))[
             0
         ] == 403
-        assert gate.take_refusals() == ()
+        assert proxy.take_refusals() == ()
         assert (await client.ask("GET", "http://update.googleapis.com.evil.example/"))[0] == 403
-        assert len(gate.take_refusals()) == 1
+        assert len(proxy.take_refusals()) == 1
 
 
 async def test_a_tunnel_leads_to_allowed_origins_only() -> None:
-    async with Site({"/": "hello"}).served() as site, Site().served() as canary, gate_for(site) as (gate, client):
+    async with Site({"/": "hello"}).served() as site, Site().served() as canary, open_proxy(site) as (proxy, client):
         await client.send(f"CONNECT {urlsplit(site.url).netloc} HTTP/1.1\r\n\r\n".encode())
         assert await client.reply() == (200, b"")
         assert await client.ask("GET", "/") == (200, b"hello")
-        async with gate_for(site) as (gate, client):
-            await enter(client, canary.url)
-            assert gate.take_refusals()[0].what == f"CONNECT {urlsplit(canary.url).netloc}"
+        async with open_proxy(site) as (proxy, client):
+            await open_tunnel(client, canary.url)
+            assert proxy.take_refusals()[0].what == f"CONNECT {urlsplit(canary.url).netloc}"
             assert (await client.ask("GET", "/"))[0] == 403
         assert canary.connections == 0
 
@@ -93,13 +93,13 @@ async def test_a_tunnel_leads_to_allowed_origins_only() -> None:
 async def test_a_page_that_wants_to_leave_for_a_refused_address_stays(
     tunnel: bool, fields: dict[str, str], status: int
 ) -> None:
-    async with Site().served() as site, Site().served() as canary, gate_for(site) as (gate, client):
+    async with Site().served() as site, Site().served() as canary, open_proxy(site) as (proxy, client):
         if tunnel:
-            await enter(client, canary.url)
+            await open_tunnel(client, canary.url)
         named = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
         await client.send(f"GET {'' if tunnel else canary.url}/in HTTP/1.1\r\n{named}\r\n".encode())
         assert (await client.reply())[0] == status
-        assert gate.has_refused_navigation == (status == 204)
+        assert proxy.has_refused_navigation == (status == 204)
         assert canary.connections == 0
 
 
@@ -117,22 +117,22 @@ async def test_name_is_resolved_once_per_connection_and_that_address_is_used() -
     async with Site({"/": "hello"}).served() as site:
         port = urlsplit(site.url).port
         named = f"http://shop.example:{port}"
-        async with gate_for(site, {named: {"private": True}}, resolver=Fickle("127.0.0.1")) as (_, client):
+        async with open_proxy(site, {named: {"private": True}}, resolver=Fickle("127.0.0.1")) as (_, client):
             assert await client.ask("GET", f"{named}/") == (200, b"hello")
-        async with gate_for(site, {named: {}}, resolver=Fickle("127.0.0.1")) as (gate, client):
+        async with open_proxy(site, {named: {}}, resolver=Fickle("127.0.0.1")) as (proxy, client):
             assert (await client.ask("GET", f"{named}/"))[0] == 403
-            assert "leads to 127.0.0.1, which is not public" in gate.take_refusals()[0].why
+            assert "leads to 127.0.0.1, which is not public" in proxy.take_refusals()[0].why
         assert site.connections == 1
 
 
 async def test_unreachable_server_is_a_bad_gateway_and_not_a_refusal() -> None:
-    async with Site().served() as site, gate_for(site) as (gate, client):
+    async with Site().served() as site, open_proxy(site) as (proxy, client):
         gone = Site()
         async with gone.served():
             pass
-        async with gate_for(gone) as (gate, client):
+        async with open_proxy(gone) as (proxy, client):
             assert (await client.ask("GET", f"{gone.url}/"))[0] == 502
-            assert gate.take_refusals() == ()
+            assert proxy.take_refusals() == ()
 
 
 # --- under TLS
@@ -144,28 +144,28 @@ async def test_unreachable_server_is_a_bad_gateway_and_not_a_refusal() -> None:
 async def test_server_needs_a_certificate_that_is_trusted(trusts: bool, name: str, status: int) -> None:
     server, trusted = loopback_tls()
     site = Site({"/": "hello"})
-    async with site.served(name, tls=server), gate_for(site, trusted=trusted if trusts else None) as (gate, client):
-        await enter(client, site.url)
+    async with site.served(name, tls=server), open_proxy(site, trusted=trusted if trusts else None) as (proxy, client):
+        await open_tunnel(client, site.url)
         assert (await client.ask("GET", "/"))[0] == status
         assert len(site.asked) == (status == 200)
-        assert gate.take_refusals() == ()
+        assert proxy.take_refusals() == ()
 
 
 async def test_a_post_in_a_tunnel_waits_like_any_other() -> None:
     server, trusted = loopback_tls()
     site = Site({"/orders": "done"})
-    async with site.served(tls=server), gate_for(site, trusted=trusted) as (gate, client):
-        await enter(client, site.url)
+    async with site.served(tls=server), open_proxy(site, trusted=trusted) as (proxy, client):
+        await open_tunnel(client, site.url)
         asking = asyncio.create_task(client.ask("POST", "/orders", b"item=1"))
-        held = await waiting(gate)
+        held = await wait_for_held(proxy)
         assert (held.request.commit.address, site.asked) == (f"POST {site.url}/orders", [])
-        gate.outbox.release([held])
+        proxy.outbox.release([held])
         assert await asking == (200, b"done")
         assert site.effects() == ["POST /orders"]
 
 
 async def test_a_tunnel_leads_nowhere_but_to_its_own_origin() -> None:
-    async with Site({"/": "hello"}).served() as site, Site().served() as canary, gate_for(site) as (_, client):
+    async with Site({"/": "hello"}).served() as site, Site().served() as canary, open_proxy(site) as (_, client):
         await client.send(f"CONNECT {urlsplit(site.url).netloc} HTTP/1.1\r\n\r\n".encode())
         await client.reply()
         assert (await client.ask("GET", f"{canary.url}/"))[0] == 400
@@ -175,87 +175,87 @@ async def test_a_tunnel_leads_nowhere_but_to_its_own_origin() -> None:
 # --- what has to be allowed first
 
 
-async def waiting(gate: Proxy) -> HeldRequest:
+async def wait_for_held(proxy: Proxy) -> HeldRequest:
     async with asyncio.timeout(600):
-        while not gate.outbox.waiting:
+        while not proxy.outbox.waiting:
             await asyncio.sleep(0.001)
-    return gate.outbox.waiting[0]
+    return proxy.outbox.waiting[0]
 
 
 async def test_a_post_waits_until_it_is_allowed_and_arrives_as_it_was() -> None:
     site = Site({"/": "hello", "/orders": "done"})
-    async with site.served(), gate_for(site) as (gate, client):
+    async with site.served(), open_proxy(site) as (proxy, client):
         await client.ask("GET", f"{site.url}/")
         asking = asyncio.create_task(client.ask("POST", f"{site.url}/orders", b"item=1"))
-        held = await waiting(gate)
+        held = await wait_for_held(proxy)
         assert held.request.commit == CommitSet(address=f"POST {site.url}/orders", values=(("body", "item=1"),))
         assert site.effects() == []
-        gate.outbox.release([held])
+        proxy.outbox.release([held])
         assert await asking == (200, b"done")
         assert [(asked.method, asked.path, asked.body) for asked in site.asked[1:]] == [("POST", "/orders", b"item=1")]
         assert site.connections == 2, "it gets a connection of its own"
-        assert gate.outbox.sent[0].response.status == 200
+        assert proxy.outbox.sent[0].response.status == 200
         assert await client.ask("GET", f"{site.url}/") == (200, b"hello")
 
 
 async def test_dropped_request_gets_403_and_the_connection_stays_usable() -> None:
-    async with Site({"/": "hello"}).served() as site, gate_for(site) as (gate, client):
+    async with Site({"/": "hello"}).served() as site, open_proxy(site) as (proxy, client):
         asking = asyncio.create_task(client.ask("POST", f"{site.url}/orders", b"item=1"))
-        gate.outbox.drop([await waiting(gate)])
+        proxy.outbox.drop([await wait_for_held(proxy)])
         assert (await asking)[0] == 403
-        assert gate.take_refusals() == (), "whoever dropped it knows"
+        assert proxy.take_refusals() == (), "whoever dropped it knows"
         assert await client.ask("GET", f"{site.url}/") == (200, b"hello")
         assert site.effects() == []
 
 
 async def test_request_that_the_browser_cancelled_is_not_held_any_more() -> None:
-    async with Site().served() as site, gate_for(site) as (gate, client):
+    async with Site().served() as site, open_proxy(site) as (proxy, client):
         asking = asyncio.create_task(client.ask("POST", f"{site.url}/orders", b"item=1"))
-        held = await waiting(gate)
+        held = await wait_for_held(proxy)
         asking.cancel()
         client.writer.close()
         async with asyncio.timeout(600):
-            while gate.outbox.waiting:
+            while proxy.outbox.waiting:
                 await asyncio.sleep(0)
-        gate.outbox.release([held])
+        proxy.outbox.release([held])
         await asyncio.sleep(0.05)
         assert site.connections == 0
 
 
 async def test_post_without_a_response_is_answered_so_that_no_browser_repeats_it() -> None:
     site = Site({"/": "hello", "/orders": Answer(hang_up=True)})
-    async with site.served(), gate_for(site) as (gate, client):
+    async with site.served(), open_proxy(site) as (proxy, client):
         await client.ask("GET", f"{site.url}/")
-        gate.outbox.attended = True
+        proxy.outbox.attended = True
         status, says = await client.ask("POST", f"{site.url}/orders", b"item=1")
         assert (status, b"hung up without an answer" in says) == (502, True)
         assert site.effects() == ["POST /orders"]
-        assert gate.outbox.sent[0].reached
-        assert gate.outbox.sent[0].response.status is None
+        assert proxy.outbox.sent[0].reached
+        assert proxy.outbox.sent[0].response.status is None
 
 
 async def test_request_that_reached_no_server_is_recorded_as_not_reached() -> None:
     gone = Site()
     async with gone.served():
         pass
-    async with gate_for(gone) as (gate, client):
-        gate.outbox.attended = True
+    async with open_proxy(gone) as (proxy, client):
+        proxy.outbox.attended = True
         assert (await client.ask("POST", f"{gone.url}/orders", b"item=1"))[0] == 502
-        assert not gate.outbox.sent[0].reached
+        assert not proxy.outbox.sent[0].reached
 
 
 async def test_redirected_post_is_held_again_with_its_first_url() -> None:
     site = Site({"/new": "done"})
-    async with site.served(), gate_for(site) as (gate, client):
+    async with site.served(), open_proxy(site) as (proxy, client):
         site.pages["/old"] = Answer(status=308, fields={"Location": "/new#part"})
         asking = asyncio.create_task(client.ask("POST", f"{site.url}/old", b"item=1"))
-        gate.outbox.release([await waiting(gate)])
+        proxy.outbox.release([await wait_for_held(proxy)])
         assert (await asking)[0] == 308
         for body, came_from in ((b"item=2", ""), (b"item=1", f"POST {site.url}/old"), (b"item=1", "")):
             other = asyncio.create_task(client.ask("POST", f"{site.url}/new", body))
-            held = await waiting(gate)
+            held = await wait_for_held(proxy)
             assert held.request.redirected_from == came_from
-            gate.outbox.drop([held])
+            proxy.outbox.drop([held])
             assert (await other)[0] == 403
         assert site.effects() == ["POST /old"]
 
@@ -266,14 +266,14 @@ async def test_redirected_post_is_held_again_with_its_first_url() -> None:
 async def test_bodies_arrive_whole_and_are_never_taken_for_requests() -> None:
     site = Site({"/": lambda asked: Answer(asked.body)})
     smuggled = b"POST /orders HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
-    async with site.served(), gate_for(site, {site.url: {"safe": ["POST /"]}}) as (_, client):
+    async with site.served(), open_proxy(site, {site.url: {"safe": ["POST /"]}}) as (_, client):
         assert await client.ask("POST", f"{site.url}/", smuggled * 5000) == (200, smuggled * 5000)
         assert [asked.path for asked in site.asked] == ["/"]
 
 
 async def test_chunks_are_passed_on_as_they_are() -> None:
     body = b"5\r\nhello\r\n06\r\n world\r\n0\r\n\r\n"
-    async with Site({"/": "hello"}).served() as site, gate_for(site, {site.url: {"safe": ["POST /"]}}) as (_, client):
+    async with Site({"/": "hello"}).served() as site, open_proxy(site, {site.url: {"safe": ["POST /"]}}) as (_, client):
         assert (await client.ask("POST", f"{site.url}/", body, "Transfer-Encoding: chunked"))[0] == 200
         assert (await client.ask("GET", f"{site.url}/"))[0] == 200
         assert [asked.body for asked in site.asked] == [body, b""]
@@ -281,8 +281,8 @@ async def test_chunks_are_passed_on_as_they_are() -> None:
 
 async def test_chunks_that_have_to_be_allowed_arrive_as_one() -> None:
     body = b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
-    async with Site({"/": "hello"}).served() as site, gate_for(site) as (gate, client):
-        gate.outbox.attended = True
+    async with Site({"/": "hello"}).served() as site, open_proxy(site) as (proxy, client):
+        proxy.outbox.attended = True
         assert (await client.ask("POST", f"{site.url}/", body, "Transfer-Encoding: chunked"))[0] == 200
         assert [asked.body for asked in site.asked] == [b"hello world"]
 
@@ -304,7 +304,7 @@ async def test_chunks_that_have_to_be_allowed_arrive_as_one() -> None:
 @pytest.mark.parametrize("held", [False, True])
 async def test_a_chunk_that_could_be_read_in_two_ways_is_refused(body: bytes, held: bool) -> None:
     policy = {} if held else {"safe": ["POST /"]}
-    async with Site({"/": "hello"}).served() as site, gate_for(site, {site.url: policy}) as (proxy, client):
+    async with Site({"/": "hello"}).served() as site, open_proxy(site, {site.url: policy}) as (proxy, client):
         proxy.outbox.attended = True
         assert (await client.ask("POST", f"{site.url}/", body, "Transfer-Encoding: chunked"))[0] == 400
         assert site.asked == []
@@ -332,16 +332,16 @@ async def test_a_chunk_that_could_be_read_in_two_ways_is_refused(body: bytes, he
     ],
 )
 async def test_a_head_that_could_be_read_in_two_ways_is_refused(lines: str) -> None:
-    async with Site().served() as site, gate_for(site) as (_, client):
+    async with Site().served() as site, open_proxy(site) as (_, client):
         await client.send(lines.replace(" / ", f" {site.url}/ ").encode() + b"\r\n\r\n")
         assert (await client.reply())[0] == 400
         assert site.asked == []
 
 
 async def test_a_closed_gate_lets_nothing_out() -> None:
-    async with Site({"/": "hello"}).served() as site, gate_for(site) as (gate, client):
+    async with Site({"/": "hello"}).served() as site, open_proxy(site) as (proxy, client):
         await client.ask("GET", f"{site.url}/")
-        await gate.close()
+        await proxy.close()
         with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
             await client.ask("GET", f"{site.url}/")
         assert len(site.asked) == 1
@@ -350,21 +350,21 @@ async def test_a_closed_gate_lets_nothing_out() -> None:
 async def test_slow_response_does_not_delay_other_requests() -> None:
     released = asyncio.Event()
 
-    async def slow(asked: Asked) -> Answer:
+    async def slow(asked: ReceivedRequest) -> Answer:
         await released.wait()
         return Answer("at last")
 
-    async with Site({"/": "hello", "/slow": slow}).served() as site, gate_for(site) as (_, client):
-        waiting = asyncio.create_task(client.ask("GET", f"{site.url}/slow"))
-        async with gate_for(site) as (_, other):
+    async with Site({"/": "hello", "/slow": slow}).served() as site, open_proxy(site) as (_, client):
+        wait_for_held = asyncio.create_task(client.ask("GET", f"{site.url}/slow"))
+        async with open_proxy(site) as (_, other):
             assert await other.ask("GET", f"{site.url}/") == (200, b"hello")
         released.set()
-        assert await waiting == (200, b"at last")
+        assert await wait_for_held == (200, b"at last")
 
 
 async def test_silent_refused_tunnel_does_not_keep_the_proxy_from_closing() -> None:
-    async with Site().served() as site, Site().served() as canary, gate_for(site) as (gate, client):
+    async with Site().served() as site, Site().served() as canary, open_proxy(site) as (proxy, client):
         await client.send(f"CONNECT {urlsplit(canary.url).netloc} HTTP/1.1\r\n\r\n".encode())
         assert (await client.reply())[0] == 200
         async with asyncio.timeout(10):
-            await gate.close()
+            await proxy.close()

@@ -18,7 +18,7 @@ SITE = "http://127.0.0.1:8000"
 
 
 class Server:
-    """Takes in what is written to it."""
+    """A stream writer that collects the bytes written to it."""
 
     def __init__(self) -> None:
         self.received = bytearray()
@@ -40,8 +40,8 @@ def frame(first: int, payload: bytes, *, masked: bool = True) -> bytes:
     return bytes((first, len(payload) | (0x80 if masked else 0))) + mask + sent
 
 
-async def passed(*pieces: bytes, decide: Callable[[Outbox], None] | None = None) -> tuple[list[Event], bool]:
-    """The events that reach the server, and whether the connection ended before all pieces were read."""
+async def forward(*pieces: bytes, decide: Callable[[Outbox], None] | None = None) -> tuple[list[Event], bool]:
+    """Forward these pieces. Returns the events that reach the server, and whether the connection ended early."""
     origins = read_origins(None, SITE)
     outbox, reader, server = Outbox(origins), asyncio.StreamReader(), Server()
     outbox.attended = decide is None
@@ -70,12 +70,12 @@ async def test_messages_arrive_whole_whatever_pieces_they_came_in() -> None:
     ping, binary = frame(0x89, b"?"), frame(0x82, b"\xff\0")
     stream = text + ping + more + binary
     expected = [Ping(payload=b"?"), TextMessage(data="grün"), BytesMessage(data=b"\xff\0")]
-    assert await passed(stream) == (expected, False)
-    assert await passed(*(bytes([byte]) for byte in stream)) == (expected, False)
+    assert await forward(stream) == (expected, False)
+    assert await forward(*(bytes([byte]) for byte in stream)) == (expected, False)
 
 
 async def test_a_close_says_nothing_to_the_server() -> None:
-    events, ended = await passed(frame(0x88, b"\x0f\xa0secret"), frame(0x81, b"later"))
+    events, ended = await forward(frame(0x88, b"\x0f\xa0secret"), frame(0x81, b"later"))
     assert (events, ended) == ([CloseConnection(code=CloseReason.NO_STATUS_RCVD, reason="")], True)
 
 
@@ -97,17 +97,17 @@ async def test_a_close_says_nothing_to_the_server() -> None:
     ],
 )
 async def test_a_frame_that_breaks_the_protocol_ends_the_connection(broken: bytes) -> None:
-    events, ended = await passed(broken + frame(0x81, b"later"))
+    events, ended = await forward(broken + frame(0x81, b"later"))
     assert (events, ended) == ([CloseConnection(code=CloseReason.NO_STATUS_RCVD, reason="")], True)
 
 
 async def test_a_message_above_the_limit_ends_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(websocket, "MOST_HELD", 10)
-    assert await passed(frame(0x01, b"123456"), frame(0x80, b"78901")) == ([], True)
+    assert await forward(frame(0x01, b"123456"), frame(0x80, b"78901")) == ([], True)
 
 
 async def test_a_dropped_message_ends_the_connection_and_a_released_one_leaves() -> None:
     stream = (frame(0x81, b"order"), frame(0x89, b"?"))
-    assert await passed(*stream, b"", decide=lambda outbox: outbox.drop(outbox.waiting)) == ([], True)
-    events, ended = await passed(*stream, b"", decide=lambda outbox: outbox.release(outbox.waiting))
+    assert await forward(*stream, b"", decide=lambda outbox: outbox.drop(outbox.waiting)) == ([], True)
+    events, ended = await forward(*stream, b"", decide=lambda outbox: outbox.release(outbox.waiting))
     assert (events, ended) == ([TextMessage(data="order"), Ping(payload=b"?")], False)

@@ -100,7 +100,7 @@ async def test_invisible_elements_are_not_captured(visitor: Visitor, body: str):
 
 
 async def test_the_label_of_a_field_that_is_hidden_is_read(visitor: Visitor):
-    """As where a list of the page's own is shown in place of the browser's."""
+    """As where a custom list replaces the list of the browser."""
     body = "<label for=s>Size</label><select id=s style='display: none'><option>S</select><div tabindex=0>S</div>"
     assert await seen(visitor, body) == [("text", "Size"), ("clickable", "S")]
 
@@ -169,7 +169,7 @@ async def test_states(visitor: Visitor):
 
 
 async def test_elements_in_a_disabled_group_are_disabled(visitor: Visitor):
-    """What stands in the legend of a disabled group is not: often it is the box that enables the group."""
+    """Elements in its legend stay enabled: often there is the checkbox that enables the group."""
     await visitor.visit(
         """<fieldset disabled><legend><label><input type=checkbox> Elsewhere</label></legend><input aria-label=Street></fieldset>
         <div role=group aria-disabled=true><button>Send</button></div>"""
@@ -325,7 +325,7 @@ async def test_ids_stay_while_the_element_does_and_are_never_given_twice(visitor
 
 
 async def test_page_cannot_change_the_capture_by_patching_built_ins(visitor: Visitor):
-    """Our scripts live in a world of their own: what a page does to its own leaves ours alone."""
+    """Our scripts run in an isolated world, which the page cannot change."""
     await visitor.visit(
         """<button>Real</button><script>
         JSON.stringify = () => '{"title": "Lie", "next": 1, "changes": 0, "zones": []}'

@@ -58,10 +58,10 @@ async def test_adverts_do_not_count(visitor: Visitor):
 
 async def test_positions_focus_and_scrolling_do_not_count(visitor: Visitor):
     await visitor.visit("<input aria-label=Name><p>Text</p><div style='height: 3000px'></div><p>End</p>")
-    before = await visitor.print()
+    before = await visitor.fingerprint()
     ok(await visitor.on("Name", "click"))
     ok(await visitor.do("scroll", (await visitor.see()).zones[0]))
-    assert await visitor.print() == before
+    assert await visitor.fingerprint() == before
 
 
 async def test_scrolling_under_a_bar_does_not_count_and_a_veil_over_the_page_does(visitor: Visitor):
@@ -69,11 +69,11 @@ async def test_scrolling_under_a_bar_does_not_count_and_a_veil_over_the_page_doe
     await visitor.visit(
         f"{buttons}<div id=bar style='position: fixed; left: 0; bottom: 0; width: 100%; height: 90px'>Cookies</div>"
     )
-    before = await visitor.print()
+    before = await visitor.fingerprint()
     ok(await visitor.do("scroll", (await visitor.see()).zones[0], amount=0.3))
-    assert await visitor.print() == before
+    assert await visitor.fingerprint() == before
     await page_of(visitor).evaluate("bar.style.height = '100%'")
-    assert await visitor.print() != before
+    assert await visitor.fingerprint() != before
 
 
 @pytest.mark.parametrize("act", ["text", "value", "checked", "option", "gone"])
@@ -83,7 +83,7 @@ async def test_changes_by_an_act_change_the_fingerprint(visitor: Visitor, act: s
         <label><input type=checkbox> Checked</label><select aria-label=Option><option>a<option>b</select>
         <button onclick="this.remove()">DocumentGone</button>"""
     )
-    before = await visitor.print()
+    before = await visitor.fingerprint()
     acts = {
         "text": visitor.on("Text", "click"),
         "value": visitor.on("Value", "type", text="x"),
@@ -94,13 +94,13 @@ async def test_changes_by_an_act_change_the_fingerprint(visitor: Visitor, act: s
     ok(await acts.pop(act))
     for other in acts.values():
         other.close()
-    assert await visitor.print() != before
+    assert await visitor.fingerprint() != before
 
 
 async def test_slow_answer_that_comes_after_the_act_counts(visitor: Visitor):
     """Text that changes once by itself is news; only what keeps changing is noise."""
     await visitor.visit("<p id=x>Waiting</p><button>Go</button>")
     ok(await visitor.on("Go", "click"))
-    before = await visitor.print()
+    before = await visitor.fingerprint()
     await page_of(visitor).evaluate("x.textContent = 'Done'")
-    assert await visitor.print() != before
+    assert await visitor.fingerprint() != before

@@ -14,8 +14,8 @@ from tests.worlds.browser.visitor import Visitor
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def drawn_over(visitor: Visitor) -> Image.Image:
-    """What the zones changed about the picture of the page."""
+async def draw_overlay(visitor: Visitor) -> Image.Image:
+    """The difference that the overlay of zones makes to the screenshot."""
     assert isinstance(visitor.world, Browser)
     seen = await visitor.see()
     plain = await take_screenshot(visitor.world._tab, SecretLocator())
@@ -23,7 +23,7 @@ async def drawn_over(visitor: Visitor) -> Image.Image:
     return ImageChops.difference(*pictures)
 
 
-def inside(picture: Image.Image, zone: Zone, margin: int = 3) -> Image.Image:
+def crop_to_zone(picture: Image.Image, zone: Zone, margin: int = 3) -> Image.Image:
     assert zone.bounds
     x, y, width, height = zone.bounds
     return picture.crop((x + margin, y + margin, x + width - margin, y + height - margin))
@@ -32,7 +32,7 @@ def inside(picture: Image.Image, zone: Zone, margin: int = 3) -> Image.Image:
 async def test_zones_scrolled_out_of_sight_are_not_drawn(visitor: Visitor):
     rows = "".join(f"<button style='display: block; height: 40px'>{n}</button>" for n in range(9))
     await visitor.visit(f"<div style='height: 90px; overflow: auto'>{rows}</div>")
-    drawn = await drawn_over(visitor)
+    drawn = await draw_overlay(visitor)
     box = drawn.getbbox()
     assert box
     assert box[3] < 90 + 8 + 30, "two rows, the half of a third, and its tag"
@@ -42,11 +42,11 @@ async def test_a_tag_keeps_clear_of_its_neighbours(visitor: Visitor):
     await visitor.visit(
         "<h1 style='margin: 0; width: 300px'>Heading</h1><input aria-label=Field style='display: block'>"
     )
-    assert inside(await drawn_over(visitor), await visitor.zone("Heading")).getbbox() is None
+    assert crop_to_zone(await draw_overlay(visitor), await visitor.zone("Heading")).getbbox() is None
 
 
 async def test_tags_do_not_cover_the_text_of_zones(visitor: Visitor):
     await visitor.visit("<p style='margin: 30px'><a href='/x'>Link</a> <button>Button</button></p>")
-    drawn = await drawn_over(visitor)
+    drawn = await draw_overlay(visitor)
     for label in ("Link", "Button"):
-        assert inside(drawn, await visitor.zone(label), margin=2).getbbox() is None
+        assert crop_to_zone(drawn, await visitor.zone(label), margin=2).getbbox() is None

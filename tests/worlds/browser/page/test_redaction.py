@@ -57,8 +57,8 @@ async def visitor(pages: Pages) -> AsyncGenerator[Visitor]:
         yield hand
 
 
-async def pictured(visitor: Visitor, page: str, secret: str, *, concealed: bool) -> str:
-    """The digest of what is kept, if anything is."""
+async def take_screenshot(visitor: Visitor, page: str, secret: str, *, concealed: bool) -> str:
+    """Show a page and return the digest of its screenshot, '' if there is none."""
     assert isinstance(visitor.world, Browser)
     visitor.world._secrets = visitor.world._screenshots._secrets = SecretLocator()
     if concealed:
@@ -67,18 +67,18 @@ async def pictured(visitor: Visitor, page: str, secret: str, *, concealed: bool)
     return (await visitor.see()).screenshot
 
 
-def shows(secret: str) -> str:
+def page_showing(secret: str) -> str:
     forms = {name: encode(secret).replace("&", "&amp;") for name, encode in ENCODINGS.items()}
     quoted = secret.replace("&", "&amp;")
     parts = [part.format(quoted, rest=quoted[4:], forms=forms) for part in (PLACES | FORMS).values()]
     return STYLE + "".join(f"<section>{part}</section>" for part in parts)
 
 
-async def differing(visitor: Visitor, *, concealed: bool) -> list[str]:
+async def places_that_differ(visitor: Visitor, *, concealed: bool) -> list[str]:
     """The places at which the screenshots of two secrets differ."""
     pictures: list[Image.Image] = []
     for secret in (ONE, OTHER):
-        digest = await pictured(visitor, shows(secret), secret, concealed=concealed)
+        digest = await take_screenshot(visitor, page_showing(secret), secret, concealed=concealed)
         assert isinstance(visitor.world, Browser)
         picture = await visitor.world.read_screenshot(digest)
         assert picture, "there is one"
@@ -92,11 +92,11 @@ async def differing(visitor: Visitor, *, concealed: bool) -> list[str]:
 
 
 async def test_secret_is_covered_in_every_place_and_form(visitor: Visitor) -> None:
-    assert await differing(visitor, concealed=True) == []
+    assert await places_that_differ(visitor, concealed=True) == []
 
 
 async def test_secret_is_visible_in_every_place_if_not_concealed(visitor: Visitor) -> None:
-    assert await differing(visitor, concealed=False) == [*PLACES, *FORMS]
+    assert await places_that_differ(visitor, concealed=False) == [*PLACES, *FORMS]
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ async def test_secret_is_visible_in_every_place_if_not_concealed(visitor: Visito
 )
 async def test_page_full_of_the_secret_is_covered(visitor: Visitor, page: str) -> None:
     one, other = (STYLE + page.format(secret) for secret in (ONE, OTHER))
-    covered = await pictured(visitor, one, ONE, concealed=True)
-    assert covered == await pictured(visitor, other, OTHER, concealed=True)
-    assert covered != await pictured(visitor, one, ONE, concealed=False)
+    covered = await take_screenshot(visitor, one, ONE, concealed=True)
+    assert covered == await take_screenshot(visitor, other, OTHER, concealed=True)
+    assert covered != await take_screenshot(visitor, one, ONE, concealed=False)
 
 
 async def test_a_frame_of_another_site_is_covered(visitor: Visitor) -> None:
@@ -120,15 +120,15 @@ async def test_a_frame_of_another_site_is_covered(visitor: Visitor) -> None:
     for secret in (ONE, OTHER):
         pages.show("/inside", f"{STYLE}<p>{secret}</p>")
         framed = f"<iframe src='{pages.url.replace('127.0.0.1', 'localhost')}/inside'></iframe>"
-        digests.append(await pictured(visitor, framed, secret, concealed=True))
-    assert digests[0] == digests[1] != await pictured(visitor, framed, ONE, concealed=False)
+        digests.append(await take_screenshot(visitor, framed, secret, concealed=True))
+    assert digests[0] == digests[1] != await take_screenshot(visitor, framed, ONE, concealed=False)
 
 
 async def test_typed_secret_is_covered_without_a_call_of_conceal(visitor: Visitor) -> None:
     page = f"{STYLE}<input aria-label=PIN oninput='document.querySelector(`p`).textContent = this.value'><p></p>"
     pictures: list[str] = []
     for secret in ("2580", "1470"):
-        await pictured(visitor, page, "", concealed=False)
+        await take_screenshot(visitor, page, "", concealed=False)
         call = visitor.call("type", await visitor.zone("PIN"), text=secret)
         ok(await visitor.world.act(replace(call, secrets=(("text", "pin"),))))
         pictures.append((await visitor.see()).screenshot)
@@ -145,7 +145,7 @@ async def test_text_cut_in_a_message_is_marked_so_that_secrets_are_recognised(vi
 
 
 async def test_covers_are_removed_from_the_page(visitor: Visitor) -> None:
-    assert await pictured(visitor, f"<p>{ONE}</p>", ONE, concealed=True)
+    assert await take_screenshot(visitor, f"<p>{ONE}</p>", ONE, concealed=True)
     assert await page_of(visitor).locator("midcourse-cover").count() == 0
 
 
@@ -164,5 +164,5 @@ async def test_covers_are_removed_from_the_page(visitor: Visitor) -> None:
 )
 async def test_page_that_cannot_be_covered_has_no_screenshot(visitor: Visitor, script: str) -> None:
     page = f"<p>{ONE}</p><script>{script}</script>"
-    assert await pictured(visitor, page, ONE, concealed=False)
-    assert not await pictured(visitor, page, ONE, concealed=True)
+    assert await take_screenshot(visitor, page, ONE, concealed=False)
+    assert not await take_screenshot(visitor, page, ONE, concealed=True)

@@ -132,7 +132,7 @@ async def test_first_page_of_a_tab_has_its_status(visitor: Visitor):
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("leaves", ["trap.submit()", "trap.method = 'get'; trap.submit()", "location = trap.action"])
 async def test_page_that_wants_to_leave_for_a_refused_address_stays(visitor: Visitor, scheme: str, leaves: str):
-    """So that a script cannot end the task by leaving; the outcome names the address."""
+    """Otherwise a script could end the task by navigating away. The outcome names the address."""
     form = f"<form id=trap method=post action='{scheme}://collector.example/in'></form>"
     await visitor.visit(f'{form}<button onclick="{leaves}">Save</button>', title="Mine")
     outcome = await visitor.on("Save", "click")
@@ -143,7 +143,7 @@ async def test_page_that_wants_to_leave_for_a_refused_address_stays(visitor: Vis
 
 @pytest.mark.parametrize("elsewhere", ["http://advert.example/", "https://advert.example/"])
 async def test_tab_of_an_origin_that_is_not_allowed_is_closed(visitor: Visitor, elsewhere: str):
-    """As adverts open them with every click; the outcome names the origin."""
+    """Adverts open such tabs at each click. The outcome names the origin."""
     await visitor.visit(f"<button onclick=\"window.open('{elsewhere}')\">Play</button>", title="Mine")
     outcome = await visitor.on("Play", "click")
     assert outcome.status == "ok"
@@ -154,7 +154,7 @@ async def test_tab_of_an_origin_that_is_not_allowed_is_closed(visitor: Visitor, 
 
 
 async def test_closed_tab_leads_back_to_the_one_before(visitor: Visitor):
-    """Which need not be the one that was opened last."""
+    """It is not always the tab that was opened last."""
     await visitor.visit("<a href=/two target=_blank>Two</a> <a href=/three target=_blank>Three</a>", title="One")
     for name in ("Two", "Three"):
         visitor.pages.show(f"/{name.lower()}", "<p>Here</p>", title=name)
@@ -237,7 +237,7 @@ async def leave_silent_page(visitor: Visitor) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Chromium does not look for these programs")
 async def test_mailto_link_starts_no_program(pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """It would get text of the page past the proxy."""
+    """A program would send text of the page past the proxy."""
     started, programs = tmp_path / "started", tmp_path / "programs"
     programs.mkdir()
     for name in ("xdg-email", "xdg-open"):

