@@ -87,7 +87,7 @@ def test_a_request_without_a_host_is_refused() -> None:
         ("Connection: closed\r\n", False),
     ],
 )
-def test_who_closes_says_so(fields: str, closes: bool) -> None:
+def test_closing_the_connection_is_detected(fields: str, closes: bool) -> None:
     assert parse_response(f"HTTP/1.1 200 OK\r\n{fields}Content-Length: 3\r\n\r\n".encode()).closes is closes
     assert parse_response(f"HTTP/1.0 200 OK\r\n{fields}Content-Length: 3\r\n\r\n".encode()).closes
 

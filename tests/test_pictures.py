@@ -83,6 +83,6 @@ async def test_a_world_keeps_the_last_two():
     assert [digest_of(pictures.read(digest) or b"") for digest in digests[1:]] == digests[1:]
 
 
-def test_there_are_four_times_to_take_one():
+def test_an_unknown_value_for_pictures_is_refused():
     with pytest.raises(TaskInvalid, match="never, on_change, on_failure or all"):
         LatestPictures("often")  # pyright: ignore[reportArgumentType]

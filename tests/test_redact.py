@@ -76,7 +76,7 @@ def test_each_letter_may_be_written_in_a_way_of_its_own(data: st.DataObject, sec
         pytest.param("aXQncyAgKGEp\nIHNlL2NyZXQh", id="Base64 in lines"),
     ],
 )
-def test_programs_differ(written: str) -> None:
+def test_secrets_are_found_as_different_programs_write_them(written: str) -> None:
     assert Redactor([("pin", "it's  (a) se/cret!")])(f"say {written}, please") == "say <secret pin>, please"
 
 

@@ -68,7 +68,7 @@ def test_what_a_world_says_can_be_written_down_and_stays_as_it_is_where_it_could
         assert clean is seen
 
 
-def test_what_is_not_what_its_type_says_is_no_answer() -> None:
+def test_a_value_of_the_wrong_type_is_refused() -> None:
     assert encodable(Outcome(data=(("a", object()),))) is None  # type: ignore[arg-type]
 
 
@@ -184,7 +184,7 @@ def test_a_charset_that_is_not_utf_8_is_heeded_and_shown() -> None:
 
 
 @pytest.mark.parametrize("named", ["utf-8", "UTF-8", "utf8", '"utf-8"'])
-def test_utf_8_is_not_worth_a_word(named: str) -> None:
+def test_utf_8_is_not_mentioned(named: str) -> None:
     assert sent(b'{"a": 1}', f"{JSON}; charset={named}").values == (("a", 1),)
 
 
@@ -211,7 +211,7 @@ def test_what_is_in_an_odd_charset_is_bound_by_its_digest_and_the_charset_is_nam
     assert one != other
 
 
-def test_with_several_charsets_nobody_knows_which_one_counts() -> None:
+def test_several_charsets_are_all_named_and_the_body_is_opaque() -> None:
     values = sent(b"{}", f"{JSON}; charset=utf-8; charset=utf-7").values
     assert (values[0], values[1][0]) == (("charset of the body", "utf-8, utf-7"), "body")
     assert charset_of(["utf-8", "utf-8"]) is None
@@ -225,7 +225,7 @@ KINDS = st.sampled_from([JSON, FORM, "multipart/form-data", "x/y"]).flatmap(
 @given(KINDS | st.text(st.characters(max_codepoint=255), max_size=20), st.sampled_from([b"a=1", b"[1]", b"--X--"]))
 @example("multipart/form-data; boundary*=utf-8''X", b"--X--")
 @example("application/json; charset*=utf-7''utf-8", b"[1]")
-def test_whatever_a_page_calls_it_it_can_be_read_out_and_nothing_is_left_out(kind: str, body: bytes) -> None:
+def test_a_body_of_any_type_can_be_stored_and_is_never_left_out(kind: str, body: bytes) -> None:
     commit = sent(body, kind)
     assert decode(CommitSet, encode(commit)) == commit
     assert commit.values

@@ -53,7 +53,7 @@ async def waiting(fleet: Fleet) -> tuple[RunHandle, Cast, Question]:
     return handle, cast, person.questions[-1]
 
 
-async def test_nobody_decides_through_the_engine(fleet: Fleet, temporal: str):
+async def test_a_decision_sent_through_temporal_is_ignored(fleet: Fleet, temporal: str):
     """Decisions are in the database. What a stranger sends is refused, and the run goes on."""
     async with fleet.worker():
         handle, cast, question = await waiting(fleet)

@@ -93,13 +93,13 @@ def test_a_shop_that_stores_and_says_try_again_gets_one_order(
     assert ("repeat" in [question.about for question in person.questions]) == (approvals != "never")
 
 
-def test_a_standing_approval_does_not_answer_it() -> None:
+def test_an_approval_for_the_run_does_not_send_a_repeat() -> None:
     world, person = TokenShop("token"), Approves(once=False, doubt="happened")
     run(world, Insists("person"), person, "always")
     assert world.orders == [LAMP]
 
 
-def test_where_the_form_cannot_be_read_again_it_counts_as_the_same() -> None:
+def test_an_unreadable_form_counts_as_the_same() -> None:
     world, person = TokenShop("unnamed", rereadable=False), Approves(doubt="happened")
     run(world, Insists("person"), person, "always")
     assert world.orders == [LAMP]
@@ -163,7 +163,7 @@ def test_a_probe_that_reports_absent_is_believed_once(fresh: Fresh, approvals: A
     assert asked[0].earlier[0].at < asked[0].earlier[1].at
 
 
-def test_what_a_person_says_after_that_counts() -> None:
+def test_a_finding_of_a_person_counts_more_than_the_probe() -> None:
     world, person = TokenShop("token", probe_lies=True), Approves(doubt="happened")
     run(world, Insists("probe"), person, "always")
     assert len(world.orders) == 2

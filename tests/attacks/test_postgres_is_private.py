@@ -39,7 +39,7 @@ def without_password(url: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["short", "long" * 30])
-def test_nobody_is_let_in_without_the_password_or_past_the_folder(place: Path, name: str):
+def test_other_accounts_need_the_password_and_cannot_open_the_folder(place: Path, name: str):
     """The folders above stay as closed as they were, although root's server runs as an account that cannot enter them."""
     folder = place / name / "postgres"
     folder.parent.mkdir(mode=0o700)

@@ -184,19 +184,19 @@ class SaysYes:
         return Decision(verdict="approved", by="ada")
 
 
-async def test_an_approver_that_does_not_say_so_approves_nothing_that_it_was_not_shown() -> None:
+async def test_an_approver_without_all_values_cannot_approve_abridged_values() -> None:
     world = Safe()
     result = await Agent(world=world, planner=Opens(), approver=SaysYes()).run("Open it")
     assert (result.final_reason, world.opened) == ("rejected", [])
 
 
-async def test_an_approver_that_says_so_does() -> None:
+async def test_an_approver_with_all_values_can_approve_abridged_values() -> None:
     world = Safe()
     await Agent(world=world, planner=Opens(), approver=Approves()).run("Open it")
     assert world.opened == ["door"]
 
 
-async def test_an_answer_from_elsewhere_has_to_say_so_too() -> None:
+async def test_a_later_answer_needs_all_values_as_well() -> None:
     world, posts = Safe(), Posts()
     run = Agent(world=world, planner=Opens(), approver=posts).start("Open it")
     async with asyncio.timeout(600):

@@ -46,7 +46,7 @@ def orders(folder: Path) -> list[dict[str, object]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("boundary", dying_order.BOUNDARIES)
-def test_one_order_whenever_it_dies(
+def test_one_order_at_whatever_boundary_the_process_dies(
     boundary: str,
     fault: str,
     tmp_path: Path,

@@ -55,7 +55,7 @@ async def stores(postgres: str, tmp_path: Path) -> AsyncGenerator[Stores]:
 
 
 @pytest.mark.parametrize("name", STORIES)
-async def test_every_runtime_tells_the_same_story(
+async def test_every_runtime_gives_the_same_records(
     fleet: Fleet, stores: Stores, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MIDCOURSE_SECRET_PASSWORD", "lovelace")

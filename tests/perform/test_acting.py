@@ -154,7 +154,7 @@ async def test_a_skill_that_is_gone_is_a_failure() -> None:
 
 
 @pytest.mark.parametrize(("skill", "ledgered"), [("order", True), ("nudge", True), ("fill", False), ("peek", False)])
-async def test_what_does_harm_twice_is_written_down_before_it_is_sent(skill: str, ledgered: bool) -> None:
+async def test_an_act_that_must_not_be_repeated_is_recorded_before_it_is_sent(skill: str, ledgered: bool) -> None:
     table = await bench()
     found: list[LedgerEntry | None] = []
 
@@ -208,7 +208,7 @@ async def test_another_page_is_another_consequence() -> None:
     assert shop(table).orders == []
 
 
-async def test_what_cannot_be_read_is_not_sent() -> None:
+async def test_an_act_with_an_unreadable_commit_set_is_not_sent() -> None:
     class Blind(Shop):
         def form(self, zone: Zone) -> Any:
             raise RuntimeError("the form is gone")
@@ -276,7 +276,7 @@ async def test_an_answer_that_is_no_outcome_is_unknown(nonsense: Any) -> None:
 
 
 @pytest.mark.parametrize("status", ["ok", "failed", "no_effect", "unreachable", "unknown"])
-async def test_whatever_the_world_says_only_what_is_seen_counts(status: Any) -> None:
+async def test_an_outcome_counts_only_if_it_is_observed(status: Any) -> None:
     table = await bench()
     shop(table).on_order = lambda item: Outcome(status=status, reason="rejected", detail="please try again")
     acted = await table.act(await table.make_plan(ORDER_PENS))
@@ -295,7 +295,7 @@ async def test_the_shops_own_sign_is_evidence_that_nothing_was_ordered() -> None
     assert (acted.status, acted.evidence) == ("no_effect", "absent_when")
 
 
-async def test_a_lost_world_after_the_act_is_said() -> None:
+async def test_a_world_lost_after_the_act_is_reported() -> None:
     table = await bench()
     planned = await table.make_plan(ORDER_PENS)
     shop(table).unseen = [None, Unseen(reason="world_lost")]
@@ -305,7 +305,7 @@ async def test_a_lost_world_after_the_act_is_said() -> None:
 
 
 @pytest.mark.parametrize("word", ["held", "already_finished", "repeats_failure", "not_dispatched", "stale_target"])
-async def test_a_world_cannot_speak_for_us(word: str) -> None:
+async def test_a_world_cannot_claim_that_an_act_was_not_sent(word: str) -> None:
     """These reasons mean that nothing was sent. Of what was sent no world may say so."""
     table = await bench()
     shop(table).on_call = lambda name: Outcome(status="failed", reason=word, detail="says the world")
@@ -344,7 +344,7 @@ async def test_a_failed_step_is_looked_at_anyway() -> None:
     assert acted.looked
 
 
-async def test_a_look_that_shows_nothing_is_none() -> None:
+async def test_a_look_that_shows_nothing_is_ignored() -> None:
     table = await bench()
     planned = await table.make_plan(draft("order", "nudge"))
     shop(table).unseen = [None, Unseen(reason="empty")]
@@ -393,7 +393,7 @@ async def test_an_act_takes_no_longer_than_it_may() -> None:
     assert (acted.status, acted.seen) == ("unknown", None)
 
 
-async def test_a_long_story_is_cut() -> None:
+async def test_a_long_detail_is_cut() -> None:
     table = await bench()
     shop(table).on_call = lambda name: Outcome(status="failed", reason="rejected", detail="x" * 100_000)
     acted = await table.act(await table.make_plan(draft("order", "nudge")))

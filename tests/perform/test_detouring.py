@@ -52,14 +52,14 @@ async def asked(answer: Any, **more: Any) -> tuple[TryPlanned, Bench]:
 # --- a step that only says what for
 
 
-async def test_it_is_kept_in_a_plan_and_followed_by_a_look() -> None:
+async def test_a_reach_step_is_kept_and_followed_by_a_look() -> None:
     bench = await on_the_way()
     planned = await bench.make_plan(draft(REACH, expect=HELP), draft("order", "nudge"), version=2)
     assert [(step.place, step.skill) for step in planned.steps] == [("reach", "reach"), ("replan", "")]
 
 
 @pytest.mark.parametrize("detours", [True, False])
-async def test_it_is_dropped_where_it_says_nothing_or_nobody_finds_the_way(detours: bool) -> None:
+async def test_a_reach_step_without_expectation_or_detour_planner_is_dropped(detours: bool) -> None:
     bench = await on_the_way()
     if not detours:
         bench.detour_planner = None
@@ -67,7 +67,7 @@ async def test_it_is_dropped_where_it_says_nothing_or_nobody_finds_the_way(detou
     assert [step.skill for step in planned.steps] == ["peek", ""]
 
 
-async def test_it_is_out_of_reach_until_it_holds() -> None:
+async def test_a_reach_step_is_out_of_reach_until_its_expectation_holds() -> None:
     bench = await on_the_way()
     event = await perform(bench, Act(id=300, timeout=5.0, version=1, index=0, seen="o101"))
     assert (event.status, event.reason, event.dispatched) == ("unreachable", "out_of_reach", False)
@@ -86,7 +86,7 @@ async def test_a_step_is_done_on_the_zone_where_its_target_was_found() -> None:
     assert (event.status, event.dispatched) == ("ok", True)
 
 
-async def test_nothing_is_sent_if_what_a_step_is_for_is_there() -> None:
+async def test_nothing_is_sent_if_the_expectation_holds_already() -> None:
     bench = await on_the_way()
     await bench.make_plan(draft("order", "nudge"), version=2)
     event = await perform(bench, Act(id=300, timeout=5.0, version=2, index=0, seen="o102", found=REACH))
@@ -108,7 +108,7 @@ async def test_a_try_is_stored_as_an_act_and_a_look() -> None:
     assert (plan.cause, plan.why, plan.parent) == ("detour", "1.1: a try", 1)
 
 
-async def test_whoever_plans_it_is_told_all_there_is() -> None:
+async def test_the_detour_planner_gets_the_full_context() -> None:
     heard: list[DetourContext] = []
 
     async def listen(context: DetourContext) -> TryDraft:
@@ -161,14 +161,14 @@ async def test_whoever_plans_it_is_told_all_there_is() -> None:
         (draft(REPLAN), "cannot be acted on"),
     ],
 )
-async def test_what_cannot_or_must_not_be_tried_is_refused(step: Any, why: str) -> None:
+async def test_impossible_and_irreversible_tries_are_refused(step: Any, why: str) -> None:
     event, bench = await asked(TryDraft(step=step))
     assert (event.verdict, event.step) == ("refused", None)
     assert why in event.detail
     assert await bench.store.plan("run", 2) is None
 
 
-async def test_whatever_is_no_try_is_garbage_and_what_is_late_is_transport() -> None:
+async def test_invalid_answers_are_garbage_and_late_ones_are_transport_errors() -> None:
     async def late(_context: DetourContext) -> TryDraft:
         await asyncio.sleep(3600)
         raise AssertionError
@@ -216,12 +216,12 @@ class Paid:
         return self._answer
 
 
-async def test_whether_it_is_there_is_looked_up_and_nobody_is_asked() -> None:
+async def test_a_visible_target_needs_no_judge() -> None:
     event = await judged(Paid(AssertionError("asked")), "Help")
     assert (event.found, event.closeness, event.cost) == (REACH, 10.0, Cost())
 
 
-async def test_a_judge_says_how_near_it_is_and_what_that_cost() -> None:
+async def test_the_closeness_of_a_judge_is_passed_on_with_its_cost() -> None:
     event = await judged(Paid(Closeness(value=3.5, detail="half way", cost=Cost(calls=1))))
     assert (event.closeness, event.found, event.detail, event.cost) == (3.5, "", "half way", Cost(calls=1))
 
@@ -237,19 +237,19 @@ async def test_a_judge_says_how_near_it_is_and_what_that_cost() -> None:
         (ConnectionError("no route"), "transport"),
     ],
 )
-async def test_a_judge_that_does_not_judge(answer: Any, verdict: str) -> None:
+async def test_invalid_judgements_have_a_verdict_of_their_own(answer: Any, verdict: str) -> None:
     event = await judged(Paid(answer))
     assert (event.verdict, event.found) == (verdict, "")
 
 
-async def test_a_judges_word_alone_does_not_make_it_so() -> None:
+async def test_a_judge_alone_cannot_declare_the_target_found() -> None:
     assert (await judged(JudgedBy(lambda seen: 10.0))).found == ""
 
 
 # --- the way back
 
 
-async def test_a_text_is_written_as_it_was() -> None:
+async def test_the_previous_text_is_restored() -> None:
     bench = await on_the_way()
     assert isinstance(bench.world, Shop)
     bench.world.typed = "draft"

@@ -56,7 +56,7 @@ async def test_a_look_is_charged_only_if_taken() -> None:
     assert (await check(bench, THANKED, look=True)).cost == Cost(calls=2)
 
 
-async def test_what_nobody_can_check_is_undecided() -> None:
+async def test_a_goal_that_cannot_be_checked_is_undecided() -> None:
     bench, shop = await seen()
     await bench.make_plan(draft("name", "peek"))
     assert (await check(bench, None)).verdict == "undecided"
@@ -158,7 +158,7 @@ async def test_success_without_done_when_is_not_verified() -> None:
     assert (result.success, result.verified, result.final_reason) == (True, False, "plan_complete")
 
 
-async def test_a_doubt_that_nobody_decides_is_in_the_result() -> None:
+async def test_an_undecided_doubt_is_in_the_result() -> None:
     shop = Shop()
     shop.on_order = lambda item: Outcome(status="unknown")
     shop.findings = [None]

@@ -56,7 +56,7 @@ async def the(memory: SqliteMemory) -> Lesson:
 # --- what is learned
 
 
-async def test_a_failure_is_saved_and_what_mended_it(memory: SqliteMemory) -> None:
+async def test_a_failure_is_saved_with_its_fix(memory: SqliteMemory) -> None:
     await play(memory, "r1", steps(NUDGE), steps(FILL))
     lesson = await the(memory)
     assert lesson.signature == "rejected: no space left on <name>"
@@ -66,7 +66,7 @@ async def test_a_failure_is_saved_and_what_mended_it(memory: SqliteMemory) -> No
     assert lesson.category == "RESOURCE"
 
 
-async def test_it_is_saved_while_the_run_goes_on(memory: SqliteMemory) -> None:
+async def test_a_lesson_is_saved_during_the_run(memory: SqliteMemory) -> None:
     class Looking(Scripted):
         async def plan(self, context: PlanningContext) -> PlanDraft:
             seen.append(len(await memory.lessons()))
@@ -78,7 +78,7 @@ async def test_it_is_saved_while_the_run_goes_on(memory: SqliteMemory) -> None:
     assert seen == [0, 1]
 
 
-async def test_what_came_back_counts_once_against_the_run(memory: SqliteMemory) -> None:
+async def test_a_recurring_failure_counts_once_for_each_run(memory: SqliteMemory) -> None:
     plans = (steps(draft("order", "nudge")), steps(FILL, NUDGE), steps(draft("help", "peek"), NUDGE), steps(NUDGE))
     bench = await play(memory, "r1", *plans)
     assert not (await bench.result()).success
@@ -86,7 +86,7 @@ async def test_what_came_back_counts_once_against_the_run(memory: SqliteMemory) 
     assert (lesson.track.mended, lesson.track.unmended, lesson.fix.text) == (0, 1, "")
 
 
-async def test_what_is_our_own_fault_is_not_saved(memory: SqliteMemory) -> None:
+async def test_internal_errors_are_not_saved(memory: SqliteMemory) -> None:
     await play(memory, "r1", steps(draft("name", "fill", text="x")), world=Shop())
     assert await memory.lessons() == ()
 
@@ -111,7 +111,7 @@ async def test_the_numbers_come_with_the_failure(memory: SqliteMemory) -> None:
     assert known == [Track(lesson=key, mended=1, lot=learning.sample_fraction("r2", key))]
 
 
-async def test_the_planner_is_told_what_mended_it(memory: SqliteMemory) -> None:
+async def test_the_planner_gets_the_fix(memory: SqliteMemory) -> None:
     await play(memory, "r1", steps(NUDGE), steps(FILL))
     bench = await play(memory, "r2", steps(NUDGE), steps(FILL))
     first, second = told(bench)
@@ -120,7 +120,7 @@ async def test_the_planner_is_told_what_mended_it(memory: SqliteMemory) -> None:
     assert (recalled.alike, recalled.lesson.fix) == (1.0, Untrusted(text="fill field 'Name' (text=Ada)"))
 
 
-async def test_what_no_plan_ever_mended_stops_the_sixth_run(memory: SqliteMemory) -> None:
+async def test_a_failure_that_no_plan_ever_fixed_stops_the_sixth_run(memory: SqliteMemory) -> None:
     stuck = (steps(NUDGE), steps(FILL, NUDGE), steps(NUDGE))
     for number in range(5):
         bench = await play(memory, f"r{number}", *stuck)
@@ -133,7 +133,7 @@ async def test_what_no_plan_ever_mended_stops_the_sixth_run(memory: SqliteMemory
 
 
 @pytest.mark.slow
-async def test_a_healed_cause_is_noticed_by_those_who_try_all_the_same(memory: SqliteMemory) -> None:
+async def test_a_cause_that_is_gone_is_noticed_by_the_share_of_runs_that_try(memory: SqliteMemory) -> None:
     stuck, well = (steps(NUDGE), steps(FILL, NUDGE), steps(NUDGE)), (steps(NUDGE), steps(FILL))
     for number in range(5):
         await play(memory, f"r{number}", *stuck)
@@ -162,7 +162,7 @@ class Points:
         return Embedding(model="m", values=(1.0, 0.0) if near else (0.0, 1.0))
 
 
-async def test_what_sounds_alike_is_recalled_where_nothing_is_the_same(memory: SqliteMemory) -> None:
+async def test_similar_failures_are_recalled_if_none_is_equal(memory: SqliteMemory) -> None:
     points = Points()
     await play(memory, "r1", steps(NUDGE), steps(FILL), embedder=points)
     bench = await play(memory, "r2", steps(NUDGE), steps(FILL), world=full("the disk is full"), embedder=points)
@@ -182,7 +182,7 @@ async def test_without_an_embedder_failures_are_compared_by_their_text(memory: S
     assert bench.planner.contexts[1].recovery.similar == ()  # type: ignore[attr-defined]
 
 
-async def test_what_only_sounds_alike_never_stops_a_run(memory: SqliteMemory) -> None:
+async def test_similar_failures_never_stop_a_run(memory: SqliteMemory) -> None:
     stuck = (steps(NUDGE), steps(FILL, NUDGE), steps(NUDGE))
     for number in range(6):
         await play(memory, f"r{number}", *stuck, embedder=Points())
@@ -209,7 +209,7 @@ class Broken:
 
 
 @pytest.mark.parametrize("trouble", [ConnectionError("away"), None])
-async def test_a_memory_that_is_away_is_done_without(
+async def test_a_run_works_without_an_unreachable_memory(
     trouble: Exception | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(learning, "PATIENCE", 0.01)
@@ -217,7 +217,7 @@ async def test_a_memory_that_is_away_is_done_without(
     assert (await bench.result()).final_reason == "plan_complete"
 
 
-async def test_an_embedder_that_is_away_is_done_without(memory: SqliteMemory) -> None:
+async def test_a_run_works_without_an_unreachable_embedder(memory: SqliteMemory) -> None:
     bench = await play(memory, "r1", steps(NUDGE), steps(FILL), embedder=Broken(ConnectionError("away")))
     assert (await bench.result()).final_reason == "plan_complete"
     assert (await the(memory)).fix.text

@@ -59,7 +59,7 @@ async def test_a_world_that_cannot_be_told_is_not_open() -> None:
 
 
 @pytest.mark.parametrize("trouble", ["raises", "hangs", "cannot be"])
-async def test_a_world_that_does_not_open_is_said(trouble: str) -> None:
+async def test_a_world_that_does_not_open_is_reported(trouble: str) -> None:
     class Closed(Shop):
         async def open(self) -> str:
             if trouble == "hangs":
@@ -73,7 +73,7 @@ async def test_a_world_that_does_not_open_is_said(trouble: str) -> None:
     assert (event.opened, event.invalid) == (False, trouble == "cannot be")
 
 
-async def test_a_world_that_opens_at_the_second_try_is_worked_in() -> None:
+async def test_a_world_that_opens_at_the_second_try_is_used() -> None:
     class Sluggish(Shop):
         tries = 0
 

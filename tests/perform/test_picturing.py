@@ -68,7 +68,7 @@ async def screenshots(world: BaseWorld, blobs: MemoryBlobs) -> set[str]:
     return {look.screenshot for look in looks if look is not None}
 
 
-async def test_it_is_stored_with_the_run_that_saw_it():
+async def test_a_picture_is_stored_with_its_run():
     blobs = MemoryBlobs()
     (digest,) = await screenshots(Poster(), blobs)
     assert await blobs.read("r1", digest) == Blob(data=PICTURE, media_type="image/png", width=64, height=48)
@@ -84,17 +84,17 @@ async def test_without_the_picture_that_was_named_the_observation_names_none(ans
     assert blobs._kept == {}
 
 
-async def test_a_world_that_delivers_none_has_none():
+async def test_a_world_without_pictures_is_observed_without():
     assert await screenshots(Mute(), MemoryBlobs()) == {""}
 
 
-async def test_a_place_that_is_full_does_not_stop_a_run(caplog: pytest.LogCaptureFixture):
+async def test_a_full_blob_store_does_not_stop_a_run(caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.WARNING):
         assert await screenshots(Poster(), Full()) == {""}
     assert "No space left on device" in caplog.text
 
 
-async def test_a_place_that_does_not_answer_takes_only_the_time_of_the_look():
+async def test_a_blob_store_that_hangs_takes_only_the_time_of_the_look():
     clock, store, task = FakeClock(patience=None), MemoryStore(), Task(goal="Open the door")
 
     class Slow(Poster):

@@ -57,7 +57,7 @@ async def hang() -> None:
 # --- what it is told
 
 
-async def test_no_planner_is_told_a_secret_that_somebody_wrote_down() -> None:
+async def test_the_planner_gets_no_secret_written_in_task_or_guidance() -> None:
     task = Task(goal="Sign in with hunter2", inputs=(("note", "it is hunter2"),), secrets=("pin",))
     bench = await prepare_bench(task=task, vault=Safe(pin="hunter2"))
     planner = Scripted(steps(ORDER_PENS))
@@ -131,7 +131,7 @@ async def test_the_planner_is_told_what_may_have_happened_and_what_a_person_says
     assert [step.skill for step in undone.attempts] == ["order"]
 
 
-async def test_a_persons_word_is_about_one_try() -> None:
+async def test_a_finding_of_a_person_is_about_one_try() -> None:
     """The first try did not happen, a person said; of the second nobody has said anything yet."""
     bench = await prepare_bench()
     assert isinstance(bench.world, Shop)
@@ -232,14 +232,14 @@ async def test_a_planner_that_raises_is_paid_for_unless_it_is_away(error: Except
     ],
     ids=str,
 )
-async def test_nonsense_is_garbage(nonsense: Any) -> None:
+async def test_an_invalid_answer_is_garbage(nonsense: Any) -> None:
     bench = await prepare_bench()
     event = await ask(bench, Answering(nonsense))
     assert (event.verdict, event.cost) == ("garbage", Cost(calls=1))
 
 
 @pytest.mark.slow
-async def test_no_nonsense_gets_through() -> None:
+async def test_no_generated_garbage_is_accepted() -> None:
     bench = await prepare_bench()
     for seed in range(40):
         planner = Garbage(seed)

@@ -77,7 +77,7 @@ async def test_without_a_fix_it_is_the_one_of_the_rules() -> None:
     assert event.reflection.fix == explain_failure(FAILURE).fix
 
 
-async def test_however_much_is_said_a_run_stays_small() -> None:
+async def test_a_long_explanation_is_cut() -> None:
     many, long = ("x" * 9000,) * 100, "y" * 9000
     analysis = replace(REFLECTION.analysis, root_cause=long, contributing_factors=many)
     event = await explained(
@@ -108,12 +108,12 @@ BAD_SEVERITY = replace(REFLECTION, analysis=replace(REFLECTION.analysis, severit
     ],
     ids=["text", "nothing", "raises", "no route", "empty", "no cause", "bad severity", "unsure"],
 )
-async def test_whatever_is_no_explanation_is_none(answer: Any, verdict: str) -> None:
+async def test_an_invalid_explanation_is_ignored(answer: Any, verdict: str) -> None:
     event = await explained(Says(answer))
     assert (event.verdict, event.reflection) == (verdict, None)
 
 
-async def test_who_is_late_is_not_waited_for_and_may_have_been_paid() -> None:
+async def test_a_late_reflector_is_not_waited_for_but_charged() -> None:
     event = await explained(Slow(), timeout=0.02)
     assert (event.verdict, event.reflection, event.cost) == ("transport", None, ONE_CALL)
 
@@ -149,12 +149,12 @@ async def learned(reflector: Any, path: Path) -> Lesson:
     return lesson
 
 
-async def test_the_cause_that_somebody_found_is_in_the_lesson_and_stays_untrusted(tmp_path: Path) -> None:
+async def test_the_explained_cause_is_in_the_lesson_as_untrusted(tmp_path: Path) -> None:
     lesson = await learned(ScriptedReflector(WHY), tmp_path)
     assert lesson.root_cause == Untrusted(text=WHY)
 
 
-async def test_what_the_rules_say_is_kept_as_theirs(tmp_path: Path) -> None:
+async def test_the_explanation_of_the_rules_is_kept_as_theirs(tmp_path: Path) -> None:
     lesson = await learned(ScriptedReflector(), tmp_path)
     assert lesson.root_cause.text.startswith("nudge on 'Order'")
     assert (lesson.cause_by, lesson.explained) == ("rules", "")

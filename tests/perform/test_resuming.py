@@ -64,13 +64,13 @@ async def killed_at_act(**ledger: Any) -> Bench:
     return bench
 
 
-async def test_killed_before_it_was_sent_it_is_sent_now() -> None:
+async def test_an_act_killed_before_it_was_sent_is_sent_on_resume() -> None:
     bench = await killed_at_act()
     assert (await resumed(bench)).final_reason == "plan_complete"
     assert shop(bench).orders == ["pens"]
 
 
-async def test_killed_after_it_was_sent_it_is_looked_into() -> None:
+async def test_an_act_killed_after_it_was_sent_is_verified() -> None:
     bench = await killed_at_act(dispatched_at=1.0)
     shop(bench).orders.append("pens")
     result = await resumed(bench)
@@ -78,7 +78,7 @@ async def test_killed_after_it_was_sent_it_is_looked_into() -> None:
     assert shop(bench).orders == ["pens"]
 
 
-async def test_killed_after_it_was_sent_and_it_is_not_there_it_is_sent_again() -> None:
+async def test_an_act_killed_after_it_was_sent_and_verified_as_absent_is_sent_again() -> None:
     bench = await killed_at_act(dispatched_at=1.0)
     result = await resumed(bench)
     assert result.final_reason == "plan_complete"
@@ -86,14 +86,14 @@ async def test_killed_after_it_was_sent_and_it_is_not_there_it_is_sent_again() -
     assert result.executions == 2
 
 
-async def test_an_outcome_that_was_written_down_is_believed() -> None:
+async def test_a_recorded_outcome_is_used() -> None:
     bench = await killed_at_act(dispatched_at=1.0, outcome=Outcome(status="ok", evidence="expectation"))
     result = await resumed(bench)
     assert result.final_reason == "plan_complete"
     assert shop(bench).orders == []
 
 
-async def test_a_step_that_was_turned_down_was_not_sent() -> None:
+async def test_a_rejected_step_counts_as_not_sent() -> None:
     bench = await killed_at_act(outcome=Outcome(status="failed", reason="bad_arguments", detail="no"))
     await resumed(bench)
     first = answers(bench, Acted)[0]
@@ -176,7 +176,7 @@ async def test_a_session_that_is_gone_makes_a_new_plan() -> None:
     assert shop(bench).orders == ["pens"]
 
 
-async def test_opening_goes_on_where_it_was() -> None:
+async def test_opening_the_world_is_resumed() -> None:
     bench = Bench()
     await dies_before(bench, OpenWorld)
     assert (await resumed(bench)).final_reason == "plan_complete"

@@ -154,7 +154,7 @@ class Office:
 
 @pytest.mark.parametrize("literal", [True, False])
 @pytest.mark.parametrize("final", [True, False])
-async def test_a_second_run_asks_nobody_and_sends_its_own_inputs(literal: bool, final: bool):
+async def test_a_second_run_needs_no_planner_and_sends_its_own_inputs(literal: bool, final: bool):
     office = Office(clerk=Clerk(literal=literal, final=final))
     first = await office.run(ADA)
     assert (first.final_reason, first.reused, first.planner_calls) == ("goal_reached", 0, 1 if final else 2)
@@ -183,7 +183,7 @@ async def test_it_is_counted_how_often_it_served():
     assert {segment.worked for segment in await office.kept.all()} == {3}
 
 
-async def test_a_person_is_asked_as_ever():
+async def test_approvals_are_asked_for_as_usual():
     office = Office()
     await office.run(ADA)
     refused = await office.run(EVE, approver=Rejects())
@@ -194,7 +194,7 @@ async def test_a_person_is_asked_as_ever():
     assert asked.questions[0].consequences[0].commit.values == (("customer", "C-0002"), ("subject", "Chair squeaks"))
 
 
-async def test_off_nothing_is_kept_and_nothing_reused():
+async def test_with_reuse_off_nothing_is_kept_or_reused():
     office = Office()
     await office.run(ADA, reuse="off")
     assert await office.kept.all() == ()
@@ -206,7 +206,7 @@ async def test_off_nothing_is_kept_and_nothing_reused():
 # --- what is kept
 
 
-async def test_a_run_that_nobody_verified_teaches_nothing():
+async def test_an_unverified_run_keeps_no_segments():
     office = Office(clerk=Clerk(final=True))
     result = await office.run(ADA, done_when=None)
     assert (result.success, result.verified) == (True, False)
@@ -229,7 +229,7 @@ async def test_a_segment_with_an_argument_of_its_own_is_not_kept():
     assert [segment.title for segment in await office.kept.all()] == ["Thank you"]
 
 
-async def test_a_run_that_was_guided_teaches_nothing():
+async def test_a_run_with_guidance_keeps_no_segments():
     office = Office()
     clerk, guided = office.clerk, asyncio.Event()
 
@@ -256,14 +256,14 @@ async def test_a_run_that_was_guided_teaches_nothing():
     assert await office.kept.all() == ()
 
 
-async def test_what_was_only_found_out_otherwise_is_not_kept():
+async def test_a_segment_whose_expectation_was_not_met_is_not_kept():
     """It worked, but not as it was expected to: the next run would have to find out again."""
     office = Office()
     assert (await office.run(ADA, Desk(ends="Sent"))).verified
     assert [segment.title for segment in await office.kept.all()] == ["Sent"]
 
 
-async def test_what_was_tried_out_on_a_detour_is_not_kept():
+async def test_steps_of_a_detour_are_not_kept():
     office = Office()
     result = await office.run(ADA)
     (plan,) = await office.plans(result)
@@ -289,7 +289,7 @@ async def test_another_task_is_planned(changed: dict[str, Any]):
     assert (result.reused, result.planner_calls) == (0, 2)
 
 
-async def test_a_changed_page_heals_by_planning():
+async def test_a_changed_page_is_planned_by_the_planner():
     office = Office()
     await office.run(ADA)
     result = await office.run(EVE, Desk(news="The desk is closed tomorrow"))
@@ -316,7 +316,7 @@ async def test_the_same_screen_before_and_after_are_two_situations():
     assert office.world.stored == [{"customer": "C-0002", "subject": "Chair squeaks"}]
 
 
-async def test_what_a_page_shows_before_it_was_told_is_its_own():
+async def test_values_that_a_page_shows_by_itself_do_not_prevent_reuse():
     office = Office()
     await office.run(ADA, Desk(news="Known customers: C-4711, C-0002"))
     result = await office.run(EVE, Desk(news="Known customers: C-4711, C-0002"))
@@ -370,7 +370,7 @@ async def test_it_is_offered_at_the_start_and_at_every_transition(taught: Office
         {"beyond": True},
     ],
 )
-async def test_where_somebody_has_to_think_the_planner_is_asked(taught: Office, more: dict[str, Any]):
+async def test_the_planner_is_asked_in_situations_that_need_it(taught: Office, more: dict[str, Any]):
     assert await asked(taught, **more)
 
 
@@ -397,13 +397,13 @@ async def test_it_is_offered_once_in_a_run(taught: Office):
     assert not await asked(taught, before=written())
 
 
-async def test_what_has_failed_in_the_run_is_not_offered(taught: Office):
+async def test_a_segment_that_failed_in_the_run_is_not_offered(taught: Office):
     entry = LedgerEntry(command=7, version=1, index=0, call="", outcome=Outcome(status="failed", reason="deaf"))
     assert await asked(taught, before=written(), entry=entry)
     assert not await asked(taught, before=written(), entry=replace(entry, outcome=Outcome()))
 
 
-async def test_what_was_refused_is_dropped(taught: Office):
+async def test_a_refused_segment_is_dropped(taught: Office):
     form = await form_of(taught)
     assert await asked(taught, before=written(form), version=1, refused="it is finished already")
     assert form not in await taught.kept.all()
@@ -412,7 +412,7 @@ async def test_what_was_refused_is_dropped(taught: Office):
 # --- what fails is dropped
 
 
-async def test_what_fails_is_dropped_at_once_and_planned():
+async def test_a_failed_segment_is_dropped_at_once_and_planned_instead():
     office = Office()
     await office.run(ADA)
     result = await office.run(EVE, Desk(deaf=1), max_step_retries="0")
@@ -422,7 +422,7 @@ async def test_what_fails_is_dropped_at_once_and_planned():
     assert [plan.reused is not None for plan in await office.plans(result)] == [True, False]
 
 
-async def test_it_is_gone_from_the_first_failure_on_whatever_becomes_of_the_run():
+async def test_a_segment_is_dropped_at_its_first_failure_however_the_run_ends():
     office = Office()
     await office.run(ADA)
     broken = Desk(deaf=99)
@@ -432,7 +432,7 @@ async def test_it_is_gone_from_the_first_failure_on_whatever_becomes_of_the_run(
     assert (await office.run(EVE)).planner_calls == 1
 
 
-async def test_done_that_is_not_is_dropped_and_planned():
+async def test_a_wrong_done_is_dropped_and_planned_instead():
     office = Office()
     await office.run(ADA)
     done = next(one for one in await office.kept.all() if not one.steps)
@@ -444,7 +444,7 @@ async def test_done_that_is_not_is_dropped_and_planned():
     assert "wrong" not in {segment.id for segment in await office.kept.all()}
 
 
-async def test_one_situation_with_two_answers_has_none():
+async def test_a_situation_with_two_different_plans_is_not_reused():
     """The same screen twice in a run, and each time something else was done: nothing tells which."""
 
     class Fickle(Clerk):
@@ -479,7 +479,7 @@ class Broken(MemoryPlanCache):
 
 
 @pytest.mark.parametrize("trouble", [ConnectionError("it is away"), TimeoutError(), ValueError("it is no segment")])
-async def test_what_cannot_be_reached_or_read_is_planned(trouble: Exception):
+async def test_without_a_readable_plan_cache_the_planner_is_asked(trouble: Exception):
     office = Office(kept=Broken(trouble))
     result = await office.run(ADA)
     assert (result.verified, result.planner_calls) == (True, 2)

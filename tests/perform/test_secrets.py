@@ -148,7 +148,7 @@ THOUGHTS = {
 
 
 @pytest.mark.parametrize("about", THOUGHTS)
-async def test_nobody_who_thinks_is_told_a_secret_that_somebody_wrote_down(about: str) -> None:
+async def test_no_model_gets_a_secret_written_in_the_task(about: str) -> None:
     task = Task(goal=f"Sign in with {SECRET}", inputs=(("note", SECRET),), secrets=("password",))
     somebody = Eavesdropper()
     bench = Bench(task=task, vault=Safe(password=SECRET), detour_planner=cast(Any, somebody))

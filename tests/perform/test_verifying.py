@@ -92,14 +92,14 @@ async def test_a_barred_command_cannot_act_late() -> None:
     assert acted.status == "unknown"
 
 
-async def test_what_the_ledger_never_saw_was_not_sent() -> None:
+async def test_an_act_without_a_ledger_entry_was_not_sent() -> None:
     bench = Bench()
     await bench.prepare()
     verified = await bench.verify(await bench.make_plan(ORDER_PENS))
     assert (verified.verdict, verified.evidence) == ("did_not_happen", "not_dispatched")
 
 
-async def test_what_the_ledger_never_saw_may_still_be_sent_by_whoever_cannot_be_barred() -> None:
+async def test_an_act_without_a_ledger_entry_may_still_be_sent_where_it_cannot_be_barred() -> None:
     class Deaf(Shop):
         async def bar(self, command: int) -> None:
             raise RuntimeError("who are you?")
@@ -111,7 +111,7 @@ async def test_what_the_ledger_never_saw_may_still_be_sent_by_whoever_cannot_be_
     assert "who are you?" in verified.detail
 
 
-async def test_a_harmless_step_that_the_ledger_never_saw_is_undecided() -> None:
+async def test_a_harmless_step_without_a_ledger_entry_is_undecided() -> None:
     bench = Bench()
     await bench.prepare()
     verified = await bench.verify(await bench.make_plan(draft("name", "fill", text="x")))
@@ -183,7 +183,7 @@ async def test_without_a_probe_the_screen_has_to_decide() -> None:
     assert "no probe" in verified.detail
 
 
-async def test_a_lost_world_is_said() -> None:
+async def test_a_lost_world_is_reported() -> None:
     bench, planned, shop = await in_doubt(placed=True)
     shop.unseen = [Unseen(reason="world_lost", detail="gone")]
     verified = await bench.verify(planned)
@@ -193,7 +193,7 @@ async def test_a_lost_world_is_said() -> None:
 # --- a world that cannot fence
 
 
-async def test_where_nobody_can_be_kept_out_absence_counts_for_an_answered_act() -> None:
+async def test_without_a_fence_absence_counts_for_an_answered_act() -> None:
     shop = Shop(fences=False)
     bench, planned, _ = await in_doubt(shop, placed=False)
     bench.clock.advance(9.0)
@@ -204,9 +204,7 @@ async def test_where_nobody_can_be_kept_out_absence_counts_for_an_answered_act()
 
 @pytest.mark.parametrize("how", ["times out", "raises", "crashed"])
 @pytest.mark.parametrize("sign", [True, False])
-async def test_where_nobody_can_be_kept_out_absence_says_nothing_of_an_act_that_never_answered(
-    how: str, sign: bool
-) -> None:
+async def test_without_a_fence_absence_does_not_count_for_an_unanswered_act(how: str, sign: bool) -> None:
     """It may still be under way: the shop takes its time, and the order comes a minute later."""
     shop = Shop(fences=False)
     bench = Bench(world=shop)
@@ -281,7 +279,7 @@ async def test_nothing_in_a_verification_is_waited_for_without_end() -> None:
         assert verified.verdict in ("undecided", "too_early")
 
 
-async def test_what_was_found_out_once_stays_found_out() -> None:
+async def test_a_recorded_verdict_is_final() -> None:
     """The process died between writing the verdict down and telling it; by now the page is another one."""
     bench, planned, shop = await in_doubt(placed=True)
     assert (await bench.verify(planned)).verdict == "happened"

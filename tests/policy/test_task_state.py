@@ -51,5 +51,5 @@ def test_a_plan_without_critical_steps_is_approved_by_itself() -> None:
         ("ended", "rejected", "FAILED"),
     ],
 )
-def test_in_each_phase(phase: Any, final_reason: Any, state: str) -> None:
+def test_every_phase_has_a_task_state(phase: Any, final_reason: Any, state: str) -> None:
     assert state_in_phase(phase, final_reason) == state

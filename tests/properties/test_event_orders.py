@@ -123,7 +123,7 @@ def test_nothing_irreversible_is_done_twice_or_believed_without_evidence(data: b
 
 
 @given(BYTES)
-def test_nothing_irreversible_is_done_twice_where_nobody_is_asked(data: bytes) -> None:
+def test_nothing_irreversible_is_done_twice_without_approvals(data: bytes) -> None:
     play(data, Deeds().check, approvals="never", max_wall_seconds=3600.0, max_calls=100)
 
 
@@ -364,7 +364,7 @@ def has_to_be_asked_about(step: PlannedStep) -> bool:
 
 
 @given(BYTES)
-def test_nothing_irreversible_is_done_without_a_persons_word_for_exactly_that(data: bytes) -> None:
+def test_nothing_irreversible_is_done_without_approval_of_exactly_that(data: bytes) -> None:
     play(data, Permits().check, approvals="always", max_wall_seconds=3600.0)
 
 

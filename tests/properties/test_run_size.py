@@ -94,12 +94,12 @@ def test_a_run_of_5000_steps_is_at_most_64_kb() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("once", [True, False])
-def test_and_so_it_is_with_a_person_asked_about_each_of_a_thousand(once: bool) -> None:
+def test_a_run_with_a_thousand_questions_is_at_most_64_kb(once: bool) -> None:
     Sizes().go(once=once)
 
 
 @pytest.mark.slow
-def test_and_so_it_is_with_failures_and_advice() -> None:
+def test_a_run_with_failures_and_advice_is_at_most_64_kb() -> None:
     Sizes().go(trouble=True)
 
 

@@ -158,7 +158,7 @@ async def _check_all(story: SimulatedRun, result: Result) -> None:
 
 
 @given(SEEDS)
-def test_a_wanderer_keeps_every_promise(seed: int) -> None:
+def test_random_runs_keep_every_promise(seed: int) -> None:
     """Promises 1 to 7 and 10, with an approver, under random limits, also in worlds without faults."""
     chance = Random(seed)
     story = SimulatedRun(
@@ -190,7 +190,7 @@ def make_narrow_limits(chance: Random) -> Limits:
 
 
 @given(SEEDS)
-def test_a_wanderer_whom_nobody_watches_keeps_every_promise(seed: int) -> None:
+def test_random_runs_without_approvals_keep_every_promise(seed: int) -> None:
     """In a world that can bar late acts, and in one that cannot."""
     fences = seed % 3 != 0
     story = SimulatedRun(seed=seed, limits=UNWATCHED, fences=fences)
@@ -256,7 +256,7 @@ def test_a_run_goes_on_from_any_turn(seed: int, turn: int) -> None:
 
 
 @pytest.mark.slow
-def test_stories_are_worth_telling() -> None:
+def test_random_runs_cover_many_kinds_of_events() -> None:
     """The random runs above contain orders, doubts, questions and many kinds of ends."""
     ends: Counter[str] = Counter()
     seen: Counter[str] = Counter()
@@ -275,7 +275,7 @@ def test_stories_are_worth_telling() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_same_seed_tells_the_same_story(seed: int) -> None:
+def test_the_same_seed_gives_the_same_run(seed: int) -> None:
     first, second = SimulatedRun(seed=seed), SimulatedRun(seed=seed)
     assert first.run() == second.run()
     assert first.world.effects == second.world.effects

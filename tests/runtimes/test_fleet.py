@@ -109,7 +109,7 @@ async def test_a_worker_that_is_told_to_stop_brings_its_act_to_an_end(fleet: Fle
     assert len(effects(cast)) == 1
 
 
-async def test_an_act_that_outlasts_the_shutdown_is_found_out_about(fleet: Fleet) -> None:
+async def test_an_act_that_outlasts_the_shutdown_is_verified(fleet: Fleet) -> None:
     cast = order()
     slow = Slow(cast.world)
     async with fleet.worker(shutdown_seconds=0.1):
@@ -124,7 +124,7 @@ async def test_an_act_that_outlasts_the_shutdown_is_found_out_about(fleet: Fleet
 # --- sealed
 
 
-async def test_nothing_of_a_sealed_run_can_be_read_in_the_engine(fleet: Fleet, temporal: str) -> None:
+async def test_temporal_stores_no_readable_content_of_a_sealed_run(fleet: Fleet, temporal: str) -> None:
     fleet.client = await connect(temporal, keys=[Key(id="2026", secret=b"k" * 32)])
     cast, person = asking(order())
     async with fleet.worker():
@@ -145,7 +145,7 @@ async def test_nothing_of_a_sealed_run_can_be_read_in_the_engine(fleet: Fleet, t
 # --- finding
 
 
-async def test_runs_are_found_by_how_they_stand(fleet: Fleet) -> None:
+async def test_runs_are_found_by_their_status(fleet: Fleet) -> None:
     cast, _ = asking(order())
     async with fleet.worker():
         done = await fleet.begin(order(), "done")

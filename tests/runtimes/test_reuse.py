@@ -29,7 +29,7 @@ def invoice(store: PostgresStore, inputs: Pairs = ()) -> Cast:
     return Cast(world=world, planner=planner_for(job.file.planner), task=job.task, vault=vault, segments=store.segments)
 
 
-async def test_a_second_run_asks_nobody_and_books_its_own_invoice(fleet: Fleet):
+async def test_a_second_run_needs_no_planner_and_books_its_own_invoice(fleet: Fleet):
     store = fleet.store
     assert isinstance(store, PostgresStore)
     first, second = invoice(store), invoice(store, OTHER)

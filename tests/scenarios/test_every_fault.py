@@ -112,7 +112,7 @@ def check(flow: Flow, stage: Stage, played: Played) -> None:
 
 
 @pytest.mark.parametrize("name", FLOWS)
-async def test_without_a_fault(name: str) -> None:
+async def test_every_flow_succeeds_without_a_fault(name: str) -> None:
     flow = FLOWS[name]
     stage = flow.make()
     played = await stage.play()
@@ -126,7 +126,7 @@ async def test_without_a_fault(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FAULT_KINDS)
 @pytest.mark.parametrize("name", FLOWS)
-async def test_with_one(name: str, kind: FaultKind) -> None:
+async def test_one_fault_at_any_place_never_repeats_an_effect(name: str, kind: FaultKind) -> None:
     flow = FLOWS[name]
     if not flow.can_have(kind):
         with pytest.raises(SkillInvalid, match="nothing in"):
@@ -153,7 +153,7 @@ def test_every_fault_has_a_world() -> None:
 
 @pytest.mark.parametrize("kind", ["stored_but_error", "stored_late", "done_but_timeout", "error_not_stored"])
 @pytest.mark.parametrize("name", [name for name, flow in FLOWS.items() if flow.irreversible])
-async def test_with_one_that_does_not_end(name: str, kind: FaultKind) -> None:
+async def test_a_lasting_fault_never_repeats_an_effect(name: str, kind: FaultKind) -> None:
     """The same trouble every single time: nothing is ever sent twice."""
     flow = FLOWS[name]
     stage = flow.make(faults=(Fault(kind=kind, times=1000, seconds=0.9),))
@@ -163,7 +163,7 @@ async def test_with_one_that_does_not_end(name: str, kind: FaultKind) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("name", FLOWS)
-async def test_with_whatever_comes(name: str, profile: str) -> None:
+async def test_random_faults_never_repeat_an_effect_and_most_runs_succeed(name: str, profile: str) -> None:
     flow, verified = FLOWS[name], 0
     seeds = range(5000, 5010)
     for seed in seeds:

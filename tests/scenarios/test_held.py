@@ -98,7 +98,7 @@ async def test_the_person_sees_the_request_and_then_it_is_sent_without_a_second_
     )
 
 
-async def test_a_button_that_is_called_otherwise_once_it_was_clicked_is_the_one_that_was_agreed_to() -> None:
+async def test_a_button_renamed_by_the_click_is_still_the_approved_one() -> None:
     world, person = Page(renamed=True), Approves()
     assert (await played(world, person)).result.success
     assert (world.clicks, world.sent, len(person.questions)) == (1, ["order=pens"], 1)
@@ -110,7 +110,7 @@ async def test_rejected_nothing_is_sent() -> None:
     assert (world.clicks, world.sent) == (1, [])
 
 
-async def test_what_keeps_changing_is_never_sent() -> None:
+async def test_a_request_that_keeps_changing_is_never_sent() -> None:
     world, person = Page(changes=True), Approves()
     assert not (await played(world, person)).result.success
     assert world.sent == []
@@ -131,7 +131,7 @@ async def test_the_same_order_is_not_sent_by_a_second_click() -> None:
     assert not result.success
 
 
-async def test_what_did_not_happen_is_clicked_and_shown_again() -> None:
+async def test_an_order_that_did_not_happen_is_clicked_and_shown_again() -> None:
     """Nothing waits any more by then: only another click can tell what would be sent."""
     yes, no = Decision(verdict="approved"), Decision(verdict="did_not_happen")
     world, person = Page(answer=Outcome()), Answers(yes, no, yes, Decision(verdict="stop"))

@@ -113,7 +113,7 @@ async def test_a_page_that_loads_too_long_is_an_honest_failure(skill: str) -> No
 
 
 @pytest.mark.parametrize("skill", ["fill", "place_order"])
-async def test_who_waits_for_a_page_that_loads_goes_on_where_it_was(skill: str) -> None:
+async def test_waiting_for_a_loading_page_continues_the_plan(skill: str) -> None:
     stage = example("order", faults=[Fault(kind="slow_load", skill=skill, seconds=5.0)])
     played = await stage.play()
     assert played.ended == (True, True, "goal_reached")
@@ -241,7 +241,7 @@ async def test_stop_leaves_it_to_the_person(kind: StoreKind) -> None:
     assert [step.doubtful for step in played.result.completed if step.says == PRESSED] == [True]
 
 
-async def test_nobody_answers() -> None:
+async def test_an_unanswered_doubt_ends_the_run_as_needs_human() -> None:
     """An hour later it is still not known, and nothing was sent in the meantime."""
     stage = example("order", faults=[Fault(kind="stored_but_error")], rules=without_probe, approver=Posts())
     played = await stage.play()

@@ -120,7 +120,7 @@ async def test_it_is_judged_by_the_screen_without_a_model_too() -> None:
     assert [outline.current for outline in outlines(played) if outline] == [1, 3, 3, 4]
 
 
-async def test_it_is_a_suggestion_and_binds_nobody() -> None:
+async def test_an_outline_is_not_binding() -> None:
     elsewhere = ("Explore the history", "Find the printer", "Locate the moon")
     played = await bookmarks(outliner=ScriptedOutlines(elsewhere), progress_judge=ScriptedProgress(1)).play()
     assert played.ended == (True, False, "plan_complete")
@@ -228,7 +228,7 @@ async def test_it_is_drawn_once_and_judged_before_each_later_plan_within_the_bud
 
 
 @pytest.mark.parametrize("calls", [4, 5])
-async def test_it_never_costs_a_plan(calls: int) -> None:
+async def test_an_outline_never_prevents_a_plan(calls: int) -> None:
     """With just enough for the plans, the outline is what is left out."""
     played = await bookmarks(settings={"outline": "on", "max_calls": calls}).play()
     if calls == 5:

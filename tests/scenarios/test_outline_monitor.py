@@ -46,7 +46,7 @@ def reviews(played: Played) -> int:
 # --- without a model
 
 
-async def test_who_goes_round_is_told_before_it_is_too_late() -> None:
+async def test_a_looping_planner_is_advised_in_time() -> None:
     alone = await circling(settings={"monitor": "off", "max_calls": 60}).play()
     assert alone.ended == (False, False, "replan_no_change")
     watched = await circling().play()
@@ -60,7 +60,7 @@ async def test_who_goes_round_is_told_before_it_is_too_late() -> None:
     )
 
 
-async def test_it_is_silent_while_a_run_gets_on_and_changes_nothing() -> None:
+async def test_the_monitor_is_silent_while_a_run_progresses_and_changes_nothing() -> None:
     watched = await bookmarks(settings={"outline": "on", "monitor": "path"}).play()
     alone = await bookmarks().play()
     assert advice(watched) == [None] * 4
@@ -126,7 +126,7 @@ class Stubborn(Circling):
         return await super().plan(replace(context, advice=None))
 
 
-async def test_who_insists_in_the_face_of_a_monitor_goes_on_as_without_one() -> None:
+async def test_a_planner_that_ignores_the_monitor_continues_as_without_one() -> None:
     alone = await circling(planner=Stubborn(), settings={"max_calls": 60}).play()
     for monitor in (None, Objecting()):
         watched = await circling(planner=Stubborn(), monitor=monitor, settings=PROPOSALS).play()
@@ -189,7 +189,7 @@ class Broken:
         return "nonsense"  # pyright: ignore[reportReturnType]
 
 
-async def test_one_that_does_not_work_is_no_harm() -> None:
+async def test_a_broken_monitor_does_no_harm() -> None:
     for how, watched in product(("raises", "talks nonsense"), ("path", "proposals")):
         played = await bookmarks(outliner=None, monitor=Broken(how), settings={"monitor": watched}).play()
         assert played.ended == (True, False, "plan_complete")
@@ -201,7 +201,7 @@ def on_the_way(context: PlanningContext) -> PlanDraft:
     return next(draft for draft in reversed(WAY) if context.observation.zone(draft.steps[0].zone))
 
 
-async def test_it_never_costs_a_plan() -> None:
+async def test_a_review_never_prevents_a_plan() -> None:
     for calls, watched in ((4, "path"), (5, "path"), (6, "path"), (5, "proposals"), (6, "proposals")):
         played = await bookmarks(
             planner=FunctionPlanner(on_the_way),
@@ -213,7 +213,7 @@ async def test_it_never_costs_a_plan() -> None:
         assert played.most_committed.calls <= calls
 
 
-async def test_nobody_who_only_advises_is_asked_to_rewrite_what_is_not_there() -> None:
+async def test_advice_does_not_rewrite_a_missing_outline() -> None:
     played = await circling().play()
     assert not [
         command

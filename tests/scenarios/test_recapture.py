@@ -70,7 +70,7 @@ async def test_otherwise_the_last_zones_are_kept_and_marked_stale(answer: Tier2)
 
 
 @pytest.mark.parametrize("answer", ["no zones", "error", "unparseable", "timeout"])
-async def test_one_failure_is_looked_over_and_the_task_is_done_all_the_same(answer: Tier2) -> None:
+async def test_one_failed_look_does_not_prevent_success(answer: Tier2) -> None:
     """The executor looks again before it acts, and this time there is something to see."""
     stage, camera = seen_through(answer)
     played = await stage.play()

@@ -273,7 +273,7 @@ async def stuck_with(person: Any, **settings: Any) -> Played:
     return await replace(disk(fails("permission"), human_after=1, **settings), approver=person).play()
 
 
-async def test_nobody_there_means_that_somebody_was_needed() -> None:
+async def test_an_unanswered_question_ends_the_run_as_needs_human() -> None:
     played = await stuck_with(None)
     assert played.ended == (False, False, "needs_human")
     assert played.result.budget.error_replans == 1
@@ -283,7 +283,7 @@ async def test_a_person_may_stop_it() -> None:
     assert (await stuck_with(Rejects())).ended == (False, False, "needs_human")
 
 
-async def test_whoever_only_says_go_on_is_asked_again_and_the_ceilings_hold() -> None:
+async def test_go_on_without_guidance_is_asked_again_within_the_ceilings() -> None:
     person = Approves()
     played = await stuck_with(person)
     assert played.ended == (False, False, "replan_exhausted")

@@ -251,7 +251,7 @@ async def test_adaptive_never_stops_asking_about_irreversible_steps() -> None:
     assert [await questions_of(office, SHRED) for _ in range(5)] == [1, 1, 1, 1, 1]
 
 
-async def test_adaptive_begins_anew_after_a_no() -> None:
+async def test_adaptive_starts_over_after_a_rejection() -> None:
     office = Office(trust_after=2)
     assert [await questions_of(office, moved(1)) for _ in range(3)] == [1, 1, 0]
     office = Office(trust_after=2)
@@ -267,7 +267,7 @@ async def test_adaptive_learns_from_runs_in_other_modes_but_only_what_was_asked_
     assert await questions_of(office, moved(1)) == 0
 
 
-async def test_adaptive_counts_no_yes_that_nobody_signed() -> None:
+async def test_adaptive_ignores_approvals_without_a_name() -> None:
     office = Office(trust_after=1)
     for _ in range(3):
         person = Approves(by="")

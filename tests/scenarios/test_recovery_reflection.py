@@ -40,7 +40,7 @@ async def test_the_permission_failure_is_explained_by_a_model_and_version_2_says
     assert asked(played) == 1
 
 
-async def test_who_explains_it_is_told_all_that_is_known() -> None:
+async def test_the_reflector_gets_the_full_context() -> None:
     stage = explained_failure()
     await stage.play()
     assert isinstance(stage.reflector, ScriptedReflector)
@@ -53,7 +53,7 @@ async def test_who_explains_it_is_told_all_that_is_known() -> None:
     assert told.observation.surface.title == "Disk"
 
 
-async def test_what_it_says_of_severity_and_type_decides_nothing() -> None:
+async def test_severity_and_type_of_the_reflector_decide_nothing() -> None:
     """The script says LOW, which would be passed over."""
     played = await explained_failure().play()
     context = played.plans[1].context
@@ -88,7 +88,7 @@ class Broken:
 
 
 @pytest.mark.parametrize("how", ["raises", "is not there", "talks nonsense", "says nothing"])
-async def test_where_it_does_not_work_the_rules_explain_it(how: str) -> None:
+async def test_without_an_explanation_the_rules_explain_the_failure(how: str) -> None:
     played = await explained_failure(reflector=Broken(how)).play()
     assert played.ended == (True, False, "plan_complete")
     context = played.plans[1].context
@@ -97,7 +97,7 @@ async def test_where_it_does_not_work_the_rules_explain_it(how: str) -> None:
     assert "cannot write to /protected" in context.analysis.root_cause
 
 
-async def test_it_never_costs_a_plan() -> None:
+async def test_an_explanation_never_prevents_a_plan() -> None:
     for calls in (2, 3, 4):
         alone = await disk(think=avoids_what_was_forbidden, max_calls=calls).play()
         played = await explained_failure(max_calls=calls).play()

@@ -73,13 +73,13 @@ def test_killed_server_is_started_again(folder: Path):
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_users_of_one_machine_do_not_meet(folder: Path):
+def test_users_of_one_machine_have_separate_servers(folder: Path):
     """The lock of whoever came first, in a folder for all, would keep everybody else out."""
     development.start(folder)
     assert (folder.parent / ".postgres.lock").exists()
 
 
-def test_nobody_reaches_it_over_the_network(folder: Path):
+def test_server_is_not_reachable_over_the_network(folder: Path):
     with psycopg.connect(development.start(folder)) as connection:
         assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
 

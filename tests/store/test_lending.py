@@ -22,13 +22,13 @@ async def test_a_tenant_with_few_requests_does_not_wait_for_all_of_one_with_many
     assert max(at for at, tenant in enumerate(order) if tenant == "few") < 12
 
 
-async def test_two_tenants_that_always_want_more_get_the_same():
+async def test_two_busy_tenants_get_equal_shares():
     lent, order = Lending(2), list[str]()
     await asyncio.gather(*(borrow(lent, tenant, order) for tenant in ("a", "b") for _ in range(200)))
     assert 80 <= order[20:220].count("b") <= 120
 
 
-async def test_what_a_tenant_had_is_forgotten():
+async def test_past_use_of_a_tenant_is_forgotten():
     now = [0.0]
     lent, order = Lending(1, lambda: now[0]), list[str]()
     for _ in range(50):
@@ -44,7 +44,7 @@ async def test_what_a_tenant_had_is_forgotten():
     assert order == ["a", "b"]
 
 
-async def test_a_cancelled_wait_loses_none():
+async def test_a_cancelled_wait_loses_no_connection():
     lent, order = Lending(1), list[str]()
     async with lent.lend("a"):
         waiting = [asyncio.create_task(borrow(lent, "b", order)) for _ in range(3)]

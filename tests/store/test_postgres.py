@@ -129,7 +129,7 @@ def eventually_claimed(store: PostgresStore, run_id: str) -> Iterator[None]:
 
 
 class TestSeveralWorkers:
-    async def test_of_many_that_come_with_one_key_one_gets_in(self, postgres: str, tenant: str) -> None:
+    async def test_one_of_many_runs_with_one_key_begins(self, postgres: str, tenant: str) -> None:
         async with PostgresStore(postgres, tenant=tenant) as store:
 
             async def come(number: int) -> bool:
@@ -142,7 +142,7 @@ class TestSeveralWorkers:
             assert sum(await asyncio.gather(*map(come, range(20)))) == 1
             assert len(await store.runs()) == 1
 
-    async def test_of_many_that_keep_the_same_turn_differently_one_does(self, postgres: str, tenant: str) -> None:
+    async def test_one_of_many_different_writes_of_a_turn_succeeds(self, postgres: str, tenant: str) -> None:
         async with PostgresStore(postgres, tenant=tenant) as store:
             await store.begin(opening("a"), TASK)
             run, event, commands = turns("a")[0]
@@ -156,7 +156,9 @@ class TestSeveralWorkers:
 
             assert sum(await asyncio.gather(*map(keep, range(20)))) == 1
 
-    async def test_memory_ends_somewhere(self, postgres: str, tenant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_cache_of_records_is_bounded(
+        self, postgres: str, tenant: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr("midcourse.store.postgres.database.MEMORY", 2000)
         async with PostgresStore(postgres, tenant=tenant) as store:
             await store.begin(opening("a"), TASK)

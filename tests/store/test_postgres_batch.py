@@ -133,7 +133,7 @@ async def test_one_row_that_fails_leaves_nothing_of_the_batch(store: PostgresSto
     assert await store.observation("a", "o1") is None, "what was not written is not remembered"
 
 
-async def test_what_waits_is_nobody_elses_business(store: PostgresStore, other: PostgresStore):
+async def test_unflushed_records_are_seen_only_by_their_batch(store: PostgresStore, other: PostgresStore):
     batch = await batch_of(store)
     await batch.save_observation("a", OBSERVATION)
     assert await batch.observation("a", "o1") == OBSERVATION
@@ -203,7 +203,7 @@ async def test_worker_that_takes_a_session_over_remembers_nothing_of_the_run(
 # --- how runs stand
 
 
-async def test_list_follows_the_turns(store: PostgresStore):
+async def test_list_of_runs_follows_the_turns(store: PostgresStore):
     async def tell(seq: int, phase: str) -> tuple[str, str, float]:
         await write(store, "a", seq, Finished(answers=seq, at=10.0 + seq), phase)
         (run,) = await store.runs()
@@ -214,7 +214,7 @@ async def test_list_follows_the_turns(store: PostgresStore):
     assert await tell(5, "ended") == ("ended", "rejected", 11.0)
 
 
-async def test_standing_that_is_no_news_writes_nothing(store: PostgresStore, postgres: str, tenant: str):
+async def test_unchanged_status_writes_nothing(store: PostgresStore, postgres: str, tenant: str):
     def row_version() -> object:
         with psycopg.connect(postgres) as owner:
             return owner.execute("SELECT xmin, ctid FROM midcourse.runs WHERE tenant = %s", (tenant,)).fetchone()

@@ -53,13 +53,13 @@ async def both_ways(store: PostgresStore, recording: Recording) -> None:
 
 
 @pytest.mark.parametrize("name", ["order", "notepad"])
-async def test_recorded_run_is_the_same_both_ways(store: PostgresStore, name: str):
+async def test_recorded_run_is_the_same_appended_and_kept(store: PostgresStore, name: str):
     recording, _ = await recorded(example(name))
     await both_ways(store, recording)
 
 
 @pytest.mark.parametrize("seed", range(5))
-async def test_so_is_one_made_up_byte_by_byte(store: PostgresStore, seed: int):
+async def test_generated_run_is_the_same_appended_and_kept(store: PostgresStore, seed: int):
     recording = made_up(random.Random(seed).randbytes(200))
     assert len(recording.rows) > 5
     await both_ways(store, recording)
@@ -88,7 +88,7 @@ async def test_turn_kept_after_appended_events_goes_on_from_them(store: Postgres
     assert await store.journal("a") == recording.rows
 
 
-async def test_what_comes_after_a_gap_has_led_nowhere_yet(store: PostgresStore):
+async def test_events_after_a_gap_have_no_effect_yet(store: PostgresStore):
     recording, _ = await recorded(example("order"))
     opening = replace(recording.opening, id="a")
     await store.begin(opening, TASK)

@@ -35,7 +35,7 @@ async def written_by(store: PostgresStore, seq: int = 1) -> int:
     return event.answers
 
 
-async def test_who_is_behind_is_refused_with_all_that_they_bring(store: PostgresStore):
+async def test_an_outdated_claim_writes_nothing(store: PostgresStore):
     behind = store.records(await store.claim_run("a"))
     await write(store, await store.claim_run("a"))
     await behind.save_observation("a", OBSERVATION)
@@ -47,7 +47,7 @@ async def test_who_is_behind_is_refused_with_all_that_they_bring(store: Postgres
     assert await store.observation("a", OBSERVATION.id) is None
 
 
-async def test_who_is_behind_cannot_say_that_an_act_is_on_its_way(store: PostgresStore):
+async def test_an_outdated_claim_cannot_record_a_dispatch(store: PostgresStore):
     behind = store.records(await store.claim_run("a"))
     await store.claim_run("a")
     with pytest.raises(RunBusy):
@@ -55,7 +55,7 @@ async def test_who_is_behind_cannot_say_that_an_act_is_on_its_way(store: Postgre
     assert await store.ledger_entry("a", SENT.command) is None
 
 
-async def test_another_run_or_another_tenant_has_its_own(store: PostgresStore, postgres: str, tenant: str):
+async def test_claims_are_separate_for_each_run_and_tenant(store: PostgresStore, postgres: str, tenant: str):
     await store.claim_run("a")
     claim = await store.claim_run("a")
     await store.begin(opening("b"), TASK)
@@ -78,7 +78,7 @@ async def test_of_several_at_the_same_moment_the_latest_claim_counts(store: Post
         assert await written_by(store, seq) == claims[-1].epoch
 
 
-async def test_whoever_claims_at_the_same_moment_writes_before_or_not_at_all(store: PostgresStore):
+async def test_nothing_is_written_under_an_old_claim_after_a_new_one_was_read(store: PostgresStore):
     """What is read after a claim is final."""
     for seq in range(1, 30):
         claim = await store.claim_run("a")

@@ -46,7 +46,7 @@ async def test_what_another_version_wrote_is_left_behind(tmp_path: Path):
     assert await segments.all() == (SEGMENT,)
 
 
-async def test_whoever_looks_waits_for_nobody_who_writes(tmp_path: Path):
+async def test_readers_do_not_wait_for_writers(tmp_path: Path):
     segments = SqlitePlanCache(tmp_path / "segments.db")
     await segments.keep(SEGMENT)
     with closing(sqlite3.connect(segments.path, isolation_level=None)) as other:

@@ -13,15 +13,15 @@ def named(value: Argument) -> tuple[str, ...]:
     return find_unvouched((("to", value),), TO, TASK)
 
 
-def test_what_the_person_wrote_is_vouched_for() -> None:
+def test_a_destination_that_the_user_wrote_is_trusted() -> None:
     assert named("ada@shop.test") == named("grace@shop.test") == ()
     assert named(Reference(source="input", name="boss")) == ()
 
 
-def test_what_only_the_plan_names_is_not() -> None:
+def test_a_destination_that_only_the_plan_names_is_not_trusted() -> None:
     assert named("mallory@else.test") == ("mallory@else.test",)
 
 
-def test_nor_is_what_the_world_brought_back() -> None:
+def test_a_destination_that_the_world_returned_is_not_trusted() -> None:
     """A page may say where to send the money; that a plan refers to it changes nothing."""
     assert named(Reference(source="result", name="address")) == ("$result.address",)

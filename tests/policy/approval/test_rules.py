@@ -100,7 +100,7 @@ def test_so_many_approvals_in_a_row_prove_it() -> None:
     assert not proven()
 
 
-def test_one_no_and_it_has_to_be_proven_anew() -> None:
+def test_a_rejection_resets_experience() -> None:
     no = answer(10, "rejected")
     assert not proven(no, *YES)
     assert not proven(*YES[:2], no, *YES)
@@ -115,7 +115,7 @@ def test_a_question_counts_once_and_by_its_first_answer() -> None:
 
 
 @pytest.mark.parametrize("odd", [{"by": ""}, {"by": " "}, {"shown": ()}, {"shown": ("other",)}])
-def test_a_yes_from_nobody_or_to_something_else_proves_nothing(odd: dict[str, Any]) -> None:
+def test_an_anonymous_approval_or_one_of_something_else_does_not_count(odd: dict[str, Any]) -> None:
     assert not proven(answer(9, **odd), *YES[:2])
     assert proven(answer(9, **odd), *YES)
 
@@ -141,5 +141,5 @@ def test_values_and_titles_are_not_part_of_the_shape() -> None:
         replace(SAVE, commit=replace(SAVE.commit, values=(("text", "hello"), ("cc", "Eve")))),
     ],
 )
-def test_everything_else_is(other: Consequence) -> None:
+def test_everything_else_is_part_of_the_shape(other: Consequence) -> None:
     assert shape_digest(other) != shape_digest(SAVE)

@@ -23,14 +23,14 @@ SCREEN = Observation(
 
 
 @pytest.mark.parametrize("value", ["A-4711", "order a-4711", "leave at the door", 1049.5, 7, -3, 4711, True, False])
-def test_what_is_to_be_seen(value: Scalar):
+def test_a_visible_value_is_found(value: Scalar):
     assert is_shown(value, (SCREEN,))
 
 
 @pytest.mark.parametrize("value", ["A-4712", "", " ", None, 1049, 8, 0.5])
-def test_what_is_not(value: Scalar):
+def test_an_absent_value_is_not_found(value: Scalar):
     assert not is_shown(value, (SCREEN,))
 
 
-def test_nothing_is_to_be_seen_on_no_screen():
+def test_without_screens_no_value_is_found():
     assert not is_shown("x", ())

@@ -21,7 +21,7 @@ def test_what_was_mended_once_or_met_too_seldom_is_not() -> None:
     assert not why_give_up(Limits(), Track(lesson="x", mended=1, unmended=99, lot=0.5))
 
 
-def test_nothing_is_where_nobody_wants_to_stop() -> None:
+def test_nothing_is_hopeless_if_the_stop_is_off() -> None:
     assert not why_give_up(Limits(lesson_stop_after=None), NEVER)
     assert why_give_up(Limits(lesson_stop_after=7), NEVER)
     assert not why_give_up(Limits(lesson_stop_after=8), NEVER)

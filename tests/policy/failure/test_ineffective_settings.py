@@ -27,7 +27,7 @@ def objection(**given: Any) -> str:
         ({"replan_timeout_seconds": 300.0, "plan_timeout_seconds": 20.0}, "end a replan after 115.4 s"),
     ],
 )
-def test_it_is_refused_with_the_reason(given: dict[str, Any], why: str) -> None:
+def test_an_ineffective_setting_is_refused_with_the_reason(given: dict[str, Any], why: str) -> None:
     assert why in objection(**given)
 
 
@@ -42,7 +42,7 @@ def test_it_is_refused_with_the_reason(given: dict[str, Any], why: str) -> None:
         {"replan_timeout_seconds": 300.0},
     ],
 )
-def test_what_can_take_effect_is_not(given: dict[str, Any]) -> None:
+def test_an_effective_setting_is_accepted(given: dict[str, Any]) -> None:
     assert objection(**given) == ""
 
 

@@ -47,7 +47,7 @@ def verdicts(*words: LessonVerdict) -> dict[str, str | None]:
 FIRST = a_plan(1, "save", cause="initial")
 
 
-def test_nothing_failed_nothing_to_say() -> None:
+def test_without_failures_there_are_no_lessons() -> None:
     assert judge_lessons([FIRST], tried((1, 0, "")), "goal_reached") == ()
 
 
@@ -92,7 +92,7 @@ def test_a_plan_that_leads_into_another_failure_has_yet_to_show_what_it_is_good_
     assert verdicts(*judge_lessons(plans, entries, "replan_no_change")) == {"k": "unhelpful", "other": "unhelpful"}
 
 
-def test_who_stopped_without_another_plan_has_no_word() -> None:
+def test_a_run_that_stopped_without_another_plan_gives_no_lesson() -> None:
     """Above all not who stopped because of a lesson: it would confirm itself."""
     assert verdicts(*judge_lessons([FIRST], tried((1, 0, "k")), "structural_failure")) == {"k": None}
     assert verdicts(*judge_lessons([FIRST], tried((1, 0, "k")), "replan_exhausted")) == {"k": None}

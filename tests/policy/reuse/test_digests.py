@@ -57,7 +57,7 @@ def test_other_values_are_the_same_task():
         {"files": ("a.pdf",)},
     ],
 )
-def test_anything_else_is_another(other: dict[str, object]):
+def test_any_other_difference_changes_the_digest(other: dict[str, object]):
     assert digest(task(ADA)) != digest(replace(task(ADA), **other))
 
 
@@ -65,7 +65,7 @@ def test_neither_key_nor_limits_are_part_of_it():
     assert digest(task(ADA)) == digest(task(ADA, key="4711"))
 
 
-def test_a_goal_that_speaks_of_either_of_two_is_none():
+def test_a_goal_with_two_equal_inputs_has_no_digest():
     with pytest.raises(Unclear):
         digest(task((("customer", "Lamp"), ("subject", "Lamp"))))
 
@@ -73,11 +73,11 @@ def test_a_goal_that_speaks_of_either_of_two_is_none():
 # --- screens
 
 
-def test_values_that_were_passed_on_do_not_count():
+def test_values_that_the_run_passed_on_do_not_change_the_digest():
     assert surface_digest(screen(ADA), ADA) == surface_digest(screen(EVE), EVE)
 
 
-def test_those_that_were_not_are_the_applications_own():
+def test_other_values_change_the_digest():
     assert surface_digest(screen(ADA), ()) == surface_digest(screen(ADA), ())
     assert surface_digest(screen(ADA), ()) != surface_digest(screen(EVE), ())
 

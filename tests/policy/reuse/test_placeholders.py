@@ -63,12 +63,12 @@ def test_what_is_no_input_cannot_be_filled_in():
 
 
 @pytest.mark.parametrize("text", ["c-4711", "C 4711", "C4711", "1,250.50", "Size M", "XC-4711X"])
-def test_short_values_and_other_spellings_are_not_sure(text: str):
+def test_short_values_and_other_spellings_are_ambiguous(text: str):
     assert not BLANKS.is_sure(text)
 
 
 @pytest.mark.parametrize("text", ["Thank you", "Ticket of C-4711", "Medium", "1250.5 EUR"])
-def test_others_are(text: str):
+def test_other_values_are_unambiguous(text: str):
     assert BLANKS.is_sure(text)
 
 

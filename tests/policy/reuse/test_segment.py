@@ -97,7 +97,7 @@ def test_with_any_other_it_is_not_kept(value: Argument):
     assert "nor in the words of the task" in why_not(step(arguments=(("text", value),)), goal=told)
 
 
-def test_a_value_of_two_inputs_is_nobodys():
+def test_a_value_of_two_inputs_is_ambiguous():
     twins = (("sender", "Ada L."), ("receiver", "Ada L."))
     assert "neither the value of exactly one input" in why_not(step(arguments=(("text", "Ada L."),)), inputs=twins)
 
