@@ -54,7 +54,7 @@ class TlsHostSocket(HostSocket):
         self._tls = context.wrap_bio(self._coming, self._going, server_hostname=name)
 
     async def shake_hands(self) -> None:
-        """Raises `ssl.SSLError` for a certificate that is not trusted."""
+        """Do the TLS handshake. Raises `ssl.SSLError` for a certificate that is not trusted."""
         await self._run_step(self._tls.do_handshake)
 
     async def send(self, data: bytes) -> None:

@@ -137,7 +137,7 @@ class RemoteWorld:
         return True
 
     async def conceal(self, secrets: Pairs) -> None:
-        """Raises `ConnectionError` unless the host has received them: without them it must not observe."""
+        """Send the secrets to the host. Raises `ConnectionError` unless it has received them: without them it must not observe."""
         try:
             await self._ask("/conceal", ConcealAsk(epoch=self._epoch, secrets=secrets))
         except (HostUnreachable, HostTimeout, SessionTaken, HostError) as trouble:

@@ -77,7 +77,7 @@ class FleetWorker:
         )
 
     async def __aenter__(self) -> "FleetWorker":
-        """Raises `FleetUnavailable` if the database may lose what it has confirmed."""
+        """Start the worker. Raises `FleetUnavailable` if the database may lose what it has confirmed."""
         if offers(self._store, Durable):
             await self._store.check_durability()
         await self._worker.__aenter__()

@@ -67,9 +67,9 @@ class Tickets(Site):
                 customer = f"C-{form.get('customer', '').removeprefix('C-')}"
                 return Effect(name="ticket", values={"customer": customer, **values})
             case ["tickets", number, "assignee"]:
-                return self._about(number, "assigned", assignee=form.get("assignee", ""))
+                return self._build_effect(number, "assigned", assignee=form.get("assignee", ""))
             case ["tickets", number, "replies"]:
-                return self._about(number, "reply", reply=form.get("reply", ""))
+                return self._build_effect(number, "reply", reply=form.get("reply", ""))
             case _:
                 return None
 
@@ -127,8 +127,8 @@ class Tickets(Site):
     def _tickets(self) -> list[Given]:
         return [*EARLIER, *(dict(effect.values) for effect in self.effects if effect.name == "ticket")]
 
-    def _about(self, number: str, name: str, **values: str) -> Effect | None:
-        """A ticket is known by customer and subject: its number depends on what came before."""
+    def _build_effect(self, number: str, name: str, **values: str) -> Effect | None:
+        """The effect of an act on a ticket, which it names by customer and subject: the number depends on earlier tickets."""
         if not self._has(number):
             return None
         ticket = self._tickets()[int(number) - 1]

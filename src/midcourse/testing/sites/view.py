@@ -113,17 +113,17 @@ class View:
 
     def field(self, name: str, usual: str, given: Given, errors: Given = NOTHING, *, type: str = "text") -> str:  # noqa: A002
         attributes = {"name": name, "id": name, "type": type, "value": given.get(name, "")}
-        control = f"<input{_attributes({**attributes, **_wrong(name, errors)})}>"
-        return self._labelled(name, usual, control, errors)
+        control = f"<input{_attributes({**attributes, **_error_attributes(name, errors)})}>"
+        return self._add_label(name, usual, control, errors)
 
     def area(self, name: str, usual: str, given: Given, errors: Given = NOTHING) -> str:
-        attributes = _attributes({"name": name, "id": name, "rows": "3", **_wrong(name, errors)})
-        return self._labelled(name, usual, f"<textarea{attributes}>{escape(given.get(name, ''))}</textarea>", errors)
+        attributes = _attributes({"name": name, "id": name, "rows": "3", **_error_attributes(name, errors)})
+        return self._add_label(name, usual, f"<textarea{attributes}>{escape(given.get(name, ''))}</textarea>", errors)
 
     def select(self, name: str, usual: str, options: Sequence[str], given: Given) -> str:
         chosen = given.get(name, options[0])
         items = "".join(f"<option{' selected' * (option == chosen)}>{escape(option)}</option>" for option in options)
-        return self._labelled(name, usual, f'<select name="{name}" id="{name}">{items}</select>', NOTHING)
+        return self._add_label(name, usual, f'<select name="{name}" id="{name}">{items}</select>', NOTHING)
 
     def radios(self, name: str, usual: str, options: Sequence[str], given: Given) -> str:
         chosen = given.get(name, options[0])
@@ -150,7 +150,7 @@ class View:
         content = "".join(reversed(fields) if self.moved else fields)
         return f'<dialog id="{name}" aria-label="{escape(title)}"><h2>{escape(title)}</h2>{content}</dialog>'
 
-    def _labelled(self, name: str, usual: str, control: str, errors: Given) -> str:
+    def _add_label(self, name: str, usual: str, control: str, errors: Given) -> str:
         wrong = f'<p class="error" id="{name}-error">{escape(errors[name])}</p>' if name in errors else ""
         return f'<div><label for="{name}">{escape(self.say(usual))}</label>{control}{wrong}</div>'
 
@@ -189,5 +189,5 @@ def _attributes(attributes: Given) -> str:
     return "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
 
 
-def _wrong(name: str, errors: Given) -> dict[str, str]:
+def _error_attributes(name: str, errors: Given) -> dict[str, str]:
     return {"aria-invalid": "true", "aria-describedby": f"{name}-error"} if name in errors else {}

@@ -56,7 +56,7 @@ class SharedChromium(Chromium):
         self._served += 1
 
     async def add_context(self, proxy: str, **context: Any) -> "BrowserContext":
-        """Raises `ConnectionError`."""
+        """Open a context behind this proxy; start the browser if it is not running. Raises `ConnectionError`."""
         async with self._starting:
             if self._browser is None:
                 await self._launch(NOWHERE, self.flags)

@@ -124,7 +124,7 @@ class Accessibility:
 
     @classmethod
     async def connect(cls, session_bus: str) -> "Accessibility":
-        """Raises `TaskInvalid` without dbus-fast, `ConnectionError` if no accessibility bus comes up."""
+        """Connect to the accessibility bus. Raises `TaskInvalid` without dbus-fast, `ConnectionError` if no accessibility bus comes up."""
         try:
             from dbus_fast import DBusError
         except ModuleNotFoundError as missing:
@@ -184,7 +184,7 @@ class Accessibility:
         *arguments: Any,
         seconds: float = _ANSWERS_WITHIN,
     ) -> list[Any]:
-        """Raises `NoAnswer` for an error, or if no answer comes in time."""
+        """Call a method and return the body of the answer. Raises `NoAnswer` for an error, or if no answer comes in time."""
         from dbus_fast import Message, MessageType
 
         message = Message(
@@ -366,7 +366,7 @@ class Accessibility:
         return {}
 
     async def do(self, node: Node, action: int) -> bool:
-        """Raises `NoAnswer`: a program that opens a dialog may answer only after it was closed."""
+        """Perform an action. Raises `NoAnswer`: a program that opens a dialog may answer only after it was closed."""
         return bool(await self.ask(node.ref, "Action", "DoAction", "i", action))
 
     async def focus(self, node: Node) -> bool:

@@ -64,7 +64,7 @@ class Display:
 
     @classmethod
     async def start(cls, display: str, home: Path, size: Size) -> "Display":
-        """Raises `TaskInvalid` if a Debian package is missing, `ConnectionError` if the display does not start."""
+        """Start the display and its keeper. Raises `TaskInvalid` if a Debian package is missing, `ConnectionError` if the display does not start."""
         if missing := missing_packages(display):
             raise TaskInvalid(f"the desktop world needs programs that no Python package brings: {apt_line(missing)}")
         base = await asyncio.to_thread(_prepare_base)

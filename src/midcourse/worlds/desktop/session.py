@@ -87,7 +87,7 @@ class DesktopSession:
         return self._display.environment.get("DISPLAY", "")
 
     async def look(self) -> View:
-        """Raises `NoAnswer` if the desktop does not answer. A window that is being closed is empty for a moment: that is waited for."""
+        """Read the screen, and wait while the front window is empty, as one is that closes. Raises `NoAnswer` if no answer comes."""
         view, until = await self.windows.look(), time.monotonic() + _EMPTY_FOR
         while (front := view.front) is not None and front.node.ref not in self._empty and view.is_empty:
             if time.monotonic() > until:

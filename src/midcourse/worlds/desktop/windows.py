@@ -122,10 +122,10 @@ class Windows:
         self._last_front: tuple[str, str] | None = None
 
     async def look(self) -> View:
-        """Raises `NoAnswer` if the accessibility bus does not answer."""
+        """Read all programs and build a view of the screen. Raises `NoAnswer` if the accessibility bus does not answer."""
         programs = await self._bus.programs()
-        tops = [window for program in programs for window in self._tops(program)]
-        front = self._front(tops)
+        tops = [window for program in programs for window in self._list_windows(program)]
+        front = self._find_front(tops)
         view = View(front=front, silent=tuple(program.name for program in programs if program.silent))
         if front is not None:
             self._last_front = (front.program.bus_name, front.node.ref[1])
@@ -142,7 +142,7 @@ class Windows:
     def role_of(self, node: Node) -> str:
         return _ROLES.get(self._bus.roles.get(node.role, ""), "")
 
-    def _tops(self, program: Program) -> list[Window]:
+    def _list_windows(self, program: Program) -> list[Window]:
         """Windows that are on the screen. One of the role 'window' is not managed: a menu or a tooltip."""
         found: list[Window] = []
         for path in program.windows:
@@ -153,7 +153,7 @@ class Windows:
                 found.append(Window(program=program, node=node, role=role if role in (*_TOP, "popup") else "window"))
         return found
 
-    def _front(self, tops: list[Window]) -> Window | None:
+    def _find_front(self, tops: list[Window]) -> Window | None:
         """The active window. While a menu has the keyboard, none is active: then the last one still is in front."""
         managed = [window for window in tops if window.role != "popup"]
         active = [window for window in managed if window.node.is_("active")]
@@ -201,7 +201,7 @@ class Windows:
     async def _zones(self, view: View, window: Window) -> list[Zone]:
         shown = [node for node in window.walk() if node is not window.node and self._is_shown(window, node)]
         made = await asyncio.gather(*(self._zone(view, window, node) for node in shown))
-        return _in_order([zone for zone in made if zone is not None])
+        return _sort_menu_items([zone for zone in made if zone is not None])
 
     def _is_shown(self, window: Window, node: Node) -> bool:
         role = self.role_of(node)
@@ -249,14 +249,14 @@ class Windows:
             state["disabled"] = True
         if not node.is_("showing"):
             state["seen"] = False
-        if within := self._within(window, node, label):
+        if within := self._find_group_name(window, node, label):
             state["within"] = within
         return state
 
     def _is_secret(self, node: Node) -> bool:
         return self._bus.roles.get(node.role) == "password text"
 
-    def _within(self, window: Window, node: Node, label: str) -> str:
+    def _find_group_name(self, window: Window, node: Node, label: str) -> str:
         """The name of the nearest group around it."""
         above = window.program.nodes.get(node.parent)
         while above is not None and above is not window.node:
@@ -271,19 +271,19 @@ class Windows:
         """Its own name, else that of its label, else what is beside it, else its description or that of what is around it."""
         role = self.role_of(node)
         if node.name.strip() and role != "combobox":
-            return _line(node.name)
+            return _clean_label(node.name)
         if role in ("textbox", "combobox", "spinbutton", "slider", "progressbar"):
-            found = await self._labelled(window, node)
+            found = await self._find_label(window, node)
             named = node.name if role == "combobox" else ""
             body = "text" if node.is_("multi_line") else ""
-            return _line(found or self._description(window, node) or named) or body
-        return _line(self._description(window, node))
+            return _clean_label(found or self._description(window, node) or named) or body
+        return _clean_label(self._description(window, node))
 
     def _description(self, window: Window, node: Node) -> str:
         around = window.program.nodes.get(node.parent)
         return node.description or (around.description if around and around.children == 1 else "")
 
-    async def _labelled(self, window: Window, node: Node) -> str:
+    async def _find_label(self, window: Window, node: Node) -> str:
         ref = await self._bus.label_of(node)
         if ref is not None:
             known = window.program.nodes.get(ref[1])
@@ -298,21 +298,21 @@ class Windows:
             outer = window.program.nodes.get(inner.parent)
             if outer is None:
                 return ""
-            if found := self._beside(window, window.program.children(outer.ref[1]), inner):
+            if found := self._find_label_beside(window, window.program.children(outer.ref[1]), inner):
                 return found
             inner = outer
         return ""
 
-    def _beside(self, window: Window, row: list[Node], inner: Node) -> str:
+    def _find_label_beside(self, window: Window, row: list[Node], inner: Node) -> str:
         """The label next to it among its siblings: before it if the first of them begins with a label, else after it."""
-        kinds = ["label" if self._labels(node) else "field" if self._has_field(window, node) else "" for node in row]
+        kinds = ["label" if self._is_label(node) else "field" if self._has_field(window, node) else "" for node in row]
         if "label" not in kinds or kinds[row.index(inner)] != "field":
             return ""
         step = -1 if kinds.index("label") < kinds.index("field") else 1
         at = row.index(inner) + step
         return row[at].name if 0 <= at < len(row) and kinds[at] == "label" else ""
 
-    def _labels(self, node: Node) -> bool:
+    def _is_label(self, node: Node) -> bool:
         return bool(node.name.strip()) and self._bus.roles.get(node.role) in ("label", "combo box", "check box")
 
     def _has_field(self, window: Window, node: Node) -> bool:
@@ -320,11 +320,11 @@ class Windows:
         return self._is_field(node) or any(self._is_field(each) for each in window.program.children(node.ref[1]))
 
     def _is_field(self, node: Node) -> bool:
-        return self.role_of(node) in ("textbox", "combobox", "spinbutton", "slider") and not self._labels(node)
+        return self.role_of(node) in ("textbox", "combobox", "spinbutton", "slider") and not self._is_label(node)
 
 
-def _in_order(zones: list[Zone]) -> list[Zone]:
-    """With the items of a menu from top to bottom: some programs list them in the order in which they were made."""
+def _sort_menu_items(zones: list[Zone]) -> list[Zone]:
+    """Sort the items of each menu from top to bottom: some programs list them in the order in which they were made."""
     ordered: list[Zone] = []
     for is_item, run in groupby(zones, lambda zone: zone.role.startswith("menuitem") or bool(zone.get("within"))):
         several = list(run)
@@ -333,5 +333,5 @@ def _in_order(zones: list[Zone]) -> list[Zone]:
     return ordered
 
 
-def _line(text: str) -> str:
+def _clean_label(text: str) -> str:
     return " ".join(text.split()).removesuffix(":").strip()

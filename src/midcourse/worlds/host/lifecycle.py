@@ -101,7 +101,7 @@ async def serve_host(config: HostConfig) -> AsyncGenerator[Host]:
 
 
 def _remove_ready(path: Path, ready: Ready) -> None:
-    """Unless another host has written its own there since."""
+    """Remove the file, unless another host has written its own there since."""
     with contextlib.suppress(OSError, ValueError):
         if decode(Ready, path.read_bytes()) == ready:
             path.unlink()

@@ -102,7 +102,7 @@ class ActMemory:
         self._lines += 1
 
     def _rewrite(self, file: Path) -> None:
-        """Leave out what is forgotten."""
+        """Write the file again without the acts that are forgotten."""
         lines = [
             _line(act, command, at, instead=False)
             for act, commands in self._begun.items()

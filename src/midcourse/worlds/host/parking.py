@@ -20,7 +20,7 @@ class Parked:
 
 
 class ParkedSessions:
-    """By key, oldest first."""
+    """The storage of parked sessions, by key, oldest first."""
 
     def __init__(self, most: int = MOST_CHARACTERS) -> None:
         self._most = most

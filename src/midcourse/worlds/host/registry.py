@@ -78,7 +78,7 @@ class WorldRegistry:
         return {**usual, **files, **given, **options}
 
     def _check_options(self, spec: str, own: Mapping[str, object]) -> None:
-        """Raises `NotServed` for options that this world does not have."""
+        """Check the names of the options. Raises `NotServed` for options that this world does not have."""
         taken = signature(self._kinds.get(spec) or self.load(spec)).parameters
         if any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
             return

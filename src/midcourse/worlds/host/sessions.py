@@ -194,7 +194,7 @@ class Sessions:
         return None
 
     async def _wait_for_room(self, seconds: float) -> None:
-        """Raises `Full` if no session ends in time."""
+        """Wait until the host may open another session. Raises `Full` if no session ends in time."""
         room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting_for_room.append(room)
         try:
@@ -227,7 +227,7 @@ class Sessions:
         return tuple(lease.describe() for lease in self._by_id.values())
 
     async def close(self, lease: Lease, epoch: int) -> None:
-        """Returns once the world is closed and the session gone."""
+        """Close the session. Returns once its world is closed and the session is gone."""
         lease.session.close(epoch)
         lease.leave()
         await lease.over.wait()

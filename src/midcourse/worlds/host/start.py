@@ -17,7 +17,7 @@ from midcourse.worlds.host.wire import Handle, Ready
 
 
 def start(world: str, folder: Path, idle: float) -> Handle:
-    """Blocks until it listens. It writes to a file and shares no pipe, so it outlives this process."""
+    """Start a host and wait until it listens. It writes to a file and shares no pipe, so it outlives this process."""
     private_folder(folder)
     stem = folder / f"host-{secrets.token_hex(4)}"
     ready, log = stem.with_suffix(".json"), stem.with_suffix(".log")

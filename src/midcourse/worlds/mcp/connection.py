@@ -38,7 +38,7 @@ class Connection:
 
     @classmethod
     async def open(cls, address: Address, session: str, forms: Forms) -> "Connection":
-        """Raises `TaskInvalid` for a command that cannot be started, and `WorldAway` if no server answers."""
+        """Connect to a server, started here if the address is a command. Raises `TaskInvalid` for a command that cannot be started, and `WorldAway` if no server answers."""
         server = None
         if address.command:
             server = await Server.start(address.command, address.environment, address.folder, session)
@@ -93,7 +93,7 @@ class Connection:
         return self._client.protocol_version
 
     async def list_tools(self) -> tuple[Definition, ...]:
-        """Raises `ConnectionLost` or `CallRefused`."""
+        """Read all pages of the list of tools. Raises `ConnectionLost` or `CallRefused`."""
         listed: list[Definition] = []
         cursor: str | None = None
         for _ in range(MOST_PAGES):

@@ -37,7 +37,7 @@ class Server:
 
     @classmethod
     async def start(cls, command: Sequence[str], environment: Mapping[str, str], folder: str, session: str) -> "Server":
-        """Raises `TaskInvalid` if there is no such program."""
+        """Start the program. Raises `TaskInvalid` if there is no such program."""
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,

@@ -196,7 +196,7 @@ class Cell:
         return {**{name: list(map(float, values)) for name, values in parts.items()}, "time": [float(data.time)]}
 
     def restore(self, state: Mapping[str, list[float]]) -> None:
-        """Raises `ValueError` for the state of another layout."""
+        """Set the simulation to this state. Raises `ValueError` for the state of another layout."""
         self.data.qpos[:], self.data.qvel[:] = state["qpos"], state["qvel"]
         self.data.ctrl[:], self.data.qacc_warmstart[:] = state["ctrl"], state["warm"]
         self.data.time = state["time"][0]

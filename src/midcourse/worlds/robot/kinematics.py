@@ -66,7 +66,7 @@ class Solver:
         return min(found, key=lambda solution: (not solution.converged, solution.position_error))
 
     def _solve(self, target: Vector, yaw: float | None, joints: Vector) -> Solution:
-        wanted = None if yaw is None else _pointing_down(yaw)
+        wanted = None if yaw is None else _orientation_down(yaw)
         error, damping = self._error(joints, target, wanted), 1e-2
         for iteration in range(MAX_ITERATIONS):
             if _near(error):
@@ -114,7 +114,7 @@ def _solution(joints: Vector, error: Vector, iterations: int) -> Solution:
     )
 
 
-def _pointing_down(yaw: float) -> Vector:
+def _orientation_down(yaw: float) -> Vector:
     """The orientation of a hand whose fingers point to the table and open along the direction of `yaw` + 90°."""
     cosine, sine = np.cos(yaw), np.sin(yaw)
     return np.array([[cosine, sine, 0.0], [sine, -cosine, 0.0], [0.0, 0.0, -1.0]])

@@ -60,7 +60,7 @@ def read_places(text: str, example: str) -> tuple[Place, ...]:
 
 
 def check_names(*places: Place) -> None:
-    """Raises `TaskInvalid` for a name that is missing, or given twice."""
+    """Check that all names are given and differ. Raises `TaskInvalid` for a name that is missing, or given twice."""
     names = [place.name for place in places]
     for name in names:
         if not name or names.count(name) > 1:

@@ -106,12 +106,12 @@ class Robot(BaseWorld):
         at = self._seen.get(object)
         if at is None:
             return failed("object_not_found", f"perception returned zero matches for '{object}'")
-        return await self._in_cell(lambda cell: self._handling(cell).pick(object, at))
+        return await self._in_cell(lambda cell: self._build_handling(cell).pick(object, at))
 
     @skill(effect="reversible", undo="pick")
     async def place(self, x: float, y: float) -> Outcome | None:
         """Put down what the gripper holds, so many metres from the base."""
-        return await self._in_cell(lambda cell: self._handling(cell).place(x, y))
+        return await self._in_cell(lambda cell: self._build_handling(cell).place(x, y))
 
     @skill(effect="reversible", undo="pick")
     async def place_in(self, bin: str) -> Outcome | None:  # noqa: A002
@@ -119,22 +119,22 @@ class Robot(BaseWorld):
         where = next((place for place in self._bins if place.name == bin), None)
         if where is None:
             return failed("unknown_bin", f"there is no bin called '{bin}'")
-        return await self._in_cell(lambda cell: self._handling(cell).place(where.x, where.y, bin))
+        return await self._in_cell(lambda cell: self._build_handling(cell).place(where.x, where.y, bin))
 
     @skill
     async def open_gripper(self) -> Outcome | None:
         """Open the gripper; what it holds falls."""
-        return await self._in_cell(lambda cell: self._handling(cell).open())
+        return await self._in_cell(lambda cell: self._build_handling(cell).open())
 
     @skill
     async def close_gripper(self) -> Mapping[str, Scalar]:
         """Close the gripper until it meets something, and say what it feels."""
-        return await self._in_cell(lambda cell: self._handling(cell).close())
+        return await self._in_cell(lambda cell: self._build_handling(cell).close())
 
     @skill
     async def home(self) -> Outcome | None:
         """Move the arm back over its base, out of the camera's way. It keeps what it holds."""
-        return await self._in_cell(lambda cell: self._handling(cell).home())
+        return await self._in_cell(lambda cell: self._build_handling(cell).home())
 
     @skill
     async def reset(self) -> None:
@@ -214,7 +214,7 @@ class Robot(BaseWorld):
         due = self._disturbances.at_look()
         if fault := due.get("look_fails"):
             return Unseen(reason="failed", detail=fault.detail or "the camera gave no picture")
-        self._holding, self._seen = await self._in_cell(self._perceived)
+        self._holding, self._seen = await self._in_cell(self._perceive)
         self._mistake(due)
         seen = await super().observe()
         if isinstance(seen, Unseen) or not self._pictures.is_wanted(seen.fingerprint):
@@ -271,7 +271,7 @@ class Robot(BaseWorld):
             cell.resume()
             raise
 
-    def _handling(self, cell: Cell) -> Handling:
+    def _build_handling(self, cell: Cell) -> Handling:
         return Handling(cell, self._disturbances, self._store)
 
     def _store(self, effect: str, **values: Scalar) -> None:
@@ -295,7 +295,7 @@ class Robot(BaseWorld):
         cell.restore(before)
         self._store("reset")
 
-    def _perceived(self, cell: Cell) -> tuple[str, Mapping[str, Pose]]:
+    def _perceive(self, cell: Cell) -> tuple[str, Mapping[str, Pose]]:
         return cell.grip().holds, {name: _round_pose(cell.pose(name)) for name in cell.objects}
 
     def _mistake(self, due: Mapping[FaultKind, Fault]) -> None:

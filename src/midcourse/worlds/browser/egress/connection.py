@@ -207,7 +207,7 @@ class ProxyConnection:
         await _write(upstream.writer, plain + body)
 
     async def _wait_for_approval(self, request: Request) -> SentRequest | None:
-        """Raises `ConnectionResetError` if the browser no longer wants it sent."""
+        """Wait until the request may be sent. Raises `ConnectionResetError` if the browser no longer wants it sent."""
         approved = asyncio.ensure_future(self._policy.outbox.wait_for_permission(request))
         gone = asyncio.ensure_future(self._reader.read(1))
         try:

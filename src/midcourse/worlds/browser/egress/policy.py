@@ -173,7 +173,7 @@ class Origins:
         return found if found is not None and found.allowed else None
 
     def check(self, url: str, schemes: Sequence[str] = ANYWHERE) -> tuple[Address, OriginRules]:
-        """Raises `AddressRefused`."""
+        """The address and the rules of its origin. Raises `AddressRefused` if the policy does not allow it."""
         address = parse(url, schemes)
         origin = self.rules_for(address)
         if origin is None:

@@ -19,7 +19,7 @@ _WITHIN = 30.0
 
 
 async def log_in(context: "BrowserContext", page: "Page", password: str) -> None:
-    """Raises `ConnectionError` if the browser does not take the password."""
+    """Give the password of the proxy to the browser. Raises `ConnectionError` if the browser does not take the password."""
     from playwright.async_api import Error
 
     cdp: Any = await context.new_cdp_session(page)  # Playwright leaves its types open
