@@ -1,4 +1,4 @@
-"""Attack: another account reaches Temporal, which asks nobody for a key, and approves in somebody's name."""
+"""Attack: another account reaches Temporal, which needs no key, and approves in the name of another user."""
 
 import asyncio
 from collections.abc import AsyncGenerator

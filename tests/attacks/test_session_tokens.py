@@ -1,4 +1,4 @@
-"""Attack: whoever gets hold of a database acts in the worlds of its runs, with the tokens that are in it."""
+"""Attack: a thief of the database uses its session tokens to act in the worlds of runs."""
 
 import sqlite3
 import stat

@@ -1,4 +1,4 @@
-"""Characters that nobody sees, or that a terminal obeys, in prompts, on the terminal, in JSON and in error messages."""
+"""Invisible characters and terminal control characters in prompts, on the terminal, in JSON and in error messages."""
 
 import json
 import unicodedata

@@ -1,4 +1,4 @@
-"""What a run leaves in the engine: as much for a hundred steps as for one."""
+"""The Temporal history of a run does not grow with its steps."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Both runtimes learn the same: on Temporal and PostgreSQL as in one process and a file."""
+"""Both runtimes learn the same lessons: on Temporal with PostgreSQL, and in one process with a file."""
 
 from pathlib import Path
 

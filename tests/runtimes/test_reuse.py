@@ -1,4 +1,4 @@
-"""On Temporal, too, a run does again what an earlier one did, with its own inputs."""
+"""On Temporal, too, a run reuses the segments of an earlier one with its own inputs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A worker that is busy with a step says so, and is not taken for lost."""
+"""A worker that is busy with a step sends heartbeats and does not count as lost."""
 
 import asyncio
 from dataclasses import replace

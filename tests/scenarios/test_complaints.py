@@ -1,4 +1,4 @@
-"""What users of today's tools complain of, thread by thread. Each must not happen here."""
+"""Complaints of users of other tools, thread by thread. None of them may happen here."""
 
 import asyncio
 from collections.abc import Iterator

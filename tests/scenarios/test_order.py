@@ -1,4 +1,4 @@
-"""The story of the design's first section: 'Place order' was pressed and the page said 504. What now?
+"""The first example of the design: 'Place order' was pressed and the page shows 504. Exactly one order results.
 
 Orders are counted by the shop, never by the run.
 """

@@ -1,4 +1,4 @@
-"""A world that flips between two screens, and a planner that follows it for ever."""
+"""A world that flips between two screens, and a planner that would follow it for ever."""
 
 import pytest
 

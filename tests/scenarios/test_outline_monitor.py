@@ -1,4 +1,4 @@
-"""A monitor above the plan: it is silent while a run gets on, and has a word where a run goes round."""
+"""The monitor is silent while a run progresses, and advises a run that loops."""
 
 from collections import Counter
 from dataclasses import replace

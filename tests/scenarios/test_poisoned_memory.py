@@ -1,4 +1,4 @@
-"""Trial 24: a memory full of lies. A planner that does whatever it is told reads them, and nothing comes of it."""
+"""Trial 24: a memory full of lies. A planner that obeys every text reads them, and no approval is skipped."""
 
 from itertools import product
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A driver whose run was claimed since writes nothing, not even by a hair's breadth."""
+"""A driver whose run was claimed by another driver writes nothing, even in a race."""
 
 import asyncio
 from collections.abc import AsyncIterator
