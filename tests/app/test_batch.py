@@ -168,7 +168,7 @@ async def test_results_are_a_table(job: Callable[..., Job], home: Path, tmp_path
     assert second["order_number"].startswith("A-")
 
 
-async def test_a_row_that_fails_keeps_nobody_else_from_going_on(job: Callable[..., Job], home: Path):
+async def test_failed_row_does_not_stop_the_others(job: Callable[..., Job], home: Path):
     batch = new_batch(job(), "reference,item\nPO-1,Desk lamp\nPO-2,Unicorn\nPO-3,Desk lamp\n", "b")
     summary = await carried_out(batch)
     assert (summary.succeeded, summary.failed) == (2, 1)
@@ -231,7 +231,7 @@ async def test_rows_that_were_interrupted_go_on(job: Callable[..., Job], home: P
     assert orders(home) == {"PO-1": 1, "PO-2": 1, "PO-3": 1}
 
 
-async def test_rows_that_mean_the_same_deed_do_it_once(job: Callable[..., Job], home: Path):
+async def test_rows_with_the_same_key_order_once(job: Callable[..., Job], home: Path):
     batch = new_batch(job(key=KEY), rows("PO-1", "PO-1", "PO-2", "PO-1"), "b")
     summary = await carried_out(batch)
     assert summary.succeeded == 4
@@ -247,7 +247,7 @@ async def test_what_an_earlier_batch_did_is_not_done_again(job: Callable[..., Jo
     assert orders(home) == {"PO-1": 1, "PO-2": 1, "PO-3": 1}
 
 
-async def test_a_deed_in_doubt_is_refused_until_somebody_has_looked(job: Callable[..., Job], home: Path):
+async def test_doubtful_row_is_refused_until_a_person_has_decided(job: Callable[..., Job], home: Path):
     """The shop answers 504, nothing tells whether it took the order, and nobody is there to ask."""
     await carried_out(new_batch(job(key=KEY, faults=ERROR), rows("PO-1"), "monday"))
     batch = new_batch(job(key=KEY), rows("PO-1", "PO-2"), "tuesday")
@@ -260,7 +260,7 @@ async def test_a_deed_in_doubt_is_refused_until_somebody_has_looked(job: Callabl
     assert orders(home) == {"PO-1": 1, "PO-2": 1}
 
 
-async def test_whoever_approves_knows_the_row(job: Callable[..., Job], home: Path):
+async def test_approver_knows_the_row(job: Callable[..., Job], home: Path):
     class Clerk:
         def __init__(self, row: Row) -> None:
             self.row = row

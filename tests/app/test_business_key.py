@@ -98,7 +98,7 @@ async def runs(office: Office) -> list[str]:
     return [run.id for run in reversed(await office.store.runs())]
 
 
-async def test_what_was_done_is_returned_and_not_done_again(office: Office):
+async def test_second_run_under_a_key_returns_the_first_result(office: Office):
     first = await office.agent().run(letter(), run_id="first")
     again = await office.agent().run(letter(), run_id="second")
     assert first.success
@@ -107,7 +107,7 @@ async def test_what_was_done_is_returned_and_not_done_again(office: Office):
     assert await runs(office) == ["first"]
 
 
-async def test_whoever_stays_in_touch_learns_which_run_it_is(office: Office):
+async def test_live_run_under_a_taken_key_names_the_first_run(office: Office):
     await office.agent().run(letter(), run_id="first")
     live = office.agent().start(letter(), run_id="second")
     assert [turn async for turn in live] == []
@@ -151,7 +151,7 @@ async def test_a_run_that_is_under_way_is_left_alone(office: Office):
     assert office.world.letters == ["Ada"]
 
 
-async def test_of_many_at_once_one_does_it(office: Office):
+async def test_only_one_of_many_concurrent_runs_acts(office: Office):
     agents = [office.agent().run(letter(), run_id=f"run-{number}") for number in range(8)]
     ended = await asyncio.gather(*agents, return_exceptions=True)
     assert all(isinstance(each, Result | RunBusy) for each in ended), ended

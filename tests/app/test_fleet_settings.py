@@ -58,7 +58,7 @@ def test_what_else_is_said_wins_over_the_home(tmp_path: Path, monkeypatch: pytes
     assert (settings.temporal_address, settings.host_file) == ("found:7233", Path("/mine.json"))
 
 
-def test_a_fleet_whose_servers_are_gone_is_none(tmp_path: Path):
+def test_fleet_without_running_servers_is_not_found(tmp_path: Path):
     gone = os.posix_spawn("/bin/true", ["true"], os.environ)
     up_in(tmp_path)
     text = (up_folder(tmp_path) / "up.json").read_text()
@@ -67,7 +67,7 @@ def test_a_fleet_whose_servers_are_gone_is_none(tmp_path: Path):
         FleetSettings.load(tmp_path).check_complete(tmp_path)
 
 
-def test_where_the_servers_are_is_not_for_everybody_to_read(tmp_path: Path):
+def test_addresses_of_the_servers_are_private(tmp_path: Path):
     up_in(tmp_path)
     assert (up_folder(tmp_path) / "up.json").stat().st_mode & 0o777 == 0o600
     assert "found" not in repr(FleetSettings.load(tmp_path).database_url)

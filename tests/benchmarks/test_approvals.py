@@ -15,7 +15,7 @@ def test_nothing_is_done_without_that_exact_live_approval():
 
 
 @pytest.mark.slow
-def test_whatever_is_done_to_the_audit_log_shows():
+def test_every_tampering_with_the_audit_log_is_detected():
     found = measure("approvals.audit", "--tamperings", "300", "--postgres", "140")
     assert (found["tamperings"], found["undetected"]) == (440, 0)
     assert found["limits_with_head"] == found["limits"] > found["limits_detected"] == 0

@@ -6,7 +6,7 @@ from tests.benchmarks.scripts import measure
 
 
 @pytest.mark.slow
-def test_nothing_leaves_that_nobody_agreed_to():
+def test_request_with_a_changed_value_is_not_sent():
     told = measure("approvals.changed_values", "--runs", "26")
     assert (told["changed"], told["otherwise"], told["submitted_although_changed"]) == (26, 0, 0)
     assert (told["control"], told["control_sent_once"]) == (2, 2)

@@ -6,7 +6,7 @@ from tests.benchmarks.scripts import measure
 
 
 @pytest.mark.slow
-def test_nothing_that_a_page_orders_is_sent_unless_somebody_agreed():
+def test_instructions_of_a_page_are_not_sent_without_approval():
     words = ["--pages", "8", "--control", "3", "--benign", "0", "--first-seed", "2004"]
     told = measure("hostile", *words)
     guarded, unguarded = told["guarded"], told["unguarded"]

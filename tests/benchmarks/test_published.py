@@ -245,7 +245,7 @@ def test_a_rolling_horizon_completes_as_published_and_repeats_no_effect() -> Non
 
 
 @pytest.mark.slow
-def test_what_nothing_could_mend_costs_as_little_as_published() -> None:
+def test_permanent_failures_cost_as_little_as_published() -> None:
     """Each class of failure is the same for every seed, so a few runs are enough."""
     told, published = measure_runs("waste", "--runs", "4"), kept("waste")
     assert told["lost"] == published["lost"] == 0

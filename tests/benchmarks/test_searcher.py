@@ -91,7 +91,7 @@ def test_nothing_is_sent_written_or_ticked() -> None:
     assert ask(*OTHERS).step == escape(FIRST.catalogue)
 
 
-def test_what_was_in_vain_is_not_tried_again() -> None:
+def test_failed_try_is_not_repeated() -> None:
     here = seen("Main", FILE, PAGE)
     assert zone_of(ask(FILE, PAGE, tries=(tried(PAGE, here, 0.0),))) == FILE.id
     elsewhere = seen("Elsewhere", FILE, PAGE)
@@ -99,7 +99,7 @@ def test_what_was_in_vain_is_not_tried_again() -> None:
     assert zone_of(ask(FILE, PAGE, tries=(tried(PAGE, here, 1.0),))) == PAGE.id, "the way to more entries"
 
 
-def test_what_is_covered_or_switched_off_is_left_alone() -> None:
+def test_covered_and_disabled_zones_are_not_tried() -> None:
     for state in (("covered", True), ("disabled", True)):
         assert zone_of(ask(FILE, replace(PAGE, state=(state,)))) == FILE.id
 

@@ -114,7 +114,7 @@ async def test_what_has_no_arguments_cannot_be_changed(terminal: Terminal) -> No
     assert "[c]hange" not in terminal.screen.getvalue()
 
 
-async def test_whoever_started_the_run_is_told_that_somebody_else_has_to_decide(terminal: Terminal) -> None:
+async def test_starter_of_the_run_is_told_that_another_person_decides(terminal: Terminal) -> None:
     assert await terminal.approver().ask(replace(question(), not_by=user())) is None
     assert "another person than" in terminal.screen.getvalue()
 
@@ -191,7 +191,7 @@ async def test_a_question_that_expires_is_abandoned_and_the_next_one_is_not_answ
     assert (await terminal.ask(question())).verdict == "rejected"
 
 
-async def test_waiting_for_a_person_holds_up_nobody(terminal: Terminal) -> None:
+async def test_waiting_for_a_person_does_not_block_the_loop(terminal: Terminal) -> None:
     asking = asyncio.create_task(terminal.ask(question()))
     turns = 0
     while turns < 10:
@@ -202,7 +202,7 @@ async def test_waiting_for_a_person_holds_up_nobody(terminal: Terminal) -> None:
     assert (await asking).verdict == "approved"
 
 
-async def test_ctrl_c_is_no_answer(terminal: Terminal) -> None:
+async def test_ctrl_c_does_not_answer_the_question(terminal: Terminal) -> None:
     asking = asyncio.create_task(terminal.ask(question()))
     await asyncio.sleep(0.05)
     assert terminal.keyboard.interrupt()
@@ -227,7 +227,7 @@ async def test_after_a_ctrl_c_that_ends_the_run_it_does_not_ask_again(terminal: 
     await asyncio.gather(asking, return_exceptions=True)
 
 
-async def test_a_terminal_that_is_gone_is_no_answer_either(terminal: Terminal) -> None:
+async def test_closed_terminal_does_not_answer_the_question(terminal: Terminal) -> None:
     os.close(terminal.typing)
     terminal.typing = -1
     asking = asyncio.create_task(terminal.approver().ask(question()))
@@ -293,7 +293,7 @@ def long() -> Question:
         (long(), "q\ny\nApprove\n", "approved", True),
     ],
 )
-async def test_what_was_not_shown_takes_a_word_and_not_a_key(
+async def test_approving_values_that_were_not_shown_takes_a_word(
     terminal: Terminal, asked: Question, typed: str, verdict: str, all_values: bool
 ) -> None:
     terminal.type(typed)

@@ -42,7 +42,7 @@ def test_nothing_was_decided(cli: Cli) -> None:
     assert cli("audit", "verify", "--json").json["rows"] == 0
 
 
-def test_a_log_that_nobody_touched_holds_and_its_head_is_in_the_results(decided: Cli, home: Path) -> None:
+def test_unchanged_log_is_valid_and_its_head_is_in_the_results(decided: Cli, home: Path) -> None:
     found = decided("audit", "verify", "--json")
     assert (found.code, found.json["holds"], found.json["rows"]) == (0, True, 2)
     result = home / "runs" / "second" / "result.json"
@@ -69,9 +69,7 @@ def test_tampering_is_found(decided: Cli, home: Path, statement: str, problem: s
     assert "tampered with" in decided("audit", "verify").out
 
 
-def test_what_was_made_to_fit_everywhere_shows_only_to_whoever_kept_the_head(
-    decided: Cli, home: Path, tmp_path: Path
-) -> None:
+def test_consistent_tampering_is_found_only_with_the_stored_head(decided: Cli, home: Path, tmp_path: Path) -> None:
     kept = tmp_path / "head.json"
     kept.write_text(decided("audit", "verify", "--json").out)
     tamper(home, "DELETE FROM audit", "DELETE FROM journal", "UPDATE runs SET result = NULL")
@@ -80,5 +78,5 @@ def test_what_was_made_to_fit_everywhere_shows_only_to_whoever_kept_the_head(
 
 
 @pytest.mark.parametrize("through", ["41", "nowhere.json", "7:xyz"])
-def test_what_is_no_head_is_misuse(decided: Cli, through: str) -> None:
+def test_invalid_head_is_misuse(decided: Cli, through: str) -> None:
     assert decided("audit", "verify", "--through", through).code == 2

@@ -202,9 +202,7 @@ def test_a_second_run_under_a_key_returns_the_first(cli: Cli, keyed: str, home: 
     assert orders(home) == {"PO-1001": 1}
 
 
-def test_a_doubtful_order_is_refused_until_somebody_has_looked(
-    cli: Cli, keyed: str, tmp_path: Path, home: Path
-) -> None:
+def test_doubtful_order_is_refused_until_a_person_has_decided(cli: Cli, keyed: str, tmp_path: Path, home: Path) -> None:
     doubtful = keyed_file(tmp_path, "doubtful.toml", DOUBT)
     assert cli("run", doubtful, "--run-id", "one", "--json", *NEVER).json["final_reason"] == "needs_human"
     refused = cli("run", keyed, *NEVER)
@@ -243,7 +241,7 @@ def test_a_run_under_a_key_that_another_process_drives_is_busy(cli: Cli, tmp_pat
 
 
 @pytest.mark.slow
-def test_of_processes_that_race_for_a_key_one_orders(tmp_path: Path, home: Path) -> None:
+def test_only_one_of_the_processes_with_the_same_key_orders(tmp_path: Path, home: Path) -> None:
     for attempt in range(3):
         task = keyed_file(tmp_path, f"race-{attempt}.toml")
         Path(task).write_text(Path(task).read_text().replace("PO-1001", f"PO-{attempt}"))

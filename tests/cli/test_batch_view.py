@@ -92,7 +92,7 @@ async def test_it_never_outgrows_the_terminal(batch: Batch, width: int, height: 
     assert marks is UNICODE or "\n".join(lines).isascii()
 
 
-async def test_before_anything_has_ended_nobody_knows_how_long_it_takes(batch: Batch) -> None:
+async def test_remaining_time_is_unknown_before_a_row_has_ended(batch: Batch) -> None:
     board = Board(batch, MemoryStore(), now=lambda: 1000.0)
     assert board.seconds_left(1010.0) is None
     assert "left" not in "\n".join(drawn(board, 80, 23, 1010.0))

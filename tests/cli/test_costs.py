@@ -19,5 +19,5 @@ def test_every_role_plan_and_model_has_a_line():
     ]
 
 
-def test_where_nothing_was_spent_nothing_is_said():
+def test_run_without_costs_has_no_cost_lines():
     assert told() == []

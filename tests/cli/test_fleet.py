@@ -186,7 +186,7 @@ def test_a_doubt_is_answered_by_a_person(cli: Cli, home: Path, run_id: str, tmp_
     assert cli("show", run_id, "--json").json["result"]["final_reason"] == "needs_human"
 
 
-def test_nobody_can_approve_without_having_decided(cli: Cli, run_id: str) -> None:
+def test_approve_without_a_terminal_needs_yes(cli: Cli, run_id: str) -> None:
     cli("run", "order", *ASKING, "--run-id", run_id)
     becomes(cli, run_id, "asking")
     said = cli("approve", run_id)
@@ -196,7 +196,7 @@ def test_nobody_can_approve_without_having_decided(cli: Cli, run_id: str) -> Non
     cli("cancel", run_id)
 
 
-def test_a_run_that_nobody_knows_lists_those_that_exist(cli: Cli, run_id: str) -> None:
+def test_unknown_run_lists_existing_ones(cli: Cli, run_id: str) -> None:
     cli("run", "order", *ASKING, "--run-id", run_id)
     for command in ("approve", "reject", "pause", "cancel", "take-over", "show", "resume"):
         said = cli(command, "nobody")
@@ -218,7 +218,7 @@ def test_a_local_run_is_found_beside_the_runs_of_a_fleet(cli: Cli, home: Path) -
     assert cli("show", name, "--json").json["durable"] is False
 
 
-def test_a_deed_with_a_key_is_done_once(cli: Cli, home: Path, run_id: str, tmp_path: Path) -> None:
+def test_task_with_a_key_is_done_once(cli: Cli, home: Path, run_id: str, tmp_path: Path) -> None:
     text = Path(order_file(tmp_path, "keyed.toml")).read_text()
     (tmp_path / "keyed.toml").write_text(f'key = "deed {run_id}"\n{text}')
     keyed = ("run", "keyed.toml", *ASKING, "--json")
@@ -304,7 +304,7 @@ def test_a_worker_is_killed_and_another_goes_on(
         assert second.wait(30) == 0
 
 
-def test_a_run_that_broke_goes_on_once_that_is_mended(
+def test_broken_run_continues_after_the_repair(
     cli: Cli, home: Path, run_id: str, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The planner is a module that this process can import and the worker, in another folder, cannot."""

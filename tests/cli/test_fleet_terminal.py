@@ -39,7 +39,7 @@ def test_a_question_that_somebody_else_decides_goes_away(tmp_path: Path, cli: Cl
     assert orders(home, run_id) == 1
 
 
-def test_approve_asks_whether_one_is_sure(tmp_path: Path, cli: Cli, home: Path, run_id: str) -> None:
+def test_approve_asks_for_confirmation(tmp_path: Path, cli: Cli, home: Path, run_id: str) -> None:
     cli("run", "order", *ASKING, "--run-id", run_id)
     becomes(cli, run_id, "asking")
     for typed, code in (("n\n", 1), ("\x03", 130), ("y\n", 0)):
@@ -55,7 +55,7 @@ def test_approve_asks_whether_one_is_sure(tmp_path: Path, cli: Cli, home: Path, 
     assert orders(home, run_id) == 1
 
 
-def test_who_leaves_leaves_it_alone(tmp_path: Path, cli: Cli, home: Path, run_id: str) -> None:
+def test_leaving_the_view_does_not_stop_the_run(tmp_path: Path, cli: Cli, home: Path, run_id: str) -> None:
     with sitting_at(tmp_path, *WATCHED, "--run-id", run_id) as person:
         person.sees("y/r/n/g/t>")
         person.types("\x03")

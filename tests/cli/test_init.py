@@ -63,7 +63,7 @@ def test_the_task_file_of_a_run(cli: Cli, order: str):
         (["task", "new", "--from", "last"], "there are no runs"),
     ],
 )
-def test_what_will_not_do(words: list[str], problem: str, cli: Cli):
+def test_invalid_names_are_refused(words: list[str], problem: str, cli: Cli):
     Path("there.toml").write_text("mine")
     said = cli("init", *words)
     assert (said.code, problem in said.err) == (2, True), said.err

@@ -56,7 +56,7 @@ def test_every_row_of_a_table_with_its_own_inputs(cli: Cli, taught: str, home: P
 
 
 @pytest.mark.slow
-def test_what_is_dropped_is_planned_anew(cli: Cli, taught: str) -> None:
+def test_dropped_segment_is_planned_again(cli: Cli, taught: str) -> None:
     form = next(one["segment"] for one in cli("kept", "--json").json if one["screen"] == "New invoice")
     assert cli("kept", "drop", form[:10]).out == "dropped 1 segment\n"
     assert cli("run", "invoice", "--json").json["planner_calls"] == 1

@@ -77,7 +77,7 @@ def test_sharing_needs_a_person_who_has_read_it(cli: Cli, home: Path) -> None:
 
 
 @pytest.mark.usefixtures("learned")
-def test_whose_has_to_be_said_if_several_have_learned_it(cli: Cli) -> None:
+def test_agent_has_to_be_named_if_several_have_the_lesson(cli: Cli) -> None:
     said = cli("lessons", "share", "0011", "--yes")
     assert (said.code, "bob, ann has learned '0011': name the agent with --agent" in said.err) == (2, True)
     assert cli("lessons", "share", "ffee", "--yes").code == 0

@@ -135,7 +135,7 @@ def test_a_pipe_that_closes_early_is_no_error(tmp_path: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
-def test_whoever_looks_for_durable_runs_here_is_told_where_they_are(cli: Cli, home: Path) -> None:
+def test_runs_points_to_durable_runs_if_a_fleet_is_up(cli: Cli, home: Path) -> None:
     assert "--durable" not in cli("runs").out
     up_in(home)
     assert "midcourse runs --durable" in cli("runs").out

@@ -41,7 +41,7 @@ def test_the_same_for_programs(cli: Cli, note: str) -> None:
     assert 0 < said["event"] < said["events"]
 
 
-def test_a_difference_nobody_can_know_the_end_of(cli: Cli, note: str) -> None:
+def test_undetermined_difference_is_reported(cli: Cli, note: str) -> None:
     said = cli("replay", note, "--set", "max_calls=3", "--set", "wrap_up_at=0.5")
     assert said.code == 0
     assert "undetermined after event " in said.out
@@ -74,7 +74,7 @@ def test_a_journal_is_enough(cli: Cli, note: str, home: Path, tmp_path: Path) ->
     assert not home.exists()
 
 
-def test_a_runs_folder_will_do(cli: Cli, note: str, home: Path) -> None:
+def test_replay_accepts_the_folder_of_a_run(cli: Cli, note: str, home: Path) -> None:
     assert cli("replay", str(home / "runs" / note)).out.startswith("identical")
 
 

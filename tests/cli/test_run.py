@@ -67,7 +67,7 @@ def test_the_way_out_of_a_budget_is_named(cli: Cli) -> None:
     assert "--set max_calls=2" in cli("run", "notepad", "--set", "max_calls=1").out
 
 
-def test_where_nobody_can_be_asked_the_answer_is_no(cli: Cli, order: str) -> None:
+def test_without_a_terminal_the_approval_is_rejected(cli: Cli, order: str) -> None:
     said = cli("run", order)
     assert said.code == 1
     assert "failed: it was not approved" in said.out
@@ -76,14 +76,14 @@ def test_where_nobody_can_be_asked_the_answer_is_no(cli: Cli, order: str) -> Non
 
 
 @pytest.mark.parametrize("how", ["--quiet", "--json"])
-def test_nor_can_they_with_quiet_or_json(cli: Cli, order: str, how: str) -> None:
+def test_with_quiet_or_json_the_approval_is_rejected(cli: Cli, order: str, how: str) -> None:
     said = cli("run", order, how)
     assert said.code == 1
     assert "rejected" in said.out
     assert how == "--json" or "--approvals never" in said.out
 
 
-def test_with_approvals_never_nobody_is_asked(cli: Cli, order: str) -> None:
+def test_with_approvals_never_no_question_is_asked(cli: Cli, order: str) -> None:
     said = cli("run", order, "--set", "approvals=never", "--json")
     assert said.code == 0
     assert [step["says"] for step in said.json["completed"]][-2:] == ["Place the order", "Read the order number"]

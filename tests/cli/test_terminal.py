@@ -121,7 +121,7 @@ def test_an_order_is_approved_there_and_in_no_colour_if_none_is_wanted(tmp_path:
     assert not [style for style in styles if re.search(r"\b(3[0-8]|9[0-7])\b", style)]
 
 
-def test_what_was_typed_before_the_question_is_no_answer(tmp_path: Path, home: Path, order: str) -> None:
+def test_keys_typed_before_the_question_do_not_answer_it(tmp_path: Path, home: Path, order: str) -> None:
     with sitting_at(tmp_path, "run", order, "--run-id", "order", *SLOW) as person:
         person.sees("Put one into the basket")
         person.types("y\ny\ny\n")

@@ -144,7 +144,7 @@ class TestTrouble:
         for trait in ("retry_after", "phase"):
             assert getattr(again.value, trait, None) == getattr(error, trait, None)
 
-    async def test_nobody_waits_twice_for_an_answer_that_nobody_waited_for(self, path: Path):
+    async def test_recorded_timeout_is_replayed_without_waiting(self, path: Path):
         async def never(*_: object) -> ModelResponse:
             await asyncio.sleep(60)
             raise AssertionError

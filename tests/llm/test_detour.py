@@ -90,7 +90,7 @@ async def test_closeness_is_a_number_with_a_reason() -> None:
 
 
 @pytest.mark.parametrize("answer", [{"closeness": 11}, {"closeness": -1}, "near", ModelServerError("m", "down")])
-async def test_what_is_no_closeness_is_none(answer: Answer) -> None:
+async def test_invalid_closeness_is_none(answer: Answer) -> None:
     assert (await judge(answer).judge(shown())).value is None
 
 

@@ -89,7 +89,7 @@ async def test_a_step_as_it_should_be_is_left_alone():
         ({"zone": "", "skill": "press", "arguments": {"key": "enter"}}, "__global__", "press", {"key": "Enter"}),
     ],
 )
-async def test_what_can_mean_only_one_thing_is_mended_and_said(
+async def test_unambiguous_mistake_is_repaired_and_reported(
     written: dict[str, object], zone: str, skill: str, arguments: dict[str, object]
 ):
     draft, repairs = await step(**written)
@@ -110,7 +110,7 @@ async def test_what_can_mean_only_one_thing_is_mended_and_said(
         {"zone": "__global__", "skill": "press", "arguments": {"key": "Return"}},
     ],
 )
-async def test_what_would_be_a_guess_is_left_as_it_is(written: dict[str, object]):
+async def test_ambiguous_mistake_is_not_repaired(written: dict[str, object]):
     draft, repairs = await step(**written)
     assert repairs == ()
     assert dict(draft.arguments) == written.get("arguments", {})
@@ -213,14 +213,14 @@ async def test_an_address_may_be_relative_to_the_page_it_is_given_on(written: st
         ("x" * 300_000, "too long"),
     ],
 )
-async def test_what_is_no_answer_is_garbage_and_says_why(answer: Answer, why: str):
+async def test_malformed_answer_is_garbage_with_the_reason(answer: Answer, why: str):
     draft = await drafted(answer)
     assert draft.verdict == "garbage"
     assert re.search(why, draft.detail), draft.detail
     assert draft.cost.tokens == 120
 
 
-async def test_what_is_no_answer_is_asked_for_again_with_the_reason():
+async def test_malformed_answer_is_asked_for_again_with_the_reason():
     scripted = ScriptedModel(["no plan", {"steps": [{"zone": "link_nowhere", "skill": "click"}]}, {"verdict": "done"}])
     planner = ModelPlanner(ModelClient([scripted.model], answer_tokens=1000))
     result = await Agent(world=Shop(), planner=planner, settings=Settings(), store=MemoryStore()).run("Look around")

@@ -58,7 +58,7 @@ async def test_a_long_text_is_cut() -> None:
 
 
 @pytest.mark.parametrize(("status", "answer"), [(400, {"error": "no"}), (200, {"data": []}), (200, said(0.0))])
-async def test_whatever_goes_wrong_is_a_server_that_cannot_be_used(status: int, answer: Any) -> None:
+async def test_every_error_of_the_server_is_an_os_error(status: int, answer: Any) -> None:
     with serving(status, answer) as (url, _), pytest.raises(OSError, match=r"."):
         await ModelEmbedder("openai:m", url).embed("it failed")
 

@@ -69,7 +69,7 @@ async def test_a_prompt_that_does_not_fit_is_rejected(local_model: str):
             await agent.run("word " * (CONTEXT + 100))
 
 
-async def test_whoever_does_not_wait_gets_no_answer_and_the_next_one_does(local_model: str):
+async def test_timed_out_request_does_not_affect_the_next_one(local_model: str):
     async with asking(local_model, patience=0.01) as agent:
         with pytest.raises(ModelTimeoutError):
             await agent.run("Count to one thousand.")

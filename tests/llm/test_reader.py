@@ -150,7 +150,7 @@ async def test_a_picture_that_models_would_shrink_is_sent_smaller_and_its_places
     assert sighting.zones[0].bounds == (1568, 0, 1568, 784)
 
 
-async def test_what_is_no_picture_is_not_sent():
+async def test_data_that_is_not_an_image_is_not_sent():
     model = ScriptedModel([])
     reader = ModelReader(ModelClient([model.model], answer_tokens=500))
     sighting = await reader.read(Picture(png=b"GIF89a", surface=Surface(title="x")))

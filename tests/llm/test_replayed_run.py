@@ -76,7 +76,7 @@ def recorded(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_it_comes_to_the_same_and_asks_nobody(capsys: pytest.CaptureFixture[str]):
+def test_replayed_run_has_the_same_result_and_calls_no_model(capsys: pytest.CaptureFixture[str]):
     first = recorded(capsys)
     assert first["final_reason"] == "goal_reached", first
     again = run(capsys, "--cassette", "tape.jsonl", run_id="second")

@@ -145,7 +145,7 @@ async def test_the_setting_has_an_effect(name: str) -> None:
     await MODEL_SETTINGS[name]()
 
 
-def test_without_a_model_and_without_a_planner_nobody_plans():
+def test_run_without_model_and_planner_is_refused():
     with pytest.raises(TaskInvalid, match="no planner: pass planner=…"):
         Agent(world=Shop(), settings=Settings()).run_sync("Show it")
 

@@ -132,7 +132,7 @@ def test_prices():
     assert affordable(ScriptedModel([]).model, tokens_in=10**9, microusd=1) > 10**5
 
 
-async def test_who_reports_nothing_is_charged_what_was_set_aside():
+async def test_model_without_usage_is_charged_the_reserve():
     usage = RequestUsage()
     usage.unmeasured_requests = 1
     silent = ModelResponse(parts=[TextPart(content='{"verdict": "done"}')], usage=usage)

@@ -85,7 +85,7 @@ async def test_what_cannot_be_told_stays_unverified(answer: Answer):
     assert (result.final_reason, result.verified) == ("plan_complete", False)
 
 
-async def test_nobody_reads_if_that_is_switched_off():
+async def test_verifier_is_not_called_if_it_is_switched_off():
     model = ScriptedModel([])
     result = await run(model, press("lit"), says="the lamp is lit", reads_words="off")
     assert (result.final_reason, result.verified, model.prompts) == ("plan_complete", False, [])

@@ -94,7 +94,7 @@ async def test_sleeping_for_no_time_lets_others_go_first():
     assert clock.now() == 0.0
 
 
-async def test_a_cancelled_sleeper_holds_nobody_up():
+async def test_cancelled_sleeper_does_not_block_the_clock():
     clock = FakeClock(start=0.0)
     sleeper = asyncio.create_task(clock.sleep(10))
     await asyncio.sleep(0)

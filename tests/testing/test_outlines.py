@@ -74,7 +74,7 @@ class TestModelJudgeThatTalksNonsense(ProgressJudgeConformance):
         (OutlineDraft(verdict="gave_up", goals=GOALS), "goals only if it says so"),
     ],
 )
-def test_what_is_no_outline_does_not_pass(answer: object, why: str) -> None:
+def test_invalid_outline_does_not_pass(answer: object, why: str) -> None:
     with pytest.raises(AssertionError, match=why):
         check_outline(answer)
 
@@ -87,7 +87,7 @@ def test_what_is_no_outline_does_not_pass(answer: object, why: str) -> None:
         (Judgement(current=4), "the number of a goal"),
     ],
 )
-def test_what_is_no_judgement_does_not_pass(answer: object, why: str) -> None:
+def test_invalid_judgement_does_not_pass(answer: object, why: str) -> None:
     with pytest.raises(AssertionError, match=why):
         check_judgement(answer, JUDGED_FROM[0])
 

@@ -27,7 +27,7 @@ class TestModelReflector(ReflectorConformance):
         return ModelReflector(ModelClient([ScriptedModel([answer] * 20).model], answer_tokens=500))
 
 
-def test_the_script_is_followed_and_then_nobody_is_there() -> None:
+def test_script_is_followed_and_then_the_reflector_is_unavailable() -> None:
     reflector = ScriptedReflector("one", "", "three")
     said = [asyncio.run(reflector.reflect(STEP)) for _ in range(4)]
     causes = [one.reflection.analysis.root_cause if one.reflection else "" for one in said]

@@ -85,7 +85,7 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(folder: Path) -> Non
     assert (log(folder), report.complete) == (sent, False)
 
 
-def test_what_is_gone_already_is_not_undone(folder: Path) -> None:
+def test_effect_that_no_longer_exists_is_not_undone(folder: Path) -> None:
     done = agent(folder, TEN[3]).run_sync("Tidy up")
     (folder / "trash" / "d").rename(folder / "files" / "d")
     sent = log(folder)

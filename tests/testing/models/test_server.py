@@ -172,7 +172,7 @@ class TestTrouble:
         with ModelServer([Late("x", seconds=60)]) as server, pytest.raises(APIConnectionError):
             await ask(server, timeout=0.2)
 
-    async def test_a_server_that_is_over_keeps_nobody_waiting(self):
+    async def test_stopped_server_ends_waiting_requests(self):
         with ModelServer([Late("x", seconds=60)]) as server:
             asking = asyncio.create_task(ask(server))
             while not server.requests:
@@ -232,7 +232,7 @@ class TestTrouble:
 
 class TestLimited:
     @pytest.mark.slow
-    async def test_whoever_waits_as_told_gets_all_answers_in_order(self):
+    async def test_client_that_waits_as_told_gets_all_answers_in_order(self):
         limited: Limited = Limited(
             ["one", "two", "three"],
             requests=1,
