@@ -115,6 +115,7 @@ nightly: properties coverage frameworks mcp-servers
     uv run python -m benchmarks.bytes --steps 100 --json --keep
     uv run python -m benchmarks.console_speed --steps 2000 --json --keep
     uv run python -m benchmarks.server_load --minutes 10 --json --keep
+    uv run python -m benchmarks.soak --minutes 120 --json --keep
     uv run python -m benchmarks.storage --runs 50 --steps 30 --json --keep
     uv run python -m benchmarks.fairness --json --keep
     uv run python -m benchmarks.density --json --keep
