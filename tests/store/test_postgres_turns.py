@@ -55,6 +55,24 @@ async def test_an_outdated_claim_cannot_record_a_dispatch(store: PostgresStore):
     assert await store.ledger_entry("a", SENT.command) is None
 
 
+async def test_records_of_runs_that_rest_or_have_ended_are_not_cached(store: PostgresStore):
+    def cached_runs() -> set[str]:
+        return {run for _, run, _ in store._database._recent}
+
+    for run in ("b", "c"):
+        await store.begin(opening(run), TASK)
+    resting, ending = await store.claim_run("a"), await store.claim_run("b")
+    for claim, phase in ((resting, "running"), (ending, "ended")):
+        records = store.records(claim)
+        await records.save_observation(claim.run, OBSERVATION)
+        await records.keep(state(claim.run, 1, phase), Observed(answers=1, at=2.0), ())
+    assert cached_runs() == {"a", "b"}
+    assert await store.rest(resting, seq=1, known=0)
+    assert cached_runs() == {"b"}
+    await store.claim_run("c")
+    assert cached_runs() == set()
+
+
 async def test_claims_are_separate_for_each_run_and_tenant(store: PostgresStore, postgres: str, tenant: str):
     await store.claim_run("a")
     claim = await store.claim_run("a")

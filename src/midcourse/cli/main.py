@@ -22,7 +22,7 @@ OF_FLEETS = ("alembic", "cryptography", "psycopg", "sqlalchemy", "temporalio")
 START, RUNS, WHILE, KNOWN, SERVED, FLEETS = (
     "Start here",
     "Runs",
-    "While a run continues, from any terminal",
+    "Control a run from any terminal",
     "Memory and policy",
     "Console, API and MCP",
     "Fleets",
@@ -35,10 +35,8 @@ class Commands(LazyGroup):
 
     table: ClassVar = {
         "demo": Entry(f"{_C}start.demo", "Watch a run through a shop that goes wrong, in a real Chromium.", START),
-        "do": Entry(f"{_C}start.do", "Have a model do something in a browser, described in one sentence.", START),
-        "init": Entry(
-            f"{_C}start.init", "Create a task, a world or a planner that works, to change into your own.", START
-        ),
+        "do": Entry(f"{_C}start.do", "Let a model carry out one sentence in a browser.", START),
+        "init": Entry(f"{_C}start.init", "Create a working task, world or planner to start from.", START),
         "examples": Entry(
             f"{_C}start.examples", "List the tasks that ship with Midcourse, or print one of them.", START
         ),
@@ -47,17 +45,19 @@ class Commands(LazyGroup):
         "settings": Entry(f"{_C}settings", "List settings: the value now, the default, and what each changes.", START),
         "completion": Entry(f"{_C}start.completion", "Print the completion script of a shell.", START),
         "run": Entry(f"{_C}run", "Carry out a task, or one for every row of a table, and watch it.", RUNS),
-        "resume": Entry(f"{_C}resume", "Continue a run or a batch that was left, paused, or whose process died.", RUNS),
+        "resume": Entry(f"{_C}resume", "Continue a run or batch that was paused or interrupted.", RUNS),
         "runs": Entry(f"{_C}records.runs", "List runs, the latest first.", RUNS),
-        "show": Entry(f"{_C}records.show", "Show what a run did and why; its plans, or the difference of two.", RUNS),
+        "show": Entry(
+            f"{_C}records.show", "Show what a run did and why, its plans, or the difference between two plans.", RUNS
+        ),
         "watch": Entry(
             f"{_C}records.watch", "Watch runs as they progress, or follow one to its end, from any terminal.", RUNS
         ),
-        "effects": Entry(f"{_C}records.effects", "List what a run sent, and what shows that it happened.", RUNS),
-        "undo": Entry(f"{_C}undo", "Undo what a run did, newest first; list what cannot be.", RUNS),
-        "export": Entry(f"{_C}records.export", "Write a run as one HTML file, to read it anywhere.", RUNS),
+        "effects": Entry(f"{_C}records.effects", "List what a run sent, with the evidence that it happened.", RUNS),
+        "undo": Entry(f"{_C}undo", "Undo what a run did, newest first, and list what cannot be undone.", RUNS),
+        "export": Entry(f"{_C}records.export", "Write a run as one HTML file that opens anywhere.", RUNS),
         "replay": Entry(
-            f"{_C}records.replay", "Repeat the decisions of a recorded run, also under other settings.", RUNS
+            f"{_C}records.replay", "Replay the decisions of a recorded run, under the same or other settings.", RUNS
         ),
         "fork": Entry(f"{_C}records.fork", "Continue live from one event of a recorded run, as a new run.", RUNS),
         "prune": Entry(f"{_C}records.prune", "Delete the records of runs that ended long ago.", RUNS),
@@ -65,19 +65,23 @@ class Commands(LazyGroup):
         "reject": Entry(f"{_C}approvals", "Refuse what a run asks for.", WHILE),
         "answer": Entry(f"{_C}approvals", "Tell a run whether something happened, or how to continue.", WHILE),
         "guide": Entry(f"{_C}control", "Give the planner of a run advice for its next plan.", WHILE),
-        "pause": Entry(f"{_C}control", "Have a run wait after the current step, until it is resumed.", WHILE),
+        "pause": Entry(f"{_C}control", "Pause a run after its current step, until it is resumed.", WHILE),
         "take-over": Entry(f"{_C}control", "Pause a run and act in its world yourself.", WHILE),
         "cancel": Entry(f"{_C}control", "End a run after the current step.", WHILE),
-        "lessons": Entry(f"{_C}lessons", "List what failures taught; show, share or forget a lesson.", KNOWN),
-        "kept": Entry(f"{_C}kept", "List plan segments that worked and are used again; drop them.", KNOWN),
+        "lessons": Entry(
+            f"{_C}lessons", "List what runs learned from failures; show, share or forget a lesson.", KNOWN
+        ),
+        "kept": Entry(f"{_C}kept", "List or drop stored plan segments that later runs reuse.", KNOWN),
         "policy": Entry(f"{_C}policy", "Propose a policy file for a browser or the tools of an MCP server.", KNOWN),
-        "audit": Entry(f"{_C}records.audit", "Show what people decided, and verify the log of it.", KNOWN),
+        "audit": Entry(f"{_C}records.audit", "Show who decided what, and verify that the log is intact.", KNOWN),
         "serve": Entry(f"{_C}serve", "Serve the web console and the HTTP API of the runs in this home.", SERVED),
         "mcp": Entry(f"{_C}mcp", "Serve the runs in this home to an MCP host, such as Claude Code.", SERVED),
         "access": Entry(f"{_C}access", "Add, list or remove API keys of the server.", SERVED),
         "up": Entry(f"{_C}fleet.up", "Start a whole fleet on this machine, for development.", FLEETS),
         "down": Entry(f"{_C}fleet.up", "Stop the fleet that `midcourse up` started here.", FLEETS),
-        "schedule": Entry(f"{_C}fleet.schedule", "Have tasks run by a fleet at certain times; list them.", FLEETS),
+        "schedule": Entry(
+            f"{_C}fleet.schedule", "Run tasks in a fleet at set times; list or remove schedules.", FLEETS
+        ),
         "fleet": Entry(f"{_C}fleet", "Start a worker or a world host, or look after a fleet's database.", FLEETS),
     }
     removed: ClassVar = {
@@ -120,7 +124,7 @@ def top(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Run agents whose actions have consequences: asked about before, never repeated, resumed after a crash."""
+    """Run agents whose actions have consequences. They ask before they act, never repeat an effect, and resume after a crash."""
 
 
 @runtime_checkable

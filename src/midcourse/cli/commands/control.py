@@ -44,7 +44,7 @@ def guide(
 
 @commands.command(epilog=teach(("midcourse pause last", "after the current step; midcourse resume continues it")))
 def pause(run: Run, set_: Fleet = None, json: Json = False) -> int:
-    """Have a run wait after the current step, until it is resumed."""
+    """Pause a run after its current step, until it is resumed."""
     reply = "it pauses after the current step; midcourse resume continues it"
     return asyncio.run(_send(run, set_, lambda run: run.pause(), reply, json=json))
 

@@ -32,7 +32,7 @@ commands = typer.Typer(
 
 @commands.callback()
 def list_kept(context: typer.Context, set_: Fleet = None, durable: DurableOnly = False, json: Json = False) -> None:
-    """List plan segments that worked and are used again without asking the planner (--set reuse=on)."""
+    """List plan segments that worked and are reused without asking the planner (--set reuse=on)."""
     if context.invoked_subcommand is not None:
         return
     found = asyncio.run(_load_all(set_, durable))

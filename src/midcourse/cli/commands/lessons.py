@@ -40,7 +40,7 @@ LessonKey = Annotated[
 
 @commands.callback()
 def list_lessons(context: typer.Context, set_: Fleet = None, durable: DurableOnly = False, json: Json = False) -> None:
-    """List what failures taught, the latest first; show, share or forget one."""
+    """List what runs learned from failures, the latest first; show, share or forget a lesson."""
     if context.invoked_subcommand is not None:
         return
     found = asyncio.run(_load_all(set_, durable))

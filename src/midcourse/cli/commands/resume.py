@@ -48,7 +48,7 @@ def resume(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Continue a run or a batch that was left, paused, or whose process died.
+    """Continue a run or batch that was paused or interrupted.
 
     The world is looked at first. Nothing finished is done again, and of the
     step that was interrupted it is found out whether it happened. A run that

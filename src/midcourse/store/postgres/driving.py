@@ -45,7 +45,9 @@ class PostgresDriving(Records):
         if not rows:
             raise RunBusy(f"run {run_id!r} was given to another worker since")
         epoch, decided, rested_epoch, rested_seq = rows[0]
-        self._database.forget(run_id)
+        ended = [run for run, drive in self._drives.items() if drive.listed == "ended"]
+        for run in (run_id, *ended):
+            self._forget_drive(run)
         claim = Claim(
             run=run_id,
             epoch=epoch,
@@ -53,9 +55,13 @@ class PostgresDriving(Records):
             decided=decided,
             rested_at=rested_seq if epoch > 1 and rested_epoch == epoch - 1 else -1,
         )
-        self._drives = {run: drive for run, drive in self._drives.items() if drive.listed != "ended"}
         self._drives[run_id] = Drive(claim)
         return claim
+
+    def _forget_drive(self, run_id: str) -> None:
+        """Drop what is cached of a run that this process does not drive: another one may change it, and a claim reads it again."""
+        self._drives.pop(run_id, None)
+        self._database.forget(run_id)
 
     def records(self, claim: Claim) -> PostgresBatch:
         drive = self._drives.get(claim.run)
@@ -86,7 +92,7 @@ class PostgresDriving(Records):
             "wake_at": wake_at,
         }
         if await self._database.execute(REST, values):
-            self._drives.pop(claim.run, None)
+            self._forget_drive(claim.run)
             return True
         await self.records(claim).check(known)
         return False

@@ -24,7 +24,7 @@ commands = typer.Typer()
     ),
 )
 def effects(run: Run, set_: Fleet = None, home: HomeFolder = "", json: Json = False) -> None:
-    """List what a run sent, and what shows that it happened.
+    """List what a run sent, with the evidence that it happened.
 
     `sent` is the run's own ledger. `world` is the log that a simulated world
     writes itself; real worlds have none.

@@ -32,7 +32,7 @@ commands = typer.Typer()
     ),
 )
 def replay(journal: Journal, set_: Change = None, json: Json = False) -> int:
-    """Repeat the decisions of a recorded run, also under other settings.
+    """Replay the decisions of a recorded run, under the same or other settings.
 
     Nothing is done and no model is asked. The answer is exact where the run
     would only have ended, or asked you, earlier. Where it would have acted

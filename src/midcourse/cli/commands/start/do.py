@@ -79,7 +79,7 @@ def do(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Have a model do something in a browser, described in one sentence.
+    """Let a model carry out one sentence in a browser.
 
     Before anything irreversible is sent, you are shown the very request and
     asked. It ends with what was done, what it cost, what shows that it

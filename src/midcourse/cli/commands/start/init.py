@@ -75,7 +75,7 @@ def init(
     set_: Home = None,
     json: Json = False,
 ) -> None:
-    """Create a task, a world or a planner that works, to change into your own.
+    """Create a working task, world or planner to start from.
 
     Nothing is overwritten.
     """
