@@ -233,7 +233,7 @@ def test_declarations_that_make_no_sense_are_refused() -> None:
 
     with pytest.raises(SkillInvalid, match="key 'x' names no argument"):
         guarded(key="x")(ring)
-    with pytest.raises(SkillInvalid, match="names number, which is not an argument"):
+    with pytest.raises(SkillInvalid, match="names number, which is not one of its arguments"):
         guarded(key="{number}")(ring)
     with pytest.raises(SkillInvalid, match="a plain function cannot be interrupted"):
         guarded(key="{to}", timeout=3)(ring)
