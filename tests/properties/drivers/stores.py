@@ -253,7 +253,7 @@ class GatedConnections:
         self.tenant = connections.tenant
 
     @asynccontextmanager
-    async def one(self) -> AsyncGenerator[Any]:
+    async def borrow(self) -> AsyncGenerator[Any]:
         process, doing = self._process, DOING.get()
         await process.gate(doing.name)
         with process.scheduler.in_flight():
