@@ -9,10 +9,10 @@ VALUES = Path(__file__).parents[1] / "deploy" / "helm" / "midcourse" / "values.y
 
 PAGE = """# Values of the chart
 
-Written by `python docs/generate.py` from `deploy/helm/midcourse/values.yaml`. [Deploy](deploy.md#in-kubernetes) shows them in use. A value that is misspelt or of the wrong type
-is refused.
+Written by `python docs/generate.py` from `deploy/helm/midcourse/values.yaml`. [Deploy](deploy.md#in-kubernetes) shows how to use them. The chart
+refuses a value whose name is misspelt or whose type is wrong.
 
-| value | default | |
+| value | default | what it sets |
 |---|---|---|
 {rows}
 """

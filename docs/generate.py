@@ -1,4 +1,7 @@
-"""Writes the pages that are drawn from the code: the state diagram, the settings, and what can be done in a browser; the page about scale and charts from kept results; and the values of the Helm chart.
+"""Writes the generated pages.
+
+From the code: the state diagram, the settings, and the skills of the browser. From kept results: the page about scale, and
+charts. From the Helm chart: its values.
 
 python docs/generate.py            write them
 python docs/generate.py --check    fail if they are not current
@@ -23,8 +26,9 @@ DOCS = Path(__file__).parent
 
 DIAGRAM = """# What a run waits for
 
-Drawn from the transition table in `director/decide.py` by `python docs/generate.py`. Every phase can also lead to
-`Paused` and `Ended`, and takes pause, resume, cancel, guidance and late answers; those arrows are left out.
+Written by `python docs/generate.py` from the transition table in `director/decide.py`. A run is always in one phase. The table lists, for each
+phase, the events that the run waits for in it, and the phases that each event can lead to. Left out: every phase can also lead to `Paused` and
+`Ended`, and accepts pause, resume, cancel, guidance and late answers.
 
 {table}
 ```mermaid
@@ -33,21 +37,26 @@ Drawn from the transition table in `director/decide.py` by `python docs/generate
 
 SETTINGS = """# Settings
 
-Written by `python docs/generate.py`. A setting can be given on the command line (`--set max_calls=10`), in the
-environment, in a `.env` file, or under `[settings]` in a task file. What comes first in this list wins.
-In Python, `Agent(settings=…)` has them for every run of the agent; a `Task` with `limits` or an `agreement` of its own overrides what it says.
+Written by `python docs/generate.py`. You can give a setting in these places. If you give it in several, the first place in this list wins:
 
-A variable that nearly has the name of a setting, such as `MIDCOURSE_MAX_CALS`, is ignored with a warning.
+1. on the command line (`--set max_calls=10`);
+2. in the environment;
+3. in a `.env` file;
+4. under `[settings]` in a task file.
 
-`midcourse settings` shows the settings of this table with their values now, and `--all` all of them.
+In Python, `Agent(settings=…)` sets them for every run of the agent. If a `Task` has its own `limits` or `agreement`, these override the agent's.
+
+A variable whose name is nearly that of a setting, such as `MIDCOURSE_MAX_CALS`, is ignored with a warning.
+
+`midcourse settings` shows the settings of the first table with their current values. With `--all` it shows all settings.
 
 {everyday}
 ## The preset of recovery
 
 `recovery` gives values to these settings: {preset_names}.
 
-One of these that is given on its own, on the command line, in the environment or in a task file, overrides the preset, wherever that was given.
-`midcourse settings --all` shows the values that hold. The presets differ in:
+If you also give one of these settings itself, on the command line, in the environment or in a task file, it overrides the preset, wherever you gave
+the preset. `midcourse settings --all` shows the values in effect. The presets differ in:
 
 {presets}
 ## Advanced
@@ -55,37 +64,37 @@ One of these that is given on its own, on the command line, in the environment o
 Most runs need none of these.
 
 {advanced}
-## Of a fleet
+## Settings of a fleet
 
-Where durable runs are kept and driven ([fleets](fleets.md)). They are given in the same ways, but not in a task file; last comes
-what `midcourse up` left in the home.
+These settings are for [fleets](fleets.md): where durable runs are stored and driven. You give them in the same places, except in a task file.
+Values that `midcourse up` left in the home come last.
 
 {fleet}
 ## For benchmarks only
 
-They switch off what Midcourse relies on, to measure what it is worth. No run of yours needs them.
+These settings switch off mechanisms that Midcourse relies on, to measure what each of them is worth. You do not need them in your own runs.
 
 {benchmarks}"""
 
-SKILLS = """# What can be done in a browser
+SKILLS = """# Skills of the browser
 
-Written by `python docs/generate.py` from the skills of the [browser world](browser.md). A skill without 'on a zone' is used with
-`zone = "__global__"`. After one that usually changes the screen, a plan looks again and plans the rest.
+Written by `python docs/generate.py` from the skills of the [browser world](browser.md). Use a skill without 'on a zone' with `zone =
+"__global__"`. After a skill that usually changes the screen, Midcourse looks again and plans the rest.
 
-Whatever its class, nothing that a skill causes leaves the browser with an unsafe method before it was allowed: then the step becomes
-irreversible and shows [that very request](../design/0007-what-leaves-the-browser.md).
+If a skill of any class causes a request with an unsafe method, the browser holds this request until it is allowed. The step then becomes
+irreversible, and the question shows [exactly that request](../design/0007-what-leaves-the-browser.md).
 
 {skills}
 ## Probes
 
-They check whether an effect happened, in a hidden tab: `probe` of a step, or `done_when`.
+A probe checks in a hidden tab whether an effect happened. Use it as the `probe` of a step or in `done_when`.
 
 {probes}"""
 
 
 def skills_of(catalogue: Catalogue) -> str:
     rows = [
-        "| skill | on a zone | arguments | class | changes the screen | undone by | |",
+        "| skill | on a zone | arguments | class | changes the screen | undone by | what it does |",
         "|---|---|---|---|---|---|---|",
     ]
     return "\n".join([*rows, *map(_skill, catalogue.skills), ""])
@@ -113,7 +122,7 @@ def _yes(it_is: bool) -> str:
 
 def probes_of(catalogue: Catalogue) -> str:
     rows = [f"| `{one.name}` | {_arguments(one.parameters)} | {one.description} |" for one in catalogue.probes]
-    return "\n".join(["| probe | arguments | |", "|---|---|---|", *rows, ""])
+    return "\n".join(["| probe | arguments | what it checks |", "|---|---|---|", *rows, ""])
 
 
 def pages() -> dict[Path, str]:

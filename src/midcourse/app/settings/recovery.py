@@ -54,67 +54,66 @@ def also_known_as(name: str, other: str) -> AliasChoices:
 class RecoverySettings(ModelSettings):
     recovery: Annotated[Preset, EVERYDAY] = Field(
         default="default",
-        description="What follows a failure that retries do not fix. `default`: up to three new plans. `strict`: one new plan, then a "
-        "person is asked; at most two are made unasked. `off`: none, the run ends. Single settings of recovery override it "
-        "([recovery](recovery.md)).",
+        description="What happens after a failure that retries do not fix. `default`: up to three new plans. `strict`: one new plan, then a person is "
+        "asked; at most two plans are made without asking. `off`: no new plan, the run ends. Individual recovery settings override this "
+        "preset ([recovery](recovery.md)).",
     )
     auto_replan: bool = Field(
         default=Limits.auto_replan,
         validation_alias=also_known_as("auto_replan", "ENABLE_AUTO_REPLANNING"),
-        description="Plans again after failures. Off, what waiting and looking again do not fix ends the run.",
+        description="Makes a new plan after a failure. If off, a failure that is not fixed by waiting and looking again ends the run.",
     )
     max_error_replans: int = Field(
         default=Limits.max_error_replans,
         ge=0,
         validation_alias=also_known_as("max_error_replans", "AUTO_REPLANNING_MAX_ATTEMPTS"),
-        description="How many replans may follow a failure; they count against `max_replans` as well.",
+        description="The most replans after failures. They also count against `max_replans`.",
     )
     replan_interval_seconds: float = Field(
         default=Limits.replan_interval_seconds,
         ge=0,
         validation_alias=also_known_as("replan_interval_seconds", "AUTO_REPLANNING_MIN_INTERVAL_SECONDS"),
-        description="At least this long between two replans after failures, doubling with each. The first waits for nothing.",
+        description="The least time between two replans after failures. It doubles each time. The first replan does not wait.",
     )
     replan_timeout_seconds: float = Field(
         default=Limits.replan_timeout_seconds,
         gt=0,
         validation_alias=also_known_as("replan_timeout_seconds", "AUTO_REPLANNING_TIMEOUT_SECONDS"),
-        description="A replan after a failure that takes longer ends the run as `planner_unavailable`. Waiting for a planner "
-        "that cannot be reached does not count.",
+        description="If a replan after a failure takes longer than this, the run ends as `planner_unavailable`. Time in which the planner cannot be "
+        "reached does not count.",
     )
     replan_on_critical: bool = Field(
         default=Limits.replan_on_critical,
         validation_alias=also_known_as("replan_on_critical", "AUTO_REPLANNING_TRIGGER_CRITICAL"),
-        description="Plans again after a failure that leaves the plan without steps or without a result that it needs.",
+        description="Makes a new plan after a failure that leaves the plan without steps, or without a result that it needs.",
     )
     replan_on_high: bool = Field(
         default=Limits.replan_on_high,
         validation_alias=also_known_as("replan_on_high", "AUTO_REPLANNING_TRIGGER_HIGH"),
-        description="Plans again after a serious failure, one without a classification, and one that retries did not fix.",
+        description="Makes a new plan after a serious failure, an unclassified failure, or a failure that retries did not fix.",
     )
     replan_on_medium: bool = Field(
         default=Limits.replan_on_medium,
         validation_alias=also_known_as("replan_on_medium", "AUTO_REPLANNING_TRIGGER_MEDIUM"),
-        description="Plans again right after a failure that may pass, instead of waiting and trying the step again.",
+        description="Makes a new plan immediately after a failure that may be temporary, instead of waiting and trying the step again.",
     )
     human_after: int | None = Field(
         default=Limits.human_after,
         ge=1,
         validation_alias=also_known_as("human_after", "AUTO_REPLANNING_REQUIRE_HUMAN_INTERVENTION_AFTER"),
-        description="Asks a person how to continue once so many replans after failures have not helped; `none` never does. "
-        "Without an answer, the run ends as `needs_human`.",
+        description="After this number of replans after failures without success, a person is asked how to continue. `none`: never. Without an "
+        "answer, the run ends as `needs_human`.",
     )
     failures: Annotated[tuple[FailureRule, ...], NoDecode, EVERYDAY] = Field(
         default=Limits.failures,
         max_length=MOST_RULES,
-        description="Rules of your own about what failures mean, as JSON or as `[[failures]]` in a task file "
-        "([recovery](recovery.md)).",
+        description="Your own rules for classifying failures, as JSON or as `[[failures]]` in a task file ([recovery](recovery.md)).",
     )
     backoff_jitter: float = Field(
         default=Limits.backoff_jitter,
         ge=0,
         le=1,
-        description="Waits are longer by up to this share, a different one for every run, so that not all come back together.",
+        description="Every wait is longer by up to this share, different for each run, so that runs do not all try again at the same moment.",
     )
 
     @model_validator(mode="after")

@@ -58,206 +58,202 @@ class Settings(RecoverySettings):
     max_calls: Annotated[int, EVERYDAY] = Field(
         default=Limits.max_calls,
         ge=1,
-        description="Ceiling on model calls of a run, planning and paid looks together. What the next command can cost at "
-        "worst is reserved first, so no run ends above it.",
+        description="Ceiling on the model calls of a run, for planning and paid looks together. The worst-case cost of each command is reserved in "
+        "advance, so no run exceeds it.",
     )
     max_tokens: Annotated[int | None, EVERYDAY] = Field(
         default=Limits.max_tokens,
         ge=1,
-        description="Ceiling on tokens of a run. It holds as far as `plan_tokens` says what a call takes at most.",
+        description="Ceiling on the tokens of a run. It is reliable only if no call takes more than `plan_tokens`.",
     )
     max_cost_usd: Annotated[float | None, EVERYDAY] = Field(
         default=Limits.max_cost_usd,
         gt=0,
-        description="Ceiling on a run's model cost in US dollars. It holds as far as `plan_cost_usd` says what a call costs "
-        "at most.",
+        description="Ceiling on a run's model cost in US dollars. It is reliable only if no call costs more than `plan_cost_usd`.",
     )
     max_wall_seconds: Annotated[float, EVERYDAY] = Field(
         default=Limits.max_wall_seconds,
         gt=0,
-        description="Ceiling on the time a run works. Time paused, waiting for a person or without a process is not work.",
+        description="Ceiling on the time a run works. Time in which it is paused, waits for a person or has no process does not count.",
     )
     deadline_seconds: Annotated[float | None, EVERYDAY] = Field(
         default=Limits.deadline_seconds,
         gt=0,
-        description="The run ends as `deadline_exceeded` this long after its start, pauses included.",
+        description="The run ends as `deadline_exceeded` this long after its start. Pauses count.",
     )
     max_segments: int = Field(
         default=Limits.max_segments,
         ge=1,
-        description="Ceiling on plans of a run: the first, one at each transition, one after each failure.",
+        description="Ceiling on the plans of a run: the first one, one at each transition, and one after each failure.",
     )
     max_replans: Annotated[int, EVERYDAY] = Field(
         default=Limits.max_replans,
         ge=0,
-        description="Replans that are not the continuation after a verified transition. The next one ends the run as "
+        description="The most replans. Continuing the plan after a verified transition does not count. One more replan ends the run as "
         "`replan_exhausted`.",
     )
     max_step_retries: Annotated[int, EVERYDAY] = Field(
         default=Limits.max_step_retries,
         ge=0,
-        description="How often a step is repeated after a transient failure; 3 retries are 4 executions. A failed look and "
-        "a world that does not open are tried again as often.",
+        description="The most retries of a step after a transient failure; 3 retries are 4 executions. A failed look, and a world that does not open, "
+        "are retried as often.",
     )
     max_plan_steps: int = Field(
         default=Limits.max_plan_steps,
         ge=1,
-        description="A longer plan is cut here, and `__replan__` put in place of the rest.",
+        description="A longer plan is cut off after this number of steps, and `__replan__` is put in place of the rest.",
     )
     max_reopenings: int = Field(
         default=Limits.max_reopenings,
         ge=0,
-        description="How often a world whose session was lost is opened again. The next loss ends the run as `world_lost`.",
+        description="How often a world is opened again after its session was lost. One more loss ends the run as `world_lost`.",
     )
     max_outage_seconds: float = Field(
         default=Limits.max_outage_seconds,
         ge=0,
-        description="How long a run waits for a world's host or a model that cannot be reached; then it ends as `outage`. For PostgreSQL a run in one "
-        "process waits so long, then can be resumed; a fleet waits until it is back. `max_wall_seconds` and `deadline_seconds` count meanwhile.",
+        description="How long a run waits for a world's host or a model that cannot be reached. Then it ends as `outage`. A run in one process waits "
+        "as long for PostgreSQL, and can then be resumed; a fleet waits until PostgreSQL is back. `max_wall_seconds` and "
+        "`deadline_seconds` count during the wait.",
     )
     detour_iterations: int = Field(
         default=Limits.detour_iterations,
         ge=0,
-        description="How many tries a detour to a step that is out of reach may take; the last one without success gives it up. "
-        "`0` is no detours. Without a detour planner there are none.",
+        description="The most tries to reach a step that is out of reach by a detour. If the last one fails, the detour is given up. `0`: no detours. "
+        "Detours also need a detour planner.",
     )
     outline: Annotated[Outlines, EVERYDAY] = Field(
         default=Limits.outline,
-        description="Coarse goals that the planner is told as a suggestion, with what is reached of them: `on` from the start, `auto` "
-        "once the run gets nowhere, `off` never. Without a model or an outliner of your own there are none ([the outline](outline.md)).",
+        description="Gives the planner coarse goals as a suggestion, with those that are reached. `on`: from the start. `auto`: when the run makes no "
+        "progress. `off`: never. Needs a model or your own outliner ([the outline](outline.md)).",
     )
     monitor: Annotated[Monitors, EVERYDAY] = Field(
         default=Limits.monitor,
-        description="`path` reviews what was done before every plan but the first, and tells the planner only what is fundamentally "
-        "wrong: going round, no progress. `proposals` also reviews every plan before its first step; one that is objected to is made "
-        "again, once. By rules, unless `role_models` names a model for `monitor` "
-        "([the monitor](monitor.md)).",
+        description="`path` reviews what was done before every plan except the first, and tells the planner only about fundamental problems: going in "
+        "circles, no progress. `proposals` also reviews every plan before its first step; if it objects, the plan is made again, once. "
+        "The review uses rules, unless `role_models` names a model for `monitor` ([the monitor](monitor.md)).",
     )
     visible_plans: Annotated[int | None, BENCHMARKS] = Field(
         default=Limits.visible_plans,
         ge=0,
-        description="How many plans keep to what is visible; later ones may go through screens not seen yet, as a fixed "
-        "plan does. For comparison only: `0` is one fixed plan, `none` is no such plan.",
+        description="How many plans are limited to what is visible. Later plans may cover screens that have not been seen, as a fixed plan does. `0`: "
+        "one fixed plan. `none`: all plans are limited to what is visible.",
     )
     count_extensions: Annotated[bool, BENCHMARKS] = Field(
         default=Limits.count_extensions,
-        description="Counts the continuation after a verified transition against `max_replans`: "
-        "then a perfect task of seven pages fails.",
+        description="Counts continuing after a verified transition as a replan (`max_replans`). Then even a task of seven pages without any failure "
+        "fails.",
     )
     replan_admission: Annotated[bool, BENCHMARKS] = Field(
         default=Limits.replan_admission,
-        description="Refuses a plan that repeats a failed step on an unchanged screen. Off, a stuck planner continues until "
-        "the replans are used up.",
+        description="Refuses a plan that repeats a failed step on an unchanged screen. If off, a planner that is stuck continues until the replans "
+        "are used up.",
     )
     structural_stop: Annotated[bool, BENCHMARKS] = Field(
         default=Limits.structural_stop,
-        description="Ends the run immediately as `structural_failure` if no plan can help: unreachable, not permitted, "
-        "impossible. Off, it replans while it may.",
+        description="Ends the run immediately as `structural_failure` if no plan can help: unreachable, not permitted, impossible. If off, the run "
+        "makes new plans as long as it may.",
     )
     lessons: Annotated[bool, EVERYDAY] = Field(
         default=True,
-        description="Remembers failures and what fixed them, for later runs. Off, nothing is remembered or recalled.",
+        description="Remembers failures and what fixed them, for later runs. If off, nothing is remembered or recalled.",
     )
     agent: str = Field(
         default="default",
         min_length=1,
-        description="Whose lessons these are. Other agents in the same home, or of the same tenant, see only how often a new "
-        "plan helped; the words of a lesson once a person has shared it.",
+        description="The name of the agent that lessons belong to. Other agents in the same home, or of the same tenant, see only how often a new "
+        "plan helped. They see the text of a lesson once a person has shared it.",
     )
     embedder: str = Field(
         default="",
-        description="Model that compares failures where none has the same signature, such as `openai:text-embedding-3-small`. "
-        "Empty: they are compared by their text.",
+        description="The model that compares failures if none has the same signature, such as `openai:text-embedding-3-small`. If empty, they are "
+        "compared by their text.",
     )
     embedder_base_url: str = Field(
         default="",
-        description="Where the embedder is served, if not at its provider's own address: any server with OpenAI's protocol.",
+        description="Address of the embedder, if it is not the provider's own: any server with OpenAI's protocol.",
     )
     lesson_similarity: float = Field(
         default=ALIKE,
         gt=0,
         le=1,
-        description="How similar a failure with another signature must be to be recalled; 1 is the same text.",
+        description="How similar a failure with another signature must be to be recalled. 1 means the same text.",
     )
     lesson_stop_after: int | None = Field(
         default=Limits.lesson_stop_after,
         ge=1,
-        description="Ends the run as `structural_failure` instead of planning again, if this many runs have met the same "
-        "failure and planned again, and none got past it. `none`: what other runs met never ends a run.",
+        description="If this many runs have met the same failure and planned again, and none got past it, the run ends as `structural_failure` "
+        "instead of planning again. `none`: failures of other runs never end a run.",
     )
     lesson_tries: float = Field(
         default=Limits.lesson_tries,
         ge=0,
         le=1,
-        description="Share of runs that plan again all the same, which shows when the cause is gone. Which ones "
-        "is drawn from the run's id.",
+        description="The share of runs that plan again in spite of `lesson_stop_after`. They show when the cause is gone. The run's id decides which "
+        "runs these are.",
     )
     retry_delay_seconds: float = Field(
         default=Limits.retry_delay_seconds,
         ge=0,
-        description="Wait before the first retry of a step; it doubles with each further one. What needs time to pass (busy, timeout, "
-        "network) is waited for three times as long, each time.",
+        description="The wait before the first retry of a step. It doubles with each further retry. For a failure that needs time to pass (busy, "
+        "timeout, network), the first wait is three times as long, and it triples with each further retry.",
     )
     max_retry_delay_seconds: float = Field(
         default=Limits.max_retry_delay_seconds,
         ge=0,
-        description="The wait before a retry never grows beyond this.",
+        description="The longest wait before a retry.",
     )
     approvals: Annotated[Approvals, EVERYDAY] = Field(
         default=Limits.approvals,
-        description="`always`: a person has to agree to every irreversible step. `adaptive`: to reversible ones, too, until "
-        "people have agreed to their like often enough. `never`: no approval is needed, except for what "
-        "`approval_policy` says.",
+        description="`always`: a person must approve every irreversible step. `adaptive`: also reversible steps, until people have approved similar "
+        "ones often enough. `never`: no approval is needed, except where `approval_policy` requires it.",
     )
     approval_seconds: Annotated[float, EVERYDAY] = Field(
         default=Limits.approval_seconds,
         gt=0,
-        description="An unanswered question expires after this, and so does an approval that was given.",
+        description="A question expires if it is not answered within this time. An approval that was given expires after the same time.",
     )
     approval_policy: Annotated[Path | None, EVERYDAY] = Field(
         default=None,
-        description="A file of rules that come before the mode: what is always asked about, what never, and whether the user who "
-        "starts a run may decide its questions ([approvals](approvals.md)). Read when a run begins.",
+        description="A file with rules that override `approvals`: what always needs an approval, what never does, and whether the user who starts a "
+        "run may decide its questions ([approvals](approvals.md)). It is read when a run begins.",
     )
     wrap_up_at: float = Field(
         default=Limits.wrap_up_at,
         gt=0,
         le=1,
-        description="From this share of any ceiling on, the planner is told to bring the task to a good end.",
+        description="When a run has used this share of any ceiling, the planner is told to wrap up the task.",
     )
     look_calls: int = Field(
         default=Limits.look_calls,
         ge=0,
-        description="Model calls that one look costs: 0 where the world says what is on the screen, 1 where a vision model "
-        "has to read it.",
+        description="Model calls that one look costs: 0 if the world itself reports what is on the screen, 1 if a vision model has to read it.",
     )
     final_looks: FinalLooks = Field(
         default=Limits.final_looks,
-        description="`each`: look after every step. `last`: in the final plan, look only after its last step and after "
-        "irreversible ones, which saves calls where a look costs one.",
+        description="`each`: look after every step. `last`: in the final plan, look only after the last step and after irreversible steps. This saves "
+        "calls if a look costs one.",
     )
     plan_tokens: int = Field(
         default=Limits.plan_tokens,
         ge=0,
-        description="Tokens that a call of the planner or of any model takes at most; reserved before each call. 0: what a model "
-        "needs, 60,000.",
+        description="The most tokens that one call of the planner or another model takes. They are reserved before each call. 0: the default for "
+        "models, 60,000.",
     )
     plan_cost_usd: float = Field(
         default=Limits.plan_cost_usd,
         ge=0,
-        description="US dollars that such a call costs at most; reserved before each call. 0: by the model's price.",
+        description="The most that one such call costs, in US dollars. It is reserved before each call. 0: calculated from the model's price.",
     )
     act_timeout_seconds: Annotated[float, EVERYDAY] = Field(
         default=Limits.act_timeout_seconds,
         gt=0,
-        description="A step that takes longer is given up. If it was irreversible, its outcome is then unknown and is "
-        "looked into.",
+        description="A step that takes longer is given up. If it was irreversible, its outcome is unknown, and Midcourse looks "
+        "for evidence whether it happened.",
     )
     look_timeout_seconds: Annotated[float, EVERYDAY] = Field(
         default=Limits.look_timeout_seconds,
         gt=0,
-        description="A look that takes longer has failed: the last observation stays, marked stale. Opening a world has "
-        "as long.",
+        description="A look that takes longer has failed. The last observation is kept and marked as stale. Opening a world has the same time limit.",
     )
     plan_timeout_seconds: Annotated[float, EVERYDAY] = Field(
         default=Limits.plan_timeout_seconds,
@@ -267,17 +263,18 @@ class Settings(RecoverySettings):
     step_delay_seconds: Annotated[float, EVERYDAY] = Field(
         default=0.0,
         ge=0,
-        description="Pause between acting and looking, for worlds that do not say when they have settled.",
+        description="The pause between acting and looking, for worlds that do not report when they have settled.",
     )
     home: Annotated[Path, EVERYDAY] = Field(
         default=Path(DEFAULT_HOME),
-        description="Directory in which runs are kept. Only its owner may read it: the folder is 0700, files in it are 0600.",
+        description="The directory in which runs are kept. Only its owner can read it: the folder has mode 0700, and files in it 0600.",
     )
 
     retention_days: float | None = Field(
         default=None,
         gt=0,
-        description="`midcourse prune` deletes the records of runs that ended so many days ago ([operations](operations.md)). `none`: only with `--older-than`.",
+        description="`midcourse prune` deletes the records of runs that ended more than this number of days ago ([operations](operations.md)). "
+        "`none`: it needs `--older-than`.",
     )
 
     @field_validator("home")
