@@ -43,7 +43,7 @@ class ZonePattern:
         )
 
     def zone_in(self, seen: Observation) -> Zone | None:
-        """The zone that is meant, or none. Raises `Ambiguous` if it may be more than one; `*` alone means any, so the first."""
+        """The zone that matches, or None. Raises `Ambiguous` if several different zones match; for `*` alone it returns the first."""
         fitting = [zone for zone in seen.zones if self.fits(zone)]
         fitting = [zone for zone in fitting if fnmatchcase(zone.label, self.label)] or fitting
         looks = {(zone.role, zone.label, zone.state) for zone in fitting}
@@ -74,7 +74,7 @@ def _is_role(text: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Once(Draft):
-    """A draft that is left out as soon as a completed step says the same."""
+    """A draft that is left out once a step with the same `says` is completed."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,10 +84,10 @@ class Once(Draft):
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """On a screen like this, and only while `when` holds: do these steps, or say how the task stands.
+    """What to do on a screen whose title matches `on`, while `when` holds: do these steps, or end the task.
 
-    The zone of a step is a zone pattern, `__global__` or `__replan__`. A rule says one thing: steps, `done` or
-    `impossible`. 'Do this, and then it is done' is two rules.
+    The zone of a step is a zone pattern, `__global__` or `__replan__`. A rule has exactly one answer: steps, `done` or
+    `impossible`. For 'do this, and then it is done', write two rules.
     """
 
     on: str = "*"

@@ -340,6 +340,8 @@ def _status(run: RunSummary) -> RunStatus:
 
 
 class MemoryPlanCache:
+    """A plan cache in memory."""
+
     def __init__(self) -> None:
         self._kept: dict[str, KeptSegment] = {}
 

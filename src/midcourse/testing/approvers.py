@@ -6,9 +6,9 @@ from midcourse.domain.approval import Decision, Question, Verdict
 
 
 class Approves:
-    """Approves everything. Asked whether something happened, it answers `doubt`.
+    """An approver that approves everything, except sending something a second time.
 
-    Nothing is sent twice: to a repetition it says no.
+    If it is asked whether something happened, it answers `doubt`.
     """
 
     def __init__(self, once: bool = True, *, doubt: Verdict = "stop", by: str = "testing") -> None:

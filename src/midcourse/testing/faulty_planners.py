@@ -18,10 +18,10 @@ ABSENT_ZONE = "zone-that-is-not-there"
 
 
 class Erring:
-    """Another planner's plans, with one mistake in some of them. `mistakes` has what was done, in order.
+    """Passes on the plans of another planner, and makes one mistake in some of them. `mistakes` lists the mistakes in order.
 
-    The rate is of plans that leave room for a mistake: one without steps is passed on as it is, and one of a single step
-    is not cut to nothing. Equal seeds make equal mistakes as long as the calls are the same.
+    `rate` is the share of plans that get a mistake. A plan without steps gets none, and a plan with a single step is not emptied.
+    The same seed makes the same mistakes if the calls are the same.
     """
 
     def __init__(self, planner: Planner, rate: float, seed: int) -> None:

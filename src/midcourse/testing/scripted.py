@@ -22,7 +22,7 @@ from midcourse.ports.verifier import Claim, Verdict
 
 
 class Scripted:
-    """Gives the first answer to the first call, the second to the second; the last one is repeated.
+    """A planner that returns these answers in order, and then repeats the last one.
 
     `contexts` has the context of each call.
     """
@@ -39,7 +39,7 @@ class Scripted:
 
 
 class ScriptedMonitor:
-    """Says the first at the first review, the second at the next; nothing where the text is empty, and after the last.
+    """A monitor that gives this advice in order, one text for each review. An empty text is no advice, as is a review after the last text.
 
     `contexts` has the context of each call.
     """
@@ -57,7 +57,7 @@ class ScriptedMonitor:
 
 
 class ScriptedOutlines:
-    """The first goals for the first outline, the second for the next; after the last it gives up.
+    """An outliner that returns these goals in order, one tuple for each outline. After the last one it gives up.
 
     `contexts` has the context of each call.
     """
@@ -76,9 +76,9 @@ class ScriptedOutlines:
 
 
 class ScriptedProgress:
-    """Says one after another which goal is the current one, each because of the title of the screen; the last for ever.
+    """A progress judge that names these goals as the current one, in order, and then repeats the last one.
 
-    `shown=False`: it points at nothing.
+    Its evidence is the title of the screen; with `shown=False` it gives no evidence.
     """
 
     def __init__(self, *current: int, shown: bool = True) -> None:
@@ -98,7 +98,7 @@ T = TypeVar("T")
 
 
 class ScriptedVerifier:
-    """Says yes, no or nothing, in turn; `claims` has what it was asked."""
+    """A verifier that returns these verdicts in order, and then repeats the last one. `claims` has what it was asked."""
 
     def __init__(self, *verdicts: Verdict | bool | None) -> None:
         self._verdicts = [each if isinstance(each, Verdict) else Verdict(holds=each) for each in verdicts]
@@ -110,7 +110,7 @@ class ScriptedVerifier:
 
 
 class ScriptedExtractor:
-    """Brings back this, in turn; `wanted` has what it was asked for."""
+    """An extractor that returns these values in order, and then repeats the last ones. `wanted` has what it was asked for."""
 
     def __init__(self, *extracts: Extract | Pairs) -> None:
         self._extracts = [each if isinstance(each, Extract) else Extract(data=each) for each in extracts]
@@ -122,7 +122,7 @@ class ScriptedExtractor:
 
 
 class ScriptedReader:
-    """Makes out these zones, in turn; `pictures` has what it was shown."""
+    """A reader that finds these zones in order, one tuple for each picture, and then repeats the last one. `pictures` has what it was shown."""
 
     def __init__(self, *sightings: Sighting | tuple[Zone, ...]) -> None:
         self._sightings = [each if isinstance(each, Sighting) else Sighting(zones=each) for each in sightings]
@@ -140,8 +140,8 @@ def _nth(answers: Sequence[T], n: int) -> T:
 
 
 class ScriptedReflector:
-    """Gives the first root cause for the first failure, the second for the next; where the text is empty, and after the last,
-    no model can be reached.
+    """A reflector that names these root causes in order, one for each failure. For an empty text, and after the last one, it
+    answers that no model can be reached.
 
     `contexts` has the context of each call.
     """
@@ -167,7 +167,7 @@ class ScriptedReflector:
 
 
 class ScriptedTries:
-    """The first draft for the first try, the second for the second; after the last it gives up.
+    """A detour planner that returns these drafts in order, one for each try. After the last one it gives up.
 
     `contexts` has the context of each call.
     """
@@ -186,7 +186,7 @@ class ScriptedTries:
 
 
 class JudgedBy:
-    """Closeness as a function of the screen. It costs nothing."""
+    """A closeness judge that computes the closeness from the screen with this function. It costs nothing."""
 
     def __init__(self, closeness: Callable[[Observation], float]) -> None:
         self._closeness = closeness

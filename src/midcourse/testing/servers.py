@@ -4,6 +4,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+__all__ = ["postgres_server"]
+
 
 @contextmanager
 def postgres_server(folder: Path | str) -> Generator[str]:

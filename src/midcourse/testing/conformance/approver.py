@@ -39,7 +39,7 @@ STUCK = replace(APPROVE, about="stuck", consequences=(), says=(), detail="fill f
 
 
 class ApproverConformance:
-    """Inherit from it and give `make_approver`."""
+    """Tests that every approver must pass. Subclass it as `Test…` and define `make_approver`."""
 
     patience = 5.0
 

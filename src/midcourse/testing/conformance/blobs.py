@@ -27,7 +27,10 @@ RUNS = ("r1", "r2", "r1x", "../r1", "r1/blobs", "..", "a b", "ü\u202e", "x" * 3
 
 
 class BlobsConformance:
-    """Inherit from it and give `make_blobs`. What it makes is empty; `runs` are those that will have blobs."""
+    """Tests that every storage of blobs must pass. Subclass it as `Test…` and define `make_blobs`.
+
+    `make_blobs` returns an empty storage; `runs` are the ids of the runs that will have blobs.
+    """
 
     async def make_blobs(self, *runs: str) -> Blobs:
         raise NotImplementedError("a conformance suite needs to know what to test")

@@ -57,6 +57,8 @@ def check_draft(answer: object) -> None:
 
 
 class DetourPlannerConformance:
+    """Tests that every detour planner must pass. Subclass it as `Test…` and define `make_planner`."""
+
     def make_planner(self) -> DetourPlanner:
         raise NotImplementedError
 
@@ -74,6 +76,8 @@ class DetourPlannerConformance:
 
 
 class ClosenessJudgeConformance:
+    """Tests that every closeness judge must pass. Subclass it as `Test…` and define `make_judge`."""
+
     def make_judge(self) -> ClosenessJudge:
         raise NotImplementedError
 

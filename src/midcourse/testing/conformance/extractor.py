@@ -26,7 +26,7 @@ WANTED = Wanted(task=TASK, fields=FIELDS, screens=(seen("Thank you", *zones(7)),
 
 
 class ExtractorConformance:
-    """Inherit from it and give `make_extractor`."""
+    """Tests that every extractor must pass. Subclass it as `Test…` and define `make_extractor`."""
 
     def make_extractor(self) -> Extractor:
         raise NotImplementedError("a conformance suite needs to know what to test")

@@ -77,7 +77,7 @@ def _with_agents(test: Test) -> Callable[["MemoryConformance", Path], None]:
 
 
 class MemoryConformance:
-    """Inherit from it and give `make_memory`."""
+    """Tests that every memory must pass. Subclass it as `Test…` and define `make_memory`."""
 
     def make_memory(self, tmp_path: Path, agent: str) -> Memory:
         raise NotImplementedError("a conformance suite needs to know what to test")

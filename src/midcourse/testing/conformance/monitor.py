@@ -48,6 +48,8 @@ def check_finding(answer: object) -> None:
 
 
 class MonitorConformance:
+    """Tests that every monitor must pass. Subclass it as `Test…` and define `make_monitor`."""
+
     def make_monitor(self) -> Monitor:
         raise NotImplementedError
 

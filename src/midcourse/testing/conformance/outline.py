@@ -65,6 +65,8 @@ def check_judgement(answer: object, context: ProgressContext) -> None:
 
 
 class OutlinerConformance:
+    """Tests that every outliner must pass. Subclass it as `Test…` and define `make_outliner`."""
+
     def make_outliner(self) -> Outliner:
         raise NotImplementedError
 
@@ -82,6 +84,8 @@ class OutlinerConformance:
 
 
 class ProgressJudgeConformance:
+    """Tests that every progress judge must pass. Subclass it as `Test…` and define `make_judge`."""
+
     def make_judge(self) -> ProgressJudge:
         raise NotImplementedError
 

@@ -43,7 +43,7 @@ SEGMENT = KeptSegment(
 
 
 class PlanCacheConformance:
-    """Inherit from it and give `make_segments`. Each one it makes is empty."""
+    """Tests that every plan cache must pass. Subclass it as `Test…` and define `make_segments`, which returns an empty cache."""
 
     async def make_segments(self) -> PlanCache:
         raise NotImplementedError("a conformance suite needs to know what to test")

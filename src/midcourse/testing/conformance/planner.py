@@ -70,7 +70,7 @@ FAILED = FailedStep(
 
 
 class PlannerConformance:
-    """Inherit from it and give `make_planner`."""
+    """Tests that every planner must pass. Subclass it as `Test…` and define `make_planner`."""
 
     def make_planner(self) -> Planner:
         raise NotImplementedError("a conformance suite needs to know what to test")

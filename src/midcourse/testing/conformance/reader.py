@@ -30,7 +30,7 @@ def white(width: int = 100, height: int = 80) -> bytes:
 
 
 class ReaderConformance:
-    """Inherit from it and give `make_reader`."""
+    """Tests that every reader must pass. Subclass it as `Test…` and define `make_reader`."""
 
     def make_reader(self) -> Reader:
         raise NotImplementedError("a conformance suite needs to know what to test")

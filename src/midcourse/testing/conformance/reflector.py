@@ -70,6 +70,8 @@ def check_explanation(answer: object) -> None:
 
 
 class ReflectorConformance:
+    """Tests that every reflector must pass. Subclass it as `Test…` and define `make_reflector`."""
+
     def make_reflector(self) -> Reflector:
         raise NotImplementedError
 

@@ -19,7 +19,7 @@ CLAIM = Claim(says="The order was placed", task=TASK, now=seen("Thank you", *zon
 
 
 class VerifierConformance:
-    """Inherit from it and give `make_verifier`."""
+    """Tests that every verifier must pass. Subclass it as `Test…` and define `make_verifier`."""
 
     def make_verifier(self) -> Verifier:
         raise NotImplementedError("a conformance suite needs to know what to test")

@@ -36,7 +36,7 @@ def a_call(skill: str, zone: Zone | None = None, arguments: Pairs = (), command:
 
 
 class WorldConformance:
-    """Inherit from it and give `make_world` and `a_harmless_call`."""
+    """Tests that every world must pass. Subclass it as `Test…` and define `make_world` and `a_harmless_call`."""
 
     def make_world(self, tmp_path: Path) -> World:
         raise NotImplementedError("a conformance suite needs to know what to test")

@@ -18,8 +18,8 @@ class Usage:
 
 @dataclass(frozen=True)
 class Says:
-    """Text, or a value that is written as JSON. Text that is not JSON, or a value of another shape than the schema asks
-    for, is sent as it is: no model is held to its schema here. Empty text is an empty answer.
+    """Answers with this text, or with this value as JSON. It is not checked against the schema of the request, and text need not be
+    JSON. Empty text is an empty answer.
     """
 
     content: str | Mapping[str, Any] | Sequence[Any]
@@ -30,7 +30,7 @@ class Says:
 
 @dataclass(frozen=True)
 class Calls:
-    """Calls a tool. Arguments as text are sent as they are, JSON or not."""
+    """Calls a tool. If the arguments are text, they are sent unchanged, even if they are not JSON."""
 
     tool: str
     arguments: str | Mapping[str, Any]
@@ -57,7 +57,7 @@ class Fails:
 
 @dataclass(frozen=True)
 class Blurts:
-    """Status 200 and this body, as it is: no JSON, or no completion."""
+    """Status 200 with exactly this body, which may be neither JSON nor a completion."""
 
     body: str = '{"id": "chatcmpl-'
 

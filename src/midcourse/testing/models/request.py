@@ -12,7 +12,7 @@ class ChatRequest:
 
     number: int
     headers: Mapping[str, str]
-    """Their names in small letters."""
+    """The HTTP headers, with names in lower case."""
     body: Mapping[str, Any]
 
     @property

@@ -26,9 +26,10 @@ def _in_order(lines: Sequence[Line]) -> Callable[[ChatRequest], Line]:
 
 
 class Limited:
-    """A script behind a rate limit: so many requests in any span of `seconds`; the others get 429 and when to come back.
+    """A script behind a rate limit: at most this number of requests in any span of `seconds`. Further requests get a 429 with the
+    time to wait.
 
-    `refused` counts them. What was refused is among the requests of the server, but is not passed on to the script.
+    `refused` counts those. The server lists them among its requests, but does not pass them to the script.
     """
 
     def __init__(

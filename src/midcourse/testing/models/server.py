@@ -77,7 +77,7 @@ class ModelServer:
             return request, Fails(500, f"the script raised {type(error).__name__}: {error}")
 
     def wait(self, seconds: float) -> None:
-        """Or less, if the server is done."""
+        """Wait for this many seconds, or until the server stops."""
         self._over.wait(seconds)
 
 

@@ -61,6 +61,8 @@ function mark(name, wrong) {
 
 
 class Preferences(Site):
+    """The settings of a workspace, in dialogs that open further dialogs. Scripts send all changes; no form does."""
+
     words: ClassVar[Words] = {
         "Advanced…": ("More…", "Details…"),
         "Digest": ("Summary mail", "Mail digest"),

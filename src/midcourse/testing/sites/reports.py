@@ -25,6 +25,8 @@ if (waiting) ask();
 
 
 class Reports(Site):
+    """A report generator: a report is ordered and billed, takes a while, and is published on request."""
+
     words: ClassVar[Words] = {
         "Cost centre": ("Charge to", "Cost center"),
         "Format": ("File format", "As"),

@@ -18,6 +18,8 @@ COOKIE = "session"
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
+    """A request from a client of the site."""
+
     method: str
     path: str
     query: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -27,11 +29,13 @@ class Request:
     token: str = ""
     """The CSRF token in the header, which scripts send."""
     scripted: bool = False
-    """Sent by a script of the page, which expects JSON and no page."""
+    """Whether a script of the page sent it. A script expects JSON, not a page."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
+    """The site's answer to a request."""
+
     status: int = 200
     body: str = ""
     type: str = "text/html; charset=utf-8"
@@ -39,7 +43,7 @@ class Response:
     session: str = ""
     """Start a new session for the client."""
     seconds: float = 0.0
-    """Seconds by which the response is delayed."""
+    """Delay of the response, in seconds."""
 
 
 class Answering(Protocol):

@@ -35,6 +35,8 @@ PRODUCTS = {
 
 
 class Shop(Site):
+    """A web shop: products, a basket and a checkout. Not the order empties the basket, but the confirmation page after it."""
+
     words: ClassVar[Words] = {
         "Add to basket": ("Put into basket", "Add to cart"),
         "Basket": ("Your basket", "Cart"),

@@ -35,7 +35,7 @@ class Effect:
 
 
 class Site:
-    """One application. `effects` records what was really done."""
+    """A small web application for tests. `effects` records what was really done."""
 
     home: ClassVar[str] = "/"
     words: ClassVar[Words] = {}

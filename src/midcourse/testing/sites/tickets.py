@@ -19,6 +19,8 @@ EARLIER = (
 
 
 class Tickets(Site):
+    """A ticket system: a ticket is opened, assigned and answered. Customers get a mail for each of these."""
+
     words: ClassVar[Words] = {
         "Assign": ("Hand over", "Give to"),
         "Assignee": ("Responsible", "Assigned to"),

@@ -29,6 +29,8 @@ EMPTY = Application(views=(View(name=MAIN, title="Window", kind="window"),))
 
 
 class Windows(SimulatedWorld[AppState]):
+    """A simulated desktop application with menus, nested dialogs and context menus, built from an `Application`."""
+
     name = "windows"
     stores = ("send",)
 

@@ -34,6 +34,8 @@ class DesktopState:
 
 
 class Desktop(SimulatedWorld[DesktopState]):
+    """A simulated desktop with a start menu and Notepad."""
+
     name = "notepad"
     stores = ("press", "click")
     popup = Overlay(kind="popup", title="Update available", text="A new version is ready to install.", button="OK")

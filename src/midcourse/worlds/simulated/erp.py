@@ -61,6 +61,8 @@ class ErpState:
 
 
 class Erp(SimulatedWorld[ErpState]):
+    """A simulated ERP client: log in, open the invoices, book one. It books every valid invoice, even the same one twice."""
+
     name = "erp"
     stores = ("submit",)
     special: ClassVar[Special] = {"expired": ()}

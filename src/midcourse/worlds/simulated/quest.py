@@ -31,6 +31,8 @@ class QuestState:
 
 
 class Quest(SimulatedWorld[QuestState]):
+    """A simulated game with one quest. The server gives the reward every time it is asked."""
+
     name = "quest"
     stores = ("accept_quest", "turn_in")
     popup = Overlay(kind="popup", title="Daily reward", text="You have earned 10 coins.", button="Claim")

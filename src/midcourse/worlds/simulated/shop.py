@@ -58,6 +58,8 @@ class ShopState:
 
 
 class Shop(SimulatedWorld[ShopState]):
+    """A simulated web shop. It accepts every order, even the same one twice: the agent must not order twice."""
+
     name = "shop"
     stores = ("place_order",)
     popup = Overlay(kind="popup", title="Newsletter", text="Get 10 % off your next order.", button="Dismiss")

@@ -62,6 +62,8 @@ class WebState:
 
 
 class Web(SimulatedWorld[WebState]):
+    """A simulated web application with a login and reports to order. It bills every report, even the same one twice."""
+
     name = "web"
     stores = ("generate",)
     special: ClassVar[Special] = {"expired": ()}

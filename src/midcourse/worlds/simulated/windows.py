@@ -42,6 +42,8 @@ class Control:
 
 @dataclass(frozen=True, kw_only=True)
 class View:
+    """A window, dialog or menu of a simulated application, with its controls."""
+
     name: str
     title: str
     kind: Literal["window", "dialog", "menu"] = "dialog"
@@ -54,7 +56,7 @@ Stack: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Application:
-    """`views` begin with the main window."""
+    """The description of a simulated application: its views, the main window first."""
 
     views: tuple[View, ...]
     shortcuts: tuple[tuple[str, str], ...] = ()
