@@ -340,8 +340,6 @@ def _status(run: RunSummary) -> RunStatus:
 
 
 class MemoryPlanCache:
-    """A plan cache in memory."""
-
     def __init__(self) -> None:
         self._kept: dict[str, KeptSegment] = {}
 

@@ -4,8 +4,6 @@ from midcourse.ports.blobs import Blob
 
 
 class MemoryBlobs:
-    """Storage for screenshots (blobs) in memory."""
-
     def __init__(self) -> None:
         self._kept: dict[str, dict[str, Blob]] = {}
 
