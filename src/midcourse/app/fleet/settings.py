@@ -1,4 +1,4 @@
-"""Every setting of a fleet: addresses of its servers, the tenant, and how long each part waits.
+"""Every setting of a fleet: where its servers are, for which tenant, and how long each part waits.
 
 `--set` overrides the environment, which overrides what `midcourse up` left in the home, which overrides the default.
 """
@@ -23,7 +23,7 @@ BLOB_PLACES = re.compile(r"postgres|folder(:/.+)?|s3://[a-z0-9][a-z0-9.-]{1,61}[
 
 
 class FleetSettings(BaseSettings):
-    """Settings of a fleet, from environment variables (`MIDCOURSE_TENANT`) and a `.env` file, as in `Settings`.
+    """Settings from environment variables (`MIDCOURSE_TENANT`) and a `.env` file in the current directory, like `Settings`.
 
     Create them with `load`.
     """
@@ -154,7 +154,7 @@ class FleetSettings(BaseSettings):
         return any(getattr(self, name) for name in NAMING_FLEET)
 
     def check_complete(self, home: Path) -> None:
-        """Raises `FleetUnavailable` if an address of a server is missing."""
+        """Raise `FleetUnavailable` if the settings do not say where the servers are."""
         missing = [name for name in SERVERS if not getattr(self, name)]
         if self.temporal_profile and "temporal_address" in missing:  # it may name the address
             missing.remove("temporal_address")
