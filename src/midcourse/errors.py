@@ -1,4 +1,4 @@
-"""Exceptions of Midcourse. They mean misuse: failures of the world, a planner or a person are outcomes.
+"""Exceptions of Midcourse. They report misuse. Failures of the world, a planner or a person are outcomes, not exceptions.
 
 Only a guarded call, which has no other way to report its outcome, raises `CallUnfinished`.
 
@@ -26,7 +26,7 @@ MidcourseError
 
 
 class MidcourseError(Exception):
-    """The root, for callers that want to catch everything of ours."""
+    """The base class of all exceptions of Midcourse."""
 
 
 class TaskInvalid(MidcourseError):
@@ -34,7 +34,7 @@ class TaskInvalid(MidcourseError):
 
 
 class SkillInvalid(MidcourseError):
-    """A world declares a skill or probe that makes no sense; the message names it."""
+    """A world declares a skill or probe that is not valid; the message names it."""
 
 
 class RunUnknown(MidcourseError):
@@ -42,7 +42,7 @@ class RunUnknown(MidcourseError):
 
 
 class RunPruned(MidcourseError):
-    """The records of this run were deleted when they had reached their age; the message says when and what is left."""
+    """The records of this run were deleted because of their age; the message says when, and what is left."""
 
 
 class RunEnded(MidcourseError):

@@ -116,9 +116,9 @@ class Function:
 
 
 class Functions(BaseWorld):
-    """A world of plain functions that a planner can use; `@guarded` ones keep the effect that they declare, and their key.
+    """A world of plain functions that a planner can use. `@guarded` functions keep the effect that they declare, and their key.
 
-    Others are read by name: `Functions(charge, read=[find_order])`. A function that is neither guarded nor named there is irreversible.
+    List functions that change nothing in `read`: `Functions(charge, read=[find_order])`. All others that are not guarded are irreversible.
     """
 
     name = "functions"
@@ -151,9 +151,9 @@ class Functions(BaseWorld):
         return json.dumps(self._holders) if self._shared else self.name
 
     async def attach(self, handle: str) -> bool:
-        """Functions have no session that could be lost: what finished calls did is still there in the next process.
+        """Functions have no session that could be lost: the effects of finished calls still exist in the next process.
 
-        If an earlier process may still be in a call, its absence proves nothing.
+        If an earlier process may still be in a call, a missing effect does not prove that it will not happen.
         """
         self._in_doubt.clear()
         if self._shared:

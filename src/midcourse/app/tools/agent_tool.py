@@ -104,7 +104,7 @@ class AgentTool:
         return langgraph_tool(self)
 
     def for_crewai(self, conversation: str) -> Any:
-        """A `BaseTool` of CrewAI, which knows no conversations: name one, such as the id of the order or of the chat."""
+        """A `BaseTool` of CrewAI. CrewAI has no conversations, so name one, such as the id of the order or of the chat."""
         from midcourse.app.tools.adapters import crewai_tool
 
         return crewai_tool(self, conversation)

@@ -25,7 +25,7 @@ NEXT: dict[Status, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ToolAnswer:
-    """The outcome of a call."""
+    """The answer to a call of an agent's tool."""
 
     status: Status
     says: str
@@ -33,9 +33,9 @@ class ToolAnswer:
     verified: bool = False
     """Whether it was checked that the task is done."""
     data: dict[str, Scalar]
-    """What the run brought back."""
+    """The output of the run."""
     did: tuple[str, ...] = ()
-    """What was done that cannot be undone."""
+    """The irreversible effects of the run."""
     next: str = ""
     """What to do now, in words for the model."""
 

@@ -40,9 +40,9 @@ LONGEST_KEPT = 40_000
 class Mcp(BaseWorld):
     """The tools of one MCP server: `Mcp("mcp-server-git --repository .")`, or `Mcp("https://tools.example/mcp")`.
 
-    `server` is a command, as text or in words, or an address. `policy` is a file or a mapping with what you know about its tools.
-    `environment` and `headers` are for the server; a value `$NAME` is taken from the environment of this process. `stateful`: the
-    server keeps something in memory that a new start loses, such as a browser.
+    `server` is a command, as one text or as a list of words, or an address. `policy` is a file or a mapping that describes its tools.
+    `environment` and `headers` are for the server; a value `$NAME` is taken from the environment of this process. Set `stateful` if the
+    server keeps something in memory that is lost when it is started again, such as a browser.
     """
 
     name = "mcp"
@@ -73,7 +73,7 @@ class Mcp(BaseWorld):
         self._results: dict[str, str] = {}
 
     def elicit_with(self, fill_in: FillIn | None) -> None:
-        """Forms of the server go to a person, and what the person enters to the server alone."""
+        """Set the function with which a person fills in forms of the server. Only the server gets the values."""
         self._fill_in = fill_in
 
     # --- sessions
@@ -84,7 +84,7 @@ class Mcp(BaseWorld):
         return json.dumps({"mcp": self._title, "session": self._session})
 
     async def attach(self, handle: str) -> bool:
-        """End the server of this session, with a call that may be under way in it, and start another in its place."""
+        """End the server of this session, including a call that may be under way in it, and start a new server."""
         session = _session_in(handle, self._title)
         if not session:
             return False
@@ -153,7 +153,7 @@ class Mcp(BaseWorld):
     # --- acting
 
     async def commit_set(self, call: Call) -> CommitSet | None:
-        """The arguments. None if the tool is not the one that was last seen: it has to be looked at, and asked about, again."""
+        """The arguments. None if the definition of the tool has changed since the last look: then it must be observed and approved again."""
         seen = self._tools.get(call.skill)
         connection = self._connection
         if seen is None or connection is None or connection.lost:

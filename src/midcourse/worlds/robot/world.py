@@ -43,14 +43,14 @@ CLOSED = Unseen(reason="world_lost", detail="the cell is closed")
 class Robot(BaseWorld):
     """A Panda arm at a table, simulated by MuJoCo. All options can be written in a task file.
 
-    `objects` and `bins` say what is where at first, in metres from the base: `red_cube=0.45,0.10 green_ball=0.5,-0.2`. The last
-    word of a name is the shape (cube, ball, can), the first one the colour.
+    `objects` and `bins` set the first layout, in metres from the base: `red_cube=0.45,0.10 green_ball=0.5,-0.2`. The last word of a
+    name is the shape (cube, ball, can), the first one the colour.
 
     `faults` and `drift` disturb it, scheduled or at random by `seed`: `object_moved`, `grasp_slipped`, `misnamed`, `unseen`,
     `look_fails`. With `reset_after_failure`, an act that failed leaves the cell as it was before.
 
-    `screenshots` says which looks are pictured (never, on_change, on_failure, all). `effects` is
-    the log of what really happened, `state` a file in which the cell outlives its process.
+    `screenshots` sets which looks have a picture (never, on_change, on_failure, all). `effects` is the log of what really happened.
+    `state` is a file that keeps the state of the cell when its process ends.
     """
 
     name = "robot"
