@@ -106,7 +106,7 @@ class FleetSettings(BaseSettings):
     database_pooler: bool = Field(
         default=False,
         description="Set this if `database_url` is the address of a pooler that assigns connections per transaction, such as PgBouncer. The tenant is "
-        "then set in every transaction, and the database is polled for messages to runs every few seconds "
+        "then set in every transaction, and the database is polled for messages to runs every second "
         "([PostgreSQL](postgres.md#behind-a-pooler)).",
     )
     task_modules: str = Field(
