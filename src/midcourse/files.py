@@ -1,6 +1,6 @@
 """Private files and folders (0600 and 0700 under any umask), and atomic writes.
 
-Existing paths keep their mode; `app/home.py` corrects those of earlier versions. On Windows modes have no effect, and a
+Existing paths keep their mode; `app/home.py` corrects those of earlier versions. On Windows, modes have no effect, and a
 file has the rights of its folder.
 """
 
@@ -13,13 +13,16 @@ from pathlib import Path
 
 FILE, FOLDER = 0o600, 0o700
 PUBLIC = 0o666
-"""As the umask has it, for files that a user asked for elsewhere."""
+"""The mode of files that a user asked for elsewhere, before the umask is applied."""
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
 DEFAULT_TENANT = "default"
 
 
 def folder_of_run(key: str) -> Path:
-    """The folder of a run's files, relative to the home. A key is a run's id, or 'tenant/run'; none leads out of the home."""
+    """Return the folder of a run's files, relative to the home.
+
+    A key is a run's id, or 'tenant/run'. No key leads to a folder outside of the home.
+    """
     tenant, _, run = key.rpartition("/")
     if not _PLAIN.fullmatch(run) or (tenant and not _PLAIN.fullmatch(tenant)):
         return Path("runs") / f"key-{sha256(key.encode(errors='surrogatepass')).hexdigest()[:32]}"
@@ -27,9 +30,9 @@ def folder_of_run(key: str) -> Path:
 
 
 def atomic_write(path: Path, content: str | bytes, *, private: bool = True, durable: bool = False) -> None:
-    """Replace a file in one step: a reader finds the old content or the new, also if the writer is killed halfway.
+    """Replace a file in one step: a reader finds the old content or the new, even if the writer is killed halfway.
 
-    With several writers the last one wins. `durable` also survives a power failure. It costs two disk flushes, so it is
+    With several writers, the last one wins. A `durable` write also survives a power failure. It costs two disk flushes, so it is
     for what cannot be produced again (screenshots as evidence). All else here is derived from the database, which
     flushes on its own, or is written again by the next start.
     """
@@ -59,18 +62,18 @@ def private_folder(path: Path) -> Path:
 
 
 def private_file(path: Path) -> None:
-    """Create an empty file unless one exists: the library that opens it next keeps its mode and reports its errors."""
+    """Create an empty private file unless one exists. The library that opens it next keeps its mode, and reports errors."""
     with suppress(OSError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE))
 
 
 def private_opener(path: str, flags: int) -> int:
-    """For `open(…, opener=private_opener)`."""
+    """Open a file and make it private if it is new. Pass this function as `open(…, opener=private_opener)`."""
     return os.open(path, flags, FILE)
 
 
 def privately(command: list[str]) -> list[str]:
-    """The command with a umask under which all files it writes are private, for `os.posix_spawn`."""
+    """Return the command with a umask under which all files it writes are private. It is meant for `os.posix_spawn`."""
     return ["/bin/sh", "-c", 'umask 077 && exec "$0" "$@"', *command]
 
 

@@ -1,9 +1,9 @@
 """Replaces secrets in text by their names, also in the forms in which programs write them.
 
-Known forms: as it is; percent-encoded once or more, with `+` for blanks; Base64 of either alphabet, also within something
-longer; hexadecimal; HTML entities; escapes of JSON and JavaScript. Each character may be written differently, since
-no two encoders agree on which ones need it. What a page does to a secret beyond that (reversed, a letter in each field,
-encrypted) is not found.
+These forms are found: the secret as it is; percent-encoded once or more, with `+` for blanks; Base64 of either alphabet,
+also as part of something longer; hexadecimal; HTML entities; escapes of JSON and JavaScript. Each character may be written
+in another form, since encoders disagree about which ones need it. Other changes that a page makes to a secret (reversing it,
+encrypting it, putting each letter in a separate field) are not found.
 """
 
 import base64
@@ -15,18 +15,18 @@ from functools import lru_cache
 from html.entities import codepoint2name
 
 SHORTEST_ENCODED = 4
-"""Of a shorter secret only the secret itself is looked for: its encodings are parts of ordinary words."""
+"""A secret with fewer characters is looked for only as it is, since its encodings are parts of ordinary words."""
 TELLING = 6
-"""So many characters of a secret that was cut off count as the secret."""
+"""The number of characters by which a secret that was cut off is recognised."""
 CUT = "…"
-"""Where whoever shortens a text says so."""
+"""The character that marks where a text was shortened."""
 
 
 class Redactor:
-    """For these secrets, by name. The longest is looked for first: one secret may be a part of another."""
+    """Replaces secrets in text by their names. The longest is looked for first, since one secret may be a part of another."""
 
     def __init__(self, secrets: Iterable[tuple[str, str]], *, drawn: bool = False) -> None:
-        """`drawn`: in what is shown on a screen, where line ends, blanks and capitals say nothing."""
+        """`drawn` is for text that is shown on a screen: there, line ends, blanks and capitals do not matter."""
         known = sorted(((name, secret) for name, secret in secrets if secret), key=lambda one: -len(one[1]))
         self._names = [name for name, _ in known]
         first = "".join(sorted({letter for _, secret in known for letter in _first_letters(secret)}))
@@ -37,7 +37,7 @@ class Redactor:
         return self._pattern.sub(self._name, text) if self._names else text
 
     def places(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where they begin and end in it."""
+        """Return where each secret begins and ends in the text."""
         return (found.span() for found in self._pattern.finditer(text)) if self._names else iter(())
 
     def _name(self, found: re.Match[str]) -> str:
@@ -47,7 +47,7 @@ class Redactor:
 
 @lru_cache(maxsize=16)
 def redactor(secrets: tuple[tuple[str, str], ...]) -> Redactor:
-    """The same for the same secrets: to find all forms of many takes a while."""
+    """Return a redactor for these secrets. It is cached, because computing all forms of many secrets takes a while."""
     return Redactor(secrets)
 
 
@@ -58,12 +58,12 @@ _unlogged: set[tuple[str, str]] = set()
 
 
 def keep_out_of_logs(secrets: Iterable[tuple[str, str]]) -> None:
-    """In this process, of every handler that is discreet."""
+    """Replace these secrets in all that handlers with the filter `Discreet` write in this process from now on."""
     _unlogged.update(secrets)
 
 
 class Discreet(logging.Filter):
-    """For a handler: what it writes has names in place of secrets, whichever library logged it, tracebacks included."""
+    """A filter for log handlers that replaces secrets by their names, in tracebacks too, whichever library logged them."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if _unlogged:
@@ -77,7 +77,7 @@ class Discreet(logging.Filter):
 
 
 def log_discreetly(*, level: int, format: str) -> None:  # noqa: A002
-    """To stderr, from here on."""
+    """Log to stderr from now on, with secrets replaced by their names."""
     logging.basicConfig(level=level, format=format)
     for handler in logging.getLogger().handlers:
         handler.addFilter(Discreet())
@@ -87,7 +87,7 @@ def log_discreetly(*, level: int, format: str) -> None:  # noqa: A002
 
 
 def _forms(secret: str, *, drawn: bool) -> Iterator[str]:
-    """As regular expressions, without groups."""
+    """Yield all forms of a secret as regular expressions without capturing groups."""
     gap = r"\s*" if drawn else ""
     if len(secret) < SHORTEST_ENCODED:
         yield gap.join(map(re.escape, secret))
@@ -103,14 +103,14 @@ def _forms(secret: str, *, drawn: bool) -> Iterator[str]:
 
 
 def _first_letters(secret: str) -> str:
-    """With which one of its forms may begin. Elsewhere in a text none of them need be tried."""
+    """Return the characters with which a form of the secret may begin. At other characters of a text no form is tried."""
     raw = secret.encode(errors="surrogatepass")
     coded = "".join(form[0] for form in (*_base64(raw), raw.hex(), raw.hex().upper()))
     return (secret.strip() or secret)[0] + secret[0] + coded + "%&+-/\\_"
 
 
 _SLASHES = r"\\{1,8}"
-"""A text within a text within a text has more of them."""
+"""Backslashes of an escape. A text that is quoted within a quoted text has several of them."""
 _LONGEST = len(r"\u0000")
 _BASE64 = {"+": "(?:[+-]|%2[bB])", "/": "(?:[/_]|%2[fF])"}
 _ESCAPES = {letter: re.escape(json.dumps(letter)[1:-1]) for letter in '\n\t\r\b\f"'} | {
@@ -121,7 +121,7 @@ _NAMES = {**codepoint2name, ord("'"): "apos"}
 
 
 def _written(part: str, *, drawn: bool) -> str:
-    """One character, or a run of blanks, of which pages often show only one."""
+    """Return a pattern for one character, or for a run of blanks, of which pages often show only one."""
     if not part.isspace():
         return f"(?:{'|'.join(_ways(part))})"
     ways = "|".join(dict.fromkeys((r"\s", r"\+", *(way for blank in (*part, " ", "\xa0") for way in _ways(blank)))))
@@ -130,7 +130,7 @@ def _written(part: str, *, drawn: bool) -> str:
 
 @lru_cache(maxsize=256)
 def _ways(letter: str) -> tuple[str, ...]:
-    """All in which it can be written, alone."""
+    """Return patterns for all ways in which a single character can be written."""
     code, units = ord(letter), letter.encode("utf-16-be", errors="surrogatepass").hex()
     percent = "".join(f"%(?:25)*{_hexadecimal(f'{byte:02x}')}" for byte in letter.encode(errors="surrogatepass"))
     escaped = "".join(rf"{_SLASHES}u{_hexadecimal(units[at : at + 4])}" for at in range(0, len(units), 4))
@@ -141,19 +141,21 @@ def _ways(letter: str) -> tuple[str, ...]:
         ways.append(f"&{_NAMES[code]};")
     if letter in _ESCAPES:
         ways.append(_ESCAPES[letter])
-    # a letter with which an encoding begins comes last, or `%25` would be masked as `%` and leave its digits
+    # A character that begins an encoding comes last. Otherwise `%25` would be masked as `%`, and its digits would be left.
     ways.insert(len(ways) if letter in "%&\\" else 0, re.escape(letter))
     return tuple(ways)
 
 
 def _hexadecimal(digits: str) -> str:
-    """In capitals or not."""
+    """Return a pattern for these hexadecimal digits in capital or small letters."""
     return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits)
 
 
 def _base64(raw: bytes) -> Iterator[str]:
-    """Alone, and as it comes out at each of the three places in a group of three bytes: without the letters at either end
-    that it shares with its neighbours.
+    """Yield the Base64 forms of these bytes: alone, and as a part of something longer.
+
+    Base64 encodes groups of three bytes, so the bytes look different at each of the three places in a group where they may
+    begin. Letters at either end that also encode neighbouring bytes are left out.
     """
     yield base64.b64encode(raw).decode().rstrip("=")
     for before in range(3):

@@ -1,6 +1,6 @@
-"""Seals bytes with the keys of a fleet: AES-GCM, by the first key; any of them opens.
+"""Seals bytes with the keys of a fleet, by AES-GCM. The first key seals; any of the keys opens.
 
-Needs `cryptography`, which comes with `pip install 'midcourse[temporal]'`.
+This needs the package `cryptography`, which comes with `pip install 'midcourse[temporal]'`.
 """
 
 import base64
@@ -10,23 +10,26 @@ from dataclasses import dataclass, field
 
 NONCE_BYTES = 12
 MARK = "sealed"
-"""How a sealed text begins."""
+"""The word with which a sealed text begins."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
-    """`id` stands in clear beside what the key has sealed; `secret` is 16, 24 or 32 bytes."""
+    """A key of a fleet. Its `id` is stored in plain text beside what it has sealed; its `secret` is 16, 24 or 32 bytes."""
 
     id: str
     secret: bytes = field(repr=False)
 
 
 class SealBroken(ValueError):
-    """What was sealed was changed, was sealed for something else, or with another key of that name."""
+    """The sealed data was changed, was sealed for something else, or was sealed with another key of the same id."""
 
 
 class Seals:
-    """Put a new key first, and drop an old one when nothing needs it any more."""
+    """Seals and opens data with the keys of a fleet.
+
+    To replace a key, put the new one first, and drop the old one when nothing needs it any more.
+    """
 
     def __init__(self, keys: Sequence[Key]) -> None:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -35,12 +38,12 @@ class Seals:
         self._ciphers = {key.id: AESGCM(key.secret) for key in keys}
 
     def seal(self, data: bytes, stands_for: bytes) -> bytes:
-        """`stands_for` is confirmed by the seal and not part of it."""
+        """Seal data with the first key. Opening it needs the same `stands_for`, which is not contained in the result."""
         nonce = secrets.token_bytes(NONCE_BYTES)
         return nonce + self._ciphers[self.first].encrypt(nonce, data, stands_for)
 
     def open(self, key: str, data: bytes, stands_for: bytes) -> bytes:
-        """Raises `LookupError` if there is no such key, and `SealBroken`."""
+        """Open data that was sealed with this key. Raise `LookupError` if there is no such key, `SealBroken` if the seal is broken."""
         from cryptography.exceptions import InvalidTag
 
         cipher = self._ciphers.get(key)
@@ -52,13 +55,13 @@ class Seals:
             raise SealBroken(f"it was changed or is for another run, or the key '{key}' is another one here") from None
 
     def seal_text(self, text: str, what: str) -> str:
-        """As a text that names its key. the same `what` is needed to open it."""
+        """Seal a text into a text that names its key. Opening it needs the same `what`."""
         data = self.seal(text.encode(), _stands_for(self.first, what))
         return f"{MARK} {self.first} {base64.b64encode(data).decode()}"
 
 
 def open_text(text: str, what: str, seals: Seals | None) -> str:
-    """What `seal_text` sealed. A text that is not sealed was written before there were keys."""
+    """Open a text that `seal_text` sealed. A text that is not sealed was written before there were keys, and is returned as it is."""
     if not text.startswith(f"{MARK} "):
         return text
     _, key, data = text.split(" ")
