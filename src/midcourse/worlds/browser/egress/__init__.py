@@ -25,7 +25,7 @@ The states of an outgoing request, and the module that owns each transition:
 | approved without a question: a sign-in with a secret of that origin | `sign_in.py` |
 | whether a response shows that the server accepted it | `acceptance.py` |
 
-A navigation is parked and not held on its connection, because Chromium answers no question about a page while a
+A navigation is parked instead of being held on its connection, because Chromium answers no question about a page while a
 navigation is under way: the browser gets 204, stays where it is, and the page can be observed.
 
 What is safe and which origins may be reached: `policy.py`, `bounds.py`, `address.py`. What a request would send, as a

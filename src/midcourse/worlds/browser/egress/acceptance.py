@@ -1,8 +1,8 @@
 """Evidence from responses: whether the response to a request, and the page it led to, show that the server accepted it.
 
-This is weak evidence. A run may continue on it and never sends the request again, but it does not verify the goal. If
-anything speaks against it (a sign-in, the same form again, words of failure, a language whose words of failure are not
-listed here), the outcome stays unknown.
+This is weak evidence. With it, a run may continue and never sends the request again, but it does not verify the goal. If
+anything speaks against it (a sign-in, the same form again, words of failure, or a language without words of failure
+in this module), the outcome stays unknown.
 """
 
 import json
@@ -43,7 +43,7 @@ _FAILURE = re.compile(
     r"fout(?:en|melding)?|mislukt|ongeldig\w*|helaas|uitverkocht|geweigerd|verlopen|niet\s+(?:mogelijk|beschikbaar|gelukt|gevonden|verzonden)"
     r")\b"
 )
-"""Words with which pages refuse something, in the languages of `_READ`."""
+"""Words with which pages say that something was refused or failed, in the languages of `_READ`."""
 _READ = ("de", "en", "es", "fr", "it", "nl", "pt")
 _REFUSALS = (
     "cancelled",
@@ -65,7 +65,7 @@ def is_accepted(
 ) -> bool:
     """Whether each unsafe request got a good response that led to neither a sign-in nor an error.
 
-    `pages` are the documents of the page after it, and `sign_ins` the places that asked for a password before.
+    `pages` are the documents of the page that came afterwards; `sign_ins` are the places that asked for a password before.
     """
     unsafe = [each for each in sent if each.request.method not in SAFE_METHODS or each.request.method_override]
     if not unsafe or any(zone.id == "dialog" for zone in after.zones):
@@ -85,7 +85,7 @@ def is_sign_in(scene: Scene) -> bool:
 
 
 def leads_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
-    """Whether the user's session has ended: a sign-in page came instead of the requested one."""
+    """Whether a sign-in page came instead of the requested one, which means that the user's session has ended."""
     known = place_of(after.surface.address) in sign_ins
     return (known or is_sign_in(after)) and place_of(before.surface.address) != place_of(after.surface.address)
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 Ip: TypeAlias = IPv4Address | IPv6Address
 Reach: TypeAlias = Literal["public", "loopback", "private", "barred"]
-"""`barred`: no name may lead there, even an allowed one: link-local, metadata services, multicast, unroutable."""
+"""The network of an IP address. To `barred` ones (link-local, metadata services, multicast, unroutable) no name may lead, even an allowed one."""
 Resolver: TypeAlias = Callable[[str], Awaitable[Sequence[Ip]]]
 
 DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
@@ -39,7 +39,7 @@ class AddressRefused(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """One URL, split. `url` is its unambiguous form."""
+    """A URL, split into its parts. `url` is its unambiguous form."""
 
     scheme: str
     host: str
@@ -57,7 +57,7 @@ class Address:
 
     @property
     def path(self) -> str:
-        """With the query, without the fragment: what a server receives."""
+        """The path with the query and without the fragment, as a server receives it."""
         return self.rest.partition("#")[0]
 
     @property
@@ -70,19 +70,19 @@ class Address:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port of a URL that a browser has written; empty without a host."""
+    """Return scheme, host and port of a URL that a browser has written, or an empty string if it has no host."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
 
 
 def place_of(url: str) -> str:
-    """Host and path, without a slash at the end: where a form sends, without its query."""
+    """Return host and path of a URL, without a slash at the end: the place to which a form sends, without the query."""
     parts = urlsplit(url)
     return f"{parts.netloc}{parts.path.rstrip('/')}"
 
 
 def parse(url: str, schemes: Sequence[str] = PAGES) -> Address:
-    """The URL, split. Raises `AddressRefused`."""
+    """Split a URL into its parts. Raise `AddressRefused` if it is not complete, not of these schemes, or ambiguous."""
     text = url.strip(_STRIPPED).translate(_DROPPED)
     scheme, colon, after = text.partition(":")
     scheme = scheme.lower()
@@ -100,7 +100,10 @@ def parse(url: str, schemes: Sequence[str] = PAGES) -> Address:
 
 
 def _split_authority(after: str) -> tuple[str, str]:
-    """Authority and the rest. Like Chromium: any slashes or backslashes before the host are //, a backslash in the path is /."""
+    """Split what follows the scheme into the authority and the rest.
+
+    As in Chromium, any slashes or backslashes before the host stand for `//`, and a backslash in the path stands for `/`.
+    """
     body = after.lstrip("/\\")
     end = next((i for i, letter in enumerate(body) if letter in "/\\?#"), len(body))
     mark = next((i for i, letter in enumerate(body) if letter in "?#"), len(body))
@@ -144,7 +147,7 @@ def _is_numeric(label: str) -> bool:
 
 
 def _parse_ipv4(host: str) -> IPv4Address:
-    """Decimal, octal and hexadecimal, in one to four parts; the last one fills the remaining bytes."""
+    """Parse an IPv4 address of one to four decimal, octal or hexadecimal numbers. The last number fills the remaining bytes."""
     parts = host.split(".")
     try:
         numbers = [_parse_number(part) for part in parts]
@@ -172,7 +175,7 @@ def _abbreviate(text: str) -> str:
 
 
 def reach_of(ip: Ip) -> Reach:
-    """Which network it is in. An IPv6 address that embeds an IPv4 one counts as that."""
+    """Return which network an IP address is in. An IPv6 address that embeds an IPv4 address counts as the embedded one."""
     inner = _embedded_ipv4(ip)
     if inner is not None:
         return reach_of(inner)
@@ -202,9 +205,9 @@ def _embedded_ipv4(ip: Ip) -> IPv4Address | None:
 
 
 async def resolve(address: Address, *, private: bool, resolver: Resolver | None = None) -> tuple[Ip, ...]:
-    """Every IP address behind it. Raises `AddressRefused` if one of them may not be reached.
+    """Return every IP address of a host. Raise `AddressRefused` if there is none, or if one of them may not be reached.
 
-    `private` allows loopback and private networks; a barred address must be written as an IP address in the policy file.
+    `private` allows loopback and private networks. To allow a barred address, the policy file must contain the IP address itself.
     """
     literal = address.ip
     if literal is not None:
@@ -231,7 +234,7 @@ def _check(address: Address, ip: Ip, *, private: bool) -> None:
 
 
 async def look_up_host(host: str) -> Sequence[Ip]:
-    """The addresses by the system's resolver; empty if it has none."""
+    """Return the addresses that the system's resolver has for a host, which may be none."""
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)

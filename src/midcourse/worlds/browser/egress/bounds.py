@@ -13,7 +13,7 @@ PUBLIC = "public"
 
 
 class RestrictedOrigins(Origins):
-    """An origin may be reached if both policies allow it, and a request leaves unasked if it is safe by both."""
+    """The policy of a task within that of the operator: both must allow an origin, and only a request that is safe by both needs no approval."""
 
     def __init__(self, own: Origins, bound: Origins) -> None:
         super().__init__(own.named)
@@ -30,7 +30,7 @@ class RestrictedOrigins(Origins):
 
 
 class _AnyPublicOrigin(Origins):
-    """Allows every origin outside private networks, and leaves it to the task's policy what is safe."""
+    """A policy that allows every origin outside private networks, and lets the task's policy decide what is safe."""
 
     def rules_for(self, address: Address) -> OriginRules | None:
         return OriginRules()
@@ -40,9 +40,9 @@ class _AnyPublicOrigin(Origins):
 
 
 def restrict_to(own: Origins, within: str | Path | Mapping[str, object]) -> Origins:
-    """The task's policy, restricted. Raises `TaskInvalid` for a named origin that the operator's policy does not allow.
+    """Restrict the task's policy by the operator's. Raise `TaskInvalid` if it names an origin that the operator's does not allow.
 
-    Origins below a wildcard are checked with each request instead.
+    Origins that match a wildcard are checked with each request instead.
     """
     bound = _AnyPublicOrigin({}) if within == PUBLIC else read_policy(within)
     for name, origin in own.named.items():
@@ -61,10 +61,10 @@ def restrict_to(own: Origins, within: str | Path | Mapping[str, object]) -> Orig
 def allowed_origins(
     start: str, origins: str | Mapping[str, object] | None, within: str | Mapping[str, object] | None
 ) -> Origins:
-    """The policy of a session: the task's own within the operator's, if there is one. Raises `TaskInvalid`."""
+    """Return the policy of a session: the task's, restricted by the operator's if there is one. Raise `TaskInvalid` if they are not valid."""
     if within is None:
         return read_origins(origins, start)
-    if isinstance(origins, str):  # else a task could read any file of the host
+    if isinstance(origins, str):  # otherwise a task could read any file of the host
         raise TaskInvalid(
             "origins: must be a table, not a file name, because the world host sets a policy for this browser"
         )

@@ -1,7 +1,7 @@
-"""One connection of the browser to its proxy: request after request, each checked for itself.
+"""One connection of the browser to its proxy. Its requests are read one after the other, and each is checked separately.
 
-Responses are passed on as they arrive. Only the end of a request is found here, because the next request follows it. A browser
-sends no request before the last one was answered, and the password keeps other programs out.
+Responses are passed on as they arrive. Only the end of each request has to be found, because the next request follows it. The
+browser sends no request before the last one was answered, and the password keeps other programs out.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.egress.websocket import pass_messages
 
 MAX_HEAD = 2**18
-"""Bytes. Cookies may be many; servers refuse this much."""
+"""The maximum size of a request's head, in bytes. There may be many cookies, but servers refuse this much."""
 MOST_HELD = 64 * 2**20
-"""Bytes of a body that is read in full before it may leave."""
+"""A body that is read in full before it may leave must have fewer bytes than this."""
 _CHUNK = 2**16
 _HOP_BY_HOP = (
     "host",
@@ -34,12 +34,12 @@ _HOP_BY_HOP = (
     "trailer",
     "upgrade",
 )
-"""Fields that are meant for the proxy, or that it writes itself."""
+"""Header fields that are meant for the proxy, or that the proxy writes itself."""
 _FRAMING = ("content-length", "transfer-encoding")
 
 
 class ProxyPolicy(Protocol):
-    """The interface of the proxy for its connections: which addresses may be reached, and which requests may leave."""
+    """What a connection needs from its proxy: which addresses may be reached, and which requests may leave."""
 
     outbox: Outbox
 
@@ -54,7 +54,7 @@ class ProxyPolicy(Protocol):
 
 @dataclass(kw_only=True)
 class Upstream:
-    """The connection to a server, kept for the next request to the same one."""
+    """A connection to a server. It is kept for the next request to the same server."""
 
     origin: str
     reader: asyncio.StreamReader
@@ -86,10 +86,10 @@ class ProxyConnection:
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
         finally:
-            self._writer.close()  # first, since a cancellation ends what is awaited below
+            self._writer.close()  # before the awaits below, which a cancellation would end
             await self._disconnect()
             if self._refusal:
-                self._writer.transport.abort()  # a browser that never begins TLS in it would not let it end
+                self._writer.transport.abort()  # a normal close would never end if the browser does not begin TLS in the tunnel
             else:
                 await _close(self._writer)
 
@@ -130,16 +130,16 @@ class ProxyConnection:
         return True
 
     async def _refuse(self, request: Request, why: str) -> None:
-        """Answer in place of an address that may not be reached. A page that wanted to leave for it stays as it is."""
+        """Answer a request to an address that may not be reached. If it would have replaced a page, that page stays as it is."""
         leaves_page = request.is_navigation and request.is_by_page
-        if leaves_page or not self._refusal:  # a refused tunnel is on record already
+        if leaves_page or not self._refusal:  # the refusal of the tunnel was recorded already
             self._policy.refuse(f"{request.method} {request.url}", why, leaves_page=leaves_page)
         await (self._answer(204) if leaves_page else self._answer(403, why))
 
     async def _open_tunnel(self, tunnel: str) -> bool:
-        """End the tunnel here, so that the requests in it are read like all others.
+        """Act as the server end of a tunnel, so that the requests in it can be read like all others.
 
-        Also a tunnel to a refused origin: only a request inside shows whether a page wants to leave for it.
+        A tunnel to a refused origin is opened as well: only a request inside it shows whether a page wants to leave for that origin.
         """
         try:
             self._origin = self._policy.find_tunnel_origin(tunnel)
@@ -151,7 +151,7 @@ class ProxyConnection:
         transport = self._writer.transport
         secure = self._origin.startswith("https:")
         if secure and isinstance(transport, asyncio.ReadTransport):
-            transport.pause_reading()  # or the first bytes of TLS could arrive before `start_tls` expects them
+            transport.pause_reading()  # otherwise the first bytes of TLS could arrive before `start_tls` expects them
         await _write(self._writer, b"HTTP/1.1 200 Connection established\r\n\r\n")
         if secure:
             await self._writer.start_tls(self._policy.identity)
@@ -174,7 +174,10 @@ class ProxyConnection:
     # --- requests that wait for an approval
 
     async def _hold(self, head: RequestHead, address: Address, request: Request) -> None:
-        """Send it over a new connection: on a kept one, a browser repeats, unasked, a request that got no response."""
+        """Hold or park a request, or send it if it is allowed, over a new connection.
+
+        On a kept connection, a browser repeats by itself a request that got no response.
+        """
         await self._disconnect()
         request = self._policy.outbox.trace_redirect(replace(request, body=await self._read_body(head)))
         if len(request.body) == MOST_HELD:
@@ -201,13 +204,13 @@ class ProxyConnection:
             sent.reached = False
             await self._answer(502, f"{address.origin} cannot be reached: {error}")
             return
-        # Without compression, so that the evidence rules can read the response.
+        # Do not accept compression, so that the evidence rules can read the response.
         length = [("Content-Length", str(len(body)))] if body or head.method not in SAFE_METHODS else []
         plain = _build_head(head, address, without=("accept-encoding", *_FRAMING), also=length)
         await _write(upstream.writer, plain + body)
 
     async def _wait_for_approval(self, request: Request) -> SentRequest | None:
-        """Wait until the request may be sent. Raises `ConnectionResetError` if the browser no longer wants it sent."""
+        """Wait until the request may be sent. Raise `ConnectionResetError` if the browser no longer waits for it."""
         approved = asyncio.ensure_future(self._policy.outbox.wait_for_permission(request))
         gone = asyncio.ensure_future(self._reader.read(1))
         try:
@@ -223,7 +226,10 @@ class ProxyConnection:
     # --- WebSockets
 
     async def _open_socket(self, head: RequestHead, address: Address, *, free: bool) -> None:
-        """Open a WebSocket without compression, so that its messages can be read. An address that needs approval is refused: the GET may have an effect."""
+        """Open a WebSocket without compression, so that its messages can be read.
+
+        An address that needs approval is refused, because the GET that opens the socket may have an effect.
+        """
         url = address.url.replace("http", "ws", 1)
         if not free:
             raise AddressRefused(f"a socket is not opened at an address that needs an approval: {url}")
@@ -259,7 +265,7 @@ class ProxyConnection:
         return self._upstream
 
     async def _read_pieces(self, head: RequestHead) -> AsyncGenerator[tuple[bytes, bytes]]:
-        """Read the body in pieces, each as it was sent and without the framing of chunks. Raises `Rejected`."""
+        """Yield the body in pieces, each as it was sent and without the framing of chunks. Raise `Rejected` if the framing is wrong."""
         left = head.length
         while left:
             data = await self._reader.readexactly(min(left, _CHUNK))
@@ -275,7 +281,7 @@ class ProxyConnection:
             yield line + data, data[:-2]
 
     async def _read_body(self, head: RequestHead) -> bytes:
-        """Read the body, at most `MOST_HELD` bytes of it; the rest is dropped."""
+        """Read the whole body and return its first `MOST_HELD` bytes."""
         kept = bytearray()
         async for _, data in self._read_pieces(head):
             kept += data[: max(0, MOST_HELD - len(kept))]
@@ -303,7 +309,7 @@ class ProxyConnection:
         self._writer.close()
 
     async def _park_redirect(self, redirect: Request) -> None:
-        """Park a redirected request and answer 204, since the browser would follow the redirect by a GET."""
+        """Park a redirected request and answer 204, because the browser itself would follow the redirect with a GET."""
         try:
             self._policy.check_address(redirect.url)
         except AddressRefused as refused:
@@ -324,7 +330,7 @@ class ProxyConnection:
         await _close(upstream.writer)
 
     async def _answer(self, status: int, reason: str = "") -> None:
-        """Answer in place of the server. A 204 leaves the browser on the page it shows."""
+        """Answer instead of the server. After a 204, the browser stays on the page that it shows."""
         body = f"Midcourse did not let this through: {reason}\n".encode() if reason else b""
         fields = [("X-Midcourse-Gate", str(status))]
         if status == 407:
@@ -342,7 +348,7 @@ def _opens_socket(head: RequestHead) -> bool:
 def _build_head(
     head: RequestHead, address: Address, without: Sequence[str] = (), also: Sequence[tuple[str, str]] = ()
 ) -> bytes:
-    """The head for the server: without the fields for the proxy, and with the host that was checked."""
+    """Build the head for the server, without the fields for the proxy and with the host that was checked."""
     kept = [(name, value) for name, value in head.fields if name.lower() not in (*_HOP_BY_HOP, *without)]
     connection = [("Connection", "keep-alive")]
     if _opens_socket(head):

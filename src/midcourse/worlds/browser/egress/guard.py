@@ -1,7 +1,7 @@
 """The guard of one browser: holds what a call would send until that call is allowed.
 
-A call whose act causes a request that is held gets the outcome `would_send`, and its commit set is the held request.
-The same call, allowed, releases it and does nothing else. Every other act drops what is held.
+If the act of a call causes a request that is held, the outcome is `would_send`, and the commit set is the held request.
+When the same call comes again and is allowed, it only releases that request. Every other act drops what is held.
 """
 
 import ssl
@@ -21,12 +21,12 @@ from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.tls import Certificate
 
 SEND = "send"
-"""The skill that releases a held request which no call caused."""
+"""The skill that releases a held request that no call caused."""
 _Key: TypeAlias = tuple[str, str, Pairs]
 
 
 class Guard:
-    """Policy, proxy and outbox of one browser, and the call that held requests belong to."""
+    """The policy, proxy and outbox of one browser, and the call to which the held requests belong."""
 
     def __init__(self, origins: Origins, *, authorities: str = "", certificate: Certificate | None = None) -> None:
         """`authorities` is a PEM file of certificate authorities to trust besides the system's."""
@@ -42,39 +42,39 @@ class Guard:
     # --- what a call would send
 
     def find_held(self, call: Call) -> tuple[HeldRequest, ...]:
-        """The requests that its act caused, if all of them are still held."""
+        """Return the requests that the act of this call caused, if all of them are still held."""
         waits = self.outbox.waiting
         return self._held if _key(call) == self._held_call and all(held in waits for held in self._held) else ()
 
     def has_lost(self, call: Call) -> bool:
-        """Whether its held requests are gone: then it is no longer known what it would send."""
+        """Whether the held requests of this call are gone, so that it is no longer known what it would send."""
         return _key(call) == self._held_call and not self.find_held(call)
 
     def find_request(self, zone: str) -> HeldRequest | None:
         return next((held for held in self.outbox.waiting if held.zone_id == zone), None)
 
     def bind(self, call: Call, commit: CommitSet | None) -> CommitSet | None:
-        """Remember the commit set that was read for this call: allowed, it may send this and nothing else."""
+        """Remember the commit set that was read for this call. When the call is allowed, it may send this and nothing else."""
         self._bound = None if commit is None else (_key(call), commit)
         return commit
 
     def find_bound_commit(self, call: Call) -> CommitSet | None:
-        """The commit set that was read last for this call."""
+        """Return the commit set that was last read, if it was read for this call."""
         key, commit = self._bound or (None, None)
         return commit if key == _key(call) else None
 
     # --- around an act
 
     def begin_act(self, call: Call) -> tuple[HeldRequest, ...]:
-        """The held requests that this act releases instead of being carried out. All others are dropped."""
+        """Drop held requests, except those that this act releases instead of being carried out. Return those."""
         self.outbox.begin_act()
-        self.proxy.take_refusals()  # those before this act
+        self.proxy.take_refusals()  # drop the refusals from before this act
         own = self._find_releasable(call) if call.allowed else ()
         if call.skill != SEND:
             self.outbox.drop([held for held in self.outbox.waiting if held not in own])
             self._held_call, self._held = None, ()
         if own:
-            self._bound = None  # it is sent as it is; the page that its response leads to is not bound by it
+            self._bound = None  # the held request is sent as it is; what was read does not bind the page that its response leads to
         return own
 
     def _find_releasable(self, call: Call) -> tuple[HeldRequest, ...]:
@@ -82,13 +82,13 @@ class Guard:
         return (named,) if named is not None else self.find_held(call)
 
     def answer_repeat(self, call: Call) -> Outcome | None:
-        """The outcome for the same call again, not allowed, as after a crash: nothing is repeated and nothing dropped."""
+        """Return the outcome for a call that comes again without being allowed, as after a crash. Nothing is repeated or dropped."""
         own = () if call.allowed else self.find_held(call)
         return Outcome(status="no_effect", reason="would_send", detail=_describe_held(own)) if own else None
 
     @contextmanager
     def expect(self, call: Call) -> Generator[None]:
-        """Inside, an allowed call may send exactly what was read for it."""
+        """While this context is open, an allowed call may send exactly what was read for it."""
         key, bound = self._bound or (None, None)
         if bound is None or not bound.address or not call.allowed or key != _key(call):
             yield
@@ -97,7 +97,10 @@ class Guard:
                 yield
 
     def judge(self, call: Call, outcome: Outcome, *, sends: bool) -> Outcome:
-        """The outcome by what left. `sends`: sending is the purpose of the act, so without a request it had no effect."""
+        """Adjust the outcome of an act to what it has sent.
+
+        `sends` means that sending is the purpose of the act, so without a request it had no effect.
+        """
         self.outbox.end_act()
         sent = list(self.outbox.sent)
         if sent:
@@ -110,7 +113,7 @@ class Guard:
             unsure = redirected and outcome.status == "ok"
             return replace(outcome, status="unknown", reason="redirected") if unsure else outcome
         if self.outbox.waiting and call.skill != SEND:
-            # Requests that a script sends by itself meanwhile are counted as the call's: its approval must show them, too.
+            # Requests that a script sends by itself meanwhile count as those of the call, so its approval must show them, too.
             self._held_call, self._held = _key(call), self.outbox.waiting
             return Outcome(status="no_effect", reason="would_send", detail=_describe_held(self._held))
         if sends and not self.outbox.passed_count:
@@ -121,7 +124,7 @@ class Guard:
         return self._add_refusals(outcome)
 
     def _hold_redirects(self, call: Call, outcome: Outcome, redirects: tuple[HeldRequest, ...]) -> Outcome:
-        """The allowed request has left, and a server redirected it: the redirect is held for the same call."""
+        """Hold the redirect of an allowed request, which has left, for the same call."""
         self._held_call, self._held = _key(call), redirects
         status = "no_effect" if outcome.status == "no_effect" else "unknown"
         detail = f"{outcome.detail}; redirected: {_describe_held(redirects)}"
@@ -146,7 +149,7 @@ def _trust_store(authorities: str) -> ssl.SSLContext:
 
 
 def _judge_sent(outcome: Outcome, sent: list[SentRequest], origins: Origins) -> Outcome:
-    """No effect if no server was reached, or if each response proves that nothing was stored."""
+    """Return `no_effect` if no server was reached or if each response proves that nothing was stored; otherwise add the responses."""
     proofs = [_find_disproof(each, origins) for each in sent]
     if all(proofs):
         reason = "signed_out" if all(each.response.status == 401 for each in sent) else "rejected"

@@ -3,9 +3,9 @@
 Releasing a request sends exactly the one that was held, byte for byte. Dropping it tells the page that it was refused.
 A page that stops waiting for its request removes it, too.
 
-A navigation is parked: the browser gets an empty response immediately and stays where it is. A released one is claimed by
-a navigation of ours to its address, with a referrer that no page can guess, so that a script which requests the same
-address does not get the response.
+A navigation is parked: the browser gets an empty response immediately and stays where it is. Once it is released, the session
+claims it by a navigation to its address with a referrer that no page can guess. A script that requests the same address
+therefore does not get the response.
 
 A 307 or 308 asks for the same request at another address. That is a new request and is held like any other.
 """
@@ -27,23 +27,23 @@ from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.egress.response import RecordedResponse
 
 MAX_WAITING = 5
-"""Held requests to one origin. Chromium has six connections to each; if all waited, the page could no longer be read."""
+"""The maximum number of held requests to one origin. Chromium has six connections to each; if all waited, the page could not be read."""
 MAX_PARKED = 20
 MOST_RECORDED = 1000
-"""Requests of a person that are kept until they are recorded."""
+"""The maximum number of a person's requests that are kept until they are recorded."""
 _PAGE_RESOURCES = ("audio", "font", "image", "manifest", "script", "style", "track", "video")
 _SHOWN = 20
-"""Values of a held request that an observation shows."""
+"""The maximum number of values of a held request that an observation shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeldRequest:
-    """One request that waits. Its number is not used again while the browser is open."""
+    """A request that waits. Its number is not used again while the browser is open."""
 
     number: int
     request: Request
     allowed: asyncio.Future[bool] | None = None
-    """The connection waits for this; None for a parked request."""
+    """The decision that the connection waits for; None for a parked request."""
     claim: str = ""
     """The referrer by which a navigation claims a parked request."""
 
@@ -52,32 +52,32 @@ class HeldRequest:
         return f"request{self.number}"
 
     def as_zone(self, shown: CommitSet) -> Zone:
-        """The zone that stands for it, with its commit set as it may be shown."""
+        """Return the zone that represents this request, with its commit set as it may be shown."""
         return Zone(id=self.zone_id, role="request", label=shown.address, state=shown.values[:_SHOWN])
 
 
 @dataclass(kw_only=True)
 class SentRequest:
-    """One request that left because it was allowed, and the response so far."""
+    """A request that left because it was allowed, and as much of the response as has arrived."""
 
     request: Request
     response: RecordedResponse = field(default_factory=RecordedResponse)
     reached: bool = True
-    """False: no connection was possible, so the server has seen nothing of it."""
+    """Whether a connection to the server was possible. If not, the server has seen nothing of the request."""
     claimed: bool = False
-    """Whether the browser used a GET to claim a parked request. Following a redirect, it would lose method and body."""
+    """Whether the browser claimed a parked request by a GET. If it then followed a redirect, method and body would be lost."""
     redirected: bool = False
 
 
 class Observer(Protocol):
-    """Gets every request that leaves a browser or is refused. Used by `midcourse policy learn` only."""
+    """Receives every request that leaves a browser or is refused. Only `midcourse policy learn` uses it."""
 
     def on_passed(self, request: Request) -> None:
-        """It left without needing permission."""
+        """Receive a request that left without needing permission."""
         ...
 
     def on_sent(self, sent: SentRequest) -> None:
-        """It was allowed to leave; its response is still to come."""
+        """Receive a request that was allowed to leave, before its response arrives."""
         ...
 
     def on_refused(self, what: str) -> None: ...
@@ -96,36 +96,39 @@ class Outbox:
         self._count = 0
         self._expected: CommitSet | None = None
         self._redirects: deque[Request] = deque(maxlen=MAX_PARKED)
-        """Requests that servers asked to repeat at another address, as they would be sent."""
+        """The requests, as they would be sent, that servers asked the browser to repeat at another address."""
         self._claimable: list[HeldRequest] = []
         self.sent: list[SentRequest] = []
-        """Since `begin_act`."""
+        """The requests that were allowed to leave since `begin_act`."""
         self.passed_count = 0
-        """How many requests left unasked since then, without images, styles, scripts and other parts of a page."""
+        """The number of requests that left without approval since `begin_act`, not counting images, styles, scripts and other parts of a page."""
         self.attended = False
-        """Whether a person is using the browser: then nothing is held."""
+        """Whether a person is using the browser, so that nothing is held."""
         self._sent_by_person: deque[Request] = deque(maxlen=MOST_RECORDED)
 
     # --- called by the proxy
 
     def is_free(self, request: Request) -> bool:
-        """Whether it may leave unasked. The body is not read for that."""
+        """Whether a request may leave without approval. Its body is not needed to decide that."""
         if self._find_claimed(request) is not None or (request.is_navigation and self._expected is not None):
             return False
         return self._origins.is_safe(request.method, request.url) and not request.method_override
 
     def record_passed(self, request: Request) -> None:
-        """Count a request that is free to leave and does."""
+        """Count a request that leaves without approval."""
         self.passed_count += request.fields.get("sec-fetch-dest", "") not in _PAGE_RESOURCES
         if self._observer is not None:
             self._observer.on_passed(request)
 
     async def wait_for_permission(self, request: Request) -> SentRequest | None:
-        """Hold it until it is released. None: it was dropped."""
+        """Hold a request until it is released, unless it may be sent now. Return None if it was dropped."""
         return self.send_now(request) or (self._record_sent(request) if await self._hold(request) else None)
 
     def send_now(self, request: Request) -> SentRequest | None:
-        """Send it without holding: it claims a released request, is expected, or a person attends. None: it must be held."""
+        """Record a request as sent if it need not be held; return None if it must be.
+
+        It need not be held if it claims a released request, if it is expected, or while a person uses the browser.
+        """
         claimed = self._find_claimed(request)
         if claimed is not None:
             self._claimable.remove(claimed)
@@ -135,12 +138,12 @@ class Outbox:
         return self._record_sent(request) if self._is_expected(request) else None
 
     def _find_claimed(self, request: Request) -> HeldRequest | None:
-        """The released request that this one claims. A page can imitate a navigation, but cannot know the referrer."""
+        """Return the released request that this one claims. A page can imitate a navigation, but cannot know the referrer."""
         referrer = request.fields.get("referer", "")
         return next((held for held in self._claimable if held.claim == referrer), None)
 
     def trace_redirect(self, request: Request) -> Request:
-        """The request with `redirected_from` set, if a response asked for it."""
+        """Return the request, with `redirected_from` set if a response asked for it."""
         for redirect in self._redirects:
             if _identity_of(redirect) == _identity_of(request):
                 self._redirects.remove(redirect)
@@ -162,7 +165,7 @@ class Outbox:
     def record_response(self, sent: SentRequest, data: bytes) -> Request | None:
         """Record a part of the response.
 
-        Returns the redirected request if the browser cannot send it by itself, because it claimed the first one by a GET.
+        Return the redirected request if the browser cannot send it by itself, because it claimed the first one by a GET.
         """
         sent.response.append(data)
         elsewhere = sent.response.redirect_target(sent.request.url)
@@ -184,7 +187,7 @@ class Outbox:
         return self.attended
 
     def take_sent_by_person(self) -> tuple[Request, ...]:
-        """What left because a person used the browser, since the last call of this method."""
+        """Return the requests that left because a person used the browser, since the last call of this method."""
         taken = tuple(self._sent_by_person)
         self._sent_by_person.clear()
         return taken
@@ -226,12 +229,12 @@ class Outbox:
         self.end_act()
 
     def end_act(self) -> None:
-        """Drop what was released and not claimed: the act is reported as having sent nothing."""
+        """Drop requests that were released and not claimed, because the act is reported as not having sent them."""
         self._claimable.clear()
 
     @contextmanager
     def expect(self, commit: CommitSet) -> Generator[None]:
-        """Inside, one request that sends exactly this may leave, once. Every other navigation is held, safe or not."""
+        """While this context is open, one request that sends exactly this may leave, once. Every other navigation is held, safe or not."""
         self._expected = commit
         try:
             yield
@@ -239,7 +242,7 @@ class Outbox:
             self._expected = None
 
     def release(self, several: Sequence[HeldRequest]) -> None:
-        """Let them leave. A parked request becomes claimable."""
+        """Let these requests leave. A parked request becomes claimable."""
         self._claimable += [held for held in several if held.allowed is None and held in self.waiting]
         self._decide(several, allowed=True)
 
@@ -254,7 +257,7 @@ class Outbox:
 
 
 def commit_of(held: Sequence[HeldRequest]) -> CommitSet:
-    """The commit set of all of them. With several, the name of each value begins with the number of its request."""
+    """Return one commit set for all of these requests. With several, the name of each value begins with the number of its request."""
     if len(held) == 1:
         return held[0].request.commit
     commits = [each.request.commit for each in held]
@@ -268,11 +271,11 @@ def commit_of(held: Sequence[HeldRequest]) -> CommitSet:
 
 
 def _identity_of(request: Request) -> tuple[object, ...]:
-    """Everything that a server acts on, except tokens and cookies."""
+    """Return everything in a request that a server acts on, except tokens and cookies."""
     return request.method, request.method_override, request.url, request.fields.get("content-type", ""), request.body
 
 
 def _make_claim(request: Request) -> str:
-    """The request's own referrer with a token, so that the next page still sees which site it was opened from."""
+    """Return the request's referrer with a token added, so that the next page still sees which site it was opened from."""
     referrer = request.fields.get("referer") or f"{origin_of(request.url)}/"
     return f"{referrer}{'&' if '?' in referrer else '?'}midcourse={secrets.token_urlsafe(16)}"

@@ -11,8 +11,8 @@
     status = 422
     text = "field-error"
 
-A path is matched as it is written and decoded once or more, each time without what follows a semicolon and with its dots
-resolved, because servers differ: `safe` must match all of these readings, `unsafe` only one.
+Servers read paths differently. A path is therefore matched as it is written and decoded once or more, each time without what
+follows a semicolon and with its dots resolved. `safe` must match all of these readings, `unsafe` only one.
 """
 
 import json
@@ -40,7 +40,7 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 SOCKET = "WS"
 """The method in the policy file for a message that a page sends through a WebSocket."""
 MAX_DECODED = 3
-"""How often a path may be decoded: by a proxy, by a server, and wrongly by an application."""
+"""How often a path may be decoded: once by a proxy, once by a server, and once more, wrongly, by an application."""
 ANYWHERE = ("http", "https", "ws", "wss")
 _AS_PAGES = {"ws": "http", "wss": "https"}
 _WRITTEN_AS = "an origin is scheme, host and port, such as https://shop.example or http://127.0.0.1:8000"
@@ -48,7 +48,7 @@ _WRITTEN_AS = "an origin is scheme, host and port, such as https://shop.example 
 
 @dataclass(frozen=True)
 class RequestPattern:
-    """'POST /draft*': a method or `*`, and a path in which `*` stands for anything, slashes too."""
+    """A pattern such as 'POST /draft*': a method or `*`, and a path in which `*` stands for any characters, slashes too."""
 
     method: str
     path: str
@@ -86,7 +86,7 @@ def _compile_glob(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=128)
 def _readings(path: str) -> tuple[str, ...]:
-    """All readings of a path: as written, decoded once or more, and each time as servers resolve it.
+    """Return all readings of a path: as written, decoded once or more, and each time as servers resolve it.
 
     An encoded question mark begins a query for some servers only, so both readings are included.
     """
@@ -100,7 +100,7 @@ def _readings(path: str) -> tuple[str, ...]:
 
 
 def _resolve_dots(bare: str) -> str:
-    """The path without parameters, dots and doubled slashes."""
+    """Return the path without parameters, dots and doubled slashes."""
     plain = re.sub(r";[^/]*", "", bare.replace("\\", "/"))
     resolved = posixpath.normpath("/" + plain.lstrip("/"))
     return resolved + "/" if plain.endswith("/") and resolved != "/" else resolved
@@ -108,12 +108,12 @@ def _resolve_dots(bare: str) -> str:
 
 @validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", strict=True))
 class EvidenceRule:
-    """A response that proves that nothing was stored."""
+    """Describes a response that proves that nothing was stored."""
 
     request: str
     status: int | tuple[int, ...]
     text: str = ""
-    """The response must contain it."""
+    """A text that the response must contain."""
 
     def __post_init__(self) -> None:
         RequestPattern.parse(self.request)
@@ -140,7 +140,7 @@ class OriginRules:
 
     allowed: bool = True
     private: bool = False
-    """Whether it may be on this machine or in a private network."""
+    """Whether the origin may be on this machine or in a private network."""
     safe: tuple[str, ...] = ()
     unsafe: tuple[str, ...] = ()
     navigate: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ class OriginRules:
 
 
 class Origins:
-    """The policy of one browser: the file, and the origin that it starts from."""
+    """The policy of one browser: the rules of the policy file, and the origin at which it starts."""
 
     def __init__(self, named: Mapping[str, OriginRules]) -> None:
         self._named = dict(named)
@@ -166,14 +166,14 @@ class Origins:
         return self._named
 
     def rules_for(self, address: Address) -> OriginRules | None:
-        """The rules for its origin; None if it may not be reached. A WebSocket belongs to the origin of its pages."""
+        """Return the rules for the origin of an address, or None if it may not be reached. A WebSocket belongs to the origin of its pages."""
         scheme = _AS_PAGES.get(address.scheme, address.scheme)
         origin = Address(scheme=scheme, host=address.host, port=address.port, rest="").origin
         found = self._named.get(origin) or self._find_wildcard_rules(origin)
         return found if found is not None and found.allowed else None
 
     def check(self, url: str, schemes: Sequence[str] = ANYWHERE) -> tuple[Address, OriginRules]:
-        """The address and the rules of its origin. Raises `AddressRefused` if the policy does not allow it."""
+        """Return the address and the rules of its origin. Raise `AddressRefused` if the policy does not allow it."""
         address = parse(url, schemes)
         origin = self.rules_for(address)
         if origin is None:
@@ -181,7 +181,7 @@ class Origins:
         return address, origin
 
     def refuses(self, url: str) -> bool:
-        """Whether it is a page of an origin that may not be reached."""
+        """Whether a URL is a page of an origin that may not be reached."""
         if not url.startswith(("http:", "https:")):
             return False
         try:
@@ -191,7 +191,7 @@ class Origins:
         return False
 
     def _find_wildcard_rules(self, origin: str) -> OriginRules | None:
-        """The rules of the nearest `*.` above it."""
+        """Return the rules of the nearest wildcard (`*.`) above an origin."""
         scheme, _, rest = origin.partition("://")
         while "." in rest:
             rest = rest.partition(".")[2]
@@ -200,7 +200,7 @@ class Origins:
         return None
 
     def is_safe(self, method: str, url: str) -> bool:
-        """Whether it may leave without approval. A request that is declared unsafe never may."""
+        """Whether a request may leave without approval. A request that is declared unsafe never may."""
         try:
             address, origin = self.check(url)
         except AddressRefused:
@@ -211,12 +211,12 @@ class Origins:
         return safe or method in SAFE_METHODS
 
     def is_declared_unsafe(self, method: str, url: str) -> bool:
-        """Whether the policy requires approval for it, even if its method is safe."""
+        """Whether the policy requires approval for a request even if its method is safe."""
         address, origin = self.check(url)
         return any(RequestPattern.parse(written).matches_any_reading(method, address.path) for written in origin.unsafe)
 
     def find_disproof(self, method: str, url: str, status: int, body: str) -> str:
-        """The rule by which this response proves that nothing was stored, in words; empty without one."""
+        """Describe the rule by which this response proves that nothing was stored. Return an empty string if there is none."""
         address, origin = self.check(url)
         for rule in origin.evidence:
             if rule.fits(method, address.path, status, body):
@@ -232,7 +232,7 @@ class Origins:
 
     @property
     def vouched_patterns(self) -> tuple[str, ...]:
-        """URL patterns, with `*`, that a planner may navigate to by itself."""
+        """URL patterns, with `*`, of the pages to which a planner may navigate by itself."""
         return tuple(
             name + path
             for name, origin in self._named.items()
@@ -245,7 +245,7 @@ class Origins:
 
 
 def read_origins(policy: str | Path | Mapping[str, object] | None, start: str) -> Origins:
-    """The policy from a file or a mapping of the same form. The start's origin is allowed unless the policy forbids it."""
+    """Read a policy from a file or a mapping of the same form. The start's origin is allowed unless the policy forbids it."""
     try:
         begin = parse(start)
     except AddressRefused as refused:
@@ -254,7 +254,7 @@ def read_origins(policy: str | Path | Mapping[str, object] | None, start: str) -
 
 
 def read_policy(policy: str | Path | Mapping[str, object] | None) -> Origins:
-    """The policy of the origins that are named, without a start."""
+    """Read a policy of the origins that it names, without a start."""
     file = str(policy) if isinstance(policy, str | Path) else "origins"
     named: dict[str, OriginRules] = {}
     for written, rules in policy_values(policy).items():
@@ -264,14 +264,14 @@ def read_policy(policy: str | Path | Mapping[str, object] | None) -> Origins:
 
 
 def _is_local(address: Address) -> bool:
-    """Whether it is written as an address of this machine or a private network. A name needs `private = true` instead."""
+    """Whether the host is written as an address of this machine or of a private network. A name needs `private = true` instead."""
     if address.host == "localhost" or address.host.endswith(".localhost"):
         return True
     return address.ip is not None and reach_of(address.ip) in ("loopback", "private")
 
 
 def policy_values(policy: str | Path | Mapping[str, object] | None) -> Mapping[str, object]:
-    """The tables of a policy, unchecked. Raises `TaskInvalid` for a file that cannot be read."""
+    """Return the tables of a policy without checking them. Raise `TaskInvalid` for a file that cannot be read."""
     if policy is None or isinstance(policy, Mapping):
         return policy or {}
     try:
@@ -280,12 +280,12 @@ def policy_values(policy: str | Path | Mapping[str, object] | None) -> Mapping[s
         raise TaskInvalid(f"{policy}: cannot be read: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TaskInvalid(f"{policy}: is not TOML: {error}") from None
-    except ValueError as error:  # a null character in its name
+    except ValueError as error:  # the file name contains a null character
         raise TaskInvalid(f"{policy}: cannot be read: {error}") from None
 
 
 def _read_origin_name(written: str, file: str) -> tuple[str, Address]:
-    """The origin and its address. A leading `*.` stands for every host below."""
+    """Parse the name of an origin and return it with its address. A leading `*.` stands for every host below."""
     scheme, _, host = written.partition("://*.")
     try:
         address = parse(f"{scheme}://{host}" if host else written)
@@ -300,13 +300,13 @@ def _read_origin_name(written: str, file: str) -> tuple[str, Address]:
 
 
 def _is_public_suffix(host: str) -> bool:
-    """Whether anyone can register names below it: `com`, `co.uk`, `github.io`."""
+    """Whether anyone can register names below this host, as below `com`, `co.uk` or `github.io`."""
     return _public_suffixes().is_public(host)
 
 
 @cache
 def _public_suffixes() -> "PublicSuffixList":
-    """The list that its package ships. Loaded for the first wildcard, because that is slow."""
+    """Load the list that the package contains. This is slow, so it is done for the first wildcard only."""
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList()

@@ -1,10 +1,10 @@
-"""The proxy that all traffic of a browser passes: it connects to allowed origins only.
+"""The proxy through which all traffic of a browser passes. It connects to allowed origins only.
 
-It resolves names itself and connects to the address that it checked, so a second answer of a name server has no effect. It
-reads every request, under TLS too, and requests that need approval wait in the outbox. Everything that Chromium does by
-itself passes here as well: redirects, prefetches, workers, beacons, downloads, requests of closed tabs.
+It resolves names itself and connects to the address that it checked, so a later answer of a name server has no effect. It
+reads every request, even under TLS, and requests that need approval wait in the outbox. What Chromium does by itself passes
+through the proxy as well: redirects, prefetches, workers, beacons, downloads, requests of closed tabs.
 
-Other accounts on this machine can connect to it, so it requires a password that only its own browser has.
+Other accounts on this machine can connect to the proxy, so it requires a password that only its own browser has.
 """
 
 import asyncio
@@ -25,8 +25,11 @@ from midcourse.worlds.browser.egress.proxy_login import USER
 from midcourse.worlds.browser.egress.tls import Certificate
 
 LISTEN_ADDRESSES = ("127.77.67.71", "127.0.0.1")
-"""The first of these that this machine has. A site that clears its cookies (`Clear-Site-Data`) makes Chromium forget passwords
-for its host on every port; so the proxy does not listen where a site would, if all of 127.* is loopback, as on Linux."""
+"""Addresses to listen on; the first one that this machine has is used.
+
+A site that clears its cookies (`Clear-Site-Data`) makes Chromium forget passwords for its host on every port. So if all of
+127.* is loopback, as on Linux, the proxy listens on an address that no site uses.
+"""
 FLAGS = (
     "--disable-quic",
     f"--host-resolver-rules=MAP * ~NOTFOUND, {', '.join(f'EXCLUDE {address}' for address in LISTEN_ADDRESSES)}",
@@ -35,8 +38,10 @@ FLAGS = (
     "--no-pings",
     "--disable-domain-reliability",
 )
-"""Without these Chromium bypasses the proxy or sends reports. Which of the two WebRTC flags counts depends on the build;
-the other one is silently ignored."""
+"""Flags without which Chromium bypasses the proxy or sends reports.
+
+Which of the two WebRTC flags has an effect depends on the build of Chromium; the other one is silently ignored.
+"""
 
 _CHROMIUM_REQUESTS = tuple(
     prefix
@@ -53,11 +58,11 @@ _CHROMIUM_REQUESTS = tuple(
     )
     for prefix in (f"CONNECT {host}:443", f"GET http://{host}/", f"POST http://{host}/")
 )
-"""What Chromium requests for itself, without TLS once that was refused. No page asked for it, so it is not reported."""
+"""Requests that Chromium makes for itself, without TLS after TLS was refused. No page asked for them, so they are not reported."""
 
 CONNECT_SECONDS = 10.0
 MAX_KEPT = 200
-"""Refusals that are kept. A page can cause any number."""
+"""The maximum number of refusals that are kept, since a page can cause any number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,17 +72,17 @@ class Refusal:
     what: str
     why: str
     leaves_page: bool = False
-    """Whether it would have replaced a page, or filled a new one."""
+    """Whether the response would have replaced a page, or filled a new one."""
 
 
 @cache
 def _system_trust_store() -> ssl.SSLContext:
-    """Loaded when it is first needed, because that is slow."""
+    """Load the system's certificate authorities. This is slow, so it is done when they are first needed."""
     return ssl.create_default_context()
 
 
 class Proxy:
-    """Listens on loopback while a browser is open."""
+    """A proxy for one browser. It listens on loopback while the browser is open."""
 
     def __init__(
         self,
@@ -88,7 +93,7 @@ class Proxy:
         trusted: ssl.SSLContext | None = None,
         certificate: Certificate | None = None,
     ) -> None:
-        """`trusted` holds the certificate authorities; the system's by default. Proxies of one browser share a certificate."""
+        """`trusted` holds the certificate authorities to trust, by default the system's. Proxies of one browser share a `certificate`."""
         self.outbox = outbox
         self.password = secrets.token_urlsafe(32)
         self._expected = b"Basic " + b64encode(f"{USER}:{self.password}".encode())
@@ -102,7 +107,7 @@ class Proxy:
         self._connections: set[asyncio.Task[None]] = set()
 
     async def open(self) -> str:
-        """Start to listen. Returns the address for Chromium's proxy option."""
+        """Start to listen, and return the address for Chromium's proxy option."""
         for address in LISTEN_ADDRESSES:
             with suppress(OSError):
                 self._server = await asyncio.start_server(self._accept, address, 0, limit=MAX_HEAD)
@@ -123,7 +128,7 @@ class Proxy:
         return (*FLAGS, self._certificate.flag)
 
     def take_refusals(self) -> tuple[Refusal, ...]:
-        """Refusals since the last call of this method."""
+        """Return the refusals since the last call of this method."""
         found = tuple(self._refusals)
         self._refusals.clear()
         return found
@@ -144,7 +149,7 @@ class Proxy:
         return self._certificate.context
 
     def find_tunnel_origin(self, tunnel: str) -> str:
-        """The origin that a tunnel to this host and port leads to. Raises `AddressRefused`."""
+        """Return the origin that a tunnel to this host and port leads to. Raise `AddressRefused` if the policy does not allow it."""
         address = parse(f"https://{tunnel}")
         for scheme in ("https", "http"):
             found = Address(scheme=scheme, host=address.host, port=address.port, rest="")
@@ -153,11 +158,11 @@ class Proxy:
         raise AddressRefused(f"{tunnel} is not in the policy file, so it cannot be reached")
 
     def check_address(self, url: str) -> Address:
-        """Parse a URL and check it against the policy. Raises `AddressRefused`."""
+        """Parse a URL and check it against the policy. Raise `AddressRefused` if it may not be reached."""
         return self._origins.check(url)[0]
 
     async def connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Connect to the address that was checked. Raises `AddressRefused`, or `OSError` if no server answers."""
+        """Connect to an address after checking it. Raise `AddressRefused` if it may not be reached, `OSError` if no server answers."""
         origin = self._origins.check(address.url)[1]
         trusted = (self._trusted or _system_trust_store()) if address.scheme in ("https", "wss") else None
         last_error: OSError = ConnectionRefusedError(f"{address.host} does not answer")
@@ -176,7 +181,7 @@ class Proxy:
         raise last_error
 
     def refuse(self, what: str, why: str, *, leaves_page: bool = False) -> bool:
-        """Record a refusal. Return whether a page may have asked for it, and not Chromium itself."""
+        """Record a refusal, unless the request was Chromium's own. Return whether a page may have made the request."""
         if what.startswith(_CHROMIUM_REQUESTS):
             return False
         self._refusals.append(Refusal(what=what, why=why, leaves_page=leaves_page))

@@ -1,8 +1,8 @@
-"""Logs a browser in at its proxy: once for each context, before the first page.
+"""Logs a browser in at its proxy, once for each context, before the first page is loaded.
 
-Chromium keeps a password that a proxy has accepted and sends it unasked with every later request, tunnel and worker of the
-context. So one request, to an address that only the proxy answers, gets a 407. Playwright's option for proxy passwords
-would intercept every request while the browser is open, and would give the password to any site that asks for one.
+Chromium keeps a password that a proxy has accepted and sends it with every later request, tunnel and worker of the context.
+So it is enough that one request, to an address that only the proxy answers, gets a 407. Playwright's option for proxy
+passwords would intercept every request while the browser is open, and would give the password to any site that asks for one.
 """
 
 import asyncio
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page
 
 ENTRANCE = "http://gate.midcourse.invalid/"
-"""Answered by the proxy itself, without a body, so that the tab stays as it is."""
+"""An address that the proxy itself answers, without a body, so that the tab stays as it is."""
 USER = "midcourse"
 _WITHIN = 30.0
 
 
 async def log_in(context: "BrowserContext", page: "Page", password: str) -> None:
-    """Give the password of the proxy to the browser. Raises `ConnectionError` if the browser does not take the password."""
+    """Give the password of the proxy to the browser. Raise `ConnectionError` if the browser does not ask for it."""
     from playwright.async_api import Error
 
-    cdp: Any = await context.new_cdp_session(page)  # Playwright leaves its types open
+    cdp: Any = await context.new_cdp_session(page)  # Playwright does not declare its types
     asked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     tasks: set[asyncio.Task[Any]] = set()
 

@@ -1,7 +1,7 @@
-"""One outgoing request and its commit set: every value that it would send, as an approver is shown it and an approval binds it.
+"""An outgoing request and its commit set: every value that it would send, as an approver sees it and an approval binds it.
 
-Values are parsed from bodies of known types. A value that is too large, or is not text, is bound by its digest, and the
-commit set is marked as abridged.
+Values are parsed from bodies of known types. A value that is too large or is not text is bound by its digest, and the commit
+set is marked as abridged.
 """
 
 import codecs
@@ -23,9 +23,9 @@ from midcourse.worlds.browser.egress.policy import SAFE_METHODS
 
 MAX_VALUES = 2000
 LONGEST = 20_000
-"""Characters of one name or value that are kept."""
+"""The maximum number of characters of a name or a value that are kept."""
 MAX_CHARACTERS = 200_000
-"""Of all names and values together, except the last one."""
+"""The maximum number of characters of all names and values together, except the last one."""
 RAW = "body"
 """The name of a value that is a whole body."""
 CHARSET = "charset of the body"
@@ -40,10 +40,12 @@ _ASCII_CHARSETS = re.compile(
     r"ascii|iso8859-\d+|cp125\d|cp874|cp932|cp949|cp950|koi8-[ru]|mac-(roman|cyrillic)|tis-620"
     r"|gb2312|gbk|gb18030|big5|shift_jis|euc_jp|euc_kr"
 )
-"""By Python's names: charsets in which ASCII bytes always mean ASCII. In UTF-7, UTF-16, ISO-2022 or HZ, what looks like one value may be
-another."""
+"""Charsets, by Python's names, in which ASCII bytes always mean ASCII.
+
+In UTF-7, UTF-16, ISO-2022 or HZ, bytes that look like one value may mean another.
+"""
 _CHARSET_NAME = re.compile(r"[\w.:-]+", re.ASCII)
-"""Python accepts more spellings, which a server may read as another charset."""
+"""The accepted spellings of a charset's name. Python accepts more, which a server may read as another charset."""
 
 _OVERRIDES = ("x-http-method-override", "x-http-method", "x-method-override")
 _OF_ONE_ORIGIN = ("authorization", "cookie", "origin", "referer", "sec-fetch-site")
@@ -56,7 +58,7 @@ _STRUCTURAL = re.compile(r"([.\[\]{}\\])")
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A request as the browser sent it. A WebSocket message is one, too, with the method `WS`."""
+    """A request as the browser sent it. A WebSocket message is represented as a request with the method `WS`."""
 
     method: str
     url: str
@@ -72,15 +74,15 @@ class Request:
     def is_navigation(self) -> bool:
         """Whether its response would replace a page.
 
-        Where Chromium sends `Sec-Fetch-Mode`, which no page can set, only that counts. Chromium omits it over plain HTTP to
-        another machine; there the field that comes with every navigation is used.
+        If Chromium sends `Sec-Fetch-Mode`, which no page can set, only that counts. Chromium omits it over plain HTTP to
+        another machine; then the field that comes with every navigation decides.
         """
         mode = self.fields.get("sec-fetch-mode")
         return mode == "navigate" if mode else "upgrade-insecure-requests" in self.fields
 
     @property
     def is_by_page(self) -> bool:
-        """Whether a page asked for it, by a link, a form or a script, and not the session or a person by an address."""
+        """Whether a page made the request by a link, a form or a script, rather than the session or a person by entering an address."""
         site = self.fields.get("sec-fetch-site")
         return site != "none" if site else "origin" in self.fields or "referer" in self.fields
 
@@ -92,7 +94,7 @@ class Request:
 
     @property
     def commit(self) -> CommitSet:
-        """Every value, and the address: method and URL. The values of a GET are its query."""
+        """The commit set: every value that is sent, and method and URL as its address. The values of a GET are its query."""
         url = self.url.partition("#")[0].removesuffix("?")
         bare, _, query = url.partition("?")
         asked = _parse_form(query.encode()) if query and not self.body and self.method in SAFE_METHODS else None
@@ -103,7 +105,7 @@ class Request:
         return commit_set(f"{method} {url if asked is None else bare}", values)
 
     def redirect_to(self, url: str) -> "Request":
-        """The same request at another address. Another origin gets no cookies or credentials of this one."""
+        """Return the same request for another address. Another origin gets no cookies or credentials of this one."""
         head = self.head
         if head is not None:
             head = replace(
@@ -114,7 +116,7 @@ class Request:
         return replace(self, url=url, fields=named, head=head, redirected_from=self.commit.address)
 
     def with_cookies_of(self, claiming: "Request") -> "Request":
-        """The request unchanged, unless it is a redirect: then with the cookies that the browser has for its address now."""
+        """Return the request; if it is a redirect, with the cookies that the browser has for its address now."""
         elsewhere = self.fields.get("sec-fetch-site") == CROSS_SITE
         if not self.redirected_from or elsewhere or self.head is None or claiming.head is None:
             return self
@@ -125,7 +127,7 @@ class Request:
 
 
 def _fields_for_other_origin(fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """Header fields as a browser sends them to another site, without cookies."""
+    """Return the header fields as a browser sends them to another site, without cookies."""
     kept = [pair for pair in fields if pair[0].lower() not in _OF_ONE_ORIGIN]
     return (*kept, ("Origin", "null"), ("Sec-Fetch-Site", CROSS_SITE))
 
@@ -137,7 +139,7 @@ class Digested(str):
 
 
 def commit_set(address: str, values: Pairs) -> CommitSet:
-    """A commit set in which values that are too large are replaced by their digests."""
+    """Build a commit set in which values that are too large are cut off and followed by their digests."""
     kept: list[tuple[str, Scalar]] = []
     characters, abridged = 0, False
     for name, value in values[:MAX_VALUES]:
@@ -159,7 +161,7 @@ def _shorten(text: str) -> str:
 
 
 def file_value(name: str, kind: str, content: bytes, charset: str | None = UTF_8) -> str:
-    """A file as a value: name, type, size, digest, and content if that is text in a known charset."""
+    """Describe a file as a value: name, type, size, digest, and the content if it is text in a known charset."""
     size = f"{len(content)} bytes, sha256 {digest(content)}"
     described = f"{name or 'unnamed'} ({kind or 'application/octet-stream'}, {size})"
     text = None if charset is None else _decode_text(content, charset)
@@ -169,7 +171,7 @@ def file_value(name: str, kind: str, content: bytes, charset: str | None = UTF_8
 
 
 def _decode_text(content: bytes, charset: str = UTF_8) -> str | None:
-    """The content as text; None if it is not printable text."""
+    """Return the content as text, or None if it is not printable text."""
     try:
         text = normalize_newlines(content.decode(charset))
     except UnicodeDecodeError:
@@ -182,7 +184,7 @@ def digest(content: bytes) -> str:
 
 
 def normalize_newlines(text: str) -> str:
-    """The text with LF line ends. Browsers send those of a field as CRLF."""
+    """Return the text with LF as line ends. Browsers send the line ends of a field as CRLF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -190,7 +192,10 @@ def normalize_newlines(text: str) -> str:
 
 
 def charset_of(named: Sequence[str]) -> str | None:
-    """Python's name for it; UTF-8 if none is given. None: unknown, not ASCII-compatible, or several are given."""
+    """Return Python's name for the charset that is given, or UTF-8 if none is.
+
+    Return None if the charset is unknown, is not compatible with ASCII, or if several are given.
+    """
     if not named:
         return UTF_8
     try:
@@ -228,7 +233,7 @@ def _raw_value(kind: str, body: bytes, charset: str) -> Pairs:
 
 
 def _parse_form(body: bytes, charset: str = UTF_8) -> Pairs | None:
-    """The values of a form. None if no browser would encode a form like this."""
+    """Parse the values of a form. Return None if no browser would encode a form like this."""
     try:
         unquote_to_bytes(body.replace(b"+", b" ")).decode(charset)
         text = body.decode("ascii" if charset != UTF_8 else charset)
@@ -239,7 +244,7 @@ def _parse_form(body: bytes, charset: str = UTF_8) -> Pairs | None:
 
 
 def _parse_multipart(boundary: str, body: bytes) -> Pairs | None:
-    """The values of a form. None if no browser would encode a form like this: it may contain more than its values."""
+    """Parse the values of a form. Return None if no browser would encode a form like this, since it may contain more than values."""
     mark = b"--" + boundary.encode(errors="replace")
     before, *parts = (b"\r\n" + body).split(b"\r\n" + mark)
     if not boundary or before or parts.pop() not in (b"--", b"--\r\n"):
@@ -251,13 +256,13 @@ def _parse_multipart(boundary: str, body: bytes) -> Pairs | None:
 
 
 def _find_boundary(described: Message) -> str:
-    """Empty if there are several, since servers differ in which one they use."""
+    """Return the boundary, or an empty string if there are several, since servers differ in which one they use."""
     found = _list_parameters(described, "boundary")
     return found[0] if len(found) == 1 else ""
 
 
 def _list_parameters(described: Message, name: str) -> list[str]:
-    """The values of a parameter of the content type. One that is encoded by RFC 2231 comes in parts and matches nothing."""
+    """Return the values of a parameter of the content type. A value encoded by RFC 2231 comes in parts and matches nothing."""
     return [str(value) for named, value in described.get_params([]) if named == name]
 
 
@@ -276,9 +281,10 @@ def _parse_part(part: bytes) -> tuple[str, str]:
 
 
 def _parse_json(body: bytes, charset: str) -> Pairs | None:
-    """The values of a JSON body, flattened: `lines[0].item`. None if it is not an object or list, or if two parsers could read it differently.
+    """Parse a JSON body into flat values with names such as `lines[0].item`.
 
-    An unpaired surrogate, which JSON can express and UTF-8 cannot, is such a case.
+    Return None if it is not an object or list, or if two parsers could read it differently. An example is an unpaired
+    surrogate, which JSON can express and UTF-8 cannot.
     """
     try:
         text = body.decode(charset)
@@ -324,7 +330,7 @@ def _reject_constant(text: str) -> float:
 
 
 def _flatten(path: str | None, value: object) -> Iterator[tuple[str, Scalar]]:
-    """Name and value of each leaf. Unambiguous: structural characters in names are escaped, empty containers are listed."""
+    """Yield the name and value of each leaf. They are unambiguous: structural characters in names are escaped, empty containers are listed."""
     if isinstance(value, dict):
         entries = cast(dict[str, object], value)
         if not entries:

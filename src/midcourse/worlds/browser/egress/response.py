@@ -1,4 +1,4 @@
-"""The recorded response to a request that was allowed: as much of it as evidence rules need."""
+"""Records the response to a request that was allowed, as much of it as evidence rules need."""
 
 import re
 from urllib.parse import urljoin
@@ -23,7 +23,7 @@ class RecordedResponse:
 
     @property
     def status(self) -> int | None:
-        """The status code; None while it is not known. Interim responses (1xx) do not count."""
+        """The status code, or None while it is not known. Interim responses (1xx) do not count."""
         found = _STATUS.match(self._final_response())
         return int(found[1]) if found else None
 
@@ -34,7 +34,7 @@ class RecordedResponse:
         return (_join_chunks(body) if chunked else body).decode(errors="replace")
 
     def redirect_target(self, url: str) -> str:
-        """The URL to which a 307 or 308 asks to send the same request; empty for other responses."""
+        """Return the URL to which a 307 or 308 asks to send the same request, or an empty string for other responses."""
         head = self._final_response().partition(b"\r\n\r\n")[0]
         location = re.search(rb"(?im)^location:[ \t]*(\S+)", head)
         if location is None or self.status not in (307, 308):
@@ -54,7 +54,7 @@ class RecordedResponse:
 
 
 def _join_chunks(body: bytes) -> bytes:
-    """The body without chunk sizes, as far as it has arrived and is valid."""
+    """Return the body without chunk sizes, as far as it has arrived and is valid."""
     whole = bytearray()
     while body:
         line, _, rest = body.partition(b"\r\n")

@@ -1,4 +1,4 @@
-"""Sign-ins that need no approval: a form that sends a secret to the origin it is bound to, and nothing else of weight."""
+"""Recognises sign-ins that need no approval: a form sends a secret to the origin that the secret is bound to, and nothing else of weight."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ class SignIns:
         return name in self._bound and self._bound[name][1] == _normalise_origin(origin)
 
     def is_sign_in_only(self, request: Request, pages: Sequence[PageForms]) -> bool:
-        """Whether a form of the bound origin sends only the secret, a user name, and hidden fields as served."""
+        """Whether the request comes from a form of the bound origin that sends only the secret, a user name, and hidden fields as served."""
         origin = origin_of(request.url)
         secrets = {secret for secret, bound in self._bound.values() if bound == _normalise_origin(origin)}
         if request.method != "POST" or request.method_override or request.redirected_from or not request.is_navigation:

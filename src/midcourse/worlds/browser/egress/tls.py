@@ -1,7 +1,7 @@
-"""The certificate by which Chromium trusts the proxy, so that requests under TLS can be read as well.
+"""The certificate that makes Chromium trust the proxy, so that requests under TLS can be read as well.
 
-Each browser gets a new key, which never leaves this process. Chromium accepts it, and only it, for any name; the proxy
-checks the certificates of servers.
+Each browser gets a new key, which never leaves this process. Chromium accepts this certificate, and no other, for any name.
+The proxy checks the certificates of servers.
 """
 
 import ssl
@@ -20,7 +20,7 @@ _VALID = timedelta(days=365)
 
 
 class Certificate:
-    """`context` is for the proxy's side of a connection, `flag` for Chromium's command line."""
+    """A new certificate. `context` is for the proxy's side of a connection, `flag` for Chromium's command line."""
 
     def __init__(self) -> None:
         key = ec.generate_private_key(ec.SECP256R1())
@@ -31,7 +31,7 @@ class Certificate:
         self.context.set_alpn_protocols(["http/1.1"])
         with (
             tempfile.NamedTemporaryFile() as file
-        ):  # private and short-lived: OpenSSL reads certificates from files only
+        ):  # a private, short-lived file, because OpenSSL reads certificates from files only
             file.write(secret + _self_sign(key).public_bytes(Encoding.PEM))
             file.flush()
             self.context.load_cert_chain(file.name)

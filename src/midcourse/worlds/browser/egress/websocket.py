@@ -1,4 +1,4 @@
-"""Messages that a page sends through a WebSocket: each waits until it is allowed, like a request."""
+"""Passes on messages that a page sends through a WebSocket. Each waits until it is allowed, like a request."""
 
 import asyncio
 
@@ -39,7 +39,7 @@ async def pass_messages(outbox: Outbox, url: str, reader: asyncio.StreamReader, 
                 writer.write(server.send(TextMessage(body.decode()) if is_text else BytesMessage(bytes(body))))
                 body.clear()
             else:
-                # A page closes the socket, or wsproto found a broken frame. The server gets neither code nor reason: a page
+                # The page closes the socket, or wsproto found a broken frame. The server gets neither code nor reason, because a page
                 # could send something in them.
                 writer.write(server.send(CloseConnection(code=CloseReason.NO_STATUS_RCVD)))
                 await writer.drain()
