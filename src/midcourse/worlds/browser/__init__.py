@@ -1,4 +1,4 @@
-"""The browser world: a real Chromium. `page/` observes and acts on pages; `egress/` holds and checks what leaves."""
+"""The browser world, which uses a real Chromium. `page/` observes pages and acts on them; `egress/` checks and holds what leaves."""
 
 try:
     from midcourse.worlds.browser.world import Browser as Browser

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
 WITHIN = 5.0
-"""Seconds for one gesture: a page that does not answer must not hold up the person's next one."""
+"""The time limit of one gesture, in seconds, so that a page that does not answer does not delay the person's next one."""
 _MODIFIERS = ("Alt", "AltGraph", "CapsLock", "Control", "Meta", "Shift")
 _NAME = """((x, y) => {
   const at = x === null ? document.activeElement : document.elementFromPoint(x, y);
@@ -32,7 +32,7 @@ _NAME = """((x, y) => {
 
 
 class Attendance:
-    """Carries out a person's gestures while the browser is handed over. The run's next look or act ends that."""
+    """Carries out a person's gestures while the browser is handed over. The run's next look or act ends the handover."""
 
     def __init__(self, live_view: LiveView, secrets: SecretLocator) -> None:
         self._live_view = live_view
@@ -63,7 +63,7 @@ class Attendance:
 
         if not session.attended:
             raise NotAttended("the run goes on")
-        session.tabs.acting = True  # a tab that this opens comes to the front
+        session.tabs.acting = True  # a tab that the gesture opens comes to the front
         tab = session.tab
         what = await self._describe(tab, gesture)
         try:
@@ -78,7 +78,7 @@ class Attendance:
         return [what] if what else []
 
     async def _describe(self, tab: Tab, gesture: Gesture) -> Deed | None:
-        """The record of a gesture, read before it is carried out, since the page may change."""
+        """Describe a gesture for the record. This is done before the gesture is carried out, since the page may change."""
         match gesture.kind:
             case "press":
                 width, height = _viewport_size(tab)
@@ -106,7 +106,7 @@ class Attendance:
         return "the page"
 
     def _list_sent(self, session: BrowserSession) -> tuple[Deed, ...]:
-        """Requests with an effect that were sent, without their queries, which may contain secrets."""
+        """List the requests with an effect that were sent, without their queries, which may contain secrets."""
         return tuple(
             Deed(
                 kind="sent",

@@ -1,4 +1,4 @@
-"""A Chromium process: found, started and ended here."""
+"""Finds, starts and ends a Chromium process."""
 
 import asyncio
 import logging
@@ -39,8 +39,11 @@ _OFF = (
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxPopup",
 )
-"""Everything that Playwright disables (Chromium uses only the last such list), sending the layout of forms to Google, and the popups of
-the address bar, for which every context would start a process."""
+"""Features of Chromium to disable.
+
+These are all that Playwright disables (Chromium uses only the last such list), sending the layout of forms to Google, and the
+popups of the address bar, for which every context would start a process.
+"""
 FLAGS = (
     "--disable-gpu",
     "--disable-quic",
@@ -61,26 +64,26 @@ _NO_CHROMIUM = (
     "or pass the path of another one as executable="
 )
 _NO_BYPASS = "<-loopback>"
-"""Chromium would reach this machine without the proxy."""
+"""A proxy rule without which Chromium would bypass the proxy for addresses of this machine."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 
 
 class Chromium:
-    """A Chromium, started by Playwright's driver, which ends it when this process ends, even by kill -9."""
+    """A Chromium process. Playwright's driver starts it, and ends it when this process ends, even by kill -9."""
 
     def __init__(self, *, executable: str = "", headed: bool = False, sandbox: Sandbox = "on") -> None:
         self._executable = executable
         self._headed = headed
         self._sandbox: Sandbox = sandbox
         self.certificate = Certificate()
-        """By which it trusts the proxy of every session."""
+        """The certificate by which this Chromium trusts the proxy of every session."""
         self._driver: Playwright | None = None
         self._browser: Browser | None = None
 
     async def start(self, *, proxy: str, flags: Sequence[str], **context: Any) -> "BrowserContext":
-        """Start the browser and a fresh context in it with these Playwright options.
+        """Start the browser and open a fresh context in it with these Playwright options.
 
-        Raises `TaskInvalid` without Playwright, `ConnectionError` if no browser starts.
+        Raise `TaskInvalid` if Playwright is not installed, `ConnectionError` if no browser starts.
         """
         browser = await self._launch(proxy, flags)
         try:
@@ -118,7 +121,7 @@ class Chromium:
         return self._browser
 
     async def close(self) -> None:
-        """End the process. Safe to call twice."""
+        """End the process. It is safe to call this twice."""
         browser, self._browser = self._browser, None
         driver, self._driver = self._driver, None
         if browser is not None:
@@ -131,7 +134,7 @@ class Chromium:
 
 
 async def new_context(browser: "Browser", *, proxy: str = "", **context: Any) -> "BrowserContext":
-    """A context with these Playwright options; `proxy` is its own, in place of the browser's. Raises `ConnectionError`."""
+    """Open a context with these Playwright options. If it gets a `proxy`, that replaces the browser's. Raise `ConnectionError` on failure."""
     from playwright.async_api import Error
 
     own: Any = {"proxy": {"server": proxy, "bypass": _NO_BYPASS}} if proxy else {}
@@ -142,12 +145,12 @@ async def new_context(browser: "Browser", *, proxy: str = "", **context: Any) ->
 
 
 def system_chromium() -> str | None:
-    """The path of the system's Chromium; None if Playwright's is to be used."""
+    """Return the path of the system's Chromium, or None if Playwright's is to be used."""
     return next((found for name in _NAMES if (found := shutil.which(name))), None)
 
 
 async def find_chromium() -> str | None:
-    """The path of the Chromium that would be started, the system's or Playwright's. None: neither is installed."""
+    """Return the path of the Chromium that would be started, the system's or Playwright's, or None if neither is installed."""
     if found := system_chromium():
         return found
     from playwright.async_api import async_playwright
@@ -170,7 +173,7 @@ def _can_sandbox(sandbox: Sandbox) -> bool:
 
 @cache
 def _warn_unsandboxed(why: str) -> None:
-    """Once per process."""
+    """Log a warning, only once in a process for each reason."""
     log.warning(
         "Chromium runs without its sandbox (%s); a page that exploits a bug in it gets the rights of this account", why
     )

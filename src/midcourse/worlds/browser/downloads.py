@@ -1,4 +1,4 @@
-"""Files that pages download: where they are kept, and for how long."""
+"""Keeps the files that pages download."""
 
 import asyncio
 import shutil
@@ -23,12 +23,12 @@ class DownloadedFile:
         self.name = download.suggested_filename
         self.url = download.url
         self.path: Path | None = None
-        """Where it is, once it is complete."""
+        """The path of the file, once it is complete."""
         self.failure = ""
 
 
 class Downloads:
-    """In the order in which they began. Files stay in the given folder; without one, they are deleted with the session."""
+    """The downloads of a session, in order. Files stay in the given folder; without one, they are deleted with the session."""
 
     def __init__(self, folder: str = "") -> None:
         self._page_forms = Path(folder).absolute() if folder else None
@@ -42,12 +42,12 @@ class Downloads:
         return len(self._arrivals)
 
     async def keep(self, download: "Download") -> None:
-        """Wait until it is complete, and save it."""
+        """Wait until a download is complete, and save it."""
         from playwright.async_api import Error
 
         arrival = DownloadedFile(len(self) + 1, download)
         self._arrivals.append(arrival)
-        with suppress(Error):  # the browser was closed before it was complete
+        with suppress(Error):  # the browser was closed before the download was complete
             arrival.failure = await download.failure() or ""
             if not arrival.failure:
                 await self._save(download, arrival)
@@ -59,7 +59,7 @@ class Downloads:
             arrival.failure = str(problem)
             return
         await download.save_as(path)
-        path.chmod(FILE)  # Playwright gives it the mode of its temporary copy
+        path.chmod(FILE)  # Playwright gives the file the mode of its temporary copy
         arrival.path = path
 
     def _reserve(self, name: str) -> Path:

@@ -22,16 +22,18 @@ ALLOWED = frozenset((
 # fmt: on
 _ALLOWED_BEGINNINGS = ("LC_", "XDG_")
 _PROGRAMS = Path(__file__).parent / "programs"
-"""Replacements for the programs with which Chromium opens links such as `mailto:`, past the proxy. They are shipped rather than
-written for each browser, so that a killed process leaves no folder behind."""
+"""The folder of replacements for the programs with which Chromium opens links such as `mailto:`, bypassing the proxy.
+
+It is part of the package instead of being written for each browser, so that a killed process leaves no folder behind.
+"""
 _TRANSPORTS = ("playwright._impl._transport", "playwright._impl.transport")
-"""Where Playwright starts its driver, depending on its version."""
+"""The modules in which Playwright starts its driver, depending on its version."""
 
 _minimal: ContextVar[bool] = ContextVar("minimal", default=False)
 
 
 def minimal_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The variables that a browser needs."""
+    """Return the environment variables that a browser needs."""
     return {
         name: value
         for name, value in environment.items()
@@ -40,9 +42,9 @@ def minimal_environment(environment: Mapping[str, str] = os.environ) -> dict[str
 
 
 def browser_environment() -> dict[str, str | float | bool]:
-    """Chromium's environment. On Linux its PATH begins with programs that do nothing, in place of xdg-open and xdg-email.
+    """Return Chromium's environment. On Linux its PATH begins with programs that do nothing, to replace xdg-open and xdg-email.
 
-    Raises `ConnectionError` if these are not executable: then Chromium would find the real ones.
+    Raise `ConnectionError` if these are not executable, because Chromium would then find the real ones.
     """
     environment: dict[str, str | float | bool] = {**minimal_environment()}
     if sys.platform == "linux":
@@ -55,9 +57,9 @@ def browser_environment() -> dict[str, str | float | bool]:
 
 @contextmanager
 def minimal_driver_environment() -> Generator[None]:
-    """Inside, a driver that this task starts gets the minimal environment; other drivers keep the usual one.
+    """Give the minimal environment to a driver that this task starts while the context is open. Other drivers keep the usual one.
 
-    Raises `ConnectionError` if this version of Playwright cannot do so.
+    Raise `ConnectionError` if this version of Playwright cannot do so.
     """
     if not _patch_driver_environment():
         raise ConnectionError(
@@ -72,7 +74,7 @@ def minimal_driver_environment() -> Generator[None]:
 
 @cache
 def _patch_driver_environment() -> bool:
-    """Whether Playwright could be patched. It has an option for the environment of the browser, but none for its driver."""
+    """Patch Playwright, which has no option for the environment of its driver, only for that of the browser. Return whether that worked."""
     for name in _TRANSPORTS:
         try:
             transport = import_module(name)

@@ -1,4 +1,4 @@
-"""The outcome of an act that did not run to its end: a dialog opened, the page crashed or closed, or Chromium ended."""
+"""Outcomes of acts that did not run to their end, because a dialog opened, the page crashed or closed, or Chromium ended."""
 
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.replace import replace
@@ -16,7 +16,7 @@ def interruption_outcome(tab: Tab) -> Outcome:
 
 
 def loss_outcome(outcome: Outcome) -> Outcome:
-    """The outcome of an act during which Chromium ended. What was held then is gone; what the guard has proved still holds."""
+    """Return the outcome of an act during which Chromium ended. Held requests are gone; what the guard has proved is still true."""
     if outcome.evidence:
         return outcome
     held = outcome.status == "no_effect" and outcome.reason == "would_send"

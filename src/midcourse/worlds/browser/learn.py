@@ -1,4 +1,4 @@
-"""Proposed policy files, for a person to review: from a session that a person supervised, or from a finished run.
+"""Proposes policy files for a person to review, from a session that a person supervised, or from a finished run.
 
 Rules that make the browser stricter are proposed as they are. Rules that loosen it (a refused origin, a request that needs
 no approval, a response that proves something) are proposed as comments, so that a person has to enable them.
@@ -20,7 +20,7 @@ from midcourse.worlds.browser.egress.response import RecordedResponse
 from midcourse.worlds.browser.session import BrowserSession, SessionOptions
 
 OFTEN = 3
-"""A person hardly presses the same button this often in one session: the page saves or reports by itself."""
+"""A request that a script sends this often may be one by which the page saves or reports by itself: a person presses no button so often."""
 _VARIES = re.compile(r"\d+|[0-9a-f]{8,}|[0-9a-f-]{36}", re.IGNORECASE)
 _ACTS = re.compile(
     r"[/_.-](delete|remove|destroy|log-?out|sign-?out|cancel|unsubscribe|confirm|approve|activate|buy|pay|send)(?![a-z])",
@@ -31,11 +31,11 @@ _EFFECTS = re.compile(
     r"(?i)[/_.-](accept|activate|approve|book|buy|cancel|charge|confirm|delete|destroy|order|pay|place|post|publish|purchase|"
     r"remove|send|sign-?up|submit|transfer|unsubscribe)(s|ing)?(?![a-z])"
 )
-"""Addresses whose names suggest an effect: they need approval wherever in a run they are sent."""
+"""Matches addresses that suggest an effect by their names. They need approval wherever in a run they are sent."""
 
 
 class AnyOrigin(Origins):
-    """The policy of a browser that a person uses: every public origin is allowed, private ones as for the start."""
+    """The policy of a browser that a person uses. It allows every public origin, and private ones like the policy of the start."""
 
     def __init__(self, start: Origins) -> None:
         super().__init__({})
@@ -47,17 +47,17 @@ class AnyOrigin(Origins):
 
 @dataclass
 class _Traffic:
-    """The requests that one origin got, written as in the policy file."""
+    """The requests that were sent to one origin, written as in the policy file."""
 
     pages: set[str] = field(default_factory=set[str])
     gets: set[str] = field(default_factory=set[str])
     unsafe: Counter[str] = field(default_factory=Counter[str])
     forms: set[str] = field(default_factory=set[str])
-    """The unsafe requests that opened another page: a person pressed a button."""
+    """The unsafe requests that opened another page, because a person pressed a button."""
     answers: list[tuple[str, RecordedResponse]] = field(default_factory=list[tuple[str, RecordedResponse]])
 
     def record(self, request: Request, path: str) -> str:
-        """Record a request. Returns its name."""
+        """Record a request and return its name."""
         name = f"{request.method} {path}"
         if request.method not in SAFE_METHODS:
             self.unsafe[name] += 1
@@ -99,7 +99,7 @@ class PolicyLearner:
             return
 
     def propose(self) -> str:
-        """The proposed policy file, as TOML."""
+        """Return the proposed policy file, as TOML."""
         sections = [_format_section(origin, traffic) for origin, traffic in sorted(self._known.items())]
         missing = [
             _format_refused_section(origin, times)
@@ -110,7 +110,7 @@ class PolicyLearner:
 
 
 def generalize_path(path: str) -> str:
-    """The path with ids and queries replaced by `*`: '/orders/17?page=2' is '/orders/*'."""
+    """Return the path with ids and queries replaced by `*`: '/orders/17?page=2' becomes '/orders/*'."""
     bare, mark, _ = path.partition("?")
     parts = ["*" if _VARIES.fullmatch(part) else part for part in bare.split("/")]
     return "/".join(parts).replace("/*/*", "/*") + ("*" if mark and not parts[-1].endswith("*") else "")
@@ -154,7 +154,7 @@ def _format_list(names: Iterable[str]) -> str:
 
 @asynccontextmanager
 async def open_attended(url: str, *, headed: bool = True) -> AsyncGenerator[BrowserSession]:
-    """A browser for a person to work in. Nothing is held, and every public origin may be reached."""
+    """Open a browser for a person to work in. Nothing is held, and every public origin may be reached."""
     options = SessionOptions(start=url, headed=headed, origins=AnyOrigin(read_origins(None, url)))
     session = await BrowserSession.begin(options)
     await session.attend()
@@ -166,7 +166,7 @@ async def open_attended(url: str, *, headed: bool = True) -> AsyncGenerator[Brow
 
 @contextmanager
 def learn_policy() -> Generator[PolicyLearner]:
-    """Inside, the requests of every browser that is opened are recorded."""
+    """Record the requests of every browser that is opened while this context is open."""
     learned = PolicyLearner()
     token = OBSERVER.set(learned)
     try:
@@ -179,10 +179,11 @@ def learn_policy() -> Generator[PolicyLearner]:
 
 
 def propose_policy(addresses: Sequence[str]) -> str:
-    """Propose a policy file, as TOML, from the requests that a run was allowed to send, in order: 'POST https://shop.example/orders'.
+    """Propose a policy file, as TOML, from the requests that a run was allowed to send.
 
-    Requests before the last one only prepared it (a draft, a basket, a page of a form) and are proposed as safe. The last
-    one is the purpose of the run and keeps needing approval, like every request whose address suggests an effect.
+    `addresses` are these requests in order, such as 'POST https://shop.example/orders'. Requests before the last one only
+    prepared it (a draft, a basket, a page of a form) and are proposed as safe. The last one is the purpose of the run and still
+    needs approval, like every request with an address that suggests an effect.
     """
     requests = [_split_request(address) for address in addresses]
     if not requests:
@@ -197,7 +198,7 @@ def propose_policy(addresses: Sequence[str]) -> str:
 
 
 async def list_sent_requests(store: Store, run_id: str) -> list[str]:
-    """The requests that a run was allowed to send and is known to have sent, in order, as method and URL."""
+    """Return the requests that a run was allowed to send and is known to have sent, in order, as method and URL."""
     entries = sorted(await store.ledger(run_id), key=lambda entry: entry.dispatched_at or 0.0)
     done = [
         entry for entry in entries if entry.consequence and entry.outcome is not None and entry.outcome.status == "ok"

@@ -1,4 +1,4 @@
-"""Pictures of the page for persons: on request, on change, and only while the run itself does not use the page."""
+"""Takes pictures of the page for persons, on request, if it has changed, and only while the run itself does not use it."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -15,12 +15,15 @@ from midcourse.worlds.browser.session import BrowserSession
 QUALITY = 60
 """JPEG quality: text stays readable, at about 60 kB for a page of 1280 x 800."""
 WITHIN = 3.0
-"""Seconds after which a picture is given up: the run may wait for the page meanwhile."""
+"""The time limit of a picture, in seconds. The run may be waiting for the page meanwhile."""
 
 
 class LiveView:
-    """Covering secrets changes the page for a moment. So no picture is taken during a look or an act, which in turn wait for one
-    that is being taken."""
+    """Takes pictures of the page for persons who watch or use it.
+
+    Covering secrets changes the page for a moment. So no picture is taken during a look or an act, and a look or an act waits for
+    a picture that is being taken.
+    """
 
     def __init__(self, secrets: SecretLocator) -> None:
         self._secrets = secrets
@@ -29,23 +32,25 @@ class LiveView:
 
     @asynccontextmanager
     async def use(self) -> AsyncGenerator[None]:
-        """Inside, the run uses the page."""
+        """Mark the page as used by the run while this context is open."""
         async with self._lock:
             self._uses += 1
             yield
 
     async def take(self, session: BrowserSession, since: str, *, uncovered: bool = False) -> View:
-        """A picture, unless nothing has changed since that stamp, the run uses the page, or a secret might show.
+        """Take a picture, unless nothing has changed since that stamp, the run uses the page, or a secret might be visible.
 
-        `uncovered` shows secrets, too: only for the person to whom the browser is handed over.
+        With `uncovered`, secrets are visible. This is only for the person to whom the browser is handed over.
         """
         from playwright.async_api import Error
 
         if not self._uses or (
             self._lock.locked() and not uncovered
-        ):  # before a look the world may not know its secrets
+        ):  # before the first look the world may not know its secrets
             return View(stamp=since)
-        async with self._lock:  # who acts waits for a picture of one who watches, and may have left meanwhile
+        async with (
+            self._lock
+        ):  # the person in control may wait here for a watcher's picture, and give the browser back meanwhile
             if uncovered and not session.attended:
                 return View(stamp="")
             try:
@@ -64,6 +69,9 @@ class LiveView:
         return View(stamp=await self._make_stamp(session), picture=picture)
 
     async def _make_stamp(self, session: BrowserSession) -> str:
-        """A stamp that changes with the page. Typed text does not change the document, so acts count. Hashed, since a URL may contain a secret."""
+        """Return a stamp that changes with the page.
+
+        Typed text does not change the document, so acts are counted as well. The stamp is hashed, since a URL may contain a secret.
+        """
         seen = (self._uses, await session.change_stamp(), await read_view(session.tab))
         return sha256(repr(seen).encode()).hexdigest()[:16]

@@ -34,13 +34,13 @@ _READS_WITHIN = 5.0
 
 
 class Storage:
-    """Cookies and local storage in a file, for the next session. The file logs its reader in, so only its owner can read it."""
+    """Keeps cookies and local storage in a file for the next session. The file can be used to sign in, so only its owner can read it."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path).absolute() if path else None
 
     def load(self) -> dict[str, Any]:
-        """The options of a Playwright context."""
+        """Return the options with which a Playwright context reads the file."""
         if self._path is None or not self._path.exists():
             return {}
         return {"storage_state": self._path}
@@ -54,7 +54,7 @@ class Storage:
 
 
 class LandedElsewhere(Exception):
-    """Another page came than the requested one."""
+    """Another page was loaded than the requested one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,7 @@ class BrowserSession:
         self._background: set[Request] = set()
         self.tabs = Tabs(context, Downloads(options.downloads))
         self.lost = asyncio.Event()
-        """Set once Chromium has ended, or this session has."""
+        """Set when Chromium or this session has ended."""
         context.on("close", lambda _: self.lost.set())
 
     @classmethod
@@ -102,7 +102,7 @@ class BrowserSession:
     ) -> "BrowserSession":
         """Start the browser and load the first page. A failure to load is visible in the first observation.
 
-        `stored` is what `read_storage` of an earlier session returned; else the file named in the options is read.
+        `stored` is what `read_storage` of an earlier session returned. Without it, the file named in the options is read.
         """
         chromium = chromium or _chromium_for(options)
         storage = Storage(options.storage)
@@ -153,7 +153,10 @@ class BrowserSession:
         return self.tabs.front
 
     async def look(self, named: Collection[str] = ()) -> Scene:
-        """The page and the requests that wait. Their passwords are not shown, except `named` secrets, which others replace."""
+        """Observe the page and the requests that wait.
+
+        Passwords in these requests are masked, except `named` secrets, which other code replaces by their names.
+        """
         scene = await self._capture.look(self.tabs)
         if waiting := self.guard.outbox.waiting:
             pages = await self.read_forms(())
@@ -162,7 +165,7 @@ class BrowserSession:
         return scene
 
     async def change_stamp(self) -> tuple[object, ...]:
-        """A value that changes when a look may show something new. Takes two milliseconds on pages of any size."""
+        """Return a value that changes when a look may show something new. This takes two milliseconds on pages of any size."""
         tab, changes = self.tab, [0]
         with suppress(DocumentGone, PageInterrupted):
             changes = await tab.query(tab.frames.ask_all("changes"))
@@ -203,16 +206,16 @@ class BrowserSession:
         return Outcome()
 
     async def _claim(self, held: HeldRequest) -> Outcome | None:
-        """Claim a parked request by a navigation, past the cache, which may hold another response of this address."""
+        """Claim a parked request by a navigation. It bypasses the cache, which may hold another response of this address."""
         request = held.request
         tab, frame = self.tabs.find_navigation(request.method, request.url)
-        cdp: Any = await self._context.new_cdp_session(tab.page)  # Playwright leaves its types open
+        cdp: Any = await self._context.new_cdp_session(tab.page)  # Playwright does not declare its types
         try:
             await cdp.send("Network.enable")
             await cdp.send("Network.setCacheDisabled", {"cacheDisabled": True})
             return await self._navigate(tab, request.url, frame, referrer=held.claim)
         finally:
-            with suppress(PageInterrupted):  # a dialog is open: Chromium does not answer
+            with suppress(PageInterrupted):  # Chromium does not answer while a dialog is open
                 await tab.perform(cdp.detach())
 
     async def _replace_tab(self) -> None:
@@ -235,7 +238,7 @@ class BrowserSession:
         return self.guard.outbox.attended
 
     async def end_attendance(self) -> None:
-        """Hold requests again, after the page has settled from what the person did."""
+        """Wait until the page has settled after what the person did, then hold requests again."""
         if self.guard.outbox.attended:
             await self.settle()
             self.guard.outbox.attended = False
@@ -243,7 +246,7 @@ class BrowserSession:
     # --- around an act
 
     async def begin_act(self) -> None:
-        """Mark the start of an act: later changes may be caused by it."""
+        """Mark the start of an act, since later changes may be caused by it."""
         self.tabs.acting = True
         self._background = {request for request in self.tab.in_flight if not self._is_held(request)}
         await self._set_acting(True)
@@ -263,7 +266,7 @@ class BrowserSession:
         await self._set_acting(False)
 
     async def _close_refused_tabs(self) -> None:
-        """Close tabs that the act opened and that lead to a refused origin: they show nothing."""
+        """Close tabs that the act opened and that lead to a refused origin, because they show nothing."""
         opened_by_act, self.tabs.opened_by_act = self.tabs.opened_by_act, []
         for tab in opened_by_act:
             with suppress(DocumentGone, PageInterrupted):
@@ -284,7 +287,7 @@ class BrowserSession:
                 await self.tab.perform(self._storage.save(self._context))
 
     async def read_storage(self) -> str:
-        """Cookies and local storage as JSON; cookies alone if a page does not answer."""
+        """Return cookies and local storage as JSON, or only the cookies if a page does not answer."""
         from playwright.async_api import Error
 
         with suppress(PageInterrupted, Error, TimeoutError):
@@ -299,20 +302,20 @@ class BrowserSession:
     # --- other pages, in a hidden tab
 
     async def read_text_at(self, url: str) -> str | None:
-        """The text of another page, opened in a hidden tab. None: it did not load, or is an error.
+        """Read the text of another page in a hidden tab. Return None if the page did not load or is an error.
 
-        Raises `LandedElsewhere` if another page came instead: a sign-in does not show that an order is missing.
+        Raise `LandedElsewhere` if another page came instead. A sign-in page, for example, does not prove that an order is missing.
         """
         return await self._read_hidden(url, Capture().text)
 
     async def read_forms(self, texts: Sequence[str]) -> tuple[PageForms, ...]:
-        """The forms of the page in front, and which of these texts it contains. Empty if it does not answer."""
+        """Read the forms of the page in front, and which of these texts it contains. Return nothing if it does not answer."""
         with suppress(DocumentGone, PageInterrupted):
             return read_page_forms(await self.tab.query(self.tab.frames.ask_all("pageForms", list(texts))))
         return ()
 
     async def read_forms_at(self, url: str) -> tuple[PageForms, ...]:
-        """The forms of a page that is loaded in a hidden tab. Empty if another page or an error comes."""
+        """Read the forms of a page in a hidden tab. Return nothing if another page or an error comes."""
 
         async def read(tab: Tab) -> tuple[PageForms, ...]:
             return read_page_forms(await tab.query(tab.frames.ask_all("pageForms", [])))
@@ -322,7 +325,7 @@ class BrowserSession:
         return ()
 
     async def _read_hidden(self, url: str, read: Callable[[Tab], Awaitable[T]]) -> T | None:
-        """Read a page in a hidden tab. None: it did not load, or is an error. Raises `LandedElsewhere`."""
+        """Read a page in a hidden tab. Return None if it did not load or is an error. Raise `LandedElsewhere` if another page came."""
         tab = await self.tabs.open_hidden()
         try:
             response = await tab.perform(tab.page.goto(url, timeout=1000 * self._options.navigate_seconds))

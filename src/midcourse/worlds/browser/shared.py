@@ -1,7 +1,7 @@
-"""Chromium processes that several sessions share: a context each, behind the proxy of its own session.
+"""Chromium processes that several sessions share. Each session has a context, which uses that session's proxy.
 
-Contexts share a browser process and nothing that a page can read: each has its own renderers, cookies, storage, caches, proxy and
-proxy password. The browser itself has a proxy that does not exist, so whatever belongs to no context reaches nothing.
+Contexts share a browser process, but nothing that a page can read: each has its own renderers, cookies, storage, caches, proxy
+and proxy password. The browser itself gets a proxy that does not exist, so traffic outside of any context reaches nothing.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
 NOWHERE = "http://none.midcourse.invalid:9"
-"""The proxy of the browser. Chromium resolves no such name, nor asks for it: see `FLAGS`."""
+"""The proxy of the browser itself, which does not exist. Chromium neither resolves this name nor asks a name server for it: see `FLAGS`."""
 MOST_SERVED = 10
-"""Uses of each place in a Chromium after which the process is replaced, to limit leaks."""
+"""How often each place in a Chromium is used before the process is replaced, to limit leaks."""
 _CLOSES_WITHIN = 10.0
 
 _Launch: TypeAlias = tuple[str, bool, Sandbox]
@@ -38,12 +38,12 @@ class SharedChromium(Chromium):
 
     @property
     def taken(self) -> int:
-        """The number of sessions that use it."""
+        """The number of sessions that use this Chromium now."""
         return self._taken
 
     @property
     def is_over(self) -> bool:
-        """Whether no session may begin in it any more."""
+        """Whether this Chromium takes no more sessions."""
         ended = self._browser is not None and not self._browser.is_connected()
         return ended or self._retired or self._served >= MOST_SERVED * self._most
 
@@ -56,7 +56,7 @@ class SharedChromium(Chromium):
         self._served += 1
 
     async def add_context(self, proxy: str, **context: Any) -> "BrowserContext":
-        """Open a context behind this proxy; start the browser if it is not running. Raises `ConnectionError`."""
+        """Open a context behind this proxy, and start the browser if it is not running. Raise `ConnectionError` if that fails."""
         async with self._starting:
             if self._browser is None:
                 await self._launch(NOWHERE, self.flags)
@@ -65,19 +65,19 @@ class SharedChromium(Chromium):
         return await new_context(self._browser, proxy=proxy, **context)
 
     async def give_back(self) -> None:
-        """End the process after its last session."""
+        """Give back one place, and end the process with its last session."""
         self._taken -= 1
         if not self._taken:
-            self._retired = True  # before it has ended, no session may begin in it
+            self._retired = True  # no session may begin in it while it ends
             await self.close()
 
     def retire(self) -> None:
-        """Lend no more of it: it does not answer."""
+        """Lend no more places in this Chromium, because it does not answer."""
         self._retired = True
 
 
 class Borrowed(Chromium):
-    """A place in a shared Chromium, for one session: `close` closes its context."""
+    """A place in a shared Chromium for one session. `close` closes only the context of that session."""
 
     def __init__(self, shared: SharedChromium) -> None:
         self._shared: SharedChromium | None = shared
@@ -115,11 +115,11 @@ class Borrowed(Chromium):
 
 
 _by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Launch, list[SharedChromium]]] = WeakKeyDictionary()
-"""Playwright's objects belong to one event loop."""
+"""The shared processes of each event loop, because Playwright's objects belong to one event loop."""
 
 
 def lend_chromium(most: int, *, executable: str, headed: bool, sandbox: Sandbox) -> Borrowed:
-    """A place in a Chromium that was, or will be, started with these options for at most so many sessions."""
+    """Lend a place in a Chromium that was, or will be, started with these options for at most `most` sessions."""
     launch = executable, headed, sandbox
     several = _by_loop.setdefault(asyncio.get_running_loop(), {}).setdefault(launch, [])
     several[:] = [chromium for chromium in several if not chromium.is_over]

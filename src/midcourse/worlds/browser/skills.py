@@ -152,7 +152,7 @@ class Skills(BaseWorld):
         return await self._select_drawn_option(zone, option)
 
     async def _select_drawn_option(self, zone: Zone, option: str) -> Outcome | None:
-        """Select from a list that the page draws itself: it opens with a click."""
+        """Select an option of a list that the page draws itself and that opens with a click."""
         before = await self._list_shown_options()
         found = None if zone.get("expanded") is False else await self._find_option(zone, option, before)
         if found is None:
@@ -171,7 +171,7 @@ class Skills(BaseWorld):
         return [zone for zone in scene.zones if zone.role in _OPTIONS]
 
     async def _find_option(self, zone: Zone, label: str, options: list[Zone]) -> Zone | None:
-        """The option of this list, if it has any: other lists may have options of the same name."""
+        """Find the option with this label, in this list if it has options, since other lists may have options of the same name."""
         own = await self._input.options_of(zone, options) or options
         return next((option for option in own if option.label == label), None)
 
@@ -256,7 +256,7 @@ class Skills(BaseWorld):
         return None
 
     async def _wait_for_change(self) -> None:
-        """Wait until something may have changed, at most a second: values that a script sets leave no trace."""
+        """Wait until something may have changed, at most a second, because values that a script sets leave no trace."""
         before = await self._running.change_stamp()
         for _ in range(_GLANCES):
             await asyncio.sleep(_GLANCE)

@@ -47,23 +47,23 @@ _WITH_DIALOG = ("accept", "dismiss", "switch_tab", "close_tab")
 
 
 class Browser(Skills):
-    """A session in a separate Chromium that begins at `start`. All options can be written in a task file.
+    """A browser session in a Chromium that begins at the address `start`. All options can be written in a task file.
 
-    Dialogs, new tabs, downloads and crashes appear in the next observation; they do not raise.
+    Dialogs, new tabs, downloads and crashes raise no exception; they appear in the next observation.
 
-    `origins` is the policy: which origins may be reached besides the start, and what is known about them; a file, or a
-    mapping of the same form. `within` is the operator's policy, which `origins` cannot exceed; "public" allows all origins
-    outside private networks. `authorities` is a file of certificates to trust besides the usual ones.
+    `origins` is the policy, as a file or a mapping of the same form: which origins may be reached besides the start, and what is
+    known about them. `within` is the operator's policy, which `origins` cannot exceed; "public" allows all origins outside
+    private networks. `authorities` is a file of certificates to trust besides the usual ones.
 
-    `storage` is a file of cookies to begin with, kept up to date. `screenshots` says which observations are pictured,
-    `downloads` is the folder of downloaded files; without it, they are deleted when the browser is closed. Only files below
-    `uploads` may be uploaded: by default any, none if it is empty.
+    `storage` is a file with the cookies to begin with, which is kept up to date. `screenshots` says for which observations a
+    screenshot is taken. `downloads` is the folder for downloaded files; without it, they are deleted when the browser is closed.
+    `uploads` is the folder below which files may be uploaded. By default any file may be uploaded; if it is empty, none.
 
-    `width` and `height` are those of the visible part of a page, in CSS pixels. `scale` is how many pixels of a screenshot one of
-    them is: small print is easier to read at 2.
+    `width` and `height` are the size of the visible part of a page, in CSS pixels. `scale` is the number of screenshot pixels for
+    one CSS pixel; with 2, small print is easier to read.
 
-    `sandbox="off"` starts Chromium without its sandbox, as it always is for root. So many sessions of one process, by
-    `sessions_per_chromium`, share a Chromium; a host says 20.
+    `sandbox="off"` starts Chromium without its sandbox; for root this is always so. `sessions_per_chromium` is how many sessions
+    of one process share a Chromium; a host sets it to 20.
 
     A page has settled after `quiet_seconds` without a change or a pending request, at the latest after `settle_seconds`.
     """
@@ -129,16 +129,16 @@ class Browser(Skills):
         self._attendance = Attendance(self._live_view, self._secrets)
         self._catalogue = _mark_destinations(super().catalogue(), start, options.origins)
         self._reread: tuple[CommitSet, tuple[str, ...], tuple[str, ...] | None] | None = None
-        """The last reread with its request and result, since it is needed before and after an approval."""
+        """The commit set, names and result of the last reread. The result is needed both before and after an approval."""
         self._sign_ins = SignIns()
         self._stored = ""
-        """What the next session begins with."""
+        """The cookies and local storage that the next session begins with, as JSON."""
 
     # --- the port
 
     async def open(self) -> str:
         await super().open()
-        await self.close()  # a session whose Chromium has ended
+        await self.close()  # in case the Chromium of the last session has ended
         self._session = await BrowserSession.begin(self._options, stored=self._stored)
         return ""
 
@@ -172,7 +172,7 @@ class Browser(Skills):
         )
 
     def catalogue(self) -> Catalogue:
-        """The skills. Only trying one shows whether it would send something, so the commit set of each comes from the world."""
+        """Return the skills. Only trying one shows whether it would send something, so the commit set of each comes from the world."""
         return self._catalogue
 
     async def act(self, call: Call) -> Outcome:
@@ -201,7 +201,7 @@ class Browser(Skills):
         return self._session.guard.bind(call, commit)
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Which of these values change when the page is loaded again, in a hidden tab."""
+        """Return which of these values change when the page is loaded again, in a hidden tab."""
         commit = self._session.guard.find_bound_commit(call) if self._session else None
         if self._session is None or commit is None:
             return None
@@ -255,11 +255,11 @@ class Browser(Skills):
         return self._screenshots.read(digest)
 
     async def picture(self, seen: Observation, *, whole: bool = False) -> bytes:
-        """A PNG of the page for a person, visible part or whole, with the zones of this observation drawn over it."""
+        """Return a PNG of the page for a person, visible part or whole, with the zones of this observation drawn over it."""
         return await draw_zones(self._tab, seen.zones, self._secrets, whole=whole)
 
     def take_refused(self) -> tuple[str, ...]:
-        """The requests that were refused since the last call of this method."""
+        """Return the requests that were refused since the last call of this method."""
         return tuple(dict.fromkeys(refusal.what for refusal in self._running.guard.proxy.take_refusals()))
 
     async def _attempt(self, call: Call) -> Outcome:
@@ -294,7 +294,7 @@ class Browser(Skills):
         return outcome
 
     async def _check_not_moved(self, call: Call) -> Outcome | None:
-        """A failure if the page is no longer where its picture was taken: a position in it would be another thing now."""
+        """Return a failure if the page has changed or was scrolled since its picture was taken: a position may now show something else."""
         with suppress(DocumentGone, PageInterrupted):
             if await self._screenshots.is_current(self._tab):
                 return None
@@ -302,7 +302,7 @@ class Browser(Skills):
         return failed("moved", f"the page was scrolled or another one came since {where} was seen in its picture")
 
     async def _add_response_evidence(self, outcome: Outcome, before: Scene) -> Outcome:
-        """The outcome with the evidence of the responses and of the page that they led to."""
+        """Return the outcome with the evidence of the responses and of the page that they led to."""
         session, places = self._running, self._sign_ins.places
         if is_sign_in(before):
             places.add(place_of(before.surface.address))
@@ -314,7 +314,7 @@ class Browser(Skills):
         return outcome
 
     async def _find_held_sign_in(self, call: Call) -> tuple[HeldRequest, ...]:
-        """The request held for this call, if it is only a sign-in with a secret that is bound to its origin."""
+        """Return the request held for this call, if it is only a sign-in with a secret that is bound to its origin."""
         waiting = self._running.guard.find_held(call)
         if len(waiting) != 1 or not self._sign_ins:
             return ()
@@ -357,7 +357,7 @@ class Browser(Skills):
             return Outcome(status="unknown", reason="error", detail=str(error))
 
     async def _refuse_secret(self, call: Call) -> Outcome | None:
-        """A failure if a secret may not be typed here. Registers it for redaction in screenshots, too."""
+        """Return a failure if a secret may not be typed here. The secret is also registered to be covered in screenshots."""
         if not call.secrets:
             return None
         if call.pictured:
@@ -382,7 +382,7 @@ class Browser(Skills):
 
 
 def _mark_destinations(declared: Catalogue, start: str, origins: Origins) -> Catalogue:
-    """The skills with destination parameters marked, and the destinations that the policy file vouches for."""
+    """Return the skills with destination parameters marked, and the destinations that the policy file vouches for."""
     vouched = tuple("*".join(map(escape, pattern.split("*"))) for pattern in origins.vouched_patterns)
     destinations = {("navigate", "url"): (escape(start), *vouched), ("upload", "path"): ()}
 
