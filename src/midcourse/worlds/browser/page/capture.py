@@ -1,4 +1,4 @@
-"""Captures a page as zones: asks the scripts in all of its frames and joins their answers."""
+"""Captures a page as zones. It asks the scripts in all frames of the page and joins their answers."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -19,7 +19,7 @@ _UNSEEN = (("seen", False),)
 
 
 class Capture:
-    """Observes the tabs of a session. Ids are never reused, so a step planned for one page cannot hit another."""
+    """Observes the tabs of a session. Ids of zones are never reused, so a step that was planned for one page cannot hit another."""
 
     def __init__(self) -> None:
         self._next: dict[str, int] = {}
@@ -50,7 +50,7 @@ class Capture:
         return _build_scene(tab, tabs, seen, around)
 
     async def text(self, tab: Tab) -> str:
-        """All text of the page, a line for each label and each state."""
+        """Return all text of the page, with a line for each label and each state."""
         seen = await tab.query(self._look_at_page(tab.frames))
         return "\n".join((seen.title, *_list_texts(seen.zones)))
 
@@ -59,7 +59,7 @@ class Capture:
             try:
                 await frames.discover()
                 return await self._look_at_frame(frames, frames.main, _Place())
-            except DocumentGone:  # another document loaded meanwhile
+            except DocumentGone:  # another document was loaded meanwhile
                 continue
         return await self._look_at_frame(frames, frames.main, _Place())
 
@@ -111,13 +111,13 @@ class _Place:
     left: int = 0
     top: int = 0
     scale: float = 1.0
-    """The size of one of its pixels on the page."""
+    """The size that one pixel of the document has on the page."""
     state: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Look:
-    """The last look at a document. capture.js answers a call with its key with the changes since then only."""
+    """The last look at a document. When capture.js is called with its key, it answers only with the changes since then."""
 
     key: str
     at: _Place
@@ -133,7 +133,7 @@ class _Seen:
 
 
 def _build_zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zone]:
-    """Zones by their numbers, from the columns that capture.js returns."""
+    """Build zones from the columns that capture.js returns, and return them by their numbers."""
     if not answer["number"]:
         return {}
     sides = iter(answer["box"] if at.scale == 1 else [round(at.scale * side) for side in answer["box"]])
@@ -153,7 +153,7 @@ def _build_zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zon
 
 
 def _build_zone(**fields: Any) -> Zone:
-    """A `Zone`, bypassing its frozen `__init__`, which took half of the Python time on large pages."""
+    """Build a `Zone` without its frozen `__init__`, which took half of the Python time on large pages."""
     zone = object.__new__(Zone)
     object.__setattr__(zone, "__dict__", fields)
     return zone
@@ -196,7 +196,7 @@ def _dialog_zones(tab: Tab) -> tuple[Zone, ...]:
 
 
 async def _tab_zone(tab: Tab) -> Zone:
-    """The zone of a background tab, with its title if it answers."""
+    """Return the zone of a background tab, with its title if the tab answers."""
     title = ""
     with suppress(DocumentGone, PageInterrupted):
         title = await tab.query(tab.frames.ask("title"))

@@ -1,4 +1,4 @@
-"""The forms of a page: what one would send, which values of a request come from them, and which change with each load."""
+"""Reads the forms of a page: what a form would send, which values of a request come from forms, and which change with each load."""
 
 import hashlib
 import re
@@ -20,7 +20,7 @@ from midcourse.worlds.browser.egress.request import RAW, REDIRECTED, commit_set,
 _PREFIX = re.compile(r"^\d+: ")
 _DAY = 86_400.0
 _SOON = 300.0
-"""Seconds that the clock of a site may be ahead."""
+"""How many seconds the clock of a site may be ahead."""
 _EPOCHS = {10: 1.0, 13: 1e3, 16: 1e6}
 """Ticks per second of a timestamp, by its number of digits."""
 
@@ -56,7 +56,7 @@ class Form:
 
 @dataclass(frozen=True, kw_only=True)
 class PageForms:
-    """The forms of one document, and which of the texts that were asked for it contains."""
+    """The forms of one document, and those of the requested texts that it contains."""
 
     url: str
     forms: tuple[Form, ...]
@@ -87,7 +87,7 @@ def _build_page_forms(answer: dict[str, Any]) -> PageForms:
 
 
 def commit_of_form(form: dict[str, Any]) -> CommitSet | None:
-    """The commit set of the request that this form would send, as forms.js answers it. None: it would send none."""
+    """Return the commit set of the request that this form, as read by forms.js, would send, or None if it would send none."""
     action = str(form["action"]).partition("#")[0]
     if not action.startswith(("http:", "https:")) or form["method"] == "dialog":
         return None
@@ -104,7 +104,7 @@ def commit_of_form(form: dict[str, Any]) -> CommitSet | None:
 
 
 def _text_values(values: list[list[str]]) -> Pairs:
-    """All values as text. These encodings send only the name of a file."""
+    """Return all values as text. The encodings for which this is used send only the name of a file."""
     return tuple((normalize_newlines(value[0]), normalize_newlines(value[1])) for value in values)
 
 
@@ -116,12 +116,12 @@ def _sent_value(text: str, kind: str | None = None, content: str = "") -> str:
 
 
 def generated_values(commit: CommitSet) -> list[str]:
-    """Values that may have been generated for this request. They were, if they are not on the page."""
+    """Return values that may have been generated for this request. Those that are not on the page have been."""
     return sorted({str(value) for _, value in _all_values(commit) if looks_random(value) or is_now(value)})
 
 
 def sources_of(commit: CommitSet, pages: Sequence[PageForms]) -> tuple[tuple[str, Source], ...]:
-    """The source of each value, by name. Values of unknown source are left out."""
+    """Return the source of each value, by name. Values of unknown source are left out."""
     form = _find_form(commit, pages)
     forms = [form] if form else [each for page in pages for each in page.forms]
     shown = frozenset[str]().union(*(page.shown for page in pages))
@@ -130,7 +130,7 @@ def sources_of(commit: CommitSet, pages: Sequence[PageForms]) -> tuple[tuple[str
         values = [value for known, value in _all_values(commit) if known == name]
         fields = [field for each in forms for field in each.fields if field.name == _PREFIX.sub("", name)]
         if _PREFIX.sub("", name) == REDIRECTED:
-            found[name] = "fresh"  # not part of what is compared: a redirect to the same address sends the same values
+            found[name] = "fresh"  # not compared, because a redirect to the same address sends the same values
         elif fields and any(not field.hidden for field in fields):
             found[name] = "shown"
         elif fields:
@@ -141,9 +141,9 @@ def sources_of(commit: CommitSet, pages: Sequence[PageForms]) -> tuple[tuple[str
 
 
 def without_passwords(commit: CommitSet, pages: Sequence[PageForms], named: Collection[str]) -> CommitSet:
-    """The commit set with typed passwords replaced by their length and a digest, so that an approval binds the password.
+    """Replace typed passwords in a commit set by their length and a digest, so that an approval still binds the password.
 
-    Passwords that are `named` secrets are left, since they are shown by their names.
+    Passwords that are `named` secrets are not replaced, since they are shown by their names.
     """
     fields = [field for page in pages for form in page.forms for field in form.fields]
     typed = {
@@ -158,13 +158,13 @@ def without_passwords(commit: CommitSet, pages: Sequence[PageForms], named: Coll
 
 @lru_cache(maxsize=16)
 def _digest_password(password: str) -> str:
-    """Equal in every session, because duplicates are recognised by it; scrypt makes guessing slow."""
+    """Return a digest of a password. It is equal in every session, since duplicates are recognised by it; scrypt makes guessing slow."""
     digest = hashlib.scrypt(password.encode(errors="surrogatepass"), salt=b"midcourse", n=2**14, r=8, p=1, dklen=8)
     return f"<password of {len(password)} characters, digest {digest.hex()}>"
 
 
 def is_now(value: Scalar, now: float | None = None) -> bool:
-    """Whether this is a timestamp of today, as a script or a form would write it. A date or a full minute does not count."""
+    """Whether a value is a timestamp of today, as a script or a form would write it. A date or a full minute does not count."""
     if value is None or isinstance(value, bool):
         return False
     now = time.time() if now is None else now
@@ -185,7 +185,7 @@ def is_now(value: Scalar, now: float | None = None) -> bool:
 
 
 def form_page(commit: CommitSet, pages: Sequence[PageForms]) -> str:
-    """The address of the document whose form sends this; of the first document, if no form does."""
+    """Return the address of the document with the form that sends this, or of the first document if no form does."""
     form = _find_form(commit, pages)
     return next((page.url for page in pages if form in page.forms), pages[0].url if pages else "")
 
@@ -193,7 +193,7 @@ def form_page(commit: CommitSet, pages: Sequence[PageForms]) -> str:
 def changed_values(
     commit: CommitSet, names: Sequence[str], before: Sequence[PageForms], after: Sequence[PageForms]
 ) -> tuple[str, ...] | None:
-    """Which of these values differ between the page and the page loaded again. None: the form was not found."""
+    """Return which of these values differ between the page and the page loaded again, or None if the form was not found."""
     form = _find_form(commit, before)
     again = _find_same_form(form, after) if form else None
     if form is None or again is None:
@@ -210,7 +210,7 @@ def _differs(name: str, form: Form, again: Form) -> bool:
 
 
 def _find_form(commit: CommitSet, pages: Sequence[PageForms]) -> Form | None:
-    """The form that these values come from: the one with their address that has most of them."""
+    """Return the form that these values come from: of the forms with their address, the one that has most of them."""
     place = place_of(commit.address.rpartition(" ")[2])
     sent = {(_PREFIX.sub("", name), str(value)) for name, value in commit.values}
     names = {name for name, _ in sent}
@@ -219,7 +219,7 @@ def _find_form(commit: CommitSet, pages: Sequence[PageForms]) -> Form | None:
 
 
 def _find_same_form(form: Form, pages: Sequence[PageForms]) -> Form | None:
-    """The same form in the page loaded again: of those with its address, the one with the most values in common."""
+    """Return the same form in the page loaded again: of the forms with its address, the one with the most values in common."""
     had = {(field.name, field.original) for field in form.fields}
     fitting = [e for page in pages for e in page.forms if place_of(e.action) == place_of(form.action)]
     fitting = [each for each in fitting if each.names & form.names]

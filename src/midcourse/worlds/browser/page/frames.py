@@ -33,14 +33,14 @@ _PATIENCE = 5.0
 """Seconds to wait for a new document after the last one is gone."""
 _INNER_ANSWERS_WITHIN = 10.0
 _SILENT_ANSWERS_WITHIN = 0.5
-"""Seconds that an inner frame has to answer, and one that did not answer before: the page does not wait for it."""
+"""Seconds that an inner frame has to answer, and that one has which did not answer before. The page does not wait longer for it."""
 _ASKS_WITHIN = 1.0
-"""Seconds from the start of a navigation to its request, on a busy machine. A navigation that is stopped sends none."""
+"""Seconds from the start of a navigation to its request, on a busy machine. A navigation that is stopped sends no request."""
 
 
 @cache
 def script(*names: str) -> str:
-    """The text of our scripts. Read once, so that a long-lived process does not mix versions after an upgrade."""
+    """Return the text of our scripts. It is read only once, so that a long-lived process does not mix versions after an upgrade."""
     folder = files("midcourse.worlds.browser.page") / "js"
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
@@ -50,15 +50,15 @@ class DocumentGone(Exception):
 
 
 class DocumentSilent(DocumentGone):
-    """The document does not answer: a script of the page never ends, or the next page stopped half-way."""
+    """The document does not answer, because a script of the page never ends, or because the next page stopped loading halfway."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """Where our scripts run in one document. Other processes reuse `number`, never `unique`."""
+    """The JavaScript context in which our scripts run in one document. Other processes may reuse `number`, but never `unique`."""
 
     cdp: Any
-    """Untyped, as in Playwright."""
+    """The CDP session. It has no type, because Playwright declares none."""
     number: int
     unique: str
 
@@ -72,7 +72,7 @@ class Context:
 
 
 class Frames:
-    """The frames of one page, by Chromium's ids; `main` is the outermost one.
+    """The frames of one page, by Chromium's ids. `main` is the outermost frame.
 
     A frame of another site runs in another process, which has a separate CDP session.
     """
@@ -98,13 +98,13 @@ class Frames:
         self.main = await self._listen(self._page)
 
     def name_of(self, frame: str) -> str:
-        """The prefix of its zone ids: empty for the main frame, `f1`, `f2`, … for others."""
+        """Return the name of a frame, which is the prefix of its zone ids: empty for the main frame, `f1`, `f2`, … for others."""
         if frame == self.main:
             return ""
         return self._names.setdefault(frame, f"f{len(self._names) + 1}")
 
     def find(self, name: str) -> str:
-        """The id of the frame with this name, or empty."""
+        """Return the id of the frame with this name, or an empty string."""
         return next((frame for frame, known in self._names.items() if known == name), "") if name else self.main
 
     def parent_of(self, frame: str) -> str:
@@ -128,7 +128,7 @@ class Frames:
         return tuple(self._contexts)
 
     async def ask(self, function: str, *arguments: object, frame: str = "") -> Any:
-        """The result of `midcourse.<function>` in a frame, decoded if it is JSON text. Raises `DocumentGone`."""
+        """Call `midcourse.<function>` in a frame and return the result, decoded if it is JSON text. Raise `DocumentGone` if the document is gone."""
         words = ", ".join(json.dumps(argument) for argument in arguments)
         value = await self.run(f"midcourse.{function}({words})", frame=frame)
         if not isinstance(value, str):
@@ -137,7 +137,7 @@ class Frames:
             return _decode_json(value)
 
     async def run(self, source: str, *, frame: str = "") -> Any:
-        """Evaluate a script in our isolated world. Raises `DocumentGone`."""
+        """Evaluate a script in our isolated world. Raise `DocumentGone` if the document is gone, `DocumentSilent` if it does not answer."""
         context = await self._wait_for_context(frame or self.main)
         try:
             async with asyncio.timeout(self._time_limit(frame, context)):
@@ -157,13 +157,13 @@ class Frames:
         return answer["result"].get("value")
 
     def _time_limit(self, frame: str, context: Context) -> float | None:
-        """The time limit of a question. None for the main frame: the caller sets one."""
+        """Return the time limit of a question, or None for the main frame, for which the caller sets one."""
         if frame in ("", self.main):
             return None
         return _SILENT_ANSWERS_WITHIN if context.unique in self._silent else _INNER_ANSWERS_WITHIN
 
     async def ask_all(self, function: str, *arguments: object) -> list[Any]:
-        """The results of `ask` in every document that exists and answers."""
+        """Return the results of `ask` in every document that exists and answers."""
         answers = await asyncio.gather(
             *(self.ask(function, *arguments, frame=frame) for frame in self.all), return_exceptions=True
         )
@@ -173,7 +173,7 @@ class Frames:
         return [answer for answer in answers if not isinstance(answer, BaseException)]
 
     async def address(self) -> str:
-        """The URL of the page, even if it failed to load. Raises `DocumentGone`."""
+        """Return the URL of the page, even if the page failed to load. Raise `DocumentGone` if the document is gone."""
         context = await self._wait_for_context(self.main)
         document = (await context.send("Page.getFrameTree"))["frameTree"]["frame"]
         return document.get("unreachableUrl") or document["url"]
@@ -191,13 +191,13 @@ class Frames:
         await context.send("DOM.setFileInputFiles", files=[path], objectId=found["result"]["objectId"])
 
     async def read_layout(self) -> list[dict[str, Any]]:
-        """Layout snapshots of each process that draws a part of the page. Raises `DocumentGone`."""
+        """Return layout snapshots of each process that draws a part of the page. Raise `DocumentGone` if a document is gone."""
         await self.discover()
         apart = {id(context.cdp): context for context in self._contexts.values()}
         return [await context.send("DOMSnapshot.captureSnapshot", computedStyles=[]) for context in apart.values()]
 
     async def discover(self) -> None:
-        """Find new frames: connect to those of other sites, and learn which element shows which frame."""
+        """Find new frames. Connect to those of other sites, and learn which element shows which frame."""
         for frame in self._page.frames[1:]:
             if self._tried.get(frame) != frame.url:
                 self._tried[frame] = frame.url
@@ -239,11 +239,11 @@ class Frames:
     async def _listen_to_process(self, frame: "Frame") -> None:
         from playwright.async_api import Error
 
-        with suppress(Error):  # it runs in the same process as the frame around it, or is gone
+        with suppress(Error):  # the frame runs in the same process as the frame around it, or is gone
             await self._listen(frame)
 
     async def _listen(self, where: "Page | Frame") -> str:
-        """Subscribe to the events of a process. Returns the id of its outermost frame."""
+        """Subscribe to the events of a process, and return the id of its outermost frame."""
         cdp: Any = await self._page.context.new_cdp_session(where)
 
         def on_created(event: dict[str, Any]) -> None:
@@ -323,9 +323,9 @@ def _decode_json(text: str) -> Any:
 
 @contextmanager
 def pause_gc() -> Generator[None]:
-    """No garbage collection inside, where many objects without cycles are made: it took half of the time of a capture.
+    """Pause garbage collection while this context is open, where many objects without cycles are made.
 
-    Do not await inside: the pause is for the whole process.
+    It took half of the time of a capture. Do not await inside, because the pause is for the whole process.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""Mouse and keyboard input on zones. An element that covers the target is reported and never hit instead."""
+"""Mouse and keyboard input on zones. An element that covers the target is reported, and is never hit instead of it."""
 
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -14,14 +14,17 @@ from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab
 
 _ELEMENT = re.compile(r"(f\d+)?e(\d+)")
 _TYPED = 200
-"""Characters. Longer texts are pasted: typing is slow. So are several lines: Enter might submit the first."""
+"""The maximum number of characters that are typed. Longer texts are pasted, because typing is slow.
+
+Texts of several lines are also pasted, because Enter might submit the first line.
+"""
 _CHOOSER_SECONDS = 5.0
 _BUDGE = 5
 """Pixels to move before the page scrolls to the drop target, so that the page notices a drag."""
 
 
 class ZoneUnreachable(Exception):
-    """The zone could not be touched, and nothing else was. The outcome says why."""
+    """The zone could not be touched, and nothing else was touched. The outcome says why."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome.detail)
@@ -46,9 +49,9 @@ class Input:
         await self._tab.query(self._tab.frames.run(script(file), frame=self._find_element(zone)[0]))
 
     async def click(self, zone: Zone, *, button: Literal["left", "right"] = "left", times: int = 1) -> None:
-        """Click. If another element came in the way, the click was blocked before it got there; try once more.
+        """Click a zone. If another element got in the way, the click on it was blocked, and a second click is tried.
 
-        What is known from a picture only is clicked in its middle, on whatever the page has there.
+        A zone that is known only from a picture is clicked in its middle, on whatever the page has there.
         """
         try:
             await self._click(zone, button, times)
@@ -66,9 +69,9 @@ class Input:
             await self._tab.perform(self._mouse.move(x, y))
 
     async def drag(self, zone: Zone, to: Zone | None, right: float, down: float) -> None:
-        """Drag to another zone or by a distance, in small moves: many pages follow the path, not only its end."""
+        """Drag to another zone or by a distance, in small moves, because many pages follow the whole path and not only its end."""
         if to is not None:
-            await self._touchable_point(to)  # before anything is touched
+            await self._touchable_point(to)  # check this before anything is touched
         async with self._touch(zone) as (x, y):
             await self._tab.perform(self._mouse.move(x, y))
             await self._tab.perform(self._mouse.down())
@@ -103,7 +106,7 @@ class Input:
         return None
 
     async def _write_at(self, zone: Zone, text: str) -> None:
-        """Click there, select all that a field there contains, and type. What it then contains, only the next picture shows."""
+        """Click at a position, select the text of a field there, and type. Only the next picture shows what the field then contains."""
         await self.click(zone)
         await self._tab.perform(self._keyboard.press("Control+A"))
         await self._enter_text(text)
@@ -117,7 +120,7 @@ class Input:
             await self._tab.perform(self._keyboard.type(text))
 
     async def press(self, keys: str, zone: Zone | None = None) -> Outcome | None:
-        """Press keys such as `Enter` or `Control+A`, separated by spaces. Without a zone: where the focus is."""
+        """Press keys such as `Enter` or `Control+A`, separated by spaces, in a zone, or where the focus is."""
         from playwright.async_api import Error
 
         if zone is not None:
@@ -144,7 +147,7 @@ class Input:
         return None
 
     async def options_of(self, zone: Zone, options: Sequence[Zone]) -> list[Zone]:
-        """The options that belong to this zone."""
+        """Return those of these options that belong to this zone."""
         near = {
             number: option
             for option in options
@@ -154,7 +157,7 @@ class Input:
         return [near[number] for number in await self.ask("offered", zone, list(near))]
 
     async def set_checked(self, zone: Zone, wanted: bool, rest: Callable[[], Awaitable[None]]) -> Outcome | None:
-        """Check or uncheck. `rest` waits until the page has settled, since some react late or replace the element."""
+        """Check or uncheck a box. `rest` waits until the page has settled, since some pages react late or replace the element."""
         now = await self.ask("checked", zone)
         if now is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' cannot be checked or unchecked")
@@ -170,7 +173,7 @@ class Input:
     async def _click_and_read(
         self, zone: Zone, before: bool | str, rest: Callable[[], Awaitable[None]]
     ) -> bool | str | None:
-        """The state after a click; None: it no longer exists."""
+        """Click, and return the state afterwards, or None if the element no longer exists."""
         await self.click(zone)
         with suppress(DocumentGone):
             if await self.ask("checked", zone) == before:
@@ -205,14 +208,14 @@ class Input:
         return None if moved else no_effect("there is nothing further in that direction")
 
     async def _scroll_at(self, zone: Zone, right: float, down: float) -> None:
-        """Turn the mouse wheel there."""
+        """Turn the mouse wheel at a position."""
         size = self._tab.page.viewport_size or {"width": 0, "height": 0}
         async with self._touch(zone) as (x, y):
             await self._tab.perform(self._mouse.move(x, y))
             await self._tab.perform(self._mouse.wheel(right * size["width"], down * size["height"]))
 
     async def read(self, zone: Zone) -> str:
-        """The text of the zone or the page; of a download, its path; from a picture, what a reader read there."""
+        """Return the text of a zone or the page, the path of a download, or the text that a reader has read in a picture."""
         if zone.pictured:
             return zone.label
         if _ELEMENT.fullmatch(zone.id):
@@ -225,9 +228,9 @@ class Input:
 
     @asynccontextmanager
     async def _touch(self, zone: Zone) -> AsyncGenerator[tuple[float, float]]:
-        """A point of the zone, scrolled into view. Inside, clicks on any other element are blocked, in all frames.
+        """Scroll a zone into view and yield a point of it. Until this context ends, clicks on any other element in all frames are blocked.
 
-        A zone of a picture has no element: its middle is the point, and nothing is blocked.
+        A zone of a picture has no element. Its point is its middle, and nothing is blocked.
         """
         if zone.pictured:
             yield self._pictured_point(zone)
@@ -274,7 +277,7 @@ class Input:
 
 
 def _find_blocker(answers: Sequence[dict[str, Any]]) -> str:
-    """The element that was hit instead of the zone, in any frame; empty if the zone was hit."""
+    """Return the element, in any frame, that was hit instead of the zone, or an empty string if the zone was hit."""
     if any(answer["hit"] for answer in answers):
         return ""
     return next((answer["blocker"] for answer in answers if answer["blocker"]), "")

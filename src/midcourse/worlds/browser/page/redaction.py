@@ -1,6 +1,6 @@
-"""Finds where secrets are drawn on a page, in any encoding. It reads Chromium's layout, so secrets never enter the page.
+"""Finds the places where secrets are drawn on a page, in any encoding. It reads Chromium's layout, so secrets never enter the page.
 
-All text is found, wherever it comes from: shadow roots, frames, style sheets, capitals by style, one letter per element.
+Text is found wherever it comes from: shadow roots, frames, style sheets, capitals made by a style, one letter per element.
 Images, canvases and videos have no text; they are covered only if their attributes contain the secret.
 """
 
@@ -12,7 +12,7 @@ from midcourse.redact import Redactor
 from midcourse.worlds.browser.page.frames import Frames
 
 Box: TypeAlias = tuple[float, float, float, float]
-"""Left, top, width, height, relative to the document."""
+"""Left, top, width and height, relative to the document."""
 Places: TypeAlias = Mapping[str, tuple[Box, ...]]
 """Boxes to cover, by frame."""
 
@@ -24,7 +24,7 @@ _IN_LIST = ("OPTION", "OPTGROUP")
 
 
 class SecretLocator:
-    """The secrets of one session, and a search for them on pages."""
+    """Knows the secrets of one session, and finds them on pages."""
 
     def __init__(self) -> None:
         self._secrets: dict[str, str] = {}
@@ -40,7 +40,7 @@ class SecretLocator:
         return bool(self._secrets)
 
     def redact(self, text: str) -> str:
-        """The text with the names of secrets in place of them."""
+        """Return the text with secrets replaced by their names."""
         return self._redactor(text)
 
     @property
@@ -48,7 +48,7 @@ class SecretLocator:
         return tuple(self._secrets.values())
 
     async def find_places(self, frames: Frames) -> Places:
-        """Find the boxes to cover in all documents that show a secret. Raises `DocumentGone`."""
+        """Find the boxes to cover in all documents that show a secret. Raise `DocumentGone` if a document is gone."""
         found: dict[str, tuple[Box, ...]] = {}
         for snapshot in await frames.read_layout():
             for written in snapshot["documents"]:
@@ -105,7 +105,7 @@ class _Document:
                 yield _Run(self._text(text), of.get(index, ()))
 
     def elements_without_text(self) -> Iterator[tuple[str, Box]]:
-        """Attribute texts and boxes of elements without text."""
+        """Yield the attribute texts and boxes of elements without text."""
         bounds = dict(zip(self._layout["nodeIndex"], self._layout["bounds"], strict=True))
         names = self._nodes["nodeName"]
         for node, said in self._list_attribute_texts().items():
@@ -113,7 +113,7 @@ class _Document:
                 yield "\n".join(said), _box(bounds[node])
 
     def _list_attribute_texts(self) -> dict[int, list[str]]:
-        """The attributes and values of each node; for a list, those of its options."""
+        """Return the attributes and values of each node, and for a list those of its options."""
         nodes, attributes = self._nodes, enumerate[list[int]](self._nodes["attributes"])
         words = {node: [self._text(at) for at in pairs[1::2]] for node, pairs in attributes}
         for kind in ("inputValue", "textValue"):

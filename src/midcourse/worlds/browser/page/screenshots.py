@@ -1,4 +1,4 @@
-"""Screenshots of observations, with secrets covered, by the hash of their content."""
+"""Takes screenshots of observations, with secrets covered, and keeps them by the hash of their content."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
@@ -25,7 +25,7 @@ _TRIES = 3
 
 
 class ScreenshotRefused(Exception):
-    """A screenshot might show a secret, because the page did not hold still."""
+    """A screenshot was not taken because the page did not stop changing, so it might have shown a secret."""
 
 
 class Screenshots(LatestPictures):
@@ -37,11 +37,11 @@ class Screenshots(LatestPictures):
         self._view: View | None = None
 
     async def is_current(self, tab: Tab) -> bool:
-        """Whether positions in the last screenshot are still those of the page: same document, not scrolled."""
+        """Whether positions in the last screenshot are still those of the page, which is the same document and was not scrolled."""
         return self._view is not None and self._view == await read_view(tab)
 
     async def take(self, tab: Tab, fingerprint: str) -> str:
-        """Take a screenshot if this observation gets one. Returns its digest, or empty."""
+        """Take a screenshot if this observation gets one. Return its digest, or an empty string."""
         if not self.is_wanted(fingerprint) or tab.interrupted or tab.silent:
             return ""
         from playwright.async_api import Error
@@ -56,7 +56,7 @@ class Screenshots(LatestPictures):
             DocumentGone,
             ScreenshotRefused,
             TimeoutError,
-        ):  # a page that cannot be pictured can still be read
+        ):  # a page can still be read if no screenshot of it can be taken
             return ""
         return await self.keep(picture, fingerprint)
 
@@ -68,9 +68,10 @@ async def read_view(tab: Tab) -> View:
 async def take_screenshot(
     tab: Tab, secrets: SecretLocator, *, whole: bool = False, quality: int | None = None
 ) -> bytes:
-    """A PNG, or a JPEG of this quality, of the visible part or the whole page, with passwords, fields of typed secrets and shown secrets covered.
+    """Take a screenshot of the visible part or the whole page, as a PNG or as a JPEG of this quality.
 
-    Raises `ScreenshotRefused` if the page changes while secrets are being covered.
+    Passwords, fields with typed secrets, and secrets that are shown are covered. Raise `ScreenshotRefused` if the page changes
+    while they are being covered.
     """
     if not secrets:
         return await _take_screenshot(tab.page, whole, quality)
@@ -84,7 +85,7 @@ async def take_screenshot(
 
 
 async def take_uncovered(tab: Tab, quality: int) -> bytes:
-    """A JPEG of the visible part as it is, secrets and text cursor included."""
+    """Take a JPEG of the visible part as it is, with secrets and the text cursor."""
     return await tab.page.screenshot(type="jpeg", quality=quality, caret="initial", timeout=1000 * _SECONDS)
 
 
@@ -102,7 +103,7 @@ async def _take_screenshot(page: "Page", whole: bool, quality: int | None) -> by
 
 @asynccontextmanager
 async def _cover_secrets(frames: Frames, places: Places) -> AsyncGenerator[None]:
-    """Inside, these places are covered. Raises `DocumentGone` for a document that cannot be covered."""
+    """Cover these places while this context is open. Raise `DocumentGone` if a document cannot be covered."""
 
     async def cover(frame: str) -> None:
         await frames.run(script("cover.js"), frame=frame)
@@ -120,12 +121,12 @@ async def _cover_secrets(frames: Frames, places: Places) -> AsyncGenerator[None]
 
 
 async def _is_all_covered(frames: Frames, places: Places) -> bool:
-    """Whether all covers are still there: a page may remove foreign elements."""
+    """Whether all covers are still there, since a page may remove elements that it did not make."""
     return all(await asyncio.gather(*(frames.ask("isCovered", frame=frame) for frame in places)))
 
 
 async def draw_zones(tab: Tab, zones: Iterable[Zone], secrets: SecretLocator, *, whole: bool = False) -> bytes:
-    """A screenshot with these zones and their ids drawn over it, except zones that are covered."""
+    """Take a screenshot and draw these zones and their ids over it, except zones that are covered."""
     boxes = [(zone.id, zone.role, *zone.bounds) for zone in zones if zone.bounds and not zone.get("covered")]
     await tab.frames.run(script("overlay.js"))
     await tab.frames.ask("draw", boxes)

@@ -1,4 +1,4 @@
-"""Waits until a page has settled after an act: until its documents and its network are quiet for a moment."""
+"""Waits until a page has settled after an act, that is, until its documents and its network are quiet for a moment."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 _PAUSE = 0.02
 _MAX_RESTLESS = 1.0
 _SLOWNESS = 4.0
-"""The quiet must last this many times as long as an answer takes: where answers are slow, events of requests are late, too."""
+"""The quiet must last this many times as long as an answer takes. If answers are slow, events of requests are late, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Patience:
-    """How long the page must be quiet, and how long to wait for that at most, in seconds."""
+    """How long the page must be quiet, and the maximum time to wait for that, in seconds."""
 
     quiet: float = 0.1
     most: float = 5.0
@@ -31,8 +31,8 @@ def _ignore_none(_request: "Request") -> bool:
 async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], bool]" = _ignore_none) -> None:
     """Wait until the page is quiet, closed or silent, or a dialog is open; at most as long as `patience` allows.
 
-    Requests that began before the act or that are held are `ignored`. A page with a quiet network whose documents never
-    stop changing (an animation) gets a second.
+    Requests that began before the act or that are held are `ignored`. If the network is quiet and the documents never stop
+    changing, as in an animation, the wait ends after a second.
     """
     loop = asyncio.get_running_loop()
     begun = busy = loop.time()
@@ -51,7 +51,7 @@ async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], boo
 
 
 async def _read_quiet_seconds(tab: Tab, within: float) -> float:
-    """Seconds since the last change in any document; 0 if none exists or answers."""
+    """Return the seconds since the last change in any document, or 0 if no document exists or answers."""
     try:
         async with asyncio.timeout(within):
             return min(await tab.perform(tab.frames.ask_all("stillFor")), default=0.0) / 1000

@@ -19,29 +19,29 @@ _REMEMBERED = 50
 _STATUS = "performance.getEntriesByType('navigation')[0]?.responseStatus"
 
 _UNWAITED = frozenset({"image", "media", "font", "ping", "eventsource", "websocket", "manifest", "texttrack", "other"})
-"""Resource types that a page is complete without."""
+"""Types of resources without which a page counts as complete."""
 
 _SOON = 2.0
 _ANSWERS_WITHIN = 20.0
-"""Seconds in which even a large page on a busy machine answers.
+"""Seconds within which even a large page on a busy machine answers.
 
-A page that did not answer gets `_SOON` next time, so that a dead page does not stall the run, then twice as long each time,
-so that a slow page is not treated as dead forever.
+A page that did not answer gets only `_SOON` the next time, so that a dead page does not stall the run. After that it gets
+twice as long each time, so that a slow page is not treated as dead forever.
 """
 
 
 class PageInterrupted(Exception):
-    """The work waits for the answer to a dialog, or will never end, since the page crashed or was closed."""
+    """The work waits until a dialog is answered, or will never end because the page crashed or was closed."""
 
 
 class Tab:
-    """One page, and what only the browser knows about it: dialogs, status, requests, crashes."""
+    """One page, with what only the browser knows about it: dialogs, status, requests, crashes."""
 
     def __init__(self, page: "Page", number: int, opens: Callable[[], None] = lambda: None, *, opener: int = 0) -> None:
         self.page = page
         self.number = number
         self.opener = opener
-        """The number of the tab that was in front before."""
+        """The number of the tab that was in front before this one was opened."""
         self.frames = Frames(page, opens, self._on_answered)
         self.dialog: Dialog | None = None
         self.status: int | None = None
@@ -49,7 +49,7 @@ class Tab:
         """Why the last document failed to load, in Chromium's words."""
         self.crashed = False
         self._silences = 0
-        """Unanswered questions in a row."""
+        """The number of questions in a row that were not answered."""
         self.in_flight: set[Request] = set()
         self.navigations: dict[tuple[str, str], Frame] = {}
         """The frames that requested navigations, by method and address."""
@@ -79,13 +79,13 @@ class Tab:
 
     @property
     def size(self) -> tuple[int, int] | None:
-        """Width and height of its visible part, in CSS pixels, if they are fixed."""
+        """The width and height of the visible part, in CSS pixels, if they are fixed."""
         size = self.page.viewport_size
         return (size["width"], size["height"]) if size else None
 
     @property
     def silent(self) -> bool:
-        """Whether it did not answer the last question."""
+        """Whether the page did not answer the last question."""
         return self._silences > 0
 
     @property
@@ -93,7 +93,7 @@ class Tab:
         return self.dialog is not None or not self.alive
 
     async def perform(self, work: Awaitable[T]) -> T:
-        """Await some work on the page. Raises `PageInterrupted` as soon as a dialog opens or the page is gone.
+        """Await some work on the page. Raise `PageInterrupted` as soon as a dialog opens or the page is gone.
 
         Work that a dialog interrupted continues after the dialog is answered.
         """
@@ -114,7 +114,7 @@ class Tab:
         raise PageInterrupted
 
     async def query(self, work: Awaitable[T]) -> T:
-        """Like `perform`, for a call of our scripts, with a time limit. Raises `DocumentSilent` without an answer."""
+        """Await a call of our scripts like `perform`, but with a time limit. Raise `DocumentSilent` if no answer comes."""
         try:
             async with asyncio.timeout(self._time_limit):
                 answer = await self.perform(work)
@@ -140,7 +140,7 @@ class Tab:
     def _on_unfinished_done(self, task: "asyncio.Future[Any]") -> None:
         self._unfinished.discard(task)
         if not task.cancelled():
-            task.exception()  # retrieved, or asyncio would log it: its caller has left
+            task.exception()  # asyncio logs an exception that nobody retrieves, and the caller no longer waits
 
     # --- events of the browser
 
@@ -153,7 +153,7 @@ class Tab:
         self._interrupt()
 
     def _on_answered(self) -> None:
-        """A dialog was closed, by `answer` or by a person."""
+        """Note that a dialog was closed, by `answer` or by a person."""
         if self.dialog is not None:
             self.dialog = None
             self._interruption = asyncio.get_running_loop().create_future()
@@ -210,7 +210,7 @@ class Tabs:
         """The tabs that the current act opened."""
 
     async def begin(self) -> Tab:
-        """Open the first tab, empty."""
+        """Open the first tab, which is empty."""
         self._context.on("page", self._on_page)
         return await self.open()
 
@@ -244,7 +244,7 @@ class Tabs:
         return tab
 
     async def wait_for_arrivals(self) -> None:
-        """Wait for every announced tab and file, but not long: a download may be slow, a tab may be blocked from opening."""
+        """Wait a short time for every announced tab and file. A download may be slow, and a tab may be blocked from opening."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._all_came.wait(), _SOON)
         self._expect(0)
@@ -252,11 +252,11 @@ class Tabs:
             await asyncio.wait(self._arriving, timeout=_SOON)
 
     def find(self, zone_id: str) -> Tab | None:
-        """The tab that a zone stands for: `tab2`, or `page` for the one in front."""
+        """Return the tab that a zone such as `tab2` stands for; `page` stands for the tab in front."""
         return self.front if zone_id == "page" else self._tabs.get(int(zone_id.removeprefix("tab")))
 
     def find_navigation(self, method: str, url: str) -> "tuple[Tab, Frame]":
-        """The tab and frame that last requested this navigation; those in front, if they are gone."""
+        """Return the tab and frame that last requested this navigation, or those in front if they are gone."""
         for tab in self._tabs.values():
             frame = tab.navigations.get((method, url))
             if frame is not None and tab.alive and not frame.is_detached():
@@ -290,7 +290,7 @@ class Tabs:
         async with self._opening:
             if page in self._private:
                 return
-        with suppress(Error):  # it was closed as soon as it was opened
+        with suppress(Error):  # the pop-up was closed as soon as it was opened
             tab = await self._adopt(page)
             if acting and tab.number in self._tabs:
                 self._front = tab.number
@@ -307,7 +307,7 @@ class Tabs:
         return tab
 
     def _on_closed(self, tab: Tab) -> None:
-        """Bring its opener to the front, or the newest tab. The last tab is kept, closed."""
+        """Remove a closed tab, and bring its opener or the newest tab to the front. The last tab is kept, although it is closed."""
         if len(self._tabs) > 1:
             self._tabs.pop(tab.number, None)
             if self._front == tab.number:

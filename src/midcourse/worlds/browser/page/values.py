@@ -1,4 +1,4 @@
-"""Reads values of a given type from the text of a page: numbers, booleans."""
+"""Reads values of a given type, such as numbers and booleans, from the text of a page."""
 
 import re
 from typing import Literal, TypeAlias, assert_never
@@ -17,7 +17,7 @@ class ValueUnreadable(Exception):
 
 
 def read_as(kind: Kind, text: str) -> Scalar:
-    """The value. Raises `ValueUnreadable` instead of guessing."""
+    """Read a value of this type from a text. Raise `ValueUnreadable` instead of guessing."""
     match kind:
         case "string":
             return text
@@ -35,7 +35,7 @@ def read_as(kind: Kind, text: str) -> Scalar:
 
 
 def _parse_number(text: str) -> float:
-    """The only number in it, in any notation: 1,234.50 and 1.234,50 are the same."""
+    """Parse the only number in a text, in any notation: 1,234.50 and 1.234,50 are the same."""
     found = [number.strip(" .,'\u00a0\u202f") for number in _NUMBER.findall(text)]
     if len(found) != 1:
         raise ValueUnreadable(f"there is {'no' if not found else 'more than one'} number in '{text}'")
