@@ -66,9 +66,9 @@ def no_effect(detail: str) -> Outcome:
 class BaseWorld:
     """A world in this process. Implement `look`, and mark methods with `@skill` and `@probe`.
 
-    Skills, probes and `look` may be plain or `async`; a plain one that takes long holds up everything else in the
-    process. A skill returns nothing, an `Outcome`, or a mapping of what it read. One that raises leaves its outcome
-    unknown; a `look` that raises is a failed look, a probe that raises is unclear.
+    Skills, probes and `look` may be plain or `async` methods. A plain one that takes long delays everything else in the process.
+    A skill returns nothing, an `Outcome`, or a mapping of what it read. If a skill raises an exception, its outcome is unknown;
+    if `look` raises one, the look has failed; if a probe raises one, its finding is unclear.
     """
 
     name: str = ""
@@ -89,7 +89,7 @@ class BaseWorld:
         self._barred: set[int] = set()
 
     def look(self) -> Scene | Unseen | Awaitable[Scene | Unseen]:
-        """The current screen. It must change nothing. Not needed in a world where no skill acts on a zone."""
+        """Return the current screen without changing anything. A world where no skill acts on a zone need not implement it."""
         if not any(declared.skill.on_zone for declared in self._declared.skills):
             return Scene(self.name)
         raise NotImplementedError(f"{type(self).__name__} does not say what is seen: give it a `look` method")
@@ -98,20 +98,20 @@ class BaseWorld:
         return self._declared.catalogue
 
     async def open(self) -> str:
-        """Begin a session. Returns no handle, because this session ends with its process, and no other can attach to it."""
+        """Begin a session. The handle is empty, because the session ends with its process, so that no other process can attach to it."""
         self._barred.clear()
         return ""
 
     async def attach(self, handle: str) -> bool:
-        """Take over an existing session. False: there is none, because sessions end with their process."""
+        """Return False: there is no session to take over, because sessions end with their process."""
         return False
 
     async def attend(self) -> str:
-        """Let a person act in the world. Override it in a world that holds back what a person does, or to say where it is."""
+        """Let a person act in the world. Override it in a world that holds back what a person does, or to say where the person can act."""
         return ""
 
     async def conceal(self, secrets: Pairs) -> None:
-        """Cover these secrets in screenshots. Override it in a world that takes some."""
+        """Cover these secrets in screenshots. Override it in a world that takes screenshots."""
 
     async def close(self) -> None:
         """End the session. Override it in a world that holds connections, files or processes."""
@@ -121,7 +121,7 @@ class BaseWorld:
         return seen if isinstance(seen, Unseen) else seen.observed()
 
     async def act(self, call: Call) -> Outcome:
-        """Carry out one call at a time. A barred command, an unknown skill or unfit arguments are refused before anything is done."""
+        """Carry out one call at a time. A barred command, an unknown skill or wrong arguments are refused before anything is done."""
         async with self._acting:
             if call.command in self._barred:
                 return failed("barred", f"command {call.command} was barred and may no longer act")
@@ -164,7 +164,7 @@ class BaseWorld:
         return getattr(self, declared.spec.name)(**declared.signature.bind(arguments))
 
     async def bar(self, command: int) -> None:
-        """Bar a command. It waits for an act of that command under way; after it returns, the command cannot act any more."""
+        """Bar a command and wait for an act that is under way. After this returns, the command cannot act any more."""
         self._barred.add(command)
         async with self._acting:
             pass
@@ -193,7 +193,7 @@ class BaseWorld:
     async def _with_zone(
         self, declared: DeclaredSkill, call: Call, arguments: dict[str, Scalar]
     ) -> dict[str, Any] | None:
-        """The arguments, with the zone if the skill acts on one. None: that zone is not there."""
+        """Return the arguments, with the zone if the skill acts on one, or None if that zone is not there."""
         if not declared.signature.on_zone:
             return dict(arguments)
         zone = _pictured_zone(call, declared) if call.pictured else await self._find(call.zone)
@@ -221,7 +221,10 @@ class BaseWorld:
 
 
 def _pictured_zone(call: Call, declared: DeclaredSkill) -> Zone | None:
-    """The zone that a reader found in a picture, which is in no look of this world. None: this skill cannot act at a position."""
+    """Return a zone that a reader found in a picture and that no look of this world has.
+
+    Return None if this skill cannot act at a position.
+    """
     if call.bounds is None or not declared.by_position:
         return None
     state = ((PICTURED, True),)

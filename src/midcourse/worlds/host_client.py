@@ -1,6 +1,6 @@
-"""The client of a world host. It sends each request once, and gives it up when the caller does.
+"""The client of a world host. It sends each request once, and gives up when the caller does.
 
-Connections are kept, and shared by all worlds of this process. They are bare sockets instead of asyncio's streams: between
+Connections are kept, and shared by all worlds of this process. They are plain sockets instead of asyncio's streams: between
 requests they belong to no event loop, and right before a request the client can check whether the host has closed one.
 """
 
@@ -26,7 +26,7 @@ _MAX_HEAD = 16 * 2**10
 _MAX_BODY = 256 * 2**20
 _MAX_IDLE = 256
 _CONNECT_SECONDS = 5.0
-"""Seconds. A machine that is down refuses no connection; the attempt just never ends."""
+"""The time limit for a connection, in seconds. A machine that is down does not refuse it, so the attempt would never end."""
 
 
 class Address(NamedTuple):
@@ -37,7 +37,7 @@ class Address(NamedTuple):
 
 
 class HostUnreachable(Exception):
-    """The host or the session is gone. `sure` is False if only the connection broke: ask again to be sure."""
+    """The host or the session is gone. `sure` is False if only the connection broke; then ask again to be sure."""
 
     def __init__(self, detail: str, *, sure: bool = True) -> None:
         super().__init__(detail)
@@ -45,7 +45,7 @@ class HostUnreachable(Exception):
 
 
 class HostAway(HostUnreachable):
-    """The host does not answer or is full. `unsent`: no byte of the request has left."""
+    """The host does not answer or is full. `unsent` means that no byte of the request has left."""
 
     def __init__(self, detail: str, *, sure: bool, unsent: bool = False) -> None:
         super().__init__(detail, sure=sure)
@@ -53,7 +53,7 @@ class HostAway(HostUnreachable):
 
 
 class HostFull(HostAway):
-    """The host has as many sessions as it may."""
+    """The host has reached its limit of sessions."""
 
 
 class _NotConnected(Exception):
@@ -69,7 +69,7 @@ class SessionTaken(Exception):
 
 
 class WorldNotServed(Exception):
-    """The host has no such world, or not with these options."""
+    """The host does not serve this world, or not with these options."""
 
 
 class HostError(Exception):
@@ -77,7 +77,10 @@ class HostError(Exception):
 
 
 async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # noqa: ASYNC109
-    """Send a request and return the body of its answer. Raises one of the five errors above."""
+    """Send a request and return the body of its answer.
+
+    Raise `HostUnreachable`, `HostTimeout`, `SessionTaken`, `WorldNotServed` or `HostError` if there is no good answer.
+    """
     where = urlsplit(to.url)
     content = body.encode()
     fields = [("Host", where.netloc), ("Authorization", f"Bearer {to.token}")]
@@ -167,7 +170,7 @@ async def _start_tls(connection: socket.socket, address: Address) -> HostSocket:
 
 
 async def _read_response(connection: HostSocket) -> tuple[int, bytes, bool]:
-    """Status, body, and whether the host closes the connection."""
+    """Read a response. Return its status, its body, and whether the host closes the connection."""
     data = bytearray()
     while (start := find_body(data, _MAX_HEAD)) is None:
         data += await connection.receive()
@@ -214,7 +217,9 @@ class _Pool:
 _pool = _Pool()
 atexit.register(_pool.close)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.close)  # two processes on one connection would read each other's answers
+    os.register_at_fork(
+        after_in_child=_pool.close
+    )  # otherwise two processes on one connection would read each other's answers
 
 
 def _error_of(answer: bytes) -> Trouble:

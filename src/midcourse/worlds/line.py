@@ -1,4 +1,4 @@
-"""A socket to a world host, with or without TLS, that belongs to no event loop between requests."""
+"""Sockets to a world host, with or without TLS, that belong to no event loop between requests."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ _CHUNK = 2**16
 
 
 class HostSocket:
-    """One connection. `receive` raises `EOFError` where the host hangs up."""
+    """A connection to a world host. `receive` raises `EOFError` when the host has closed it."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
@@ -29,7 +29,7 @@ class HostSocket:
 
     @property
     def is_open(self) -> bool:
-        """Whether the host has sent nothing, neither an end of file nor data that no request asked for."""
+        """Whether the connection can be used: the host has sent neither an end of file nor data that no request asked for."""
         try:
             self._socket.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
@@ -43,10 +43,14 @@ class HostSocket:
 
 
 class TlsHostSocket(HostSocket):
-    """A socket under TLS. The host's certificate is checked against the system's authorities, or those in SSL_CERT_FILE, and those in the file `ca`."""
+    """A connection under TLS.
+
+    The host's certificate is checked against the authorities of the system, or those in SSL_CERT_FILE, and against those in the
+    file `ca`.
+    """
 
     def __init__(self, connection: socket.socket, name: str, ca: str = "") -> None:
-        """Raises `OSError` for a file `ca` that cannot be read."""
+        """Prepare TLS. Raise `OSError` if the file `ca` cannot be read."""
         super().__init__(connection)
         self._coming, self._going = ssl.MemoryBIO(), ssl.MemoryBIO()
         changed = os.stat(ca).st_mtime_ns if ca else 0
@@ -54,7 +58,7 @@ class TlsHostSocket(HostSocket):
         self._tls = context.wrap_bio(self._coming, self._going, server_hostname=name)
 
     async def shake_hands(self) -> None:
-        """Do the TLS handshake. Raises `ssl.SSLError` for a certificate that is not trusted."""
+        """Do the TLS handshake. Raise `ssl.SSLError` if the certificate is not trusted."""
         await self._run_step(self._tls.do_handshake)
 
     async def send(self, data: bytes) -> None:
@@ -89,7 +93,10 @@ class TlsHostSocket(HostSocket):
 
 @lru_cache(maxsize=4)
 def _tls_context(authorities: str, ca: str, changed: int) -> ssl.SSLContext:
-    """One context for each value of SSL_CERT_FILE, since OpenSSL reads that variable when it makes one, and for each change of the file `ca`."""
+    """Return a TLS context, which is cached for each value of SSL_CERT_FILE and each change of the file `ca`.
+
+    OpenSSL reads SSL_CERT_FILE when it makes a context.
+    """
     context = ssl.create_default_context(cafile=authorities or None)
     if ca:
         context.load_verify_locations(cafile=ca)

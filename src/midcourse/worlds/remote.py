@@ -1,4 +1,4 @@
-"""A world in another process. Its session outlives this process; another one takes it over by its handle."""
+"""A world in another process. Its session outlives this process, and another process can take it over by its handle."""
 
 import asyncio
 import contextlib
@@ -58,13 +58,13 @@ _ATTACH_SECONDS = 10.0
 _HANDLE_SECONDS = 30.0
 _IDLE = 600.0
 _ONLY_ONE = "world"
-"""The key of the only session of a host that was started for it."""
+"""The key of the session at a host that was started for this session only."""
 
 
 class RemoteWorld:
-    """Opens a session of `spec` ("package.module:Class") at a host, or takes one over, and speaks to it.
+    """A world at a host: opens a session of `spec` ("package.module:Class") there, or takes one over, and sends it requests.
 
-    A host that is gone is a lost world: looks say `world_lost`, acts are unknown. No act is ever sent twice.
+    If the host is gone, the world is lost: looks report `world_lost`, and the outcome of an act is unknown. No act is ever sent twice.
     """
 
     fences = True
@@ -80,10 +80,10 @@ class RemoteWorld:
         idle: float | None = None,
         timeout: float = 60.0,
     ) -> None:
-        """`key` names the session at `host`, for example by a run's id: opening it twice finds the same one.
+        """`key` names the session at `host`, for example by a run's id. Opening it twice returns the same session.
 
-        Without a host, one is started for this session alone, and writes its log in `folder`. The world is closed after
-        `idle` seconds without a request (600, unless the host says less).
+        Without a host, one is started for this session only, and writes its log in `folder`. The world is closed after `idle` seconds
+        without a request (600, unless the host sets less).
         """
         if (host is None) == (folder is None):
             raise TypeError("a remote world needs a host, or a folder to start one in")
@@ -104,7 +104,7 @@ class RemoteWorld:
 
     @property
     def rebuilds(self) -> bool:
-        """As declared by the class of the world."""
+        """What the class of the world declares as `rebuilds`."""
         module, _, name = self._spec.partition(":")
         return bool(getattr(getattr(import_module(module), name), "rebuilds", False))
 
@@ -115,10 +115,10 @@ class RemoteWorld:
         self._turn = turn
 
     async def open(self) -> str:
-        """Raises `TaskInvalid` for a world that cannot be made, `ConnectionError` for one that does not open, `WorldAway` if its
-        host cannot be reached or has no room.
+        """Open a session. A host that an earlier process started in this folder before it died is taken over.
 
-        A host that an earlier process started in this folder, before it died, is taken over.
+        Raise `TaskInvalid` if the world cannot be made, `ConnectionError` if it does not open, and `WorldAway` if its host cannot be
+        reached or has no room.
         """
         if self._host is not None:
             return await self._open_at(self._host, self._timeout)
@@ -137,7 +137,7 @@ class RemoteWorld:
         return True
 
     async def conceal(self, secrets: Pairs) -> None:
-        """Send the secrets to the host. Raises `ConnectionError` unless it has received them: without them it must not observe."""
+        """Send the secrets to the host. Raise `ConnectionError` unless it has received them, because without them it must not observe."""
         try:
             await self._ask("/conceal", ConcealAsk(epoch=self._epoch, secrets=secrets))
         except (HostUnreachable, HostTimeout, SessionTaken, HostError) as trouble:
@@ -198,13 +198,13 @@ class RemoteWorld:
         return decode_any(Finding, answer)
 
     async def attend(self) -> str:
-        """Raises `ConnectionError` if the host does not answer."""
+        """Hand the session over to a person. Raise `ConnectionError` if the host does not answer."""
         return await hand_over(encode(self._handle) if self._handle else "")
 
     async def bar(self, command: int) -> None:
-        """Wait for an act under way, without a limit. On a host that is gone the command counts as barred.
+        """Bar a command, and wait without a time limit for an act under way. If the host is gone, the command counts as barred.
 
-        One that does not answer raises `TimeoutError`: it may still act, so the command does not count as barred.
+        Raise `TimeoutError` if the host does not answer. It may still act, so the command does not count as barred.
         """
         over = False
         while not over:
@@ -262,7 +262,10 @@ class RemoteWorld:
         return encode(handle)
 
     def _with_trusted_ca(self, handle: Handle) -> Handle:
-        """The handle of a session of this host, with the file that this process trusts: the worker that opened it may have had another one."""
+        """Put the certificate file of this process into the handle of a session at its host.
+
+        The worker that opened the session may have used another file.
+        """
         if self._host is None or not handle.url.startswith(f"{self._host.url}/"):
             return handle
         return replace(handle, ca=self._host.ca)
@@ -275,9 +278,9 @@ class RemoteWorld:
 
 
 async def view_session(handle: str, since: str) -> View | None:
-    """What the session shows now. None: its world has no pictures for persons.
+    """Return what the session shows now, or None if its world has no pictures for persons.
 
-    Raises `ConnectionError` if there is no such session, or its host cannot be reached from here.
+    Raise `ConnectionError` if there is no such session, or if its host cannot be reached from here.
     """
     if not handle:
         raise ConnectionError("the world is not open")
@@ -294,7 +297,10 @@ def _view_of(seen: Viewed) -> View:
 
 
 async def handle_in_session(handle: str, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
-    """Do what a person does who has taken over this session. Raises `NotAttended` and `ConnectionError`."""
+    """Carry out the gestures of a person who has taken over this session.
+
+    Raise `NotAttended` if no person has taken it over, `ConnectionError` if the session cannot be reached.
+    """
     if not handle:
         raise ConnectionError("the world is not open")
     request = HandleAsk(gestures=gestures, since=since)
@@ -311,7 +317,7 @@ async def handle_in_session(handle: str, gestures: tuple[Gesture, ...], since: s
 async def hand_over(handle: str) -> str:
     """Hand the session over to a person without taking it from its worker. See `World.attend`.
 
-    Raises `ConnectionError` if there is no such session, or its host cannot be reached from here.
+    Raise `ConnectionError` if there is no such session, or if its host cannot be reached from here.
     """
     if not handle:
         raise ConnectionError("the world is not open")

@@ -1,7 +1,7 @@
 """A process that owns the sessions of worlds and serves them over HTTP, so that a session outlives the worker that uses it.
 
-`midcourse fleet host` is a permanent one for many runs. `python -m midcourse.worlds.host` is one for a single world, started by
-`RemoteWorld` if it was given no host.
+`midcourse fleet host` is a permanent host for many runs. `python -m midcourse.worlds.host` is a host for a single world, started by
+`RemoteWorld` if it gets no host.
 """
 
 from midcourse.worlds.host.lifecycle import HostConfig, serve_host

@@ -35,7 +35,7 @@ def _arguments() -> argparse.ArgumentParser:
 
 
 def _run_detached(options: argparse.Namespace) -> int:
-    """Serve in a detached child, and return once it serves or has failed."""
+    """Serve in a detached child process, and return once it serves or has failed."""
     read_end, write_end = os.pipe()
     if os.fork():
         os.close(write_end)
@@ -47,7 +47,7 @@ def _run_detached(options: argparse.Namespace) -> int:
 
 
 def _report_ready(write_end: int) -> None:
-    """Fail if the parent is gone: then no process will ever know of this host."""
+    """Tell the parent that this host serves. This fails if the parent is gone, because then no process would ever know of this host."""
     os.write(write_end, bytes([SERVED]))
     os.close(write_end)
 
@@ -61,7 +61,7 @@ def _run(options: argparse.Namespace, on_ready: Callable[[], None]) -> int:
     except NotClosed as trouble:
         log.error("%s: %s", options.world, trouble)
         logging.shutdown()
-        os._exit(FAILED)  # or a world in a thread could still act while the interpreter shuts down
+        os._exit(FAILED)  # otherwise a world in a thread could still act while the interpreter shuts down
     except Exception as error:
         log.error("%s could not be served: %s: %s", options.world, type(error).__name__, error)
         return FAILED
@@ -82,7 +82,7 @@ async def _serve(config: HostConfig, on_ready: Callable[[], None]) -> None:
 
 
 async def _wait_until_empty(host: Host, idle: float) -> None:
-    """Wait until all sessions have ended. If none was opened in time, the process that started this host is dead."""
+    """Wait until all sessions have ended. Return also if none was opened in time, because the process that started this host is dead."""
     try:
         async with asyncio.timeout(idle):
             await host.sessions.emptied.wait()

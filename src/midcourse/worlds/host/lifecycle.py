@@ -29,30 +29,30 @@ class HostConfig:
 
     worlds: WorldRegistry
     ready: Path
-    """Written once it listens: url, token, pid, worlds."""
+    """The file that the host writes once it listens, with its url, token, pid and worlds."""
     idle: float = 600.0
     park: float | None = None
-    """Seconds without a request after which a world that can be parked is closed, with what it stored kept until `idle`. None: never."""
+    """Seconds without a request after which a world that can be parked is closed, or None for never. Its storage is kept until `idle`."""
     address: str = "127.0.0.1"
     port: int = 0
     token: str = ""
-    """Empty: a new one."""
+    """The token of the host. If it is empty, a new one is made."""
     grace: float = 10.0
-    """Seconds that the acts under way get when it is stopped."""
+    """Seconds that acts under way have to end when the host is stopped."""
     once: bool = False
-    """Whether it ends with its last session."""
+    """Whether the host ends with its last session."""
     most: int = 1000
     """The number of sessions that may be open at the same time."""
     tls: ssl.SSLContext | None = None
-    """Given, it serves HTTPS itself."""
+    """With this, the host serves HTTPS itself."""
     url: str = ""
-    """The address for clients, if it differs from where it listens."""
+    """The address for clients, if it differs from the one on which the host listens."""
     acts: Path | None = None
-    """The file that holds the irreversible acts it has begun, for the next host. None: they are forgotten with it."""
+    """The file in which the host records the irreversible acts that it begins, for the next host. Without it, they are forgotten with the host."""
 
 
 class NotClosed(Exception):
-    """A world did not close within the grace. It may still act: end the process, and the port with it."""
+    """A world did not close in time and may still act. End the process, which also frees the port."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +74,10 @@ class Host:
 
 @asynccontextmanager
 async def serve_host(config: HostConfig) -> AsyncGenerator[Host]:
-    """Serve inside the context; afterwards every world is closed.
+    """Serve while the context is open, then close every world.
 
-    Raises `NotClosed` if one is not. Then the port stays taken, because clients take a refused connection for a world that is gone.
+    Raise `NotClosed` if a world does not close. The port then stays in use, because a refused connection would tell clients that the
+    world is gone.
     """
     memory = ActMemory(config.acts)
     sessions = Sessions(
@@ -101,7 +102,7 @@ async def serve_host(config: HostConfig) -> AsyncGenerator[Host]:
 
 
 def _remove_ready(path: Path, ready: Ready) -> None:
-    """Remove the file, unless another host has written its own there since."""
+    """Remove the file, unless another host has since written its own there."""
     with contextlib.suppress(OSError, ValueError):
         if decode(Ready, path.read_bytes()) == ready:
             path.unlink()

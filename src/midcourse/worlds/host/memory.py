@@ -1,7 +1,7 @@
-"""The irreversible acts that a host has begun, on disk before each of them begins.
+"""Records the irreversible acts that a host begins, on disk before each of them begins.
 
-The ledger of a run is in a database, which may lose its last commits in a fail-over. The run then sends again what was sent. The
-host is the second record: it refuses an act whose like it has begun under a command that the caller's ledger does not have.
+The ledger of a run is in a database, which may lose its last commits in a fail-over. The run would then repeat what it has sent.
+The host keeps a second record: it refuses an act if it has begun the same act under a command that is not in the caller's ledger.
 """
 
 import json
@@ -18,18 +18,18 @@ from midcourse.files import atomic_write, private_opener
 log = logging.getLogger(__name__)
 
 KEPT_SECONDS = 7 * 86_400.0
-"""How long an act is remembered. A fail-over loses seconds, and its runs continue within minutes."""
+"""How long an act is remembered. A fail-over loses seconds, and the runs continue within minutes."""
 KEPT_ACTS = 100_000
 """How many acts are remembered; the oldest is forgotten first."""
 
 Act: TypeAlias = tuple[str, str]
-"""The key of a session, which is its run, and the identity of an act."""
+"""The key of a session, which names its run, and the identity of an act."""
 
 
 class ActMemory:
-    """Acts by identity, with the commands that began them. Without a file they are forgotten with the process.
+    """Remembers acts by identity, with the commands that began them. Without a file, they are forgotten with the process.
 
-    Its methods block while the disk writes, and may be called from several threads.
+    The methods block while the disk writes, and may be called from several threads.
     """
 
     def __init__(
@@ -40,14 +40,14 @@ class ActMemory:
         seconds: float = KEPT_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Reads the file. Raises `OSError` if it exists and cannot be read."""
+        """Read the file. Raise `OSError` if it exists and cannot be read."""
         self._file = file
         self._most = most
         self._seconds = seconds
         self._clock = clock
         self._lock = threading.Lock()
         self._begun: dict[Act, dict[int, float]] = {}
-        """By act, oldest first: commands, and when they began."""
+        """The commands that began each act, with their times; the oldest act is first."""
         self._lines = 0
         if file is not None and file.exists():
             self._read(file)
@@ -56,11 +56,11 @@ class ActMemory:
         return len(self._begun)
 
     def begin(self, key: str, identity: str, command: int, known: Iterable[int]) -> str:
-        """Record that this command begins an act. Returns why it must not, or an empty string; `known` are the commands
-        of the caller's ledger that sent the same.
+        """Record that this command begins an act. Return why it must not begin, or an empty string if it may.
 
-        After a refusal this command stands for the earlier ones: once the caller's ledger has it, the caller knows of them.
-        Raises `OSError` if that cannot be written; then nothing may begin.
+        `known` are the commands in the caller's ledger that sent the same. After a refusal, this command replaces the earlier ones
+        in the record: once it is in the caller's ledger, the caller knows of them. Raise `OSError` if the record cannot be written;
+        then the act must not begin.
         """
         with self._lock:
             self._forget_old()
@@ -120,13 +120,17 @@ class ActMemory:
                 found: dict[str, Any] = json.loads(line)
                 act = str(found["key"]), str(found["identity"])
                 self._add(act, int(found["command"]), float(found["at"]), instead=bool(found["instead"]))
-            except (ValueError, KeyError, TypeError):  # the power failed while it was written, so its act did not begin
+            except (
+                ValueError,
+                KeyError,
+                TypeError,
+            ):  # the power failed while the line was written, so its act did not begin
                 log.warning("%s has a line that cannot be read", file)
         self._forget_old()
 
 
 def _line(act: Act, command: int, at: float, *, instead: bool) -> bytes:
-    """It begins with a line break: the line before may be incomplete."""
+    """Return one line of the file. It begins with a line break, because the line before may be incomplete."""
     key, identity = act
     found = {"key": key, "identity": identity, "command": command, "at": at, "instead": instead}
     return f"\n{json.dumps(found)}".encode()

@@ -1,6 +1,7 @@
-"""Storage of sessions that a host has parked, that is closed while their runs wait. The next session under the same key begins with it.
+"""Keeps the storage of parked sessions, which a host has closed while their runs wait.
 
-It may log its reader in, so it stays in this process and is forgotten after a time.
+The next session under the same key begins with this storage. It can be used to sign in, so it stays in this process and is
+forgotten after a time.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from midcourse.worlds.host.wire import OpenAsk
 
 MOST_CHARACTERS = 64 * 2**20
-"""Of all that is kept. The oldest is forgotten first."""
+"""The maximum number of characters of all that is kept. The oldest is forgotten first."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class ParkedSessions:
         return len(self._kept)
 
     def keep(self, ask: OpenAsk, stored: str, seconds: float) -> None:
-        """Keep it for the next session under this key, for so long at most."""
+        """Keep this storage for the next session under this key, at most for this time."""
         self._forget(ask.key)
         expiry = asyncio.get_running_loop().call_later(seconds, self._forget, ask.key)
         self._kept[ask.key] = Parked(ask, stored, expiry)
@@ -38,7 +39,7 @@ class ParkedSessions:
             self._forget(next(iter(self._kept)))
 
     def take(self, ask: OpenAsk) -> str | None:
-        """Take the storage of the last session under this key, if it was of the same world with the same options."""
+        """Remove and return the storage of the last session under this key, if that was of the same world with the same options."""
         parked = self._forget(ask.key)
         same = parked is not None and (parked.ask.world, parked.ask.options) == (ask.world, ask.options)
         return parked.stored if parked and same else None

@@ -1,8 +1,8 @@
 """The worlds that a host opens, and the options that it allows. No other module is imported for a request.
 
-A world declares which of its options belong to the operator of the host: `keeps` are files that a session writes, each named with its place in the
-session's own folder; `host_options` are the others, such as programs, each with its value unless the host was started with another. A
-session that sends one of them is refused.
+A world declares which of its options only the operator of the host may set. `keeps` are options for files that a session writes,
+each with its place in the session's folder. `host_options` are the others, such as programs, each with its default value, which
+the operator can replace. A session that sends one of these options is refused.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from midcourse.worlds.host.threaded import start_in_thread
 
 
 class NotServed(Exception):
-    """The host has no such world, or not with these options. The client gets the message."""
+    """The host does not serve this world, or not with these options. The client gets the message."""
 
 
 class WorldRegistry:
-    """Worlds by 'package.module:Class', each imported when it is first requested."""
+    """The worlds of a host, named 'package.module:Class'. Each is imported when it is first requested."""
 
     def __init__(
         self,
@@ -32,9 +32,9 @@ class WorldRegistry:
         home: Path | None = None,
         private: bool = False,
     ) -> None:
-        """`options` are the host's own, for each world. Sessions write below `home`, or nothing without one.
+        """`options` are those that the operator set for each world. Sessions write below `home`; without it, they write no files.
 
-        A `private` host was started by the process that opens the session, for that session: that process sets all options.
+        A `private` host was started for one session by the process that opens it. That process sets all options.
         """
         self.specs = tuple(specs)
         self._options = options or {}
@@ -45,7 +45,7 @@ class WorldRegistry:
             self._check_options(spec, own)
 
     async def make(self, spec: str, options: Mapping[str, Any], key: str = "") -> World:
-        """Make a world. One that may block gets its own thread; the others share the host's event loop."""
+        """Make a world. A world that may block gets its own thread; the others share the host's event loop."""
         if spec not in self.specs:
             raise NotServed(f"'{spec}' is not served here; there is {', '.join(self.specs) or 'none'}")
         try:
@@ -78,7 +78,7 @@ class WorldRegistry:
         return {**usual, **files, **given, **options}
 
     def _check_options(self, spec: str, own: Mapping[str, object]) -> None:
-        """Check the names of the options. Raises `NotServed` for options that this world does not have."""
+        """Check the names of the options. Raise `NotServed` if this world does not have one of them."""
         taken = signature(self._kinds.get(spec) or self.load(spec)).parameters
         if any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
             return

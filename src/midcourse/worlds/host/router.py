@@ -1,4 +1,4 @@
-"""Routes requests to the host or to a session, by path and token. Of HTTP it knows only paths and status codes."""
+"""Routes requests to the host or to a session, by path and token. It knows only the paths and status codes of HTTP."""
 
 import hmac
 import logging
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 Reply: TypeAlias = tuple[int, str]
 Answer: TypeAlias = Callable[[bytes], Awaitable[Reply]]
-"""From a request's body to its reply."""
+"""A function that takes the body of a request and returns the reply."""
 
 
 class Malformed(Exception):
@@ -49,7 +49,7 @@ class Malformed(Exception):
 
 
 class NoSuchPath(Exception):
-    """There is no such path, or not with this method."""
+    """There is no such path, or it does not accept this method."""
 
 
 STATUSES: dict[type[Exception], int] = {
@@ -66,14 +66,14 @@ STATUSES: dict[type[Exception], int] = {
 
 
 class Router:
-    """Answers requests to the host under its token, and to each session under that session's token."""
+    """Answers requests to the host with the host's token, and requests to a session with the token of that session."""
 
     def __init__(self, sessions: Sessions, token: str) -> None:
         self._sessions = sessions
         self._token = token.encode()
 
     def admit(self, method: str, path: str, token: str) -> Answer | None:
-        """The function that answers this request, or None: a client without the right token gets no explanation."""
+        """Return the function that answers this request, or None for a wrong token: such a client gets no explanation."""
         _, _, rest = path.partition("/sessions/")
         session, _, what = rest.partition("/")
         if session and (lease := self._sessions.find(session, token)) is not None:

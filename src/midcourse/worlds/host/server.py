@@ -1,10 +1,10 @@
 """The HTTP/1.1 server of a world host: JSON in, JSON out, over connections that are kept.
 
-Written on asyncio's protocols because every step of every run sends it two requests: a thread for each, as in
+It is written on asyncio's protocols because every step of every run sends it two requests. A thread for each, as in
 `http.server`, takes three times the CPU, and a framework would be a large dependency of the base install.
 
-A client is limited in how long a request may take to arrive, how large it may be, and how long a connection is kept
-idle. The time that a world takes to answer is not limited here.
+There are limits for how long a request may take to arrive, how large it may be, and how long an idle connection is kept.
+The time that a world takes to answer is not limited here.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ log = logging.getLogger(__name__)
 MAX_HEAD = 16 * 2**10
 MAX_BODY = 16 * 2**20
 REQUEST_SECONDS = 10.0
-"""Seconds from a request's first byte to its last."""
+"""The maximum number of seconds from the first byte of a request to its last."""
 IDLE_SECONDS = 60.0
-"""Seconds that an idle connection is kept. The client reuses connections for half of that, so it never meets a closed one."""
+"""Seconds that an idle connection is kept. The client reuses connections only for half of that time, so it never uses a closed one."""
 SWEEP = 1.0
 
 
@@ -37,7 +37,7 @@ class Listener:
         self._sweeping: asyncio.TimerHandle | None = None
 
     async def listen(self, address: str, port: int, tls: ssl.SSLContext | None = None) -> int:
-        """The port, which is a free one if none is given."""
+        """Start to listen, and return the port. If none is given, a free one is used."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: Connection(self),
@@ -62,7 +62,7 @@ class Listener:
             connection.close()
 
     def _sweep(self) -> None:
-        """Abort late connections. One timer serves all, since one for each request would cost more than the answer."""
+        """Abort connections that are late. One timer serves all, since a timer for each request would cost more than the answer."""
         loop = asyncio.get_running_loop()
         for connection in [each for each in self.connections if each.due < loop.time()]:
             connection.abort()
@@ -70,7 +70,7 @@ class Listener:
 
 
 class Connection(asyncio.Protocol):
-    """One request after the other. A request that arrives while another is answered waits."""
+    """A connection of a client. It answers one request after the other; a request that arrives meanwhile waits."""
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
@@ -90,7 +90,7 @@ class Connection(asyncio.Protocol):
         self._listener.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone. The act that it requested still runs to its end."""
+        """Forget a client that is gone. The act that it requested still runs to its end."""
         self._transport = None
         self._listener.connections.discard(self)
 
@@ -123,7 +123,7 @@ class Connection(asyncio.Protocol):
         self.answering = self._loop.create_task(self._respond(answer, body, closes=head.closes))
 
     def _read_head(self) -> tuple[RequestHead, Answer] | None:
-        """The head and the function that answers it, or None if it has not all arrived."""
+        """Return the head of a request and the function that answers it, or None if the head has not arrived completely."""
         end = find_body(self._buffer, MAX_HEAD)
         if end is None:
             return None
@@ -136,7 +136,7 @@ class Connection(asyncio.Protocol):
         scheme, _, token = head.get("authorization").partition(" ")
         answer = self._listener.router.admit(head.method, head.target, token if scheme.lower() == "bearer" else "")
         if answer is None:
-            raise Rejected("", 401)  # without a reason: a client without a token learns nothing
+            raise Rejected("", 401)  # without a reason, so that a client without a token learns nothing
         return head, answer
 
     async def _respond(self, answer: Answer, body: bytes, *, closes: bool) -> None:
@@ -155,7 +155,7 @@ class Connection(asyncio.Protocol):
             self._read_request()
 
     def _refuse(self, why: Rejected) -> None:
-        """Reply and read no further. Data that still arrives is dropped; closing at that point would reset the reply."""
+        """Reply and read no further. Data that still arrives is dropped, because closing the connection now would reset the reply."""
         self._ignores_input = True
         self._buffer.clear()
         self._write((why.status, encode(Trouble(detail=str(why))) if str(why) else ""), closes=True)
@@ -175,7 +175,7 @@ class Connection(asyncio.Protocol):
     # --- called by the listener
 
     def close(self) -> None:
-        """Close once everything is written. Over TLS, do not wait for the client's close message."""
+        """Close the connection once everything is written. Over TLS, do not wait for the client's close message."""
         if self._transport is None:
             return
         if self._transport.get_extra_info("sslcontext") is not None and not self._transport.get_write_buffer_size():

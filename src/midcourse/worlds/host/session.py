@@ -1,4 +1,4 @@
-"""A session of a world and its fence: one epoch may act, barred commands may not, and each command acts at most once."""
+"""A session of a world with its fence: only the current epoch may act, barred commands may not, and each command acts at most once."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ class Fenced(Exception):
 
 
 class Session:
-    """Runs on one event loop. An act runs to its end even if the client that requested it is gone."""
+    """A session of a world, on one event loop. An act runs to its end even if the client that requested it is gone."""
 
     def __init__(self, world: World, memory: ActMemory | None = None, key: str = "") -> None:
         """`memory` holds the irreversible acts of all sessions under this key, earlier ones included."""
@@ -53,7 +53,7 @@ class Session:
         return self._closed
 
     def attach(self, not_after: float, turn: Turn = (0, 0)) -> Attached:
-        """Take over the session, even during an act. A client in doubt about that act bars it, and `bar` waits."""
+        """Take over the session, even during an act. A client that does not know how that act ended bars it, and `bar` waits for its end."""
         if self._closed:
             raise Fenced("the session is closed")
         if time.time() > not_after:
@@ -112,7 +112,7 @@ class Session:
             return encodable(await self._world.act(call)) or fallback
 
     async def _remember(self, call: Call) -> Outcome | None:
-        """Write down that an irreversible act begins. The outcome, if it must not begin."""
+        """Record that an irreversible act begins. Return an outcome if it must not begin."""
         if not call.identity:
             return None
         try:
@@ -124,13 +124,16 @@ class Session:
         return Outcome(status="unknown", reason="repeated", detail=again) if again else None
 
     async def view(self, since: str) -> View | None:
-        """None: the world has no pictures for persons. Needs no epoch: watching changes nothing."""
+        """Return a picture for a person, or None if the world has none. This needs no epoch, because watching changes nothing."""
         if self._closed:
             raise Fenced("the session is closed")
         return await self._world.view(since) if offers(self._world, Watchable) else None
 
     async def handle(self, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
-        """Do what a person does who has taken over. Needs no epoch, like `attend`. Raises `NotAttended`."""
+        """Carry out the gestures of a person who has taken over. Raise `NotAttended` if no person has, or if the world does not offer it.
+
+        Like `attend`, this needs no epoch.
+        """
         if self._closed:
             raise Fenced("the session is closed")
         if not offers(self._world, Attendable):
@@ -138,16 +141,19 @@ class Session:
         return await self._world.handle(gestures, since)
 
     async def attend(self) -> str:
-        """Needs no epoch: a person takes over from the worker that holds the session, and gives it back."""
+        """Hand the session over to a person.
+
+        This needs no epoch, because the person takes over from the worker that holds the session, and gives it back.
+        """
         async with self._acting:
             if self._closed:
                 raise Fenced("the session is closed")
             return await self._world.attend()
 
     async def bar(self, epoch: int, command: int) -> bool:
-        """True: no act of this command is or will be under way. False: one still is; ask again.
+        """Bar a command. Return True if no act of it is or will be under way, False if one still is: then ask again.
 
-        A closed session begins no act, but one that was under way may still run: then this only waits.
+        A closed session begins no act, but an act that was under way may still run. Then this only waits for it.
         """
         if not self._closed:
             self._admit(epoch)
@@ -159,14 +165,14 @@ class Session:
             return False
 
     async def park(self) -> str | None:
-        """What the next session is to begin with. None: this one has to stay open for now."""
+        """Return the storage that the next session begins with, or None if this session has to stay open for now."""
         if not offers(self._world, Parkable):
             return None
         async with self._acting:
             return await self._world.park()
 
     async def wait_until_lost(self) -> None:
-        """Return once the world has ended by itself; never for one that does not."""
+        """Return once the world has ended by itself. Never return for a world that does not report its end."""
         await (self._world.wait_until_lost() if offers(self._world, Losable) else asyncio.Event().wait())
 
     def close(self, epoch: int) -> None:
@@ -175,7 +181,7 @@ class Session:
         self._closed = True
 
     async def end(self) -> None:
-        """Close the session, and the world once the act under way is over. Returns when the world is closed."""
+        """Close the session, and then the world when the act under way is over. Return when the world is closed."""
         self._closed = True
         async with self._acting:
             if not self._ended:

@@ -20,7 +20,7 @@ from midcourse.worlds.host.wire import Listed, OpenAsk
 log = logging.getLogger(__name__)
 
 WAITS_FOR_ROOM = 5.0
-"""Seconds that a request for a session waits at a full host, first come first served, before the client is told to ask again."""
+"""Seconds that a request for a session waits at a full host, in order of arrival, before the client has to ask again."""
 
 
 class KeyInUse(Exception):
@@ -28,7 +28,7 @@ class KeyInUse(Exception):
 
 
 class NotOpened(Exception):
-    """The world exists and did not open."""
+    """The world exists, but did not open."""
 
 
 class Full(Exception):
@@ -40,7 +40,7 @@ class Leaving(Exception):
 
 
 class Lease:
-    """One session for as long as the host keeps it open."""
+    """A session and how long the host keeps it open."""
 
     def __init__(self, ask: OpenAsk, world: World, idle: float, park: float, memory: ActMemory) -> None:
         self.id = secrets.token_hex(8)
@@ -68,9 +68,9 @@ class Lease:
         self._leaving.set()
 
     async def wait_until_left(self) -> str | None:
-        """Wait until a client closes it, its world is lost, or it was not used for too long.
+        """Wait until a client closes the session, its world is lost, or it was not used for too long.
 
-        Returns what the next session under this key begins with, if this one is parked.
+        If the session is parked, return the storage that the next session under this key begins with.
         """
         pause = limit = min(self._idle, self._park)
         while True:
@@ -92,7 +92,7 @@ class Lease:
 
     @property
     def idle_left(self) -> float:
-        """Seconds until it has not been used for too long."""
+        """Seconds until the session counts as unused for too long."""
         return max(0.0, self._idle - self._idle_seconds())
 
     async def _park_world(self) -> str | None:
@@ -103,7 +103,7 @@ class Lease:
             return None
 
     async def watch(self) -> None:
-        """Leave once the world is lost: the next request finds no session, and its run opens another one."""
+        """End the session once the world is lost. The next request then finds no session, and its run opens another one."""
         await self.session.wait_until_lost()
         log.warning("%s for %r has ended by itself", self.ask.world, self.ask.key)
         self.leave()
@@ -125,8 +125,11 @@ class Lease:
 
 
 class Sessions:
-    """`idle` is the longest time that a session may be without a request, `most` the number that may be open at the same time.
-    After `park` seconds without one, a world that can be parked is closed; what it had stored is kept for the rest of `idle`. With `once`, no session is opened after the last one has ended. `memory` holds the irreversible acts of all sessions.
+    """The sessions of a host.
+
+    `idle` is the longest time, in seconds, that a session may be without a request. After `park` seconds without a request, a world
+    that can be parked is closed, and its storage is kept for the rest of `idle`. `most` is the number of sessions that may be open at
+    the same time. With `once`, no session is opened after the last one has ended. `memory` holds the irreversible acts of all sessions.
     """
 
     def __init__(
@@ -147,7 +150,7 @@ class Sessions:
         self._parked = ParkedSessions()
         self._waiting_for_room: deque[asyncio.Future[None]] = deque()
         self._promised = 0
-        """The number of requests that were given room and have not opened their session yet."""
+        """The number of requests that have got room and have not opened their session yet."""
         self._once = once
         self._by_key: dict[str, asyncio.Task[Lease]] = {}
         self._by_id: dict[str, Lease] = {}
@@ -155,10 +158,10 @@ class Sessions:
         self._leaving = False
         self.opened = 0
         self.emptied = asyncio.Event()
-        """Set whenever the last session has ended, or did not open."""
+        """Set when the last session has ended, or did not open."""
 
     def __len__(self) -> int:
-        """Including those that are being opened."""
+        """Return the number of sessions, including those that are being opened."""
         return len(self._by_key)
 
     @property
@@ -172,7 +175,10 @@ class Sessions:
         return len(self._waiting_for_room)
 
     async def open(self, ask: OpenAsk) -> Lease:
-        """The session under this key: opened now, or by an earlier request. Waits for one that is closing, and for room."""
+        """Open a session, or return the one that an earlier request opened under this key.
+
+        If the session under this key is closing, or the host is full, wait.
+        """
         until = time.monotonic() + WAITS_FOR_ROOM
         while (lease := await self._find_open(ask)) is None:
             if self._leaving:
@@ -194,7 +200,7 @@ class Sessions:
         return None
 
     async def _wait_for_room(self, seconds: float) -> None:
-        """Wait until the host may open another session. Raises `Full` if no session ends in time."""
+        """Wait until the host may open another session. Raise `Full` if no session ends in time."""
         room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting_for_room.append(room)
         try:
@@ -218,7 +224,7 @@ class Sessions:
             self._waiting_for_room.popleft().set_result(None)
 
     def find(self, session: str, token: str) -> Lease | None:
-        """None for a missing session and for a wrong token alike, so that a client cannot tell which."""
+        """Find a session. Return None both if there is none and if the token is wrong, so that a client cannot tell which."""
         lease = self._by_id.get(session)
         known = hmac.compare_digest((lease.token if lease else "").encode(), token.encode())
         return lease if known else None
@@ -227,7 +233,7 @@ class Sessions:
         return tuple(lease.describe() for lease in self._by_id.values())
 
     async def close(self, lease: Lease, epoch: int) -> None:
-        """Close the session. Returns once its world is closed and the session is gone."""
+        """Close a session. Return when its world is closed and the session is gone."""
         lease.session.close(epoch)
         lease.leave()
         await lease.over.wait()
@@ -266,7 +272,7 @@ class Sessions:
         return lease
 
     async def _keep(self, lease: Lease) -> None:
-        """Close the world once the lease ends. One that does not close stays listed, because it may still act."""
+        """Close the world once the lease ends. A world that does not close stays listed, because it may still act."""
         watching = asyncio.create_task(lease.watch())
         stored = await lease.wait_until_left()
         watching.cancel()

@@ -1,6 +1,6 @@
 """Starts a host in a detached process that outlives this one.
 
-Needs `fork` (Linux, macOS): the host detaches itself from the process that started it.
+This needs `fork` (Linux, macOS), because the host detaches itself from the process that started it.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from midcourse.worlds.host.wire import Handle, Ready
 
 
 def start(world: str, folder: Path, idle: float) -> Handle:
-    """Start a host and wait until it listens. It writes to a file and shares no pipe, so it outlives this process."""
+    """Start a host and wait until it listens. It writes its log to a file and shares no pipe, so it can outlive this process."""
     private_folder(folder)
     stem = folder / f"host-{secrets.token_hex(4)}"
     ready, log = stem.with_suffix(".json"), stem.with_suffix(".log")
@@ -32,21 +32,21 @@ def start(world: str, folder: Path, idle: float) -> Handle:
 
 
 def _execute(command: list[str], out: IO[bytes]) -> int:
-    """The exit code of a command that prints to a file, in its own session."""
+    """Run a command in its own session, with its output in a file, and return its exit code."""
     return subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
         stdout=out,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        umask=0o077,  # a world may write files beside those of the run
+        umask=0o077,  # a world may write files next to those of the run
         env=_environment(),
         check=False,
     ).returncode
 
 
 def find_started_hosts(folder: Path) -> list[Handle]:
-    """Hosts that were started in this folder, perhaps by a worker that died before it stored their handle."""
+    """Find the hosts that were started in this folder, perhaps by a worker that died before it stored their handle."""
     found: list[Handle] = []
     for ready in sorted(folder.glob("host-*.json")):
         with contextlib.suppress(OSError, ValueError):
@@ -55,11 +55,11 @@ def find_started_hosts(folder: Path) -> list[Handle]:
 
 
 def read_host_file(ready: Path) -> Handle:
-    """The host that wrote this file."""
+    """Return the handle of the host that wrote this file."""
     return decode(Ready, ready.read_bytes()).handle
 
 
 def _environment() -> dict[str, str]:
-    """The host finds modules where this process finds them."""
+    """Return the host's environment, in which it finds modules where this process finds them."""
     path = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
     return {**os.environ, "PYTHONPATH": path}

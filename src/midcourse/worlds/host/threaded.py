@@ -1,4 +1,4 @@
-"""A world in its own thread with its own event loop, so that one that blocks does not hold up the others."""
+"""Runs a world in its own thread with its own event loop, so that a world that blocks does not delay the others."""
 
 import asyncio
 import threading
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 async def start_in_thread(make: Callable[[], World]) -> World:
-    """Make the world in a new thread: its constructor may block, and some objects belong to the thread that made them."""
+    """Make a world in a new thread, since its constructor may block, and some objects belong to the thread that made them."""
     made: Future[Threaded] = Future()
     threading.Thread(target=lambda: asyncio.run(_run_world(make, made)), name="world", daemon=True).start()
     return await asyncio.wrap_future(made)
@@ -35,7 +35,7 @@ async def _run_world(make: Callable[[], World], made: "Future[Threaded]") -> Non
 
 
 class Threaded:
-    """Hands every call over to the loop that the world lives on. `close` ends that loop."""
+    """A world in another thread. Every call is passed on to the event loop of that thread; `close` ends that loop."""
 
     def __init__(self, world: World, loop: asyncio.AbstractEventLoop, over: asyncio.Event) -> None:
         self._world = world

@@ -5,8 +5,8 @@
     POST /sessions/ID/WHAT   attach, conceal, observe, screenshot, commit_set, reread, act, probe, view, handle, attend, bar, close; with the token of that
                              session
 
-Every request to a session names its epoch, but for the first, `view`, `attend` and `handle`. `not_after`: from then on the client no longer waits, so the
-request is not begun. A host may have been frozen meanwhile.
+Every request to a session names its epoch, except `attach`, `view`, `attend` and `handle`. `not_after` is the time from which the
+client no longer waits: a request that is handled later, for example because the host was frozen, is not begun.
 """
 
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class Ready:
     worlds: tuple[str, ...] = ()
     """The worlds that it opens, as 'package.module:Class'."""
     ca: str = ""
-    """See `Handle.ca`. Written by the program that hands the file to clients: a host does not know their files."""
+    """See `Handle.ca`. The program that gives the file to clients writes it, because a host does not know their files."""
 
     @property
     def handle(self) -> "Handle":
@@ -36,23 +36,23 @@ class Ready:
 
 @dataclass(frozen=True, kw_only=True)
 class Handle:
-    """Address and token of a host or of one of its sessions. A client with a session's token can take it over."""
+    """The address and token of a host or of one of its sessions. A client with a session's token can take the session over."""
 
     url: str
     token: str
     ca: str = ""
-    """A file of the client with certificates that it trusts for this host, in addition to those of the system."""
+    """A file on the client's machine with certificates that it trusts for this host, in addition to those of the system."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenAsk:
-    """Request for a session of this world. There is one for each `key`: asking again returns the same one."""
+    """Request for a session of a world. There is one session for each `key`, so asking again returns the same one."""
 
     world: str
     options: dict[str, Any]
     key: str
     idle: float | None = None
-    """Seconds without a request after which it is closed, if less than what the host allows."""
+    """Seconds without a request after which the session is closed, if that is less than the host's limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class Opened:
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """A session as `midcourse` lists it for an operator."""
+    """A session as it is listed for an operator."""
 
     session: str
     world: str
@@ -80,7 +80,7 @@ class Listed:
 class AttachAsk:
     not_after: float
     turn: Turn = (0, 0)
-    """Workers of earlier turns are refused from then on."""
+    """The turn of the worker that attaches. Workers of earlier turns are refused from then on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ class ViewAsk:
 
 @dataclass(frozen=True, kw_only=True)
 class Viewed:
-    """A `View`; the picture in Base64. `watchable` is False for a world without pictures for persons."""
+    """A `View` with its picture in Base64. `watchable` is False for a world that has no pictures for persons."""
 
     stamp: str = ""
     picture: str = field(default="", repr=False)
@@ -123,7 +123,7 @@ class Viewed:
 
 @dataclass(frozen=True, kw_only=True)
 class HandleAsk:
-    """Request to do what a person does who has taken over. See `Attendable.handle`."""
+    """Request to carry out the gestures of a person who has taken over. See `Attendable.handle`."""
 
     gestures: tuple[Gesture, ...] = ()
     since: str | None = None
@@ -131,7 +131,7 @@ class HandleAsk:
 
 @dataclass(frozen=True, kw_only=True)
 class HandleAnswer:
-    """A `Handled`; `viewed` has the picture of the page as it is, secrets included."""
+    """A `Handled`. The picture in `viewed` shows the page as it is, with its secrets."""
 
     viewed: Viewed
     deeds: tuple[Deed, ...] = ()
@@ -155,7 +155,7 @@ class CallAsk:
 
 @dataclass(frozen=True, kw_only=True)
 class RereadAsk:
-    """Request for the names of those values that the form itself changes from one load to the next."""
+    """Request for the names of the values that the form itself changes from one load to the next."""
 
     epoch: int
     call: Call
@@ -177,7 +177,7 @@ class BarAsk:
 
 @dataclass(frozen=True, kw_only=True)
 class Barred:
-    """`over` is False while an act of that command, begun before, is still under way."""
+    """Answer to `BarAsk`. `over` is False while an act of that command, begun earlier, is still under way."""
 
     over: bool
 
@@ -188,4 +188,4 @@ class Trouble:
 
     detail: str
     full: bool = False
-    """Whether the host has as many sessions as it may."""
+    """Whether the host has reached its limit of sessions."""
