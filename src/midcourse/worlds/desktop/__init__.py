@@ -1,4 +1,4 @@
-"""A real desktop: programs with windows, seen through AT-SPI and operated by accessibility actions, mouse and keyboard."""
+"""The desktop world: real programs with windows, observed through AT-SPI and operated by accessibility actions, mouse and keyboard."""
 
 from midcourse.worlds.desktop.world import Desktop
 

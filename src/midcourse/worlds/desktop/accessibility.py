@@ -1,4 +1,4 @@
-"""AT-SPI, by which programs describe their windows: a connection to its bus, and the calls that this world needs."""
+"""A connection to AT-SPI, the bus on which programs describe their windows, with the calls that this world needs."""
 
 import asyncio
 import time
@@ -30,13 +30,13 @@ _EVENTS = (
     "object:property-change",
 )
 _MOST_CALLS = 32
-"""Calls that wait for an answer. More of them block some programs."""
+"""The maximum number of calls that wait for an answer. More of them block some programs."""
 _ANSWERS_WITHIN = 10.0
 _SILENT_ANSWERS_WITHIN = 0.5
-"""Seconds for a program that did not answer the last time."""
+"""The time limit, in seconds, for a program that did not answer the last time."""
 _CONNECTS_WITHIN = 60.0
 _MOST_CHILDREN = 1000
-"""A node with more children is not walked: the table of a spreadsheet has millions, and its program would stand still."""
+"""The children of a node with more than this are not read: the table of a spreadsheet has millions, and its program would hang."""
 
 STATES = {
     "active": 1,
@@ -59,7 +59,7 @@ STATES = {
 """Bits of an AT-SPI state set."""
 _LABELLED_BY = 2
 _SCREEN = 0
-"""Extents are asked for in coordinates of the screen."""
+"""The number with which AT-SPI is asked for extents in coordinates of the screen."""
 
 
 class NoAnswer(Exception):
@@ -67,7 +67,7 @@ class NoAnswer(Exception):
 
 
 class Late(NoAnswer):
-    """Nothing came in time: the program is busy, or stands still."""
+    """No answer came in time, because the program is busy or hangs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ class Node:
 
     ref: Ref
     parent: str
-    """Its path."""
+    """The path of the parent."""
     index: int
     role: int
     name: str
@@ -101,9 +101,9 @@ class Program:
     pid: int
     nodes: dict[str, Node] = field(default_factory=dict[str, Node])
     windows: tuple[str, ...] = ()
-    """Paths of its windows."""
+    """The paths of its windows."""
     silent: bool = False
-    """Whether it does not answer."""
+    """Whether the program does not answer."""
 
     def children(self, path: str) -> list[Node]:
         return sorted((node for node in self.nodes.values() if node.parent == path), key=lambda node: node.index)
@@ -124,7 +124,10 @@ class Accessibility:
 
     @classmethod
     async def connect(cls, session_bus: str) -> "Accessibility":
-        """Connect to the accessibility bus. Raises `TaskInvalid` without dbus-fast, `ConnectionError` if no accessibility bus comes up."""
+        """Connect to the accessibility bus.
+
+        Raise `TaskInvalid` if dbus-fast is not installed, `ConnectionError` if no accessibility bus comes up.
+        """
         try:
             from dbus_fast import DBusError
         except ModuleNotFoundError as missing:
@@ -164,7 +167,7 @@ class Accessibility:
         return found
 
     def close(self) -> None:
-        with suppress(Exception):  # the bus may have ended before
+        with suppress(Exception):  # the bus may have ended already
             self._bus.disconnect()
 
     @property
@@ -184,7 +187,7 @@ class Accessibility:
         *arguments: Any,
         seconds: float = _ANSWERS_WITHIN,
     ) -> list[Any]:
-        """Call a method and return the body of the answer. Raises `NoAnswer` for an error, or if no answer comes in time."""
+        """Call a method and return the body of the answer. Raise `NoAnswer` for an error, or if no answer comes in time."""
         from dbus_fast import Message, MessageType
 
         message = Message(
@@ -207,24 +210,24 @@ class Accessibility:
         return answer.body
 
     async def ask(self, ref: Ref, interface: str, member: str, signature: str = "", *arguments: Any) -> Any:
-        """The first value of the answer. Raises `NoAnswer`."""
+        """Call a method and return the first value of the answer. Raise `NoAnswer` like `call`."""
         answer = await self.call(ref, f"{_A}{interface}", member, signature, *arguments)
         return answer[0] if answer else None
 
     async def get(self, ref: Ref, interface: str, name: str, seconds: float = _ANSWERS_WITHIN) -> Any:
-        """A property. Raises `NoAnswer`."""
+        """Return a property. Raise `NoAnswer` like `call`."""
         (value,) = await self.call(ref, _PROPERTIES, "Get", "ss", f"{_A}{interface}", name, seconds=seconds)
         return value.value
 
     # --- programs and their nodes
 
     async def programs(self) -> list[Program]:
-        """Every program that describes its windows, with its nodes."""
+        """Return every program that describes its windows, with its nodes."""
         children = await self.ask((_REGISTRY, _ROOT), "Accessible", "GetChildren")
         return [each for each in await asyncio.gather(*(self._program(bus_name) for bus_name, _ in children)) if each]
 
     async def ping(self) -> None:
-        """Return when every program has answered, or has had its time to. Raises `NoAnswer` if the bus does not."""
+        """Return when every program has answered, or its time for that is over. Raise `NoAnswer` if the bus does not answer."""
         children = await self.ask((_REGISTRY, _ROOT), "Accessible", "GetChildren")
         asking = (self.get((bus_name, _ROOT), "Accessible", "ChildCount") for bus_name, _ in children)
         await asyncio.gather(*asking, return_exceptions=True)
@@ -265,7 +268,7 @@ class Accessibility:
         return str(name), int(pid)
 
     async def _complete(self, program: Program, path: str) -> None:
-        """Walk to visible nodes that the cache does not have."""
+        """Read the visible nodes below this one that the cache does not have."""
         if path not in program.nodes:
             try:
                 program.nodes[path] = await self._read(program, path, "", 0)
@@ -282,7 +285,7 @@ class Accessibility:
             await self._complete(program, child.ref[1])
 
     async def _has_more(self, node: Node, known: int) -> bool:
-        """Whether the cache lacks children of it. A cache writes -1 where the node manages them by itself."""
+        """Whether the cache lacks children of a node. It has -1 as their number if the node manages them by itself."""
         children = node.children
         if children < 0:
             with suppress(NoAnswer):
@@ -332,7 +335,7 @@ class Accessibility:
     # --- one node
 
     async def extents(self, node: Node) -> tuple[int, int, int, int] | None:
-        """Left, top, width and height on the screen; None if it is nowhere."""
+        """Return left, top, width and height of a node on the screen, or None if it is not there."""
         try:
             x, y, width, height = await self.ask(node.ref, "Component", "GetExtents", "u", _SCREEN)
         except (NoAnswer, TypeError):
@@ -340,7 +343,7 @@ class Accessibility:
         return (x, y, width, height) if width > 0 and height > 0 and x > -(1 << 20) else None
 
     async def text(self, node: Node) -> str | None:
-        """All its text; None if it has none to read."""
+        """Return all text of a node, or None if it has no text to read."""
         with suppress(NoAnswer):
             return str(await self.ask(node.ref, "Text", "GetText", "ii", 0, -1))
         return None
@@ -351,7 +354,7 @@ class Accessibility:
         return None
 
     async def label_of(self, node: Node) -> Ref | None:
-        """What the program says labels it."""
+        """Return the object that, according to the program, labels a node."""
         with suppress(NoAnswer):
             for kind, targets in await self.ask(node.ref, "Accessible", "GetRelationSet"):
                 if kind == _LABELLED_BY and targets:
@@ -359,14 +362,14 @@ class Accessibility:
         return None
 
     async def actions(self, node: Node) -> Mapping[str, int]:
-        """Its actions by name, with the number of each."""
+        """Return the actions of a node by name, with the number of each."""
         with suppress(NoAnswer):
             found = await self.ask(node.ref, "Action", "GetActions")
             return {name: index for index, (name, *_) in enumerate(found)}
         return {}
 
     async def do(self, node: Node, action: int) -> bool:
-        """Perform an action. Raises `NoAnswer`: a program that opens a dialog may answer only after it was closed."""
+        """Perform an action. Raise `NoAnswer` if no answer comes: a program that opens a dialog may answer only after that was closed."""
         return bool(await self.ask(node.ref, "Action", "DoAction", "i", action))
 
     async def focus(self, node: Node) -> bool:
@@ -381,7 +384,7 @@ class Accessibility:
 
 
 def _node(item: list[Any]) -> Node:
-    """A node of an entry of a program's cache."""
+    """Build a node from an entry of a program's cache."""
     ref, _, parent, index, children, interfaces, name, role, description, states = item
     return Node(
         ref=(ref[0], ref[1]),

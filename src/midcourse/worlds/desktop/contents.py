@@ -10,13 +10,16 @@ from midcourse.worlds.desktop.policy import Deed
 from midcourse.worlds.desktop.windows import View, Window, Windows
 
 _LONGEST = 20_000
-"""Characters of a value that a question shows. A longer one stands there as its length and digest."""
+"""The maximum number of characters of a value that a question shows. A longer value is shown as its length and digest."""
 _TICKED = ("checkbox", "radio")
 _MOST_ROWS = 200
 
 
 async def read_commit(bus: Accessibility, windows: Windows, view: View, deed: Deed) -> CommitSet:
-    """Read all values of the window in front, by their labels. For a dialog, also those of its program's other windows, on which it acts."""
+    """Read all values of the window in front, by their labels.
+
+    For a dialog, read also the values of its program's other windows, on which it acts.
+    """
     front = view.front
     values: list[tuple[str, Scalar]] = []
     if front is not None:
@@ -37,7 +40,7 @@ class _Reading:
         self.values: list[tuple[str, Scalar]] = []
 
     async def read(self) -> list[tuple[str, Scalar]]:
-        # Boxes last: one that shares its label with a text field gets the number, in whatever order the program lists them.
+        # Combo boxes come last, so that one with the same label as a text field gets the number, whatever order the program lists them in.
         nodes = sorted(self._window.walk(hidden=True), key=lambda node: self._windows.role_of(node) == "combobox")
         for node in nodes:
             native = self._bus.roles.get(node.role, "")
@@ -65,7 +68,7 @@ class _Reading:
             self._add(await self._windows.label_of(self._window, node) or "text", text)
 
     async def _add_rows(self, table: Node) -> None:
-        """A list on a tab that is not in front, such as the attachments of a mail."""
+        """Add the rows of a list on a tab that is not in front, such as the attachments of a mail."""
         name = self._tab_of(table)
         try:
             count = int(await self._bus.get(table.ref, "Accessible", "ChildCount"))

@@ -1,4 +1,4 @@
-"""The display of one desktop: its own, or the user's, with the keeper that owns the programs started on it."""
+"""The display of one desktop, either its own or the user's, with the keeper that owns the programs started on it."""
 
 import asyncio
 import fcntl
@@ -20,13 +20,13 @@ from midcourse.files import private_folder
 from midcourse.worlds.desktop import keeper
 
 OWN = "own"
-"""The display option for one that is started for this world and seen by no user."""
+"""The value of the option `display` for a display that is started for this world and that no user sees."""
 MARK = "MIDCOURSE_DESKTOP"
-"""Names the folder of the desktop in the environment of each of its programs, so that leftovers are found."""
+"""The environment variable that names the folder of the desktop in each of its programs, so that leftover programs can be found."""
 NEEDED = {"Xvfb": "xvfb", "openbox": "openbox", "dbus-daemon": "dbus", "xdotool": "xdotool"}
-"""Programs of an own display, with their Debian packages."""
+"""The programs that an own display needs, with their Debian packages."""
 PASSED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "TEST_RUN_FOLDER")
-"""Variables that programs get from this process. Keys and tokens are not among them."""
+"""The environment variables that programs get from this process. Keys and tokens are not among them."""
 
 
 class ProgramNotStarted(Exception):
@@ -34,7 +34,7 @@ class ProgramNotStarted(Exception):
 
 
 def missing_packages(display: str = OWN) -> tuple[str, ...]:
-    """Debian packages that a desktop on this display needs and that are not installed."""
+    """Return the Debian packages that a desktop on this display needs and that are not installed."""
     wanted = NEEDED if display == OWN else {"xdotool": "xdotool"}
     missing = [package for program, package in wanted.items() if shutil.which(program) is None]
     has_launcher = any(map(os.path.exists, keeper.LAUNCHERS))
@@ -52,7 +52,7 @@ class Size:
 
 
 class Display:
-    """A running display and what reaches it. `close` ends every program that was started on it."""
+    """A running display, and the environment with which programs reach it. `close` ends every program that was started on it."""
 
     def __init__(self, process: asyncio.subprocess.Process, folder: Path, lock: Path, *, own: bool) -> None:
         self._process = process
@@ -64,14 +64,17 @@ class Display:
 
     @classmethod
     async def start(cls, display: str, home: Path, size: Size) -> "Display":
-        """Start the display and its keeper. Raises `TaskInvalid` if a Debian package is missing, `ConnectionError` if the display does not start."""
+        """Start the display and its keeper.
+
+        Raise `TaskInvalid` if a Debian package is missing, `ConnectionError` if the display does not start.
+        """
         if missing := missing_packages(display):
             raise TaskInvalid(f"the desktop world needs programs that no Python package brings: {apt_line(missing)}")
         base = await asyncio.to_thread(_prepare_base)
         name = secrets.token_hex(4)
         lock, folder = base / f"{name}.lock", base / name
         handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(handle, fcntl.LOCK_EX)  # shared with the keeper, and free when both have ended
+        fcntl.flock(handle, fcntl.LOCK_EX)  # the keeper shares this lock; it is free when both have ended
         try:
             private_folder(folder)
             process = await asyncio.create_subprocess_exec(
@@ -120,7 +123,7 @@ class Display:
         self.environment = answer["environment"]
 
     async def run(self, command: Sequence[str], more: Mapping[str, str] | None = None) -> int:
-        """Start a program and return its process id. Raises `ProgramNotStarted`."""
+        """Start a program and return its process id. Raise `ProgramNotStarted` if that fails."""
         answer = await self._ask({"start": list(command), "environment": {**self.environment, **(more or {})}})
         if "error" in answer:
             raise ProgramNotStarted(answer["error"])
@@ -149,7 +152,7 @@ class Display:
         return json.loads(line)
 
     async def close(self) -> None:
-        """End all programs and remove the folder. Safe to call twice."""
+        """End all programs and remove the folder. It is safe to call this twice."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         await self._process.wait()
@@ -157,7 +160,7 @@ class Display:
 
 
 def _prepare_base() -> Path:
-    """The folder of all desktops of this user, without what killed ones have left."""
+    """Return the folder of all desktops of this user, after removing what killed ones have left there."""
     base = Path(tempfile.gettempdir()) / f"midcourse-desktop-{os.getuid()}"
     private_folder(base)
     if base.stat().st_uid != os.getuid():
@@ -168,7 +171,7 @@ def _prepare_base() -> Path:
 
 
 def _clean_up(lock: Path) -> None:
-    """End what a desktop has left and remove its folder, unless its owner or its keeper lives."""
+    """End the programs that a desktop has left and remove its folder, unless its owner or its keeper still lives."""
     with suppress(FileNotFoundError):
         handle = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
         try:

@@ -1,4 +1,4 @@
-"""Evidence outside of windows: files, and mails in the folders of a mail program."""
+"""Finds evidence outside of windows: files, and mails in the folders of a mail program."""
 
 import email
 import email.policy
@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 Snapshot: TypeAlias = dict[str, tuple[int, int]]
-"""Size and time of change in nanoseconds of each file, by its path."""
+"""The size of each file and the time of its last change in nanoseconds, by path."""
 
 _MOST_FILES = 20_000
 _LAST_OWN_HEADER = b"\nX-Claws-End-Special-Headers:"
 
 
 class MailUnreadable(Exception):
-    """A message of a folder cannot be read, so it is not known whether it is the one that is looked for."""
+    """A message in a folder cannot be read, so it is not known whether it is the one that is looked for."""
 
 
 class PathRefused(Exception):
@@ -29,14 +29,14 @@ class Files:
     also: tuple[Path, ...] = ()
 
     def find(self, path: str) -> Path:
-        """Resolve a path. Raises `PathRefused` if it is outside of the allowed folders, also through a symbolic link."""
+        """Resolve a path. Raise `PathRefused` if it leads out of the allowed folders, even through a symbolic link."""
         found = (self.home / path).resolve()
         if not any(found.is_relative_to(root.resolve()) for root in (self.home, *self.also)):
             raise PathRefused(f"{path} is outside of {self.home}")
         return found
 
     def snapshot(self) -> Snapshot:
-        """All files that are not hidden."""
+        """Return the state of all files that are not hidden."""
         found: Snapshot = {}
         for root in (self.home, *self.also):
             for path in sorted(root.rglob("*")):
@@ -62,7 +62,7 @@ class Mail:
     text: str
 
     def fits(self, *, subject: str, to: str = "", text: str = "") -> bool:
-        """Subject and text as they are, apart from white space at the ends; `to` among the recipients."""
+        """Whether the mail has this subject, has `to` among its recipients, and contains the text, apart from white space."""
         return (
             self.subject.strip() == subject.strip()
             and to.strip().lower() in self.to.lower()
@@ -71,7 +71,7 @@ class Mail:
 
 
 def mail_files(folder: Path) -> list[Path]:
-    """The messages of an MH folder, or of a Maildir."""
+    """Return the message files of an MH folder or of a Maildir."""
     if not folder.is_dir():
         return []
     own = [path for path in folder.iterdir() if path.name.isdigit()]
@@ -79,7 +79,7 @@ def mail_files(folder: Path) -> list[Path]:
 
 
 def read_mail(path: Path) -> Mail:
-    """Read a mail from a file. Raises `MailUnreadable`."""
+    """Read a mail from a file. Raise `MailUnreadable` if it does not look like a mail."""
     message = email.message_from_bytes(_without_own_headers(path.read_bytes()), policy=email.policy.default)
     if "from" not in message or "date" not in message:
         raise MailUnreadable(f"{path} does not look like a mail")
@@ -90,12 +90,12 @@ def read_mail(path: Path) -> Mail:
 
 
 def has_mail(folder: Path, *, subject: str, to: str = "", text: str = "", since: frozenset[Path] = frozenset()) -> bool:
-    """Whether such a mail is in the folder, except the files in `since`. Raises `MailUnreadable`."""
+    """Whether such a mail is in the folder, not counting the files in `since`. Raise `MailUnreadable` if a message cannot be read."""
     found = (path for path in mail_files(folder) if path not in since)
     return any(read_mail(path).fits(subject=subject, to=to, text=text) for path in found)
 
 
 def _without_own_headers(data: bytes) -> bytes:
-    """Claws Mail begins a message that it sends with lines for itself. The last of them says so."""
+    """Remove the lines for itself with which Claws Mail begins a message that it sends. The last of them is marked as such."""
     head, separator, rest = data.partition(_LAST_OWN_HEADER)
     return rest.partition(b"\n")[2] if separator and b"\n\n" not in head else data

@@ -1,4 +1,4 @@
-"""Mouse and keyboard of a display, by XTEST: `xdotool` sends what no accessibility action can do."""
+"""Mouse and keyboard input on a display. `xdotool` sends through XTEST what no accessibility action can do."""
 
 import asyncio
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ _KEYS = {
     "left": "Left",
     "right": "Right",
 }
-"""X names of keys by the names that plans use, in small letters."""
+"""The X names of keys, by the names that plans use, in small letters."""
 _MODIFIERS = ("ctrl", "alt", "shift", "super")
 _BUTTONS = {"left": "1", "middle": "2", "right": "3"}
 _WHEEL = {"up": "4", "down": "5", "left": "6", "right": "7"}
@@ -60,7 +60,7 @@ class Input:
         return await self._send("mousemove", str(x), str(y), *wheel)
 
     async def drag(self, start: tuple[int, int], end: tuple[int, int]) -> Outcome | None:
-        """Move in steps while the button is down: programs notice a drag only after some distance."""
+        """Drag the mouse in steps while the button is down, because programs notice a drag only after some distance."""
         (left, top), (right, bottom) = start, end
         words = ["mousemove", str(left), str(top), "mousedown", "1"]
         for part in range(1, 9):
@@ -69,7 +69,7 @@ class Input:
         return await self._send(*words, "mouseup", "1")
 
     async def press(self, keys: str) -> Outcome | None:
-        """Press keys at the same time, such as Control+S; several such groups are separated by spaces."""
+        """Press keys at the same time, such as Control+S. Several such groups are separated by spaces."""
         return await self._send("key", "--clearmodifiers", "--delay", "20", *map(x_keys, keys.split()))
 
     async def write(self, text: str) -> Outcome | None:
@@ -109,7 +109,7 @@ class Input:
 
 
 def x_keys(group: str) -> str:
-    """'Control+S' as xdotool names it: a letter after a modifier is the key, not the capital."""
+    """Return a group of keys such as 'Control+S' as xdotool names it. A letter after a modifier means the key, not the capital letter."""
     names = group.split("+") if group != "+" else ["plus"]
     known = [_KEYS.get(name.lower(), name) for name in names]
     *before, last = known
@@ -119,5 +119,5 @@ def x_keys(group: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """The text as a regular expression that matches only it, in the dialect of POSIX."""
+    """Return a POSIX regular expression that matches only this text."""
     return "".join(f"\\{each}" if each in ".[]{}()*+?^$|\\" else each for each in text)

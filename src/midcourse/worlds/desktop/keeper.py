@@ -1,8 +1,8 @@
-"""The keeper of one desktop: starts its display, buses and programs, and ends all of them when its owner ends.
+"""The keeper of one desktop. It starts the display, buses and programs, and ends all of them when its owner ends.
 
-Run as a program by `display.py`, with nothing but the standard library: `keeper.py FOLDER`. It reads one JSON object a line from its
-input and answers each with one. The owner's end, even by kill -9, closes that input. All processes below it, also those that detached,
-are its descendants, because the kernel gives it their orphans.
+`display.py` runs it as a program, `keeper.py FOLDER`, which needs only the standard library. It reads one JSON object per line from
+its input and answers each with one. When the owner ends, even by kill -9, that input is closed. All processes below the keeper, even
+those that detached, stay its descendants, because the kernel makes it the parent of orphans.
 
 {"serve": {"width": …, "height": …}, "environment": {…}}   starts the display, its window manager and the buses
 {"start": ["mousepad", …], "environment": {…}}             starts a program
@@ -26,9 +26,9 @@ from typing import Any, cast
 _PR_SET_CHILD_SUBREAPER = 36
 _FAMILY_WILD = 0xFFFF
 _GLANCE = 0.5
-"""Seconds between two checks whether the owner is still the parent: a fork of it may hold the pipe open."""
+"""Seconds between two checks whether the owner is still the parent, since a fork of the owner may keep the pipe open."""
 _PATIENCE = 1.5
-"""Seconds to end in after SIGTERM. Then comes SIGKILL."""
+"""Seconds that processes have to end after SIGTERM. Then they get SIGKILL."""
 _STARTS_WITHIN = 60.0
 LAUNCHERS = ("/usr/libexec/at-spi-bus-launcher", "/usr/lib/at-spi2-core/at-spi-bus-launcher")
 
@@ -43,7 +43,7 @@ class Keeper:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.started: list[subprocess.Popen[bytes]] = []
-        """Kept only so that their objects live: `reap` collects the processes."""
+        """The process objects. They are kept only so that they are not deleted: `reap` collects the processes."""
         self.ended: set[int] = set()
 
     def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class Keeper:
     # --- starting
 
     def serve(self, size: dict[str, int], environment: dict[str, str]) -> dict[str, Any]:
-        """Start the display, the session bus, the accessibility bus and the window manager. Returns how to reach them."""
+        """Start the display, the session bus, the accessibility bus and the window manager. Return how to reach them."""
         authority = self.folder / "authority"
         authority.write_bytes(_cookie())
         screen = f"{size['width']}x{size['height']}x24"
@@ -102,13 +102,13 @@ class Keeper:
     # --- ending
 
     def reap(self) -> None:
-        """Collect every process that has ended, also orphans."""
+        """Collect every process that has ended, orphans too."""
         with suppress(ChildProcessError):
             while pid := os.waitpid(-1, os.WNOHANG)[0]:
                 self.ended.add(pid)
 
     def end(self) -> None:
-        """Stop all descendants, first politely, the latest first."""
+        """End all descendants, the latest first: by SIGTERM, then by SIGKILL."""
         for by, seconds in ((signal.SIGTERM, _PATIENCE), (signal.SIGKILL, _PATIENCE)):
             for pid in reversed(descendants(os.getpid())):
                 with suppress(OSError):
@@ -121,7 +121,7 @@ class Keeper:
 
 
 def descendants(root: int) -> list[int]:
-    """All processes below this one, parents first."""
+    """Return all processes below this one, parents first."""
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -138,7 +138,7 @@ def descendants(root: int) -> list[int]:
 
 
 def _cookie() -> bytes:
-    """An X authority file that lets the holder of a random key connect to any display."""
+    """Return an X authority file with a random key that allows its holder to connect to any display."""
     fields = (b"", b"", b"MIT-MAGIC-COOKIE-1", secrets.token_bytes(16))
     return _FAMILY_WILD.to_bytes(2, "big") + b"".join(len(each).to_bytes(2, "big") + each for each in fields)
 

@@ -19,8 +19,9 @@
     sent = "Mail/sent"                  # the mailbox folder that has it afterwards
     queued = "Mail/queue"               # the one that has it until then
 
-Labels, titles and programs match like file names. The first fitting rule decides, those of a task before those that ship; then `free`; then what is
-free in every program: to open menus and tabs, to fill in fields, to move the focus, to cancel. An act that is left over needs approval.
+Labels, titles and programs are matched like file names. The first rule that fits decides; rules of a task come before those of the
+package. Then `free` decides, and then what is free in every program: opening menus and tabs, filling in fields, moving the focus,
+cancelling. Every other act needs approval.
 """
 
 import tomllib
@@ -89,7 +90,7 @@ class ProgramRules:
 
 @dataclass(frozen=True, kw_only=True)
 class Deed:
-    """An act as a policy sees it: in which window, on what or with which keys."""
+    """An act as a policy sees it: the window, and the control or the keys."""
 
     program: str
     window: str
@@ -110,13 +111,13 @@ UNKNOWN = ActRule(effect="irreversible", zone="*")
 
 
 class EffectPolicy:
-    """Rules by program. Those that were given come before those that ship."""
+    """The rules for acts, by program. Rules of the task come before those of the package."""
 
     def __init__(self, *layers: Mapping[str, ProgramRules]) -> None:
         self._layers = layers
 
     def rule_for(self, deed: Deed) -> ActRule:
-        """The rule that decides about it. Of several keys, the one with the gravest effect decides."""
+        """Return the rule that decides about an act. If it presses several keys, the one with the gravest effect decides."""
         keys = deed.keys.split()
         if len(keys) > 1:
             return max(
@@ -138,7 +139,7 @@ class EffectPolicy:
 
 
 def read_effects(given: str | Mapping[str, object] | None) -> EffectPolicy:
-    """The policy in a file, or a mapping of the same form, before the rules that ship. Raises `TaskInvalid`."""
+    """Read the policy from a file or a mapping of the same form, and add the rules of the package. Raise `TaskInvalid` if it is not valid."""
     if given is None:
         return EffectPolicy(_load_shipped_rules())
     if isinstance(given, str):

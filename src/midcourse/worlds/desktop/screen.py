@@ -1,4 +1,4 @@
-"""Pictures of a display: the whole screen as a PNG, with secrets covered, and with zones drawn over it."""
+"""Takes pictures of a display: the whole screen as a PNG, with secrets covered, and on request with zones drawn over it."""
 
 import asyncio
 from collections.abc import Iterable
@@ -19,22 +19,22 @@ _COLOURS = {"button": "#2563eb", "textbox": "#059669", "menu": "#7c3aed", "menui
 _OTHER = "#c2410c"
 _UNDRAWN = ("desktop", "text")
 _HEADER_WORDS = 25
-"""Words of four bytes that an XWD file begins with."""
+"""The number of words of four bytes with which an XWD file begins."""
 
 
 class Screen:
-    """Takes pictures. `frame_buffer` is the file that an own display draws into; None for the user's."""
+    """Takes pictures of a display. `frame_buffer` is the file into which an own display draws, or None for the user's display."""
 
     def __init__(self, environment: dict[str, str], frame_buffer: Path | None) -> None:
         self._environment = environment
         self._frame_buffer = frame_buffer
 
     async def take(self, covered: Iterable[Box] = ()) -> bytes:
-        """A PNG with these places covered."""
+        """Take a PNG of the screen with these places covered."""
         return await asyncio.to_thread(self._take, tuple(covered), ())
 
     async def draw(self, zones: Iterable[Zone], covered: Iterable[Box] = ()) -> bytes:
-        """A PNG with zones and their ids drawn over it."""
+        """Take a PNG of the screen with zones and their ids drawn over it."""
         return await asyncio.to_thread(self._take, tuple(covered), tuple(zones))
 
     def _take(self, covered: tuple[Box, ...], zones: tuple[Zone, ...]) -> bytes:
@@ -57,7 +57,7 @@ class Screen:
 
 
 def _read_xwd(data: bytes) -> "Image":
-    """A picture from the file of a frame buffer with 24 bits a pixel, in the X window dump format."""
+    """Read a picture from the file of a frame buffer with 24 bits per pixel, in the X window dump format."""
     from PIL import Image
 
     words = [int.from_bytes(data[at : at + 4], "big") for at in range(0, 4 * _HEADER_WORDS, 4)]

@@ -19,9 +19,9 @@ from midcourse.worlds.desktop.windows import View, Windows
 
 _GLANCE = 0.03
 _EMPTY_FOR = 2.0
-"""Seconds after which an empty window counts as one whose program describes nothing."""
+"""Seconds after which the program of an empty window counts as one that describes nothing in it."""
 _SHOWS_WITHIN = 30.0
-"""Seconds in which a program that was started shows a window. One that does not is visible in the next look."""
+"""Seconds to wait until a program that was started shows a window. The next look shows if it does not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class SessionOptions:
 
 
 class DesktopSession:
-    """A running desktop."""
+    """A running desktop with its programs."""
 
     def __init__(self, options: SessionOptions, home: Path, display: Display, accessibility: Accessibility) -> None:
         self._options = options
@@ -49,13 +49,16 @@ class DesktopSession:
         self.input = Input(display.environment)
         self.screen = Screen(display.environment, display.folder / "Xvfb_screen0" if display.own else None)
         self.view = View()
-        """As of the last look."""
+        """The view of the last look."""
         self._empty: set[Ref] = set()
-        """Windows whose programs describe nothing in them."""
+        """The windows in which programs describe nothing."""
 
     @classmethod
     async def begin(cls, options: SessionOptions) -> "DesktopSession":
-        """Start the display and the first programs. Raises `TaskInvalid`, `ConnectionError`, `ProgramNotStarted`."""
+        """Start the display and the first programs.
+
+        Raise `TaskInvalid` or `ConnectionError` if there is no display or no accessibility bus, `ProgramNotStarted` if a program fails.
+        """
         home = await asyncio.to_thread(_prepare_home, options)
         display = await Display.start(options.display, home, options.size)
         try:
@@ -87,7 +90,7 @@ class DesktopSession:
         return self._display.environment.get("DISPLAY", "")
 
     async def look(self) -> View:
-        """Read the screen, and wait while the front window is empty, as one is that closes. Raises `NoAnswer` if no answer comes."""
+        """Read the screen. Wait while the window in front is empty, like a window that is closing. Raise `NoAnswer` if no answer comes."""
         view, until = await self.windows.look(), time.monotonic() + _EMPTY_FOR
         while (front := view.front) is not None and front.node.ref not in self._empty and view.is_empty:
             if time.monotonic() > until:
@@ -106,7 +109,7 @@ class DesktopSession:
         return self.view.nodes.get(zone.id)
 
     async def start(self, command: Sequence[str]) -> None:
-        """Start a program and wait until it shows another window, or has ended. Raises `ProgramNotStarted`."""
+        """Start a program and wait until it shows another window. Raise `ProgramNotStarted` if it cannot be started or ends without one."""
         before = await self._titles()
         pid = await self._display.run(command)
         until = time.monotonic() + _SHOWS_WITHIN
@@ -143,7 +146,7 @@ class DesktopSession:
             await asyncio.sleep(_GLANCE)
 
     async def _await_answers(self) -> None:
-        """Ask each program for something small: it answers when it has nothing else to do."""
+        """Ask each program for something small, which it answers when it has nothing else to do."""
         try:
             await self.bus.ping()
         except NoAnswer:
@@ -151,7 +154,7 @@ class DesktopSession:
 
 
 def _prepare_home(options: SessionOptions) -> Path:
-    """The home folder of the programs: the given one, the user's on the user's display, or one that ends with the session."""
+    """Return the home folder of the programs: the given one, the user's on the user's display, or one that ends with the session."""
     if options.home:
         return private_folder(Path(options.home).absolute())
     if options.display != OWN:

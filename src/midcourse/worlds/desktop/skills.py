@@ -16,11 +16,14 @@ from midcourse.worlds.desktop.session import DesktopSession, SessionOptions
 _CLICKS = ("click", "press", "activate", "jump", "toggle")
 """AT-SPI actions that do what a click does, the best first, in small letters."""
 _BY_ACTION = ("menu", "tab", "checkbox", "radio", "combobox", "slider", "spinbutton")
-"""Roles that an accessibility action clicks. The mouse clicks the others: a program that opens a dialog within an accessibility action describes
-nothing until that is closed (mousepad's menu item 'Save As…', the button 'Attach' of claws-mail), and a click also selects or sets the focus."""
+"""Roles that are clicked by an accessibility action. All others are clicked with the mouse.
+
+A program that opens a dialog within an accessibility action describes nothing until that dialog is closed (mousepad's menu item
+'Save As…', the button 'Attach' of claws-mail). A click with the mouse also selects, or sets the focus.
+"""
 _GLANCE = 0.05
 _UNDER_WAY = 15.0
-"""Seconds in which a mail in the queue may still be sent by the program."""
+"""Seconds within which the program may still send a mail that is in the queue."""
 
 
 class Skills(BaseWorld):
@@ -91,7 +94,7 @@ class Skills(BaseWorld):
         return clicked
 
     async def _activate(self, node: Node | None) -> Outcome | None:
-        """Do what a click does through accessibility. None: it has no such action."""
+        """Do what a click does by an accessibility action. Return None if there is no such action."""
         if node is None or not node.can("Action"):
             return None
         named = {name.lower(): number for name, number in (await self._running.bus.actions(node)).items()}
@@ -111,7 +114,7 @@ class Skills(BaseWorld):
         return await self._running.input.click(*place, button=button, times=times)
 
     async def _center(self, zone: Zone) -> tuple[int, int] | None:
-        """The middle of it once it has stopped moving: a new window is placed a moment after it opens."""
+        """Return the middle of a zone once it has stopped moving, since a new window is placed a moment after it opens."""
         node, last = self._running.node(zone), zone.bounds
         for _ in range(10):
             await asyncio.sleep(_GLANCE)
@@ -143,7 +146,7 @@ class Skills(BaseWorld):
         return await self._type_at(zone, text, multi_line=node.is_("multi_line"))
 
     async def _type_at(self, zone: Zone, text: str, *, multi_line: bool = False) -> Outcome | None:
-        """Click there, select all that a field there contains, and type."""
+        """Click at a position, select all that a field there contains, and type."""
         if "\n" in text and not multi_line:
             return failed("bad_arguments", f"{zone.role} '{zone.label}' has only one line")
         clicked = await self._click_at(zone)
@@ -227,7 +230,7 @@ class Skills(BaseWorld):
         return None
 
     async def _await_files(self, before: Snapshot) -> list[str]:
-        """What still differs once the desktop has settled."""
+        """Wait until the files are as before, and return the differences that are left when the desktop should have settled."""
         until = time.monotonic() + self._options.settle_seconds
         while True:
             left = describe_differences(before, await asyncio.to_thread(self._files.snapshot))

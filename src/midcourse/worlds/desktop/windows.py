@@ -11,7 +11,7 @@ from midcourse.worlds.base import Scene
 from midcourse.worlds.desktop.accessibility import Accessibility, NoAnswer, Node, Program
 
 DESKTOP = "desktop"
-"""Id and role of the zone that stands for the whole screen."""
+"""The id and role of the zone that represents the whole screen."""
 
 _ROLES = {
     "alert": "alert",
@@ -55,18 +55,18 @@ _ROLES = {
     "tree item": "treeitem",
     "window": "window",
 }
-"""Roles of zones by those of AT-SPI. What has none is a container, or only decoration."""
+"""The roles of zones, by the roles of AT-SPI. Objects with other roles are containers or only decoration."""
 _ONLY_NAMED = ("text", "status", "cell", "icon", "menuitem", "menu", "tab", "alert", "progressbar", "listitem")
-"""Roles that are left out without a label: there is nothing to say of them."""
+"""Roles that are left out if they have no label, because there is nothing to say about them."""
 _OUT_OF_SIGHT = ("textbox", "checkbox", "radio", "button", "spinbutton")
-"""Roles that are zones although they are scrolled away: accessibility reaches them there."""
+"""Roles that are zones even while they are scrolled out of sight, since accessibility reaches them there."""
 _SCROLLED = (49, 68)
-"""AT-SPI's numbers of the roles scroll pane and viewport."""
+"""The numbers of AT-SPI's roles scroll pane and viewport."""
 _TOP = ("window", "dialog", "alert")
 _CANVAS = 80
-"""Width and height from which a panel without children counts as something that the program draws itself."""
+"""The width and height from which a panel without children counts as something that the program draws itself."""
 _LONGEST = 2000
-"""Characters of a text that an observation shows."""
+"""The maximum number of characters of a text that an observation shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class Window:
         return self.node.name or self.program.name
 
     def walk(self, *, hidden: bool = False) -> Iterator[Node]:
-        """Its nodes, parents first. Hidden ones are on other tabs, or in closed menus."""
+        """Yield the nodes of the window, parents first. Hidden nodes are on other tabs, or in closed menus."""
         queue = [(self.node, False)]
         while queue:
             node, scrolled = queue.pop(0)
@@ -114,7 +114,7 @@ class View:
 
 
 class Windows:
-    """Turns what programs describe into views. Numbers that it gives to programs stay theirs."""
+    """Turns what programs describe into views. Each program keeps the number that it gets."""
 
     def __init__(self, accessibility: Accessibility) -> None:
         self._bus = accessibility
@@ -122,7 +122,7 @@ class Windows:
         self._last_front: tuple[str, str] | None = None
 
     async def look(self) -> View:
-        """Read all programs and build a view of the screen. Raises `NoAnswer` if the accessibility bus does not answer."""
+        """Read all programs and build a view of the screen. Raise `NoAnswer` if the accessibility bus does not answer."""
         programs = await self._bus.programs()
         tops = [window for program in programs for window in self._list_windows(program)]
         front = self._find_front(tops)
@@ -143,7 +143,10 @@ class Windows:
         return _ROLES.get(self._bus.roles.get(node.role, ""), "")
 
     def _list_windows(self, program: Program) -> list[Window]:
-        """Windows that are on the screen. One of the role 'window' is not managed: a menu or a tooltip."""
+        """Return the windows of a program that are on the screen.
+
+        A window with AT-SPI's role 'window' is not managed by the window manager: it is a menu or a tooltip.
+        """
         found: list[Window] = []
         for path in program.windows:
             node = program.nodes.get(path)
@@ -154,7 +157,7 @@ class Windows:
         return found
 
     def _find_front(self, tops: list[Window]) -> Window | None:
-        """The active window. While a menu has the keyboard, none is active: then the last one still is in front."""
+        """Return the active window. While a menu has the keyboard, no window is active, and the last one is still in front."""
         managed = [window for window in tops if window.role != "popup"]
         active = [window for window in managed if window.node.is_("active")]
         if active:
@@ -257,7 +260,7 @@ class Windows:
         return self._bus.roles.get(node.role) == "password text"
 
     def _find_group_name(self, window: Window, node: Node, label: str) -> str:
-        """The name of the nearest group around it."""
+        """Return the name of the nearest group around a node."""
         above = window.program.nodes.get(node.parent)
         while above is not None and above is not window.node:
             if above.name.strip() and above.name != label:
@@ -268,7 +271,7 @@ class Windows:
     # --- labels
 
     async def label_of(self, window: Window, node: Node) -> str:
-        """Its own name, else that of its label, else what is beside it, else its description or that of what is around it."""
+        """Return the label of a node: its name, or that of its label, or the text beside it, or its description or that of its parent."""
         role = self.role_of(node)
         if node.name.strip() and role != "combobox":
             return _clean_label(node.name)
@@ -304,7 +307,7 @@ class Windows:
         return ""
 
     def _find_label_beside(self, window: Window, row: list[Node], inner: Node) -> str:
-        """The label next to it among its siblings: before it if the first of them begins with a label, else after it."""
+        """Return the label next to a node among its siblings. It is before the node if a label comes first among them, otherwise after it."""
         kinds = ["label" if self._is_label(node) else "field" if self._has_field(window, node) else "" for node in row]
         if "label" not in kinds or kinds[row.index(inner)] != "field":
             return ""
@@ -316,7 +319,7 @@ class Windows:
         return bool(node.name.strip()) and self._bus.roles.get(node.role) in ("label", "combo box", "check box")
 
     def _has_field(self, window: Window, node: Node) -> bool:
-        """Whether it is a field, or contains one directly."""
+        """Whether a node is a field, or contains one directly."""
         return self._is_field(node) or any(self._is_field(each) for each in window.program.children(node.ref[1]))
 
     def _is_field(self, node: Node) -> bool:
@@ -324,7 +327,7 @@ class Windows:
 
 
 def _sort_menu_items(zones: list[Zone]) -> list[Zone]:
-    """Sort the items of each menu from top to bottom: some programs list them in the order in which they were made."""
+    """Sort the items of each menu from top to bottom, since some programs list them in the order in which they were made."""
     ordered: list[Zone] = []
     for is_item, run in groupby(zones, lambda zone: zone.role.startswith("menuitem") or bool(zone.get("within"))):
         several = list(run)

@@ -31,11 +31,11 @@ _Key: TypeAlias = tuple[str, str, Pairs]
 WOULD_SEND = "would_send"
 WOULD_CHANGE = "would_change"
 HELD = (WOULD_SEND, WOULD_CHANGE)
-"""Reasons of an act that was not carried out yet."""
+"""The reasons in outcomes of acts that were not carried out yet."""
 _DEEDS = ("click", "press", "press_keys", "type_text")
-"""Skills whose acts a policy judges. The others fill in fields, move windows, look, or take back."""
+"""Skills with acts that the policy judges. The others fill in fields, move windows, look, or take something back."""
 _BY_FOCUS = ("press_keys", "type_text")
-"""Skills without a target: they reach the window that is in front."""
+"""Skills without a target, which act on the window in front."""
 _PRESSING = ("Return", "KP_Enter", "space")
 """Keys that press the control that has the focus."""
 _SENT_WITHIN = 30.0
@@ -49,14 +49,14 @@ class _Judged:
 
 
 class Desktop(Skills):
-    """Programs on a display of their own, or on the user's. All options can be written in a task file.
+    """Programs on a display of their own, or on the user's display. All options can be written in a task file.
 
-    `start` are command lines of programs that run from the beginning; `programs` are those that a plan may start, by default those of
-    `start`. `display` is "own" for a display that only this world sees, or the user's, such as ":0". `home` is the home folder of the programs
-    on an own display; without it, one that is deleted when the desktop is closed.
+    `start` are command lines of programs that run from the beginning. `programs` are the programs that a plan may start, by default
+    those of `start`. `display` is "own" for a display that only this world sees, or names the user's display, such as ":0". `home` is the
+    home folder of the programs on an own display; without it, they get one that is deleted when the desktop is closed.
 
-    `effects` is the policy: what acts in which programs do; a file, or a mapping of the same form. `screenshots` says when pictures are
-    taken.
+    `effects` is the policy, as a file or a mapping of the same form: which effects acts have in which programs. `screenshots` says when
+    screenshots are taken.
 
     A desktop has settled after `quiet_seconds` without a change, at the latest after `settle_seconds`.
     """
@@ -97,18 +97,18 @@ class Desktop(Skills):
         self._homes: dict[str, str] = {}
         """The program that each secret belongs to."""
         self._announced: _Key | None = None
-        """The call that was reported as reversible: the same again is carried out."""
+        """The call that was reported as reversible. When the same call comes again, it is carried out."""
         self._bound: tuple[_Key, CommitSet] | None = None
-        """The commit set that was read last, and its call: allowed, this call may send this and nothing else."""
+        """The last commit set that was read, with its call. When this call is allowed, it may send this and nothing else."""
         self._pictured: tuple[object, ...] = ()
-        """Which window was in front in the last picture, and where."""
+        """The window that was in front in the last picture, and its bounds."""
         self._seen: dict[str, Ref] = {}
-        """The windows that a run saw in front, by their titles; the last one also by no title."""
+        """The windows that a run saw in front, by their titles. The last one is also stored under an empty title."""
 
     # --- the port
 
     def catalogue(self) -> Catalogue:
-        """The skills. Only the policy and the window show whether one needs approval, so each commit set comes from the world."""
+        """Return the skills. Only the policy and the window show whether one needs approval, so each commit set comes from the world."""
         declared = super().catalogue()
         return replace(declared, skills=tuple(replace(skill, commits="world") for skill in declared.skills))
 
@@ -125,7 +125,7 @@ class Desktop(Skills):
     async def conceal(self, secrets: Pairs) -> None:
         for written, value in secrets:
             name, _, where = written.partition("@")
-            if str(value):  # an empty one would be found in every text
+            if str(value):  # an empty secret would be found in every text
                 self._secrets[name] = str(value)
             if where:
                 self._homes[name] = where
@@ -162,7 +162,7 @@ class Desktop(Skills):
         return self._pictures.read(digest)
 
     async def picture(self, seen: Observation) -> bytes:
-        """A PNG of the screen for a person, with the zones of this observation drawn over it."""
+        """Return a PNG of the screen for a person, with the zones of this observation drawn over it."""
         return await self._running.screen.draw(seen.zones, self._list_covered_boxes(seen.zones))
 
     async def commit_set(self, call: Call) -> CommitSet | None:
@@ -219,8 +219,10 @@ class Desktop(Skills):
         self._reversible = (judged.deed.program, judged.deed.window, judged.rule.undo, before)
 
     def _refuse(self, call: Call) -> Outcome | None:
-        """A failure for a place in a picture that is not current, for keys that are meant for another window, and for a secret that does not
-        belong to the program in front.
+        """Return a failure if a call must not be carried out with the window that is in front now.
+
+        This is so for a place in a picture that is not current, for keys that are meant for another window, and for a secret that does
+        not belong to the program in front.
         """
         front = self._running.view.front
         meant = self._seen.get(call.target.surface) or self._seen.get("")
@@ -238,7 +240,7 @@ class Desktop(Skills):
         return None
 
     async def _send(self, call: Call, judged: _Judged) -> Outcome:
-        """Carry it out only if it is allowed, and the window still has the values that were read for it."""
+        """Carry out an irreversible act only if it is allowed and the window still has the values that were read for it."""
         bound, self._bound = self._bound, None
         commit = await self._read_commit(call)
         if not call.allowed or commit is None or bound != (_key(call), commit):
@@ -253,11 +255,11 @@ class Desktop(Skills):
         return await self._await_sent(folder, earlier, dict(commit.values))
 
     async def _await_sent(self, folder: Path, earlier: frozenset[Path], values: Mapping[str, object]) -> Outcome:
-        """Wait until the mail is in the folder of sent ones, or a dialog says why not. One with a progress bar does not."""
+        """Wait until the mail is in the folder of sent mails, or until a dialog other than one with a progress bar says why it is not."""
         subject = str(values.get("Subject", ""))
         until = asyncio.get_running_loop().time() + _SENT_WITHIN
         while asyncio.get_running_loop().time() < until:
-            with suppress(MailUnreadable):  # it is being written
+            with suppress(MailUnreadable):  # the mail is being written
                 if has_mail(folder, subject=subject, since=earlier):
                     return Outcome(detail=f"'{subject}' is in {folder.name}", evidence="response")
             view = await self._running.look()
@@ -292,7 +294,7 @@ class Desktop(Skills):
     # --- judging
 
     async def _judge(self, call: Call) -> _Judged | None:
-        """Judge a call by the policy. None: the policy does not judge such acts, or the zone is gone."""
+        """Judge a call by the policy. Return None if the policy does not judge such acts, or if the zone is gone."""
         if call.skill not in _DEEDS:
             return None
         try:
@@ -308,7 +310,7 @@ class Desktop(Skills):
         return _Judged(deed=deed, rule=UNKNOWN if _presses_unseen(deed.keys) else self._effects.rule_for(deed))
 
     def _list_covered_boxes(self, zones: Sequence[Zone]) -> list[Box]:
-        """The bounds of zones that show a secret or take a password."""
+        """Return the bounds of zones that show a secret or take a password."""
         secrets = self._secrets.values()
         return [
             zone.bounds
@@ -319,7 +321,7 @@ class Desktop(Skills):
 
 
 def _build_deed(view: View, call: Call, zone: Zone | None) -> Deed:
-    """The act as a policy sees it. Keys that press a button count as a click on it."""
+    """Describe a call as a policy sees it. Keys that press a button count as a click on it."""
     front = view.front
     deed = Deed(program=front.program.name if front else "", window=front.title if front else "")
     if call.skill == "click":
@@ -340,7 +342,7 @@ def _front_window_key(view: View) -> tuple[object, ...]:
 
 
 def _zone_at(view: View, call: Call) -> Zone:
-    """The zone that the program itself reports at this place of a picture, since a reader may be wrong or deceived."""
+    """Return the zone that the program itself reports at this place of a picture, since a reader may be wrong or deceived."""
     x, y, width, height = call.bounds or (0, 0, 0, 0)
     middle = (x + width / 2, y + height / 2)
     here = [zone for zone in view.scene.zones if zone.bounds and zone.id in view.nodes and _covers(zone.bounds, middle)]
@@ -356,7 +358,7 @@ def _covers(bounds: Box, point: tuple[float, float]) -> bool:
 
 
 def _find_pressed(view: View, focused: Zone | None, keys: str) -> Zone | None:
-    """The control that these keys press, or the text that they are typed into."""
+    """Return the control that these keys press, or the text field into which they are typed."""
     if x_keys(keys) not in _PRESSING:
         return None
     if focused is not None and focused.role in ("button", "menuitem", "checkbox", "radio", "link"):
@@ -375,7 +377,7 @@ def _find_pressed(view: View, focused: Zone | None, keys: str) -> Zone | None:
 
 
 def _presses_unseen(keys: str) -> bool:
-    """Whether one of several keys would press the control that has the focus then, which cannot be predicted."""
+    """Whether one of several keys would press the control that has the focus at that moment, which cannot be predicted."""
     groups = keys.split()
     return len(groups) > 1 and any(x_keys(group) in _PRESSING for group in groups)
 
