@@ -1,4 +1,4 @@
-"""The MCP world: the tools of one MCP server. `server` and `connection` reach it, `tool` and `policy` say what its tools do.
+"""The MCP world: the tools of one MCP server. `server` and `connection` reach the server, `tool` and `policy` say what its tools do.
 
 The package `mcp` takes more than a second to import, so it is imported when a world is opened.
 """

@@ -18,16 +18,16 @@ class Address:
 @dataclass(frozen=True, kw_only=True)
 class ToolResult:
     text: str
-    """All texts of the result; other content by its kind alone."""
+    """All texts of the result. Other content is represented only by its kind."""
     fields: Mapping[str, object] = field(default_factory=dict[str, object])
     """The structured result, if it is an object."""
     is_error: bool = False
     asks: bool = False
-    """Whether the server wants input first, instead of giving a result."""
+    """Whether the server gave no result, because it wants input first."""
 
 
 class ConnectionLost(Exception):
-    """The server ended or closed the pipe; whether a call was carried out is unknown."""
+    """The server ended or closed the pipe, so it is not known whether a call was carried out."""
 
 
 class CallRefused(Exception):

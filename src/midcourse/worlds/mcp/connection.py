@@ -1,4 +1,4 @@
-"""A connection to an MCP server, over stdio or HTTP, that a separate task holds open."""
+"""A connection to an MCP server over stdio or HTTP, which a separate task holds open."""
 
 import asyncio
 from collections.abc import Mapping
@@ -20,14 +20,14 @@ from midcourse.worlds.mcp.server import Server
 
 CONNECTS_WITHIN = 60.0
 MOST_PAGES = 100
-"""Pages of a list of tools: a server could send them for ever."""
+"""The maximum number of pages of a list of tools, since a server could send pages forever."""
 MOST_FORMS = 8
-"""Rounds of forms in one call."""
+"""The maximum number of rounds of forms in one call."""
 CLIENT = Implementation(name="midcourse", version="0.1")
 
 
 class Connection:
-    """Calls tools. A call that is given up ends a stdio server, so that it cannot be carried out later."""
+    """Calls the tools of a server. When a call is cancelled, a stdio server is killed, so that it cannot carry out the call later."""
 
     def __init__(self, client: Client, server: Server | None, forms: Forms) -> None:
         self._client = client
@@ -38,7 +38,10 @@ class Connection:
 
     @classmethod
     async def open(cls, address: Address, session: str, forms: Forms) -> "Connection":
-        """Connect to a server, started here if the address is a command. Raises `TaskInvalid` for a command that cannot be started, and `WorldAway` if no server answers."""
+        """Connect to a server. If the address is a command, start it first.
+
+        Raise `TaskInvalid` if the command cannot be started, and `WorldAway` if no server answers.
+        """
         server = None
         if address.command:
             server = await Server.start(address.command, address.environment, address.folder, session)
@@ -68,7 +71,7 @@ class Connection:
                     transport: Any = server.streams()
                 else:
                     http = await stack.enter_async_context(httpx2.AsyncClient(headers=dict(address.headers)))
-                    http.timeout = httpx2.Timeout(30.0, read=None)  # a call ends by the time-out of its step
+                    http.timeout = httpx2.Timeout(30.0, read=None)  # the time-out of its step ends a call
                     transport = streamable_http_client(address.url, http_client=http)
                 client = await stack.enter_async_context(
                     Client(transport, client_info=CLIENT, cache=None, elicitation_callback=forms.callback)
@@ -93,7 +96,7 @@ class Connection:
         return self._client.protocol_version
 
     async def list_tools(self) -> tuple[Definition, ...]:
-        """Read all pages of the list of tools. Raises `ConnectionLost` or `CallRefused`."""
+        """Read all pages of the list of tools. Raise `ConnectionLost` if the server is gone, `CallRefused` if it answers with an error."""
         listed: list[Definition] = []
         cursor: str | None = None
         for _ in range(MOST_PAGES):
@@ -108,7 +111,7 @@ class Connection:
         return tuple(listed)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Call a tool once: nothing in here sends it again. Raises `ConnectionLost` or `CallRefused`."""
+        """Call a tool once; it is not sent again. Raise `ConnectionLost` if the server is gone, `CallRefused` if it answers with an error."""
         self._forms.skill = tool
         try:
             result = await self._call(tool, dict(arguments))
@@ -127,7 +130,7 @@ class Connection:
         return ToolResult(text="\n".join(texts), fields=fields, is_error=bool(result.is_error))
 
     async def _call(self, tool: str, arguments: dict[str, Any]) -> object:
-        """A server of the latest generation that wants input asks for the call with it: only then it is sent again."""
+        """Send a call, and send it again only when the server asks for input: one of the latest generation wants the call again with it."""
         responses, state = None, None
         for _ in range(MOST_FORMS):
             result = await self._client.session.call_tool(
@@ -141,7 +144,7 @@ class Connection:
         return None
 
     def _explain_error(self, problem: MCPError) -> Exception:
-        """Over HTTP an error may come from the transport, with the call still under way."""
+        """Return the exception for an error. Over HTTP it counts as a lost connection: it may come from the transport while the call still runs."""
         lost = self.lost or self._server is None or problem.code == CONNECTION_CLOSED
         return (ConnectionLost if lost else CallRefused)(self.last_words or str(problem))
 

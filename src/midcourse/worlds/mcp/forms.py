@@ -1,4 +1,4 @@
-"""Forms of an MCP server (elicitation): each goes to a person, never to a model. What else a server may want from a client is refused."""
+"""Forms of an MCP server (elicitation). Each goes to a person, never to a model. Everything else that a server wants is refused."""
 
 from collections.abc import Mapping
 
@@ -20,21 +20,21 @@ from midcourse.worlds.mcp.tool import form_fields
 
 
 class Forms:
-    """The forms of one connection. Without `fill_in` the server is told that nothing here can fill in forms."""
+    """The forms of one connection. Without `fill_in`, the server learns that nobody can fill in forms here."""
 
     def __init__(self, asker: str, fill_in: FillIn | None) -> None:
         self._asker = asker
         self._fill_in = fill_in
         self.skill = ""
-        """The tool that is being called: a form of the handshake generation does not name it."""
+        """The tool that is being called, because a form of the handshake generation does not name it."""
 
     @property
     def callback(self) -> ElicitationFnT | None:
-        """For requests that servers of the handshake generation send in the middle of a call."""
+        """The callback for requests that servers of the handshake generation send in the middle of a call."""
         return self._answer if self._fill_in else None
 
     async def respond(self, requests: InputRequests) -> InputResponses | None:
-        """The responses of a person. None if one of the requests is not a form, or if there is no one to ask."""
+        """Return the responses of a person, or None if one of the requests is not a form, or if there is nobody to ask."""
         forms = {key: request for key, request in requests.items() if isinstance(request, ElicitRequest)}
         if self._fill_in is None or len(forms) < len(requests):
             return None

@@ -36,7 +36,7 @@ from midcourse.errors import TaskInvalid
 
 @validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class ProbeRule:
-    """A reading tool, and the text in its result that shows the effect. `{name}` is an argument of the call in question."""
+    """A tool that reads, and the text in its result that shows the effect. `{name}` is an argument of the call that is checked."""
 
     tool: str
     contains: str
@@ -45,7 +45,7 @@ class ProbeRule:
 
 @validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class UndoRule:
-    """The tool that reverts a call. A value `{name}` is the argument of that name, or else the field of the result."""
+    """The tool that reverts a call. A value `{name}` stands for the argument of that name, or else for the field of the result."""
 
     tool: str
     arguments: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
@@ -68,7 +68,7 @@ class ToolRule:
 
 @dataclass(frozen=True, kw_only=True)
 class Hints:
-    """The hints of a server about a tool; None where it gives none."""
+    """The hints of a server about a tool. None means that it gives no such hint."""
 
     read_only: bool | None = None
     destructive: bool | None = None
@@ -86,7 +86,7 @@ class ToolPolicy:
         return next(fitting, ToolRule())
 
     def effect_of(self, rule: ToolRule, hints: Hints) -> Effect:
-        """The effect that the user declared, or else that of the hints, if they count."""
+        """Return the effect that the user declared, or else that of the hints, if they count."""
         if rule.effect is not None:
             return rule.effect
         return _effect_of_hints(hints) if self.trusted else "irreversible"
@@ -98,14 +98,17 @@ def is_changed(rule: ToolRule, digest: str) -> bool:
 
 
 def _effect_of_hints(hints: Hints) -> Effect:
-    """`set_state` only for what may be repeated and destroys nothing: harmless twice does not mean harmless once."""
+    """Return the effect that the hints describe.
+
+    It is `set_state` only if the call may be repeated and destroys nothing: harmless twice does not mean harmless once.
+    """
     if hints.read_only:
         return "read"
     return "set_state" if hints.idempotent and hints.destructive is False else "irreversible"
 
 
 def read_policy(policy: str | Mapping[str, object] | None) -> ToolPolicy:
-    """The policy in a file, or in a mapping of the same form. Raises `TaskInvalid`."""
+    """Read the policy from a file or a mapping of the same form. Raise `TaskInvalid` if it is not valid."""
     if policy is None:
         return ToolPolicy()
     values: Mapping[str, object] = policy if not isinstance(policy, str) else _read_file(policy)
@@ -126,7 +129,7 @@ def _read_file(name: str) -> Mapping[str, object]:
 
 
 def fill_in(template: Any, arguments: Mapping[str, Scalar]) -> Any:
-    """The template with `{name}` replaced by arguments, in every text of it. Raises `KeyError` for an argument that is not there."""
+    """Replace `{name}` by an argument in every text of the template. Raise `KeyError` for an argument that is not there."""
     if isinstance(template, str):
         return template.format_map(arguments)
     named = as_mapping(template)
@@ -134,5 +137,5 @@ def fill_in(template: Any, arguments: Mapping[str, Scalar]) -> Any:
 
 
 def as_mapping(value: object) -> Mapping[str, object]:
-    """A JSON object, or an empty mapping for anything else."""
+    """Return a JSON object as a mapping, and an empty mapping for anything else."""
     return cast(Mapping[str, object], value) if isinstance(value, dict) else dict[str, object]()

@@ -1,4 +1,4 @@
-"""The process of a stdio server, with all processes that it started, and the streams to it."""
+"""The process of a stdio server, the processes that it started, and the streams to it."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.process import end_marked
 
 MARK = "MIDCOURSE_TOOL_SERVER"
-"""The environment variable by which the processes of a session are found, also by another process of Midcourse."""
+"""The environment variable by which the processes of a session are found, even by another process of Midcourse."""
 LONGEST_LINE = 64 * 2**20
 LEAVES_WITHIN = 2.0
 """Seconds that a server has to end after its input was closed."""
@@ -26,7 +26,7 @@ KEPT_LINES = 20
 
 
 class Server:
-    """A server that was started for one session. Whatever it started in turn ends with it."""
+    """A server that was started for one session. All processes that it started end with it."""
 
     def __init__(self, process: asyncio.subprocess.Process, session: str) -> None:
         self._process = process
@@ -37,7 +37,7 @@ class Server:
 
     @classmethod
     async def start(cls, command: Sequence[str], environment: Mapping[str, str], folder: str, session: str) -> "Server":
-        """Start the program. Raises `TaskInvalid` if there is no such program."""
+        """Start the program. Raise `TaskInvalid` if it cannot be started."""
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -64,7 +64,7 @@ class Server:
     ) -> AsyncGenerator[
         tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
     ]:
-        """The transport of an `mcp.Client`."""
+        """Open the streams that are the transport of an `mcp.Client`."""
         arriving, received = anyio.create_memory_object_stream[SessionMessage | Exception](16)
         sending, leaving = anyio.create_memory_object_stream[SessionMessage](16)
         tasks = [
@@ -88,7 +88,7 @@ class Server:
                 async for line in self._process.stdout:
                     await arriving.send(_parse_line(line))
             except (OSError, ValueError, anyio.BrokenResourceError):
-                pass  # closed, or a line that is too long: in both cases nothing more can be read
+                pass  # the stream is closed or has a line that is too long, so nothing more can be read
             finally:
                 self.ended.set()
 
@@ -98,7 +98,7 @@ class Server:
             async for message in leaving:
                 self._process.stdin.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
                 self._process.stdin.write(b"\n")
-                with contextlib.suppress(OSError):  # the end of the output tells
+                with contextlib.suppress(OSError):  # the end of the output shows that the server has ended
                     await self._process.stdin.drain()
 
     async def _listen_to_errors(self) -> None:
@@ -108,13 +108,13 @@ class Server:
                 self._errors.append(line.decode(errors="replace").rstrip())
 
     def kill(self) -> None:
-        """Kill its process group without waiting: what it was asked to do must not happen later."""
+        """Kill the process group of the server without waiting, so that what it was asked to do does not happen later."""
         self.ended.set()
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     async def end(self) -> None:
-        """Close its input, and kill what is still there shortly after. Returns when nothing is."""
+        """Close the server's input, wait shortly, and kill the processes that are left. Return when none is left."""
         assert self._process.stdin
         self._process.stdin.close()
         with contextlib.suppress(TimeoutError):

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from mcp.types import Tool as Definition
 
 HAPPENED = "_happened"
-"""The name of a tool's probe ends with it."""
+"""The ending of the name of a tool's probe."""
 LONGEST_DESCRIPTION = 300
-"""Characters of a description that a planner sees: it is text of the server."""
+"""The maximum number of characters of a description that a planner sees. It is text of the server."""
 _SCALARS: dict[str, ValueType] = {
     "string": "string",
     "integer": "integer",
@@ -38,7 +38,7 @@ class ToolDefinition:
     digest: str
     description: str
     says: str
-    """What the server says about its effect, as the effect that a trusting policy would make of it; empty if nothing."""
+    """The effect that the server claims, as a policy that trusts it would read it; empty if the server claims nothing."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Tool:
 
     @cached_property
     def digest(self) -> str:
-        """Identifies the definition: name, description, schemas and hints."""
+        """A digest that identifies the definition: name, description, schemas and hints."""
         written = self.definition.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"icons", "meta"})
         return f"sha256:{sha256(json_text(written).encode()).hexdigest()}"
 
@@ -125,17 +125,17 @@ class Tool:
         return DeclaredProbe(spec=spec, signature=self.signature)
 
     def why_unfit(self, arguments: Mapping[str, Any]) -> str:
-        """Why these arguments do not fit the schema, or an empty string. References to other documents are not followed."""
+        """Return why these arguments do not fit the schema, or an empty string. References to other documents are not followed."""
         validator = _validator_class()(self.definition.input_schema, registry=_empty_registry())
         try:
             error: Any = _jsonschema().exceptions.best_match(validator.iter_errors(dict(arguments)))
-        except Exception:  # the schema itself is wrong: the server decides
+        except Exception:  # the schema itself is wrong, so the server decides
             return ""
         return "" if error is None else f"{error.json_path}: {error.message}"[:LONGEST_DESCRIPTION]
 
 
 def form_fields(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    """The fields of a form by the schema that a server sends with it."""
+    """Return the fields of a form from the schema that a server sends with it."""
     required = schema.get("required", ())
     return tuple(
         _parameter(name, _flatten_choices(each), name in required)[0] for name, each in _properties(schema).items()
@@ -143,7 +143,7 @@ def form_fields(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
 
 
 def _flatten_choices(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The same with its choices as an `enum`, which may also be constants with titles."""
+    """Return the schema with its choices as an `enum`, also if the server wrote them as constants with titles."""
     constants = [as_mapping(choice).get("const") for choice in schema.get("oneOf") or ()]
     if not constants or None in constants:
         return schema
@@ -151,20 +151,20 @@ def _flatten_choices(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _reference(value: Scalar, own: set[str]) -> Argument:
-    """`{name}` as a reference to an argument of the tool, or to its result; anything else as it is."""
+    """Return `{name}` as a reference to an argument of the tool or to its result, and any other value as it is."""
     if not (isinstance(value, str) and value[:1] == "{" and value[-1:] == "}"):
         return value
     return Reference(source="argument" if value[1:-1] in own else "result", name=value[1:-1])
 
 
 def _jsonschema() -> Any:
-    """A package without types."""
+    """Import the package `jsonschema`, which has no types."""
     return import_module("jsonschema")
 
 
 @cache
 def _validator_class() -> Any:
-    """Without patterns: a server could choose one that takes for ever."""
+    """Return a validator that ignores patterns, since a server could choose one that takes forever."""
 
     def accept(*_: object) -> tuple[()]:
         return ()
@@ -174,7 +174,7 @@ def _validator_class() -> Any:
 
 @cache
 def _empty_registry() -> Any:
-    """The other documents that a schema may refer to."""
+    """Return the other documents that a schema may refer to, which are none."""
     return import_module("referencing").Registry()
 
 
@@ -183,7 +183,7 @@ def _properties(schema: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _parameter(name: str, schema: Mapping[str, Any], required: bool) -> tuple[Parameter, bool]:
-    """The parameter, and whether it may be null. What is not a scalar is JSON, with its schema in the description."""
+    """Return a parameter and whether it may be null. A value that is not a scalar is JSON, with its schema in the description."""
     kinds, nullable = _kinds(schema)
     kind = _SCALARS.get(str(kinds[0].get("type"))) if len(kinds) == 1 else None
     description = str(schema.get("description") or schema.get("title") or "")
@@ -197,7 +197,7 @@ def _parameter(name: str, schema: Mapping[str, Any], required: bool) -> tuple[Pa
 
 
 def _kinds(schema: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
-    """The alternatives of a schema without null, and whether null is one of them."""
+    """Return the alternatives of a schema except null, and whether null is one of them."""
     options: list[Mapping[str, Any]] = list(schema.get("anyOf") or schema.get("oneOf") or [schema])
     if isinstance(schema.get("type"), list):
         options = [{**schema, "type": each} for each in schema["type"]]
