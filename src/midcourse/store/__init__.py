@@ -1,1 +1,1 @@
-"""Stores, which keep runs beyond their process: `sqlite` in one file on this machine, `postgres` in a database."""
+"""Stores, which keep runs after their process has ended: `sqlite` in one file on this machine, `postgres` in a database."""

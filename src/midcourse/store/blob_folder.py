@@ -1,4 +1,4 @@
-"""Blobs in a folder: `runs/RUN/blobs/ab/cd/abcd…-1280x800.webp`. Several processes may share it."""
+"""Stores blobs in a folder, as `runs/RUN/blobs/ab/cd/abcd…-1280x800.webp`. Several processes may share it."""
 
 import asyncio
 import re
@@ -16,7 +16,7 @@ _NAME = re.compile(r"[0-9a-f]{64}-([0-9]+)x([0-9]+)\.(webp|png|bin)")
 
 
 class BlobFolder:
-    """Blobs of a tenant's runs below a home. Two levels of folders for the digest, so that no folder gets too full."""
+    """The blobs of a tenant's runs below a home. Two levels of folders are named after the digest, so that no folder gets too full."""
 
     def __init__(self, home: Path | str, *, tenant: str = DEFAULT_TENANT) -> None:
         self._home = Path(home).absolute()
@@ -33,12 +33,12 @@ class BlobFolder:
             await asyncio.to_thread(shutil.rmtree, self._folder(run_id))
 
     def path(self, run_id: str, digest: str) -> Path | None:
-        """The file of this blob, if there is one."""
+        """Return the file of this blob, if there is one."""
         if not is_digest(digest):
             return None
         folder = self._folder(run_id) / digest[:2] / digest[2:4]
         named = (path for path in folder.glob(f"{digest}-*") if _NAME.fullmatch(path.name))
-        plain = folder / digest  # by versions that stored every picture as PNG
+        plain = folder / digest  # written by versions that stored every picture as PNG
         return next(named, plain if plain.is_file() else None)
 
     def _folder(self, run_id: str) -> Path:

@@ -1,4 +1,4 @@
-"""A lock file: held by one process at a time, and let go of by the operating system when that process dies, however it dies."""
+"""A lock file, which one process at a time holds. The operating system releases it when that process dies, however it dies."""
 
 import os
 import sys
@@ -13,12 +13,12 @@ if sys.platform != "win32":
     import fcntl
 
 TRIES, PAUSE = 5, 0.01
-"""A process that only looks whether a file is locked holds it for a moment, so the first refusal is not the last word."""
+"""How often a lock is tried, and the seconds between. A process that only checks for a lock holds it for a moment, too."""
 
 
 @contextmanager
 def lock_file(path: Path, run_id: str) -> Generator[None]:
-    """Hold this file for a run; `RunBusy` if another process, or another holder in this one, has it. On Windows this does nothing."""
+    """Hold this file for a run. Raise `RunBusy` if another process, or another holder in this one, has it. On Windows, do nothing."""
     if sys.platform == "win32":
         yield
         return
@@ -26,12 +26,12 @@ def lock_file(path: Path, run_id: str) -> Generator[None]:
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)  # still locked, so no other process can have created a file there
+        path.unlink(missing_ok=True)  # it is still locked, so no other process can have created a file there
         os.close(lock)
 
 
 def is_locked(path: Path) -> bool | None:
-    """Whether a process holds this file; None on Windows, where it cannot be known. Creates and deletes nothing."""
+    """Return whether a process holds this file, or None on Windows, where that cannot be known. Nothing is created or deleted."""
     if sys.platform == "win32":
         return None
     try:
@@ -39,7 +39,7 @@ def is_locked(path: Path) -> bool | None:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # several may look at the same time
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # several processes may check at the same time
     except BlockingIOError:
         return True
     finally:
@@ -65,7 +65,7 @@ def _lock(path: Path, run_id: str) -> int:
 
 
 def _is_at(lock: int, path: Path) -> bool:
-    """Whether the locked file still exists at this path: a holder deletes it on release, after another may have opened it."""
+    """Whether the locked file still exists at this path. A holder deletes it on release, and another process may have opened it before."""
     try:
         return os.path.samestat(os.fstat(lock), path.stat())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A store and a plan cache in memory, for tests: as strict as the real ones, and lost with the process."""
+"""A store and a plan cache in memory, for tests. They are as strict as the real ones, and are lost with the process."""
 
 from collections import Counter
 from collections.abc import Generator
@@ -60,7 +60,7 @@ class _StoredRun:
 class MemoryStore:
     """A store that holds the frozen objects themselves, without copies or JSON.
 
-    So it cannot show that a value survives encoding; the conformance suite on a real store does.
+    Therefore it cannot show that a value survives encoding. The conformance suite on a real store does.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class MemoryStore:
 
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:
-        """Lock a run while driving it. Raises `RunBusy` if another task in this process drives it."""
+        """Lock a run while driving it. Raise `RunBusy` if another task in this process drives it."""
         if run_id in self._driven:
             raise RunBusy(f"run {run_id!r} is being driven already")
         self._driven.add(run_id)

@@ -1,4 +1,4 @@
-"""Blobs in memory, for tests: lost with the process."""
+"""Stores blobs in memory, for tests. They are lost with the process."""
 
 from midcourse.ports.blobs import Blob
 

@@ -1,7 +1,7 @@
-"""The stored form of observations: what a run has seen before is stored once.
+"""The stored form of observations, in which a part that a run has seen before is stored only once.
 
-An observation is mostly the one before it. Its JSON is cut at the boundaries of zones, and parts that are in an earlier
-observation of the run, its base, are stored as references. A base is a row of its own that is never changed.
+An observation is mostly equal to the one before it. Its JSON is cut at the boundaries of zones, and parts that an earlier
+observation of the run (its base) also has are stored as references. A base is stored in a separate row that never changes.
 """
 
 import json
@@ -13,11 +13,11 @@ from typing import Any
 from midcourse.errors import StoreUnusable
 
 BOUNDARY = "},{"
-"""Where texts are cut: between two objects of a list, and as well in a string that looks like that."""
+"""The text at which observations are cut: between two objects of a list, and also in a string that looks like that."""
 BASE_MARK = "#"
 """The first character of a base's id. Ids of observations begin with a letter."""
 LEAST = 1_000
-"""Characters below which an observation is stored whole."""
+"""An observation with fewer characters is stored whole."""
 WORTH = 4
 """An observation becomes the next base unless packing makes it at least this many times smaller."""
 
@@ -40,14 +40,14 @@ class ObservationBase:
 
 @dataclass(frozen=True)
 class Packed:
-    """The stored form of an observation, and the base that has to be stored before it, if it is a new one."""
+    """The stored form of an observation, and its base if that is new and has to be stored first."""
 
     body: str
     new_base: ObservationBase | None = None
 
 
 def pack(text: str, base: ObservationBase | None) -> Packed:
-    """The stored form of an observation's JSON. `base` is the latest one of the run."""
+    """Return the stored form of an observation's JSON. `base` is the latest base of the run."""
     if len(text) < LEAST:
         return Packed(text)
     if base is not None:
@@ -59,12 +59,12 @@ def pack(text: str, base: ObservationBase | None) -> Packed:
 
 
 def base_id_of(body: str) -> str:
-    """The id of the base that a stored form refers to; empty if it is whole."""
+    """Return the id of the base that a stored form refers to, or an empty string if it is whole."""
     return str(json.loads(body)[0]) if body.startswith("[") else ""
 
 
 def unpack(body: str, base: ObservationBase) -> str:
-    """The JSON of an observation from its stored form. Raises `StoreUnusable` if the two do not belong together."""
+    """Return the JSON of an observation from its stored form. Raise `StoreUnusable` if form and base do not belong together."""
     _, *parts = json.loads(body)
     try:
         return BOUNDARY.join(found for part in parts for found in _expand(part, base))
@@ -73,7 +73,10 @@ def unpack(body: str, base: ObservationBase) -> str:
 
 
 def _refer(text: str, base: ObservationBase) -> str:
-    """A list of the base's id and, in order, texts, or first place and number of parts of the base."""
+    """Return a text as a JSON list that refers to the base.
+
+    The list begins with the base's id. Each further item is a text, or the first place and the number of parts of the base.
+    """
     found: list[str | list[int]] = [base.id]
     following = len(base.parts)
     """The place after the last reference."""

@@ -1,4 +1,4 @@
-"""A cache of recent records, which saves reading what was just written."""
+"""A cache of recent records, so that what was just written need not be read."""
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator

@@ -1,4 +1,4 @@
-"""Blobs in S3 or a service that speaks its protocol. Region, endpoint and credentials are those of the `AWS_…` variables."""
+"""Stores blobs in S3 or a service with the same protocol. Region, endpoint and credentials come from the `AWS_…` variables."""
 
 import os
 from collections.abc import Generator
@@ -16,7 +16,7 @@ TIMEOUT, RETRIES = timedelta(seconds=30), 3
 
 
 class S3Blobs:
-    """Blobs of a tenant's runs: `runs/RUN/blobs/DIGEST` below the prefix, each with its media type and its size as metadata."""
+    """The blobs of a tenant's runs, as `runs/RUN/blobs/DIGEST` below the prefix, each with its media type and its size as metadata."""
 
     def __init__(self, bucket: str, prefix: str = "", *, tenant: str = DEFAULT_TENANT) -> None:
         self._bucket = S3Store(
@@ -69,7 +69,7 @@ class S3Blobs:
 
 @contextmanager
 def _translate_errors() -> Generator[None]:
-    """Translates errors of the client, so that callers need not know it."""
+    """Translate errors of the S3 client, so that callers need not know them."""
     try:
         yield
     except (BaseError, OSError) as error:

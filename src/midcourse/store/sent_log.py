@@ -1,4 +1,4 @@
-"""A log of irreversible acts beside the database. It reveals a database that has lost records.
+"""A log of irreversible acts next to the database. It reveals a database that has lost records.
 
 SQLite keeps its newest records in a `-wal` file. A copy of the database without it, or a restored backup, is a valid
 database without the latest acts. This log is written after the ledger and before the act, in a separate file: an entry
@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 ACCEPTED = 0
-"""A command id that means that a person has accepted that records of this run may be missing."""
+"""A command id which means that a person has accepted that records of this run may be missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Sent:
 
 
 class SentLog:
-    """Append-only, one line per act, shared by all processes that use the database."""
+    """The log, with one line per act. It is only appended to, by all processes that use the database."""
 
     def __init__(self, database: Path) -> None:
         self.path = database.with_name(f"{database.name}.sent")
@@ -29,7 +29,7 @@ class SentLog:
     def append(self, sent: Sent) -> None:
         """Append a line. One write of one short line is atomic among appending processes.
 
-        It is not flushed: if the power fails before the system writes it, the database, which was flushed before, has the act.
+        The line is not flushed. If the power fails before the system writes it, the database, which was flushed before, has the act.
         """
         line = f"{quote(sent.run, safe='')} {sent.command}\n".encode()
         file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -39,7 +39,7 @@ class SentLog:
             os.close(file)
 
     def last(self, run_id: str | None = None) -> Sent | None:
-        """The latest entry, or the latest of this run. A line that was cut off or damaged is skipped."""
+        """Return the latest entry, or the latest of this run. A line that was cut off or damaged is skipped."""
         for line in reversed(self._lines()):
             name, _, command = line.partition(" ")
             if command.isdigit() and run_id in (None, unquote(name)):

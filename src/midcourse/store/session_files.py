@@ -1,4 +1,4 @@
-"""The handles of worlds' sessions, in files beside the database.
+"""Keeps the handles of worlds' sessions in files next to the database.
 
 A handle contains the token of its session, which allows acting without approval, so it must not be in copies and backups of
 the database.
@@ -21,7 +21,7 @@ class SessionFiles:
         atomic_write(self._path(run_id), handle)
 
     def read(self, run_id: str) -> str:
-        """The handle, or an empty string if none was saved."""
+        """Return the handle of a run's session, or an empty string if none was saved."""
         try:
             return self._path(run_id).read_text(encoding="utf-8")
         except FileNotFoundError:

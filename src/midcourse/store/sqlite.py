@@ -1,8 +1,8 @@
-"""Runs in one SQLite file, for the local runtime. Several processes may share the file, each driving its own runs.
+"""Stores runs in one SQLite file, for the local runtime. Several processes may share the file, each driving its own runs.
 
-All writes survive kill -9. Those that something outside depends on also survive loss of power, if the disk honours flushes:
-`must_survive` lists them. What was committed before one of them is on the disk with it, since the write-ahead log is flushed as
-a whole. So a power cut takes a run back to a state from which nothing had left that the run does not know of.
+All writes survive kill -9. Writes that something outside depends on, as listed in `must_survive`, also survive loss of power if
+the disk honours flushes. Everything that was committed before such a write is then on the disk as well, since the write-ahead log
+is flushed as a whole. So a power failure may take a run back to an earlier state, but the run still knows of everything it sent.
 
 The file has to be on a local disk, because neither SQLite's write-ahead log nor file locks work over a network.
 """
@@ -54,7 +54,7 @@ T = TypeVar("T")
 COMMANDS = tuple[Command, ...]
 
 BASES = 4_000_000
-"""Characters of observations that are kept in memory, for the next ones to refer to."""
+"""The maximum number of characters of observations that are kept in memory, for the next ones to refer to."""
 
 ANSWERED = """SELECT asked.run, question, shape, consequence, body FROM asked JOIN audit ON audit.run = asked.run
     AND json_extract(body, '$.kind') = 'approval_decided' AND json_extract(body, '$.question') = question
@@ -72,7 +72,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path).absolute()
         self._db = open_file(self.path)
-        self._db.execute("PRAGMA synchronous = NORMAL")  # _transaction(durable=True) is the exception
+        self._db.execute("PRAGMA synchronous = NORMAL")  # except in _transaction(durable=True)
         self._sent = SentLog(self.path)
         self._sessions = SessionFiles(self.path)
         self._bases = Recent[str, ObservationBase](BASES)
@@ -81,7 +81,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
 
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:
-        """Lock a run while driving it. Raises `RunBusy` if another process, or another claim in this one, holds it.
+        """Lock a run while driving it. Raise `RunBusy` if another process, or another claim in this one, holds it.
 
         The operating system releases the lock when the process dies. On Windows this does nothing.
         """
@@ -91,7 +91,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
     # --- copies and restored backups
 
     def check_records(self, run_id: str) -> None:
-        """Raise `StoreRestored` if this file is a copy or has lost records, so that effects of the run may be missing.
+        """Raise `StoreRestored` if this file is a copy or has lost records, so that records of the run's effects may be missing.
 
         Two copies of a home would both carry out the same run. A run without a recorded place is bound to this file.
         """
@@ -116,7 +116,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
         self._sent.append(Sent(run=run_id, command=ACCEPTED))
 
     def _place(self) -> str:
-        """The inode, which stays the same through writes and renames, and differs in every copy."""
+        """Return the inode, which stays the same when the file is written or renamed, and differs in every copy."""
         return str(self.path.stat().st_ino)
 
     def _without_record(self, sent: Sent | None) -> Sent | None:
@@ -170,7 +170,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
         known: int | None = None,
         message: int = 0,
     ) -> None:
-        """As in the port. Idempotent for a stored turn; raises `RunBusy` for a different turn with the same number."""
+        """See the port. Keeping a stored turn again has no effect. Raise `RunBusy` for a different turn with the same number."""
         turn = (encode(event, Event), encode(commands, COMMANDS))
         with self._transaction(durable=must_survive(run, event, commands)):
             if claim:
@@ -330,7 +330,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
         return len(deleted)
 
     def shrink(self) -> bool:
-        """Make the file as small as its records. False: other processes drive runs, which would have to wait for it."""
+        """Make the file as small as its records. Return False, without doing so, if other processes drive runs that would have to wait."""
         drives = any(is_locked(path) for path in self.path.parent.glob(f"{self.path.name}.*.lock"))
         return not drives and shrink(self._db)
 

@@ -1,4 +1,4 @@
-"""The list of runs in an SQLite file, for programs that only list them: it needs neither codec nor domain."""
+"""The list of runs in an SQLite file, for programs that only list them. It needs neither codec nor domain."""
 
 import sqlite3
 from pathlib import Path
@@ -19,13 +19,13 @@ ALL = -1
 
 
 class SqliteCatalogue:
-    """The runs of a file and whether a process drives them. One thread uses it at a time."""
+    """The runs of a file, and whether a process drives them. Only one thread at a time may use it."""
 
     path: Path
     _db: sqlite3.Connection
 
     def __init__(self, path: Path | str) -> None:
-        """Open a file. One of an earlier version is migrated, which needs the whole store."""
+        """Open a file. A file of an earlier version is migrated, which needs the whole store."""
         self.path = Path(path).absolute()
         db = open_current(self.path, SCHEMA_VERSION)
         if db is None:
@@ -35,7 +35,7 @@ class SqliteCatalogue:
         self._db = db
 
     def close(self) -> None:
-        """Closing twice is allowed."""
+        """Close the file. It is safe to call this twice."""
         self._db.close()
 
     def __enter__(self) -> Self:
@@ -47,19 +47,19 @@ class SqliteCatalogue:
         self.close()
 
     def newest(self, limit: int | None = None) -> tuple[RunSummary, ...]:
-        """Runs, the newest first."""
+        """Return the runs, the newest first."""
         return tuple(_summary(*row) for row in self._db.execute(NEWEST, (ALL if limit is None else limit,)))
 
     def named(self, beginning: str, limit: int) -> tuple[RunSummary, ...]:
-        """Runs whose ids begin with this: first an exact match, then the newest."""
+        """Return the runs with ids that begin with this: first an exact match, then the newest."""
         return tuple(_summary(*row) for row in self._db.execute(NAMED, {"name": beginning, "limit": limit}))
 
     def count(self, phase: str = "") -> int:
-        """The number of runs; of those in this phase."""
+        """Return the number of all runs, or of the runs in this phase."""
         return self._db.execute("SELECT count(*) FROM runs WHERE ? IN ('', phase)", (phase,)).fetchone()[0]
 
     def is_claimed(self, run_id: str) -> bool | None:
-        """Whether a process drives the run; None on Windows, where it cannot be known."""
+        """Return whether a process drives the run, or None on Windows, where that cannot be known."""
         return is_locked(self._lock_path(run_id))
 
     def _lock_path(self, run_id: str) -> Path:

@@ -18,12 +18,12 @@ ADVICE = {
     "SQLITE_IOERR": "cannot be read or written: the disk reported an error",
     "SQLITE_PERM": "may not be opened by this user",
 }
-"""Explanations of errors by the start of their names."""
+"""Explanations of errors, by the start of their names."""
 
 DAMAGED = "is damaged; restore the whole folder from a backup, or set MIDCOURSE_HOME to a new one"
 DAMAGED_BY = ("SQLITE_CORRUPT", "SQLITE_SCHEMA", "SQLITE_FORMAT")
 DAMAGED_SAYS = ("malformed", "could not decode", "no such table", "no such column", "has no column named")
-"""Messages of damaged contents for which SQLite and Python have no error code."""
+"""Messages about damaged contents for which SQLite and Python have no error code."""
 
 
 class StoreLocked(StoreUnusable):
@@ -32,12 +32,12 @@ class StoreLocked(StoreUnusable):
 
 @contextmanager
 def translate_errors(path: Path) -> Generator[None]:
-    """Raise `StoreUnusable` or `FormatUnknown` for errors of this file. Bugs are not translated."""
+    """Raise `StoreUnusable` or `FormatUnknown` in place of errors of this file. Errors that are bugs are not translated."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         raise _translation(path, error) or error from error
-    except UnicodeDecodeError as error:  # Python's own, about a name or a message with damaged bytes in it
+    except UnicodeDecodeError as error:  # raised by Python for a name or a message that contains damaged bytes
         raise StoreUnusable(f"{path} {DAMAGED} ({error})") from error
 
 
@@ -55,7 +55,7 @@ def _translation(path: Path, error: sqlite3.DatabaseError) -> Exception | None:
 
 
 class GuardedCursor(sqlite3.Cursor):
-    """A cursor that translates errors, also when rows are fetched, since most of the file is read then."""
+    """A cursor that translates errors, also those while rows are fetched, when most of the file is read."""
 
     @property
     def _path(self) -> Path:
@@ -83,7 +83,7 @@ class GuardedCursor(sqlite3.Cursor):
 
 
 class GuardedConnection(sqlite3.Connection):
-    """All statements run through `execute` and `executemany`, whose cursors translate errors."""
+    """A connection that translates errors, since all statements run through `execute` and `executemany` and their guarded cursors."""
 
     path = Path()
 

@@ -1,4 +1,4 @@
-"""Driving on SQLite: claims, messages and rest. Each is one write transaction, which excludes all others."""
+"""Drives runs on SQLite: claims, messages and rest. Each is one write transaction, which excludes all others."""
 
 import sqlite3
 from collections.abc import Generator
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class SqliteDriving:
-    """The driving part of a store, and the SQL helpers that it shares with the rest."""
+    """The part of a store that drives runs, and the SQL helpers that it shares with the other parts."""
 
     _db: sqlite3.Connection
 
@@ -54,7 +54,9 @@ class SqliteDriving:
         with self._transaction(durable=True):
             decided, resting = self._fetch_known(run_id, "SELECT messages_decided, resting FROM runs WHERE id = ?")
             waiting = await self.messages(run_id, decided)
-            from midcourse.director.decide import find_objection_after  # not loaded to list or show runs
+            from midcourse.director.decide import (
+                find_objection_after,
+            )  # imported here, because listing or showing runs does not need it
 
             if refused := find_objection_after(self._load_state(run_id), (message.event for message in waiting), event):
                 return Posted(refused=refused)
@@ -90,9 +92,9 @@ class SqliteDriving:
 
     @contextmanager
     def _transaction(self, *, durable: bool = False) -> Generator[None]:
-        """A write transaction. A durable one is flushed to the disk, and with it all that were committed before.
+        """Open a write transaction. A durable one is flushed to the disk, together with all that were committed before.
 
-        Others survive the death of the process, and may be lost with the power if no durable one follows them.
+        Other transactions survive the death of the process, but loss of power may lose them if no durable one has followed.
         """
         if durable:
             self._db.execute("PRAGMA synchronous = FULL")
@@ -121,6 +123,6 @@ class SqliteDriving:
         return tuple(decode_stored(kind, body) for (body,) in self._db.execute(sql, values))
 
     def _write(self, run_id: str, sql: str, *values: object) -> None:
-        """Run a statement whose last parameter is the run's id. Raises if the run does not exist."""
+        """Execute a statement with the run's id as its last parameter. Raise `RunUnknown` if the run does not exist."""
         if not self._db.execute(sql, (*values, run_id)).rowcount:
             raise unknown(run_id)

@@ -1,4 +1,4 @@
-"""The SQLite file of a store: opened, and migrated if it is from an earlier version."""
+"""Opens the SQLite file of a store, and migrates it if it is from an earlier version."""
 
 import sqlite3
 from pathlib import Path
@@ -10,7 +10,7 @@ from midcourse.store.sqlite_opening import Schema, open_database
 from midcourse.store.sqlite_schema import CHANGES
 
 CHAIN = ""
-"""The chain of the audit log: a file has one tenant without a name."""
+"""The chain of the audit log. A file has only one tenant, which has no name."""
 
 ADD_TO_AUDIT = "INSERT INTO audit (n, run, seq, body, hash) VALUES (?, ?, ?, ?, ?)"
 

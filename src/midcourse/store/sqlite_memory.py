@@ -1,4 +1,4 @@
-"""Lessons of the agents of one home, in a separate SQLite file, since they outlive their runs."""
+"""Stores the lessons of the agents of one home in a separate SQLite file, since they outlive their runs."""
 
 import array
 import math
@@ -40,7 +40,7 @@ TABLES = (
 SCHEMA = Schema(changes={1: TABLES})
 
 READABLE = "CASE WHEN agent = :agent THEN body ELSE shared END AS readable"
-"""An agent's own lessons as they are; another's only as shared by a person, otherwise empty."""
+"""SQL for the text that an agent may read: its own lesson as it is, another's only as shared by a person, otherwise nothing."""
 
 SAVE_VERDICT = """INSERT INTO words (key, run, mended) VALUES (?, ?, ?)
     ON CONFLICT (key, run) DO UPDATE SET mended = excluded.mended"""
@@ -134,7 +134,7 @@ class SqliteMemory:
 
     @contextmanager
     def _open_for_reading(self) -> Generator[sqlite3.Connection]:
-        """A connection for reading. Before the first failure the file does not exist, and reading does not create it."""
+        """Open a connection for reading. Before the first failure the file does not exist, and reading does not create it."""
         if self.path.exists():
             with closing(open_database(self.path, SCHEMA)) as db:
                 yield db

@@ -11,7 +11,7 @@ from midcourse.files import private_file, private_folder
 from midcourse.store.sqlite_connection import GuardedConnection, StoreLocked, translate_errors
 
 BUSY_SECONDS = 10.0
-"""Seconds that a write waits for that of another process."""
+"""Seconds that a write waits for the write of another process."""
 
 
 def _nothing(_db: sqlite3.Connection, _found: int) -> None:
@@ -21,13 +21,13 @@ def _nothing(_db: sqlite3.Connection, _found: int) -> None:
 @dataclass(frozen=True, kw_only=True)
 class Schema:
     changes: Mapping[int, tuple[str, ...]]
-    """The changes of each version. A file gets those above its own, in order; one older than the first is refused."""
+    """The changes of each version. A file gets those above its own version, in order. A file older than the first version is refused."""
     settle: Callable[[sqlite3.Connection, int], None] = _nothing
-    """Further changes to a file of the given version, or 0 for a new one, in the same transaction."""
+    """Makes further changes in the same transaction. It gets the version that the file had, or 0 for a new one."""
 
     @property
     def version(self) -> int:
-        """The current version, stored as the file's `user_version`; 0 is a new file."""
+        """The current version, which is stored as the file's `user_version`. A new file has 0."""
         return max(self.changes)
 
 
@@ -44,7 +44,7 @@ def open_database(path: Path, schema: Schema) -> sqlite3.Connection:
 
 
 def open_current(path: Path, version: int) -> sqlite3.Connection | None:
-    """Open a file that has this schema; None if it has another one or does not exist."""
+    """Open a file that has this schema. Return None if it has another schema or does not exist."""
     if not path.is_file():
         return None
     db = _connect(path)
@@ -62,7 +62,7 @@ def _connect(path: Path) -> GuardedConnection:
     with translate_errors(path):
         db = sqlite3.connect(
             path, timeout=BUSY_SECONDS, isolation_level=None, factory=GuardedConnection, check_same_thread=False
-        )  # one thread at a time: a store that is kept open between calls may be closed or used next by another
+        )  # one thread uses it at a time, but a store that stays open may be used or closed by another thread later
     db.path = path
     return db
 
@@ -98,7 +98,10 @@ def _migrate(db: sqlite3.Connection, path: Path, schema: Schema) -> None:
 
 
 def _use_write_ahead_log(db: sqlite3.Connection) -> None:
-    """Switch to the write-ahead log. SQLite's busy timeout does not cover this, so processes that open a new file together wait here."""
+    """Switch to the write-ahead log.
+
+    SQLite's busy timeout does not cover this, so processes that open a new file at the same time wait here.
+    """
     give_up_at = time.monotonic() + BUSY_SECONDS
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The plan cache in a separate SQLite file, which may be deleted at any time."""
+"""Stores the plan cache in a separate SQLite file, which may be deleted at any time."""
 
 import sqlite3
 from collections.abc import Generator
@@ -12,7 +12,7 @@ from midcourse.ports.plan_cache import MOST_OF_A_TASK
 
 BUSY_SECONDS = 5.0
 SCHEMA_VERSION = 1
-"""Stored as the file's `user_version`. A file of another version is discarded."""
+"""The version of the schema, stored as the file's `user_version`. A file of another version is discarded."""
 
 SCHEMA = (
     "DROP TABLE IF EXISTS segments",
@@ -30,7 +30,7 @@ NEWEST = "ORDER BY worked_at DESC, id"
 
 
 class SqlitePlanCache:
-    """A plan cache in SQLite. Each call opens a connection: a run makes few calls, and there may be many processes."""
+    """A plan cache in SQLite. Each call opens a connection, since a run makes few calls and there may be many processes."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path).absolute()
@@ -69,7 +69,7 @@ class SqlitePlanCache:
 
     @contextmanager
     def _opened(self) -> Generator[sqlite3.Connection]:
-        """A connection. Every error becomes an `OSError`, since a broken file must not fail a run."""
+        """Open a connection. Every error becomes an `OSError`, since a broken file must not make a run fail."""
         private_folder(self.path.parent)
         try:
             private_file(self.path)

@@ -5,12 +5,12 @@ import sqlite3
 from midcourse.store.sqlite_connection import StoreLocked
 
 DELETED = ("journal", "plans", "observations", "consequences", "inbox", "questions")
-"""Tables of which nothing is left of a pruned run."""
+"""Tables from which all rows of a pruned run are deleted."""
 
 PRUNABLE = """SELECT id FROM runs WHERE pruned_at IS NULL AND phase = 'ended' AND result IS NOT NULL
     AND json_extract(state, '$.now') < ? ORDER BY entered LIMIT ?"""
 FORGET_ACTS = "DELETE FROM ledger WHERE run = ? AND coalesce(json_extract(body, '$.identity'), '') = ''"
-"""Acts that may be repeated. The others keep what they did from being done again."""
+"""Deletes acts that may be repeated. The others stay, to prevent them from being done again."""
 MARK = """UPDATE runs SET opening = '{}', pruned_at = ?
     WHERE id = ? AND pruned_at IS NULL AND phase = 'ended' AND result IS NOT NULL"""
 
@@ -20,7 +20,7 @@ def find_prunable(db: sqlite3.Connection, before: float, limit: int | None) -> t
 
 
 def delete_records(db: sqlite3.Connection, run_id: str, at: float) -> bool:
-    """Delete within a write transaction. False: the run has not ended, and nothing was deleted."""
+    """Delete the records of a run within a write transaction. Return False if it has not ended, so that nothing was deleted."""
     if not db.execute(MARK, (at, run_id)).rowcount:
         return False
     for table in DELETED:
@@ -30,7 +30,7 @@ def delete_records(db: sqlite3.Connection, run_id: str, at: float) -> bool:
 
 
 def shrink(db: sqlite3.Connection) -> bool:
-    """Return free pages to the file system. False: another process uses the file, so that they are only used again."""
+    """Give free pages back to the file system. Return False if another process uses the file; then they are only reused."""
     try:
         db.execute("VACUUM")
         return db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0

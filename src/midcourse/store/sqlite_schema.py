@@ -1,4 +1,4 @@
-"""The tables of a store's SQLite file, and what each version changed about them."""
+"""The tables of a store's SQLite file, and what each version changed in them."""
 
 FIRST = (
     """CREATE TABLE runs (
@@ -74,10 +74,10 @@ ASKED = (
 )
 
 PLACE = ("ALTER TABLE runs ADD COLUMN place TEXT NOT NULL DEFAULT ''",)
-"""The file that a run belongs to. A copy has another inode; runs of an earlier version are bound when next driven."""
+"""Adds the file that a run belongs to. A copy has another inode. Runs of an earlier version are bound when they are next driven."""
 
 SESSIONS: tuple[str, ...] = ()
-"""The column `session` is no longer used: handles are in separate files."""
+"""Changes no table. The column `session` is no longer used, because handles are in separate files."""
 
 INBOX = (
     """CREATE TABLE inbox (
@@ -93,7 +93,7 @@ INBOX = (
     )""",
     "ALTER TABLE runs ADD COLUMN messages_decided INTEGER NOT NULL DEFAULT 0",
 )
-"""Messages from other processes to a run, and the question that it asks."""
+"""Adds messages from other processes to a run, and the question that it asks."""
 
 DRIVING = (
     "ALTER TABLE runs ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0",
@@ -102,13 +102,13 @@ DRIVING = (
     "ALTER TABLE runs ADD COLUMN rested_epoch INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE runs ADD COLUMN rested_seq INTEGER NOT NULL DEFAULT -1",
 )
-"""The latest claim of a run, and its last rest."""
+"""Adds the latest claim of a run, and its last rest."""
 
 PACKED: tuple[str, ...] = ()
-"""Observations are compressed, and refer to earlier ones, which earlier versions cannot read."""
+"""Changes no table. Observations are compressed and refer to earlier ones, which earlier versions cannot read."""
 
 RETENTION = ("ALTER TABLE runs ADD COLUMN pruned_at REAL",)
-"""The time at which the records of a run were deleted."""
+"""Adds the time at which the records of a run were deleted."""
 
 OLDEST = 2
 CHANGES: dict[int, tuple[str, ...]] = {

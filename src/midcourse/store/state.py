@@ -15,12 +15,12 @@ T = TypeVar("T")
 
 
 def decode_stored(kind: type[T], text: str | bytes) -> T:
-    """Decode what a store holds. Raises `StoreUnusable` if it is damaged."""
+    """Decode what a store holds. Raise `StoreUnusable` if it is damaged."""
     return decode_stored_any(kind, text)
 
 
 def decode_stored_any(kind: Any, text: str | bytes) -> Any:
-    """As `decode_stored`, for unions such as `Event` that no type checker takes as a class."""
+    """Decode like `decode_stored`, but for unions such as `Event`, which type checkers do not accept as a class."""
     try:
         return decode_any(kind, text)
     except ValidationError as error:
