@@ -1,4 +1,4 @@
-"""Runs in PostgreSQL, for fleets: many workers, several tenants, one database."""
+"""Stores runs in PostgreSQL, for fleets with many workers and several tenants in one database."""
 
 from midcourse.store.postgres.batch import PostgresBatch as PostgresBatch
 from midcourse.store.postgres.store import PostgresStore as PostgresStore

@@ -15,13 +15,13 @@ from midcourse.errors import TaskInvalid
 CONNECT_SECONDS = 10
 """Seconds to wait for a server that does not answer, unless the URL sets another timeout."""
 DRIVER = re.compile(r"^postgres(?:ql)?\+\w+(?=://)")
-"""SQLAlchemy names the driver in the URL, which libpq does not understand."""
+"""Matches the driver that SQLAlchemy names in the URL, which libpq does not understand."""
 FORM = "postgresql://USER:PASSWORD@HOST/DATABASE, with special characters percent-encoded"
 UNKNOWN = re.compile(r'^invalid (?:URI query parameter|connection option):? "(\w+)"')
 
 
 def parse_address(url: str) -> dict[str, str]:
-    """The parameters of libpq. Raises `TaskInvalid`, without the URL, which may contain a password."""
+    """Return the parameters of libpq. Raise `TaskInvalid` if the URL cannot be read, without quoting it, since it may contain a password."""
     try:
         found = conninfo_to_dict(DRIVER.sub("postgresql", url))
     except psycopg.ProgrammingError as error:
@@ -37,12 +37,12 @@ def for_libpq(url: str) -> str:
 
 
 def engine_for(url: str) -> Engine:
-    """SQLAlchemy's engine, for migrations. Its own URLs know fewer parameters, so it gets them as arguments."""
+    """Return an engine of SQLAlchemy, for migrations. Its URLs know fewer parameters, so it gets them as arguments."""
     return create_engine("postgresql+psycopg://", connect_args=parse_address(url), poolclass=NullPool)
 
 
 def label_address(url: str) -> str:
-    """The URL as it may be shown: no password, no keys, only where the database is and whether the connection is secured."""
+    """Return the URL as it may be shown, without password and keys: only where the database is and whether the connection is secured."""
     known = parse_address(url)
     hosts, ports = known.get("host", "").split(","), known.get("port", "").split(",")
     shown = {name: known[name] for name in ("service", "sslmode") if name in known}

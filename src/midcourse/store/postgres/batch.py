@@ -1,4 +1,4 @@
-"""The records of one command, collected until they are written with its turn, and only by the claim that drives the run."""
+"""Collects the records of one command until they are written with its turn, and only by the claim that drives the run."""
 
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -37,12 +37,12 @@ from midcourse.store.state import final_reason_of
 T = TypeVar("T")
 
 BASE_EVERY = 50
-"""Turns after which a whole state is stored again."""
+"""The number of turns after which a whole state is stored again."""
 
 
 @dataclass
 class Drive:
-    """What the writers of one claim share."""
+    """The data that the writers of one claim share."""
 
     claim: Claim
     base: Base = field(default=NO_BASE)
@@ -53,10 +53,10 @@ class Drive:
 
 
 class PostgresBatch(Records):
-    """Collected writes, used by one task at a time. They are written only while the claim is the latest.
+    """Collects writes, and writes them only while the claim is the latest. One task at a time may use it.
 
-    An act's ledger entry is written immediately, before the act, together with the collected writes. What raised may be called
-    again: all writes are idempotent.
+    An act's ledger entry is written immediately, before the act, together with the collected writes. A method that has raised may be
+    called again, since all writes are idempotent.
     """
 
     def __init__(self, database: Database, drive: Drive) -> None:
@@ -108,19 +108,19 @@ class PostgresBatch(Records):
         self._forget_flushed()
 
     def _state(self, run: Run) -> tuple[bytes, Base]:
-        """The stored form of the state, and the whole state that it refers to."""
+        """Return the stored form of the state, and the whole state that it refers to."""
         text, base = encode(run).encode(), self._drive.base
         if not base.text or run.seq - base.seq >= BASE_EVERY:
             base = Base(run.seq, text)
         return compress(text, base), base
 
     def _listed(self, run: Run) -> str:
-        """The phase for lists if it has to be written: lists tell only waiting and ended runs apart."""
+        """Return the phase that lists show, if it has to be written. Lists only distinguish waiting, ended and other runs."""
         phase = run.phase.kind if run.phase.kind in ("asking", "paused", "ended") else "running"
         return phase if phase != self._drive.listed else ""
 
     async def _send(self, writes: list[tuple[Statement, Values]]) -> None:
-        """Write everything in one transaction. Its last statement is refused if the claim is not the latest."""
+        """Write everything in one transaction. Its last statement fails if the claim is not the latest."""
         try:
             written = await self._database.write(writes)
         except psycopg.errors.NotNullViolation as refused:
@@ -131,8 +131,10 @@ class PostgresBatch(Records):
             raise _TurnRefused(await self.check())
 
     async def check(self, known: int = 0) -> int:
-        """The turn that the run has reached. Raises `RunBusy` if the claim is not the latest, or if the database has lost what
-        this claim wrote or read: the run has to be claimed and loaded again.
+        """Return the turn that the run has reached.
+
+        Raise `RunBusy` if the claim is not the latest, or if the database has lost what this claim wrote or read. Then the run has to be
+        claimed and loaded again.
         """
         claim, written = self._claim, self._drive.written or 0
         for epoch, holder, seq, messages in await self._database.rows(queries.CLAIMED_BY, (claim.run,)):
@@ -143,7 +145,10 @@ class PostgresBatch(Records):
         raise RunBusy(f"run {claim.run!r} was claimed by another process")
 
     async def _check_turn(self, run: Run, turn: tuple[str, str], reached: int, known: int) -> None:
-        """Return if this turn is stored: an earlier attempt was written, and its answer lost. Else raise `MessageWaiting`."""
+        """Return if this turn is stored, because an earlier attempt was written and only its answer was lost.
+
+        Raise `MessageWaiting` if the run has not reached this turn, `RunBusy` if another turn is stored in its place.
+        """
         if reached < run.seq:
             await self.check(known)
             raise MessageWaiting
@@ -154,7 +159,7 @@ class PostgresBatch(Records):
         return [(statement, values) for (statement, _), values in self._waiting.items()]
 
     def _forget_flushed(self) -> None:
-        """Clear what was written, and cache it."""
+        """Move the records that were written from this batch to the cache."""
         for place, (value, weight) in self._values.items():
             self._database.remember(*place, value, weight)
         self._waiting.clear()
@@ -175,7 +180,7 @@ class PostgresBatch(Records):
         return await super().audit()
 
     async def audit_head(self) -> Head:
-        """The last row, including those that are not flushed yet."""
+        """Return the head of the audit log, including rows that were not flushed yet."""
         await self._flush_if(ADD_TO_AUDIT)
         return await super().audit_head()
 
@@ -230,7 +235,7 @@ class PostgresBatch(Records):
 
 
 class _TurnRefused(Exception):
-    """Nothing was written, although the claim is the latest. The run has reached this turn."""
+    """Nothing was written, although the claim is the latest. `reached` is the turn that the run has reached."""
 
     def __init__(self, reached: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Blobs of a tenant's runs in PostgreSQL, in the partition of the run's month."""
+"""Stores the blobs of a tenant's runs in PostgreSQL, in the partition of the run's month."""
 
 from typing import cast
 
@@ -15,13 +15,13 @@ DELETE = b"DELETE FROM midcourse.blobs WHERE run = %s"
 
 
 class PostgresBlobs:
-    """Over the connections of a store."""
+    """The blobs of a tenant's runs, over the connections of a store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def put(self, run_id: str, blob: Blob) -> str:
-        """Raises `RunUnknown` for a run that the store does not have."""
+        """Store a blob. Raise `RunUnknown` for a run that the store does not have."""
         digest, month = blob.digest, await self._database.month_of(run_id)
         values = (run_id, month, digest, blob.media_type, blob.width, blob.height, blob.data)
         await self._database.execute(PUT, values)

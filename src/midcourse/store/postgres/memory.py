@@ -1,4 +1,4 @@
-"""Lessons of a tenant's agents in PostgreSQL. Similar ones are found by pgvector if it is installed."""
+"""Stores the lessons of a tenant's agents in PostgreSQL. Similar lessons are found by pgvector if it is installed."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,7 +14,7 @@ from midcourse.ports.memory import LATEST_RUNS, MOST_COMPARED
 from midcourse.store.postgres.database import Database
 
 READABLE = "CASE WHEN agent = %(agent)s THEN body ELSE shared END AS readable"
-"""An agent's own lessons as they are; another's only as shared by a person, otherwise empty."""
+"""SQL for the text that an agent may read: its own lesson as it is, another's only as shared by a person, otherwise nothing."""
 
 OWN = b"SELECT body FROM midcourse.lessons WHERE agent = %s AND key = %s FOR UPDATE"
 

@@ -1,6 +1,6 @@
 """Creates monthly partitions ahead of time, and deletes old ones. `migrate` creates them; call it at least a few times a year.
 
-A month without a partition is harmless: its rows go to the default partition, and move when it is made.
+A month without a partition is harmless: its rows go to the default partition, and are moved when its partition is made.
 """
 
 from datetime import date
@@ -14,7 +14,7 @@ from midcourse.store.postgres.address import for_libpq
 from midcourse.store.postgres.tables import PARTITIONED, SCHEMA
 
 AHEAD = 3
-"""Months beyond the current one."""
+"""The number of months, after the current one, for which partitions are created."""
 
 
 def make_partitions(url: str, *, ahead: int = AHEAD) -> tuple[str, ...]:
@@ -32,9 +32,9 @@ def make_partitions(url: str, *, ahead: int = AHEAD) -> tuple[str, ...]:
 
 
 def runs_of_month(url: str, month: date) -> tuple[tuple[str, str], ...]:
-    """Tenant and id of the runs that were entered in this month and observed something.
+    """Return tenant and id of the runs that were created in this month and observed something.
 
-    The URL is that of the tables' owner. Raises `TaskInvalid` for a month that is not over.
+    The URL is that of the tables' owner. Raise `TaskInvalid` for a month that is not over.
     """
     part = f"observations_{month:%Y_%m}"
     with psycopg.connect(for_libpq(url)) as connection:
@@ -49,9 +49,9 @@ def runs_of_month(url: str, month: date) -> tuple[tuple[str, str], ...]:
 
 
 def drop_month(url: str, month: date) -> tuple[str, ...]:
-    """Delete journals, observations and screenshots of the runs of a month. Returns the names of the dropped partitions.
+    """Delete journals, observations and screenshots of the runs of a month. Return the names of the dropped partitions.
 
-    The URL is that of the tables' owner. Raises `TaskInvalid` for a month that is not over.
+    The URL is that of the tables' owner. Raise `TaskInvalid` for a month that is not over.
     """
     dropped: list[str] = []
     with psycopg.connect(for_libpq(url)) as connection:
@@ -85,8 +85,8 @@ def _exists(connection: psycopg.Connection, name: str) -> bool:
 
 MAKE: tuple[LiteralString, ...] = (
     "CREATE TABLE {month} (LIKE {parent} INCLUDING ALL)",
-    "ALTER TABLE {month} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",  # and no policy: through the parent only
-    "ALTER TABLE {default} NO FORCE ROW LEVEL SECURITY",  # even the owner sees nothing of it otherwise
+    "ALTER TABLE {month} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",  # no policy: accessible only through the parent
+    "ALTER TABLE {default} NO FORCE ROW LEVEL SECURITY",  # otherwise even the owner sees no rows of it
     "ALTER TABLE {month} NO FORCE ROW LEVEL SECURITY",
     """WITH late AS (DELETE FROM {default} WHERE month >= {first} AND month < {after} RETURNING *)
     INSERT INTO {month} SELECT * FROM late""",
@@ -94,7 +94,7 @@ MAKE: tuple[LiteralString, ...] = (
     "ALTER TABLE {month} FORCE ROW LEVEL SECURITY",
     "ALTER TABLE {parent} ATTACH PARTITION {month} FOR VALUES FROM ({first}) TO ({after})",
 )
-"""Partitions are created separately and attached, since creating them in place would lock the parent against readers."""
+"""Statements that create a partition separately and attach it. Creating it in place would lock the parent against readers."""
 
 
 def _make(connection: psycopg.Connection, parent: str, name: str, first: date, after: date) -> None:

@@ -1,4 +1,4 @@
-"""Writes that follow an event from a person: a row of the audit log, and a closed question."""
+"""The writes that follow an event from a person: a row of the audit log, and the end of a question."""
 
 from midcourse.domain.event import ApprovalDecided, Event
 from midcourse.policy.audit import is_human_input

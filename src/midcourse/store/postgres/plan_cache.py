@@ -17,7 +17,7 @@ DROP_OLDEST = b"""DELETE FROM midcourse.segments WHERE task = %(task)s AND id NO
 
 
 class PostgresPlanCache:
-    """Beside the records of runs and in no transaction with them: a lost segment is planned again."""
+    """The plan cache of a tenant. It shares no transaction with the records of runs, since a lost segment is planned again."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -23,7 +23,7 @@ TO_WAKE = b"SELECT run, messages FROM midcourse.drives WHERE resting AND message
 TAKE_DUE = b"""UPDATE midcourse.drives SET wake_at = %(again_at)s WHERE run IN (
     SELECT run FROM midcourse.drives WHERE resting AND wake_at <= %(now)s ORDER BY wake_at LIMIT 1000 FOR UPDATE SKIP LOCKED
 ) RETURNING run, messages"""
-"""Each run is given to one of the workers that ask at the same time, and again later if it still rests then."""
+"""Gives each run to one of the workers that ask at the same time, and gives it again later if it still rests then."""
 
 JOB = b"SELECT month, task, job FROM midcourse.runs WHERE id = %s"
 

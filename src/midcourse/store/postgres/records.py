@@ -1,4 +1,4 @@
-"""The methods of the store port on the database, shared by a store and its batches."""
+"""The methods of the store port that a store and its batches share."""
 
 from typing import TypeVar
 
@@ -61,7 +61,7 @@ class Records:
     # --- state and journal
 
     async def begin(self, run: Run, task: Task, *, after: str = "", job: str = "") -> None:
-        """As in the port. `job` is stored for the process that makes the run's ports."""
+        """See the port. `job` is stored for the process that makes the run's ports."""
         goal = task.goal.replace("\0", " ")  # a PostgreSQL text cannot contain NUL; in the task it is escaped
         given = (run.id, task.key, goal, encode(task), job)
         values = (*given, encode(run), run.seq, run.phase.kind, final_reason_of(run))
@@ -78,7 +78,7 @@ class Records:
         return rows[0][0] if rows else None
 
     async def job(self, run_id: str) -> tuple[Task, str]:
-        """The task and job that the run was created with."""
+        """Return the task and job with which the run was created."""
         rows = await self._database.rows(queries.JOB, (run_id,))
         if not rows:
             raise unknown(run_id)
@@ -87,13 +87,13 @@ class Records:
         return decode(Task, task), job
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
-        """The last stored state, with the events that were appended since."""
+        """Return the state of a run, which is the last stored one plus the events since then, and its task."""
         async with self._database.connections.borrow() as connection:
             run, task = await self._read(connection, run_id)
         return state_after(run, await self._entries(run_id, run.seq)), task
 
     async def _read(self, connection: AsyncConnection, run_id: str) -> tuple[Run, Task]:
-        """The last stored state and the task."""
+        """Return the last stored state and the task."""
         row = await (await connection.execute(queries.STATE, (run_id,))).fetchone()
         if row is None:
             raise unknown(run_id)
@@ -105,7 +105,7 @@ class Records:
         return read_run(run_id, state), decode(Task, task)
 
     async def runs(self, *, status: str = "", limit: int | None = None) -> tuple[RunSummary, ...]:
-        """Runs, newest first; all, or those that are `running`, `asking`, `paused` or `ended`."""
+        """Return runs, the newest first: all, or those that are `running`, `asking`, `paused` or `ended`."""
         if status:
             rows = await self._database.rows(queries.RUNS_OF_STATUS, (status, limit))
         else:
@@ -113,7 +113,7 @@ class Records:
         return tuple(_summary(*row) for row in rows)
 
     async def runs_named(self, beginning: str, limit: int) -> tuple[RunSummary, ...]:
-        """Runs whose ids begin with this: first an exact match, then the newest."""
+        """Return the runs with ids that begin with this: first an exact match, then the newest."""
         rows = await self._database.rows(queries.RUNS_NAMED, {"name": beginning, "limit": limit})
         return tuple(_summary(*row) for row in rows)
 
@@ -138,7 +138,7 @@ class Records:
         return tuple(row for row in rows if row.seq > above)
 
     async def happened(self, run_id: str, above: int) -> tuple[Happened, ...]:
-        """Events with numbers above this one. Recent ones may still be replaced."""
+        """Return the events with numbers above this one. Recent ones may still be replaced."""
         return tuple(Happened(seq=entry.seq, event=entry.event) for entry in await self._entries(run_id, above))
 
     # --- what a run refers to
@@ -149,7 +149,10 @@ class Records:
         await self._put(SESSION, run_id, SINGLE, kept, (run_id, kept))
 
     async def session(self, run_id: str) -> str:
-        """The session's handle. Drops cached records of the run: the caller takes it over from a worker that may have changed it."""
+        """Return the session's handle, and drop cached records of the run.
+
+        The caller takes the run over from another worker, which may have changed these records.
+        """
         self._database.forget(run_id)
         kept = await self._get(SESSION, run_id, SINGLE) or ""
         return open_text(kept, _session_of(run_id), self._database.seals)
@@ -166,7 +169,7 @@ class Records:
         return cached or await self._get(OBSERVATION, run_id, observation_id)
 
     async def _expand_observation(self, run_id: str, body: str) -> str:
-        """The JSON of an observation that may refer to a base."""
+        """Return the JSON of an observation that may refer to a base."""
         if not (base_id := base_id_of(body)):
             return body
         base = self._find_cached(BASE, run_id, SINGLE)
@@ -214,7 +217,7 @@ class Records:
     # --- questions to people
 
     async def save_question(self, question: Question) -> None:
-        """Save a question for other processes. An earlier one of the same run is withdrawn."""
+        """Save a question for other processes, and withdraw an earlier question of the same run."""
         await self._database.month_of(question.run)
         await self._write(
             (WITHDRAW_QUESTIONS, (question.run, question.id)),
@@ -222,12 +225,12 @@ class Records:
         )
 
     async def open_questions(self, limit: int | None = None) -> tuple[Question, ...]:
-        """Open questions of waiting runs, the oldest first."""
+        """Return the open questions of waiting runs, the oldest first."""
         rows = await self._database.rows(queries.OPEN_QUESTIONS, (limit,))
         return tuple(decode(Question, body) for (body,) in rows)
 
     async def open_question(self, run_id: str) -> Question | None:
-        """The open question of this run; a run asks one at a time."""
+        """Return the open question of this run. A run asks one at a time."""
         rows = await self._database.rows(queries.OPEN_QUESTION, (run_id,))
         return decode(Question, rows[0][0]) if rows else None
 
@@ -276,7 +279,7 @@ class Records:
         self._database.remember(kind, run_id, key, value, len(values[-1]))
 
     def _find_cached(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
-        """The cached record, which may be outdated."""
+        """Return the cached record, which may be outdated."""
         return self._database.recall(kind, run_id, key)
 
     async def _get(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
@@ -289,7 +292,7 @@ class Records:
         return value
 
     async def _load_since(self, kind: Kind[T], run_id: str, since: int) -> dict[int, T]:
-        """Records from this key on, in order of their keys."""
+        """Return the records from this key on, in order of their keys."""
         rows = await self._database.rows(kind.select_since, {"run": run_id, "since": since})
         return {key: kind.decode(body) for key, body in rows}
 
@@ -313,7 +316,7 @@ def _summary(run_id: str, goal: str, phase: str, final_reason: str, began_at: fl
 
 
 async def _take_key(connection: AsyncConnection, key: str, after: str) -> None:
-    """Lock the key for this transaction and check it."""
+    """Lock a key for this transaction, and check that no other run has it."""
     await connection.execute(HOLD_KEY, (key,))
     latest = await (await connection.execute(queries.LATEST_WITH_KEY, (key,))).fetchone()
     if latest is not None and latest[0] != after:
@@ -321,5 +324,5 @@ async def _take_key(connection: AsyncConnection, key: str, after: str) -> None:
 
 
 def _session_of(run_id: str) -> str:
-    """The associated data of a sealed handle, which binds it to its run."""
+    """Return the associated data of a sealed handle, which binds the handle to its run."""
     return f"session of {run_id}"

@@ -1,7 +1,7 @@
 """Deletes the records of a tenant's ended runs. Results, keys, the audit log and irreversible acts stay.
 
-The role of stores may not delete records, so this is for a store that keeps the owner's role (`role=OWNER`). Statements name the
-tenant, since a superuser is above row-level security.
+The role of stores may not delete records, so this works only for a store that keeps the owner's role (`role=OWNER`). Statements name
+the tenant, since row-level security does not apply to a superuser.
 """
 
 import psycopg
@@ -10,7 +10,7 @@ from midcourse.errors import FleetUnavailable
 from midcourse.store.postgres.database import Database
 
 OWNER = "none"
-"""As the role of a store: the role that logged in."""
+"""The value for the role of a store that keeps the role which logged in."""
 
 TENANT = "tenant = current_setting('midcourse.tenant')"
 ENDED = """(SELECT (event::json ->> 'at')::float8 FROM midcourse.journal WHERE journal.tenant = runs.tenant AND journal.run = runs.id
@@ -23,8 +23,10 @@ PRUNABLE = f"""SELECT id FROM midcourse.runs WHERE {TENANT} AND pruned_at IS NUL
     AND (runs.state IS NOT NULL OR EXISTS (SELECT FROM midcourse.drives
         WHERE drives.tenant = runs.tenant AND drives.run = runs.id AND drives.state IS NOT NULL))
     AND coalesce({ENDED}, began_at) < %(before)s ORDER BY began_at LIMIT %(limit)s""".encode()
-"""A run that began too late also ended too late, so the index leaves few to look at. Runs of version 0.1, of which only the
-journal tells the state, are left: they go with their month.
+"""Selects the runs that may be pruned.
+
+A run that began too late also ended too late, so the index leaves few runs to look at. Runs of version 0.1, for which only the
+journal has the state, are not selected: they are deleted with their month.
 """
 
 MARK = f"""UPDATE midcourse.runs SET pruned_at = %s, ended_at = {ENDED}, opening = '{{}}'
@@ -37,7 +39,7 @@ WHERE old.tenant = current_setting('midcourse.tenant') AND old.run = gone.run AN
 FORGET = f"DELETE FROM midcourse.{{table}} WHERE {TENANT} AND run = ANY (%s)"
 FORGET_ACTS = f"""DELETE FROM midcourse.ledger WHERE {TENANT} AND run = ANY (%s)
 AND coalesce(body::json ->> 'identity', '') = ''""".encode()
-"""Acts that may be repeated. The others keep what they did from being done again."""
+"""Deletes acts that may be repeated. The others stay, to prevent them from being done again."""
 
 
 async def find_prunable(database: Database, before: float, limit: int | None) -> tuple[str, ...]:
@@ -46,7 +48,7 @@ async def find_prunable(database: Database, before: float, limit: int | None) ->
 
 
 async def delete_records(database: Database, run_ids: tuple[str, ...], at: float) -> int:
-    """Delete the records of these runs in one transaction. Raises `FleetUnavailable` for a role that may not."""
+    """Delete the records of these runs in one transaction. Raise `FleetUnavailable` if the role may not delete them."""
     try:
         async with database.connections.borrow() as connection, connection.transaction():
             marked = await (await connection.execute(MARK, (at, list(run_ids)))).fetchall()

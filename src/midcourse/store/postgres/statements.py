@@ -1,7 +1,7 @@
-"""The SQL that writes.
+"""The SQL that writes records.
 
-Several writes become one statement: a `WITH` in which each part writes one row. So they are one transaction and one round
-trip, and cost the client less than half of separate statements (design/0005).
+Several writes become one statement, a `WITH` in which each part writes one row. So they need one transaction and one round trip,
+and cost the client less than half of what separate statements cost (design/0005).
 """
 
 from collections.abc import Iterable
@@ -39,7 +39,7 @@ Values: TypeAlias = tuple[Any, ...]
 
 
 def _upsert(table: Table, *, where: str = "", leave: tuple[str, ...] = ()) -> Statement:
-    """Insert or replace. Its parameters are the columns: those of the key, then the others except those in `leave`."""
+    """Build a statement that inserts or replaces a row. Its parameters are the columns of the key, then the others except `leave`."""
     key = [column.name for column in table.primary_key if column.name != "tenant"]
     rest = [column.name for column in table.columns if not column.primary_key and column.name not in leave]
     columns = ", ".join(key + rest)
@@ -78,7 +78,7 @@ WITHDRAW_QUESTIONS = Statement(
     sql="UPDATE midcourse.approvals SET open = false WHERE run = %s AND question <> %s AND open",
     key=1,
 )
-"""Closes all questions of a run but one, since it asks one at a time."""
+"""Closes all questions of a run except one, since a run asks one at a time."""
 NO_QUESTION = 0
 FENCE = Statement(
     sql="""UPDATE midcourse.drives AS old
@@ -86,7 +86,7 @@ FENCE = Statement(
     FROM (VALUES (%s, %s::int, %s)) AS new (run, epoch, holder) WHERE old.run = new.run""",
     key=1,
 )
-"""Refuses the whole transaction, by a null epoch, unless this claim is the latest."""
+"""Makes the whole transaction fail, by setting the epoch to null, unless this claim is the latest."""
 KEEP_TURN = Statement(
     sql="""UPDATE midcourse.drives AS old SET decided = greatest(old.decided, new.decided), seq = new.seq, base = new.base,
         state = new.state, epoch = CASE WHEN old.epoch = new.epoch AND old.holder = new.holder AND old.seq < new.seq
@@ -96,7 +96,10 @@ KEEP_TURN = Statement(
         AS new (run, epoch, holder, known, decided, after, seq, base, state) WHERE old.run = new.run""",
     key=1,
 )
-"""As `FENCE`; also refuses a turn that is stored, that an unread message precedes, or whose predecessor the database has lost."""
+"""Writes a turn. Like `FENCE`, it fails unless this claim is the latest.
+
+It also fails if the turn is stored already, if an unread message precedes it, or if the database has lost the turn before it.
+"""
 UPDATE_STANDING = Statement(
     sql="""UPDATE midcourse.runs AS old SET phase = new.phase, final_reason = new.final_reason, told_at = new.seq,
         began_at = CASE WHEN old.began_at = 0 THEN new.at ELSE old.began_at END
@@ -105,7 +108,7 @@ UPDATE_STANDING = Statement(
         AND (old.began_at = 0 OR (old.phase, old.final_reason) <> (new.phase, new.final_reason))""",
     key=1,
 )
-"""Writes nothing if nothing is new, or if the writer is outdated."""
+"""Updates what the list of runs shows. It writes nothing if nothing is new, or if the writer is outdated."""
 
 ENTER = b"""WITH known AS (INSERT INTO midcourse.tenants DEFAULT VALUES ON CONFLICT DO NOTHING)
 INSERT INTO midcourse.runs (id, key, goal, task, job, opening, seq, phase, final_reason)
@@ -119,7 +122,7 @@ ON CONFLICT (tenant, run) DO UPDATE SET epoch = old.epoch + 1, holder = excluded
     placed = greatest(old.placed, excluded.placed)
 WHERE old.placed <= excluded.placed OR excluded.placed = 0
 RETURNING epoch, decided, rested_epoch, rested_seq"""
-"""A new epoch, unless a driver that was placed later has claimed the run."""
+"""Claims a run with a new epoch, unless a driver that was placed later has claimed it."""
 
 REST = b"""UPDATE midcourse.drives SET resting = true, rested_epoch = epoch, rested_seq = %(seq)s, wake_at = %(wake_at)s
 WHERE run = %(run)s AND epoch = %(epoch)s AND holder = %(holder)s AND messages = %(known)s"""
@@ -129,7 +132,7 @@ POST = b"""WITH counted AS (
 ), told AS (
     SELECT pg_notify('midcourse_' || md5(current_setting('midcourse.tenant')), %(run)s)
 ) INSERT INTO midcourse.inbox (run, number, event) SELECT %(run)s, messages, %(event)s FROM counted, told RETURNING number"""
-"""Only messages notify, never turns: a notification locks the whole server for the moment of the commit."""
+"""Posts a message and notifies. Turns never notify, because a notification locks the whole server during the commit."""
 
 
 @lru_cache(maxsize=256)
@@ -140,6 +143,6 @@ def _combine_statements(statements: tuple[Statement, ...]) -> bytes:
 
 
 def combine(writes: Iterable[tuple[Statement, Values]]) -> tuple[bytes, list[Any]]:
-    """One statement for all of these writes. No two may write the same row."""
+    """Combine these writes into one statement. No two of them may write the same row."""
     statements, values = zip(*writes, strict=True)
     return _combine_statements(statements), [value for row in values for value in row]

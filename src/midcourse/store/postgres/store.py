@@ -52,8 +52,9 @@ class PostgresStore(PostgresDriving):
         seals: Seals | None = None,
         pool: ConnectionPool | None = None,
     ) -> None:
-        """`connections` is their maximum number; they are opened when needed. `seals` encrypt the handles of sessions, which
-        are otherwise stored in plain text. A `pool` is shared with other stores, has its own role and size, and stays open.
+        """`connections` is the maximum number of connections, which are opened when needed. `seals` encrypt the handles of sessions.
+
+        Without `seals`, handles are stored in plain text. A `pool` is shared with other stores, has its own role and size, and stays open.
         """
         if not TENANT.fullmatch(tenant):
             raise TaskInvalid(f"{tenant!r} is not a valid name for a tenant: letters, digits, '.', '_' and '-' only")
@@ -69,11 +70,11 @@ class PostgresStore(PostgresDriving):
 
     @property
     def blobs(self) -> PostgresBlobs:
-        """Screenshots of this tenant's runs."""
+        """The screenshots of this tenant's runs."""
         return PostgresBlobs(self._database)
 
     def memory(self, agent: str) -> PostgresMemory:
-        """The memory of this tenant's agent, over the same connections."""
+        """Return the memory of an agent of this tenant, over the same connections."""
         return PostgresMemory(self._database, agent)
 
     async def pruned_at(self, run_id: str) -> float | None:
@@ -86,19 +87,21 @@ class PostgresStore(PostgresDriving):
         return await retention.find_prunable(self._database, before, limit)
 
     async def prune(self, run_ids: tuple[str, ...], at: float) -> int:
-        """As in the port. Raises `FleetUnavailable` for the role of workers, which may not delete records."""
+        """See the port. Raise `FleetUnavailable` for the role of workers, which may not delete records."""
         return await retention.delete_records(self._database, run_ids, at)
 
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:
-        """Lock a run while driving it. Raises `RunBusy` if another process drives it.
+        """Lock a run while driving it. Raise `RunBusy` if another process drives it.
 
         The server releases the lock when this process dies or the connection breaks.
         """
         by_transaction = self._pool.by_transaction
         with translate_driver_errors():
             connection = psycopg.connect(self._pool.address, autocommit=not by_transaction, prepare_threshold=None)
-        with connection:  # behind a pooler one transaction, since only that stays on one connection to the server
+        with (
+            connection
+        ):  # one transaction behind a pooler, since only a transaction stays on one connection to the server
             connection.execute(SET_UP_TRANSACTION if by_transaction else SET_UP, self._set_up)
             lock = CLAIM_FOR_TRANSACTION if by_transaction else CLAIM
             if connection.execute(lock, (run_id,)).fetchone() != (True,):
@@ -106,12 +109,12 @@ class PostgresStore(PostgresDriving):
             yield
 
     async def check_durability(self) -> None:
-        """Raises `FleetUnavailable` if the server may lose commits that it has confirmed: then acts could be repeated."""
+        """Raise `FleetUnavailable` if the server may lose commits that it has confirmed, because acts could then be repeated."""
         if risk := await find_risk(self._database):
             raise FleetUnavailable(f"the database is not safe for durable runs: {risk}, and start the worker again")
 
     async def close(self) -> None:
-        """Closing twice is allowed."""
+        """Close the connections, unless they are of a shared pool. It is safe to call this twice."""
         if self._owns_pool:
             await self._pool.close()
 

@@ -2,8 +2,8 @@
 
 Every row has its tenant, and row-level security shows a connection only the rows of the tenant that it has set.
 
-Bodies are JSON as text, not `jsonb`: they are read as a whole and have to be returned exactly, `1` not as `1.0`; and a page
-may contain NUL, which `jsonb` refuses. Cast it to query it.
+Bodies are JSON as text, not `jsonb`, because they are read as a whole and have to be returned exactly (`1` not as `1.0`), and
+because a page may contain NUL, which `jsonb` refuses. Cast them to `json` to query them.
 """
 
 from sqlalchemy import (
@@ -37,17 +37,17 @@ metadata = MetaData(schema=SCHEMA)
 
 
 def _tenant_column() -> Column[str]:
-    """The column of the tenant, by default the writer's."""
+    """Return the column of the tenant, by default that of the writer."""
     return Column("tenant", Text, primary_key=True, server_default=text("current_setting('midcourse.tenant')"))
 
 
 def _run_column() -> Column[str]:
-    """The column of the run. No foreign key, which would lock the run's row for every row written."""
+    """Return the column of the run. It has no foreign key, which would lock the run's row for every row that is written."""
     return Column("run", Text, primary_key=True)
 
 
 def _month_column() -> Column[object]:
-    """The month in which the run was created, so that a run is in one partition, and (run, seq) is unique."""
+    """Return the column of the month in which the run was created. With it, a run is in one partition, and (run, seq) is unique."""
     return Column("month", Date, primary_key=True)
 
 
@@ -74,16 +74,16 @@ runs = Table(
     Column("key", Text, nullable=False),
     Column("goal", Text, nullable=False),
     Column("task", Text, nullable=False),
-    Column("job", Text, nullable=False, server_default=""),  # what its ports are made from
+    Column("job", Text, nullable=False, server_default=""),  # from which the ports of the run are made
     Column("opening", Text, nullable=False),
-    Column("state", Text),  # none: the opening
-    Column("seq", Integer, nullable=False),  # of the state; events above it are not in it yet
+    Column("state", Text),  # null if it is the opening
+    Column("seq", Integer, nullable=False),  # the turn of the state; events with higher numbers are not in it yet
     Column("phase", Text, nullable=False),
     Column("final_reason", Text, nullable=False, server_default=""),
-    Column("told_at", Integer, nullable=False, server_default="0"),  # the event after which the phase was told
+    Column("told_at", Integer, nullable=False, server_default="0"),  # the event after which the phase was written
     Column("began_at", Double, nullable=False, server_default="0"),
     Column("pruned_at", Double),  # when its records were deleted
-    Column("ended_at", Double),  # of a pruned run, whose journal does not tell it any more
+    Column("ended_at", Double),  # for a pruned run, because its journal is deleted
     Column(
         "status",
         Text,
@@ -110,7 +110,7 @@ journal = Table(
     Column("seq", Integer, primary_key=True, autoincrement=False),
     Column("kind", Text, nullable=False),
     Column("event", Text, nullable=False),
-    Column("commands", Text),  # none: they follow from the events
+    Column("commands", Text),  # null if they follow from the events
     postgresql_partition_by="RANGE (month)",
 )
 
@@ -175,19 +175,19 @@ drives = Table(
     Column("epoch", Integer, nullable=False, server_default="0"),
     Column("holder", Text, nullable=False, server_default=""),
     Column("placed", BigInteger, nullable=False, server_default="0"),
-    Column("messages", Integer, nullable=False, server_default="0"),  # posted so far
-    Column("decided", Integer, nullable=False, server_default="0"),  # of these
+    Column("messages", Integer, nullable=False, server_default="0"),  # the number of messages posted so far
+    Column("decided", Integer, nullable=False, server_default="0"),  # the number of these that were decided
     Column("resting", Boolean, nullable=False, server_default=text("true")),
     Column("rested_epoch", Integer, nullable=False, server_default="0"),
     Column("rested_seq", Integer, nullable=False, server_default="0"),
     Column("wake_at", Double),
-    Column("seq", Integer, nullable=False, server_default="0"),  # of the state
-    Column("base", Integer, nullable=False, server_default="0"),  # the turn whose whole state it is a difference to
-    Column("state", LargeBinary),  # none: the opening
+    Column("seq", Integer, nullable=False, server_default="0"),  # the turn of the state
+    Column("base", Integer, nullable=False, server_default="0"),  # the turn of the whole state that `state` needs
+    Column("state", LargeBinary),  # null if it is the opening
 )
 Index("drives_to_wake", drives.c.tenant, postgresql_where=text("resting AND messages > decided"))
 Index("drives_due", drives.c.tenant, drives.c.wake_at, postgresql_where=text("resting AND wake_at IS NOT NULL"))
-"""Decides who drives a run, what it has been told, and what its state is. Half of a page is left free, so that a turn changes it in place."""
+"""Decides who drives a run, how many messages it has, and what its state is. Half of a page is left free, so that turns change rows in place."""
 
 states = Table(
     "states",
@@ -269,7 +269,7 @@ lessons = Table(
     Column("signature", Text, nullable=False),
     _body_column(),
     Column("shared", Text, nullable=False, server_default=""),  # the body as it was when a person let others read it
-    Column("model", Text, nullable=False, server_default=""),  # that the point is of
+    Column("model", Text, nullable=False, server_default=""),  # the model that made the point
     Column("point", ARRAY(REAL), nullable=False, server_default=text("'{}'::real[]")),
 )
 Index("lessons_by_signature", lessons.c.tenant, lessons.c.signature)
