@@ -54,9 +54,7 @@ class SqliteDriving:
         with self._transaction(durable=True):
             decided, resting = self._fetch_known(run_id, "SELECT messages_decided, resting FROM runs WHERE id = ?")
             waiting = await self.messages(run_id, decided)
-            from midcourse.director.decide import (
-                find_objection_after,
-            )  # imported here, because listing or showing runs does not need it
+            from midcourse.director.decide import find_objection_after  # not needed to list or show runs
 
             if refused := find_objection_after(self._load_state(run_id), (message.event for message in waiting), event):
                 return Posted(refused=refused)

@@ -217,9 +217,8 @@ class _Pool:
 _pool = _Pool()
 atexit.register(_pool.close)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        after_in_child=_pool.close
-    )  # otherwise two processes on one connection would read each other's answers
+    # Two processes on one connection would read each other's answers.
+    os.register_at_fork(after_in_child=_pool.close)
 
 
 def _error_of(answer: bytes) -> Trouble:

@@ -109,9 +109,8 @@ class ConnectionPool:
 
     async def _set_tenant(self, connection: AsyncConnection, tenant: str) -> None:
         if self._tenants.get(connection) != tenant:
-            self._tenants[connection] = (
-                ""  # if the statement is interrupted, it is not known what the connection is set to
-            )
+            # If the next statement is interrupted, it is not known what the connection is set to.
+            self._tenants[connection] = ""
             await connection.execute(SET_UP, (tenant, self.role))
             self._tenants[connection] = tenant
 

@@ -99,9 +99,8 @@ class PostgresStore(PostgresDriving):
         by_transaction = self._pool.by_transaction
         with translate_driver_errors():
             connection = psycopg.connect(self._pool.address, autocommit=not by_transaction, prepare_threshold=None)
-        with (
-            connection
-        ):  # one transaction behind a pooler, since only a transaction stays on one connection to the server
+        # Behind a pooler this is one transaction, since only a transaction stays on one connection to the server.
+        with connection:
             connection.execute(SET_UP_TRANSACTION if by_transaction else SET_UP, self._set_up)
             lock = CLAIM_FOR_TRANSACTION if by_transaction else CLAIM
             if connection.execute(lock, (run_id,)).fetchone() != (True,):

@@ -48,9 +48,8 @@ class LiveView:
             self._lock.locked() and not uncovered
         ):  # before the first look the world may not know its secrets
             return View(stamp=since)
-        async with (
-            self._lock
-        ):  # the person in control may wait here for a watcher's picture, and give the browser back meanwhile
+        # The person in control may wait here for a watcher's picture, and give the browser back meanwhile.
+        async with self._lock:
             if uncovered and not session.attended:
                 return View(stamp="")
             try:

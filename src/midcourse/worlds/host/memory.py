@@ -120,11 +120,7 @@ class ActMemory:
                 found: dict[str, Any] = json.loads(line)
                 act = str(found["key"]), str(found["identity"])
                 self._add(act, int(found["command"]), float(found["at"]), instead=bool(found["instead"]))
-            except (
-                ValueError,
-                KeyError,
-                TypeError,
-            ):  # the power failed while the line was written, so its act did not begin
+            except (ValueError, KeyError, TypeError):  # the power failed while it was written, so its act did not begin
                 log.warning("%s has a line that cannot be read", file)
         self._forget_old()
 
