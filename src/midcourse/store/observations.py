@@ -40,7 +40,7 @@ class ObservationBase:
 
 @dataclass(frozen=True)
 class Packed:
-    """The stored form of an observation, and its base if that is new and has to be stored first."""
+    """The stored form of an observation, and its base if that is new and must be stored first."""
 
     body: str
     new_base: ObservationBase | None = None

@@ -4,7 +4,7 @@ All writes survive kill -9. Writes that something outside depends on, as listed 
 the disk honours flushes. Everything that was committed before such a write is then on the disk as well, since the write-ahead log
 is flushed as a whole. So a power failure may take a run back to an earlier state, but the run still knows of everything it sent.
 
-The file has to be on a local disk, because neither SQLite's write-ahead log nor file locks work over a network.
+The file must be on a local disk, because neither SQLite's write-ahead log nor file locks work over a network.
 """
 
 from collections.abc import Generator

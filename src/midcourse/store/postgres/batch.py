@@ -115,7 +115,7 @@ class PostgresBatch(Records):
         return compress(text, base), base
 
     def _listed(self, run: Run) -> str:
-        """Return the phase that lists show, if it has to be written. Lists only distinguish waiting, ended and other runs."""
+        """Return the phase that lists show, if it must be written. Lists only distinguish waiting, ended and other runs."""
         phase = run.phase.kind if run.phase.kind in ("asking", "paused", "ended") else "running"
         return phase if phase != self._drive.listed else ""
 
@@ -133,7 +133,7 @@ class PostgresBatch(Records):
     async def check(self, known: int = 0) -> int:
         """Return the turn that the run has reached.
 
-        Raise `RunBusy` if the claim is not the latest, or if the database has lost what this claim wrote or read. Then the run has to be
+        Raise `RunBusy` if the claim is not the latest, or if the database has lost what this claim wrote or read. Then the run must be
         claimed and loaded again.
         """
         claim, written = self._claim, self._drive.written or 0

@@ -74,7 +74,7 @@ class ConnectionPool:
 
     @asynccontextmanager
     async def open_separate(self, tenant: str) -> AsyncGenerator[AsyncConnection]:
-        """Open a connection outside the pool, for a caller that keeps it. Raises what `borrow` raises."""
+        """Open a connection outside the pool, for a caller that keeps it. Raise `ConnectionError` like `borrow`."""
         with translate_driver_errors():
             connection = await self._open(tenant)
             try:
@@ -147,7 +147,7 @@ class Connections:
         return self.pool.borrow(self.tenant)
 
     def open_separate(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """Open a connection outside the pool, for a caller that keeps it. Raises what `borrow` raises."""
+        """Open a connection outside the pool, for a caller that keeps it. Raise `ConnectionError` like `borrow`."""
         return self.pool.open_separate(self.tenant)
 
 

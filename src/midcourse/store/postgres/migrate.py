@@ -35,7 +35,7 @@ END $$"""
 
 
 def migrate(url: str, *, role: str = APP_ROLE) -> None:
-    """Migrate the database. It is safe to call this again, and from several processes at once: one migrates, the others wait."""
+    """Migrate the database. It is safe to call this again, and from several processes at a time: one migrates, the others wait."""
     if not NAME.fullmatch(role):
         raise TaskInvalid(f"{role!r} is not a valid name for a role: lower-case letters, digits and _ only")
     with engine_for(url).begin() as connection:

@@ -2,7 +2,7 @@
 
 Every row has its tenant, and row-level security shows a connection only the rows of the tenant that it has set.
 
-Bodies are JSON as text, not `jsonb`, because they are read as a whole and have to be returned exactly (`1` not as `1.0`), and
+Bodies are JSON as text, not `jsonb`, because they are read as a whole and must be returned exactly (`1` not as `1.0`), and
 because a page may contain NUL, which `jsonb` refuses. Cast them to `json` to query them.
 """
 

@@ -124,10 +124,7 @@ class Accessibility:
 
     @classmethod
     async def connect(cls, session_bus: str) -> "Accessibility":
-        """Connect to the accessibility bus.
-
-        Raise `TaskInvalid` if dbus-fast is not installed, `ConnectionError` if no accessibility bus comes up.
-        """
+        """Connect to the accessibility bus. Raise `TaskInvalid` without dbus-fast, `ConnectionError` if no accessibility bus comes up."""
         try:
             from dbus_fast import DBusError
         except ModuleNotFoundError as missing:

@@ -44,7 +44,7 @@ class HostConfig:
     most: int = 1000
     """The number of sessions that may be open at the same time."""
     tls: ssl.SSLContext | None = None
-    """With this, the host serves HTTPS itself."""
+    """The TLS context with which the host serves HTTPS itself. Without it, the host serves HTTP."""
     url: str = ""
     """The address for clients, if it differs from the one on which the host listens."""
     acts: Path | None = None

@@ -20,7 +20,7 @@ from midcourse.worlds.mcp.tool import form_fields
 
 
 class Forms:
-    """The forms of one connection. Without `fill_in`, the server learns that nobody can fill in forms here."""
+    """The forms of one connection. Without `fill_in`, the server learns that forms cannot be filled in here."""
 
     def __init__(self, asker: str, fill_in: FillIn | None) -> None:
         self._asker = asker
@@ -34,7 +34,7 @@ class Forms:
         return self._answer if self._fill_in else None
 
     async def respond(self, requests: InputRequests) -> InputResponses | None:
-        """Return the responses of a person, or None if one of the requests is not a form, or if there is nobody to ask."""
+        """Return the responses of a person, or None if one of the requests is not a form, or if there is no person to ask."""
         forms = {key: request for key, request in requests.items() if isinstance(request, ElicitRequest)}
         if self._fill_in is None or len(forms) < len(requests):
             return None

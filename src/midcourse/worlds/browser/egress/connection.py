@@ -1,6 +1,6 @@
 """One connection of the browser to its proxy. Its requests are read one after the other, and each is checked separately.
 
-Responses are passed on as they arrive. Only the end of each request has to be found, because the next request follows it. The
+Responses are passed on as they arrive. Only the end of each request must be found, because the next request follows it. The
 browser sends no request before the last one was answered, and the password keeps other programs out.
 """
 
@@ -94,7 +94,7 @@ class ProxyConnection:
                 await _close(self._writer)
 
     async def _serve_request(self) -> bool:
-        """Serve one request. Returns whether another one may follow."""
+        """Serve one request. Return whether another one may follow."""
         head = parse_request(await self._reader.readuntil(b"\r\n\r\n"))
         self._is_head = head.method == "HEAD"
         if head.version != "1.1":

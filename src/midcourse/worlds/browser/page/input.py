@@ -51,7 +51,7 @@ class Input:
     async def click(self, zone: Zone, *, button: Literal["left", "right"] = "left", times: int = 1) -> None:
         """Click a zone. If another element got in the way, the click on it was blocked, and a second click is tried.
 
-        A zone that is known only from a picture is clicked in its middle, on whatever the page has there.
+        A zone that is known only from a picture is clicked in its middle, on any element that the page has there.
         """
         try:
             await self._click(zone, button, times)
