@@ -49,17 +49,17 @@ class Scene:
 
 
 def failed(reason: str, detail: str) -> Outcome:
-    """The outcome of an act that failed. `reason` is a slug for the kind of failure; `detail` is for people and planners."""
+    """Return the outcome of an act that failed. `reason` is a slug for the kind of failure; `detail` is for people and planners."""
     return Outcome(status="failed", reason=reason, detail=detail)
 
 
 def unreachable(detail: str) -> Outcome:
-    """The outcome of an act that cannot work on this screen, even if it is repeated."""
+    """Return the outcome of an act that cannot work on this screen, even if it is repeated."""
     return Outcome(status="unreachable", reason="unreachable", detail=detail)
 
 
 def no_effect(detail: str) -> Outcome:
-    """The outcome of an act that was tried and certainly had no effect."""
+    """Return the outcome of an act that was tried and certainly had no effect."""
     return Outcome(status="no_effect", reason="no_effect", detail=detail)
 
 

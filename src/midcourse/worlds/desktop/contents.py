@@ -40,7 +40,7 @@ class _Reading:
         self.values: list[tuple[str, Scalar]] = []
 
     async def read(self) -> list[tuple[str, Scalar]]:
-        # Combo boxes come last, so that one with the same label as a text field gets the number, whatever order the program lists them in.
+        # Combo boxes come last: one with the same label as a text field then always gets the number, in any order of the program.
         nodes = sorted(self._window.walk(hidden=True), key=lambda node: self._windows.role_of(node) == "combobox")
         for node in nodes:
             native = self._bus.roles.get(node.role, "")
