@@ -1,4 +1,4 @@
-"""The list of runs in an SQLite file, for programs that only list them. It needs neither codec nor domain."""
+"""The list of runs in an SQLite file, for programs that only list them. It decodes no records."""
 
 import sqlite3
 from pathlib import Path
