@@ -23,7 +23,7 @@ class LazyGroup(TyperGroup):
 
     table: ClassVar[Mapping[str, Entry]]
     removed: ClassVar[Mapping[str, str]] = {}
-    """Command lines of earlier versions, and what to type now."""
+    """Commands of earlier versions, each with the command to type now."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 LAST = "last"
 SUGGESTED = 5
 PROGRAM = "run"
-"""Shown as the name of a task that a program started, which has none."""
+"""Shown for a run that a program started, because its task has no name."""
 
 
 def resolve_name(runs: Sequence[RunSummary], name: str) -> RunSummary:
-    """The run of this name among these, which are sorted newest first. Raises `RunUnknown` with those that exist."""
+    """Find the run of this name among `runs`, which are sorted newest first. Raises `RunUnknown` with the runs that exist."""
     if name == LAST and runs:
         return runs[0]
     exact = [run for run in runs if run.id == name]
@@ -128,7 +128,7 @@ async def _durable_candidates(store: "FleetStore", name: str) -> tuple[RunSummar
 
 
 def _age(run: RunSummary) -> float:
-    """Newest first. A run that has not begun yet was stored a moment ago."""
+    """A key that sorts runs newest first. A run that has not begun yet was stored a moment ago."""
     return -run.began_at if run.began_at else float("-inf")
 
 
@@ -137,14 +137,14 @@ def _age(run: RunSummary) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class ControlledRun:
-    """A run that is driven elsewhere, and the control of it."""
+    """A run that another process drives, and its control."""
 
     run: RunSummary
     control: RunControl
     task: str
     """The name of its task."""
     folder: Path | None
-    """Its files, of a run on this machine."""
+    """The folder with its files, if it is a run on this machine."""
 
 
 @asynccontextmanager
@@ -175,7 +175,7 @@ async def open_run(name: str, overrides: Overrides) -> AsyncGenerator[Controlled
 
 
 async def local_questions(settings: AtHome) -> tuple[Question, ...]:
-    """The open questions of the runs in this home, also of those that wait for their program to continue them."""
+    """The open questions of the runs in this home, including runs that wait for their program to continue them."""
     if not has_store(settings):
         return ()
     with open_local_store(settings) as store:
@@ -190,7 +190,7 @@ async def local_questions(settings: AtHome) -> tuple[Question, ...]:
 class FoundJournal:
     journal: Journal
     folder: Path
-    """The run's files."""
+    """The folder with the run's files."""
 
 
 def find_journal(name: str, settings: AtHome, fleet: "FleetSettings | None" = None) -> FoundJournal:
@@ -215,7 +215,7 @@ async def _stored_journal(name: str, settings: AtHome, fleet: "FleetSettings | N
 
 
 async def find_batch(settings: AtHome, name: str) -> str | None:
-    """The batch of this name, or the beginning of it; of `last`, the batch that the latest run belongs to."""
+    """The batch with this name, or with a name that begins with it. For `last`, the batch that the latest run belongs to."""
     batches = batch_ids(settings)
     if name in batches:
         return name

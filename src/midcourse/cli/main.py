@@ -153,7 +153,7 @@ def _run_command(args: Sequence[str]) -> int:
     if "_MIDCOURSE_COMPLETE" in os.environ:
         from midcourse.cli.commands.start.completion import answer_shells
 
-        warnings.simplefilter("ignore")  # a shell that completes a line has no place for them
+        warnings.simplefilter("ignore")  # a shell that completes a line cannot show them
         answer_shells()
     try:
         with _plain_warnings():
@@ -205,7 +205,7 @@ def _print_problem(problem: str) -> None:
 
 @contextmanager
 def _plain_warnings() -> Generator[None]:
-    """Inside, warnings of ours are printed as errors are, without the line of code that issued them."""
+    """Within this context, print our own warnings like errors, without the line of code that issued them."""
     with warnings.catch_warnings():
         usual = warnings.showwarning
 

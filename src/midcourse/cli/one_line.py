@@ -1,4 +1,4 @@
-"""`await midcourse.do(...)`: `midcourse do` from Python."""
+"""`await midcourse.do(...)`: the command `midcourse do` for Python."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -30,12 +30,12 @@ async def do(
     approver: Approver | None = None,
     run_id: str = "",
 ) -> Result:
-    """Have a model carry out a goal in a browser that begins at `at`.
+    """Let a model carry out a goal in a browser, which starts at the page `at`.
 
-    `secrets` are names, `password` or `password@https://shop.example`, whose values are in the environment
+    `secrets` are names, such as `password` or `password@https://shop.example`; their values are in the environment
     (`MIDCOURSE_SECRET_PASSWORD`). Without an `approver` you are asked in the terminal, and without a terminal nothing irreversible
-    is sent; `DryRun()` drops the first such request and keeps it. The run is in the home: `midcourse show`, `resume` and
-    `init task --from` find it.
+    is sent. The approver `DryRun()` drops the first irreversible request and keeps it in `dropped`. The run is stored in the home:
+    `midcourse show`, `resume` and `init task --from` find it.
     """
     wish = Wish(
         goal=goal,

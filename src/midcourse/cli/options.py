@@ -27,7 +27,7 @@ def next_tasks(incomplete: str) -> list[tuple[str, str]]:
 
 
 def teach(*lines: tuple[str, str]) -> str:
-    """An epilog: command lines, and what they do."""
+    """Build an epilog from pairs of a command line and what it does."""
     return "\n\n".join(["[bold]Examples[/bold]", *(f"[cyan]{line}[/cyan]  [dim]{what}[/dim]" for line, what in lines)])
 
 
@@ -53,8 +53,8 @@ Journal = Annotated[
         autocompletion=next_runs,
     ),
 ]
-RunId = Annotated[str, typer.Option("--run-id", metavar="ID", help="Call the run this, to resume it by that name.")]
-DurableOnly = Annotated[bool, typer.Option("--durable", help="Those of the fleet, instead of those in this home.")]
+RunId = Annotated[str, typer.Option("--run-id", metavar="ID", help="The id of the run, by which it can be resumed.")]
+DurableOnly = Annotated[bool, typer.Option("--durable", help="Use those of the fleet instead of those in this home.")]
 
 # --- settings
 
@@ -129,7 +129,7 @@ Record = Annotated[
 Cassette = Annotated[
     str, typer.Option("--cassette", metavar="FILE", help="Play the models from such a recording: no model is asked.")
 ]
-Detach = Annotated[bool, typer.Option("--detach", help="Of a durable run: return as soon as it is started.")]
+Detach = Annotated[bool, typer.Option("--detach", help="Return as soon as the durable run is started.")]
 
 # --- output
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 HOME = "home"
 Overrides: TypeAlias = Sequence[str] | None
-"""What was given with `--set`, as it was written."""
+"""The texts given with `--set`, as written."""
 
 
 def parse_overrides(texts: Overrides) -> dict[str, str]:
-    """By name. Raises `TaskInvalid` for what is not NAME=VALUE."""
+    """Parse the overrides into values by name. Raises `TaskInvalid` for a text that is not NAME=VALUE."""
     named: dict[str, str] = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
@@ -29,26 +29,26 @@ def parse_overrides(texts: Overrides) -> dict[str, str]:
 
 
 def with_options(texts: Overrides, **options: object) -> list[str]:
-    """The overrides, and those of these options that were given. An option wins over `--set`."""
+    """The overrides, extended by those of `options` that were given. An option takes precedence over `--set`."""
     return [*(texts or ()), *(f"{name}={value}" for name, value in options.items() if value not in ("", None))]
 
 
 def load_home(texts: Overrides) -> AtHome:
-    """The home, for a command that needs no other setting. `--set` may name it."""
+    """Load the home, for a command that needs no other setting. `--set` may name it."""
     overrides = parse_overrides(texts)
     home = find_home(overrides.get(HOME)) if overrides.keys() <= {HOME} else None
     return Home(home) if home else load_settings(texts, HOME)
 
 
 def load_home_and_fleet(texts: Overrides) -> "tuple[AtHome, FleetSettings | None]":
-    """As `load_home`, and the settings of the fleet if one is configured."""
+    """Load the home like `load_home`, and the settings of the fleet if one is configured."""
     overrides = parse_overrides(texts)
     home = find_home(overrides.get(HOME)) if overrides.keys() <= {HOME} else None
     return load_both_settings(texts, HOME) if home is None or may_have_fleet(home) else (Home(home), None)
 
 
 def load_settings(texts: Overrides, *changeable: str) -> "Settings":
-    """The settings of a command that reads existing runs, which keep theirs: only the `changeable` ones may be set."""
+    """Load the settings of a command for existing runs. Runs keep their settings, so only the `changeable` ones may be set."""
     overrides = parse_overrides(texts)
     for name in overrides:
         if name not in changeable:
@@ -81,7 +81,7 @@ def load_both_settings(texts: Overrides, *changeable: str) -> "tuple[Settings, F
 
 
 def split_fleet(texts: Overrides) -> tuple[list[str], dict[str, str]]:
-    """The overrides that concern runs, as written, and those that concern the fleet, by name."""
+    """Split the overrides into those for runs, as written, and those for the fleet, by name."""
     from midcourse.app.fleet.settings import FleetSettings
 
     of_fleet = {name: value for name, value in parse_overrides(texts).items() if name in FleetSettings.model_fields}
@@ -89,7 +89,7 @@ def split_fleet(texts: Overrides) -> tuple[list[str], dict[str, str]]:
 
 
 def split_home(texts: Overrides) -> "tuple[Settings, dict[str, str]]":
-    """The settings of the home, and every other override by name."""
+    """Load the settings with the home that `--set` names, and return every other override by name."""
     from midcourse.app.settings.run import Settings
 
     overrides = parse_overrides(texts)

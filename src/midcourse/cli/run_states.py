@@ -7,19 +7,19 @@ from midcourse.domain.records.summary import RunSummary
 
 
 def local_state(store: Catalogue, run: RunSummary) -> str:
-    """Of a run on this machine: `interrupted` if no process drives it."""
+    """The state of a run on this machine: `interrupted` if it has not ended and no process drives it."""
     ended = run.phase == "ended" and run.final_reason
     return driven_state(run) if ended or store.is_claimed(run.id) else "interrupted"
 
 
 def driven_state(run: RunSummary) -> str:
-    """Of a run that has ended, or that a process or worker drives."""
+    """The state of a run that has ended, or that a process or worker drives."""
     if run.phase == "ended" and run.final_reason:
         return {"goal_reached": "done, verified", "plan_complete": "done, not verified"}.get(run.final_reason, "failed")
     return {"asking": "asking", "paused": "paused"}.get(run.phase, "running")
 
 
 def batch_of(run_id: str, batches: Sequence[str]) -> str | None:
-    """The batch that a run is a row of."""
+    """The batch that the run belongs to; None if it is not a row of a batch."""
     head, dash, number = run_id.rpartition("-")
     return head if dash and number.isdigit() and head in batches else None

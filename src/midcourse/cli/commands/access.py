@@ -19,7 +19,14 @@ Name = Annotated[
 KeysFile = Annotated[
     str, typer.Option("--keys", metavar="FILE", help="The file of keys that `midcourse serve --keys` reads.")
 ]
-Tenant = Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose runs; local are those in a home.")]
+Tenant = Annotated[
+    str,
+    typer.Option(
+        "--tenant",
+        metavar="NAME",
+        help="The tenant whose runs the key gives access to; the runs in a home belong to local.",
+    ),
+]
 
 
 @commands.callback()
@@ -62,7 +69,7 @@ def add(
 
 @commands.command("list")
 def list_keys(keys: KeysFile, json: Json = False) -> None:
-    """List whose keys there are."""
+    """List the keys: for each, its owner, tenant and role."""
     from midcourse.server.access.keys import read_api_keys
 
     found = [key.caller for key in read_api_keys(Path(keys))]

@@ -34,7 +34,7 @@ AskingRun = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether you are sure.")]
 AllValues = Annotated[
     bool,
-    typer.Option("--all-values", help="With --yes: also what is shown only by a digest, or is long."),
+    typer.Option("--all-values", help="With --yes: also approve values that are long or shown only by a digest."),
 ]
 Shown = Annotated[
     list[str] | None,
@@ -46,14 +46,14 @@ Shown = Annotated[
     ),
 ]
 ForTheRun = Annotated[
-    bool, typer.Option("--for-run", help="Exactly this, as often as this run needs it, instead of once.")
+    bool, typer.Option("--for-run", help="Approve exactly this for as often as the run needs it, instead of once.")
 ]
 Changes = Annotated[
     list[str] | None,
     typer.Option(
         "--change",
         metavar="NAME=VALUE",
-        help="Not like that, but with this argument (2.NAME=VALUE: of the second step). You are asked again about the result.",
+        help="Approve with this argument instead (2.NAME=VALUE for the second step). You are asked again about the result.",
     ),
 ]
 
@@ -82,11 +82,12 @@ def approve(
     """Allow what a run asks for: exactly that, and nothing else.
 
     You are shown every value that will be sent. If one of them changes
-    before it is, nothing is sent and you are asked again. What does not fit
-    on a screen is shown page by page. To approve without reading to the end,
-    or a value shown only by its digest, you type a word instead of a key.
+    before it is sent, nothing is sent and you are asked again. What does not
+    fit on a screen is shown page by page. To approve without reading to the
+    end, or to approve a value that is shown only by its digest, you type a
+    word instead of pressing a key.
 
-    Without a RUN it lists what is waiting.
+    Without RUN, the command lists the questions that are waiting.
 
     Exit codes: 0 approved, 1 refused with a reason or not approved after all,
     2 misuse.
@@ -147,9 +148,9 @@ def answer(
     set_: Fleet = None,
     json: Json = False,
 ) -> int:
-    """Answer a run that asks whether something happened, or that has a question of its planner.
+    """Answer a run that asks whether something happened, or that passes on a question of its planner.
 
-    Look for yourself first: the run believes you. Advice while it asks nothing is given with `midcourse guide`.
+    Look for yourself first: the run believes you. To give advice to a run that asks nothing, use `midcourse guide`.
 
     Exit codes: 0 answered, 1 refused (the reason is printed), 2 misuse.
     """
@@ -185,7 +186,7 @@ def _decide(
 
 def _list_questions(overrides: Overrides, *, json: bool) -> int:
     settings, fleet = load_home_and_fleet(overrides)
-    if fleet is None and not _has_questions(settings):  # most often, and then nothing has to be loaded to show it
+    if fleet is None and not _has_questions(settings):  # the usual case, in which nothing needs to be loaded
         if json:
             print_object([])
         else:

@@ -21,7 +21,7 @@ GLANCE = 0.2
 """Seconds between two looks at whether a run has paused."""
 WAITING = "waiting for a worker to take it"
 PATIENCE = 3.0
-"""Seconds before the user is told that a worker is waited for."""
+"""Seconds after which the user is told that the command waits for a worker."""
 
 commands = typer.Typer()
 
@@ -51,7 +51,7 @@ def pause(run: Run, set_: Fleet = None, json: Json = False) -> int:
 
 @commands.command(epilog=teach(("midcourse cancel last", "after the current step; what is done stays done")))
 def cancel(run: Run, set_: Fleet = None, json: Json = False) -> int:
-    """End a run after the current step. An act is never broken off."""
+    """End a run after the current step. A step that has begun is never interrupted."""
     reply = "it ends after the current step; what is done stays done"
     return asyncio.run(_send(run, set_, lambda run: run.cancel(), reply, json=json))
 
@@ -64,10 +64,10 @@ def cancel(run: Run, set_: Fleet = None, json: Json = False) -> int:
 def take_over(run: Run, set_: Fleet = None, json: Json = False) -> int:
     """Pause a run and act in its world yourself.
 
-    Returns once no step is being carried out any more. When you are done,
-    midcourse resume looks at what you left, and plans from there. A world
-    without a host is open only in the process of its run: take over in the
-    terminal of that one, with Ctrl-C.
+    The command returns when the current step has ended. When you are done,
+    use midcourse resume: the run looks at the world as you left it, and plans
+    from there. A world without a host is open only in the process of its run:
+    take it over in the terminal of that process, with Ctrl-C.
 
     Exit codes: 0 the world is yours, 1 refused (the reason is printed), 2 misuse.
     """
@@ -82,7 +82,7 @@ async def _send(
 
 
 async def _take_over(name: str, overrides: Overrides, *, json: bool) -> int:
-    """The world is safe to act in only after the run has paused, which is why this waits."""
+    """Pause the run and wait until it has paused: only then it is safe to act in its world."""
     async with open_run(name, overrides) as there:
         control = there.control
         why_not = await control.why_no_take_over() or await deliver(control.pause()) or await _wait_for_pause(control)
@@ -97,7 +97,7 @@ async def _take_over(name: str, overrides: Overrides, *, json: bool) -> int:
 
 
 async def _wait_for_pause(control: RunControl) -> str:
-    """Why it will never pause; empty once it has."""
+    """Wait until the run has paused, and return an empty string; or return why it never will."""
     while True:
         run, _ = await control.store.load(control.run_id)
         if isinstance(run.phase, Paused):
@@ -108,7 +108,7 @@ async def _wait_for_pause(control: RunControl) -> str:
 
 
 async def deliver(sending: Awaitable[str]) -> str:
-    """Wait until the message is accepted. Returns why the run refused it; empty if it did not."""
+    """Wait until the run has accepted or refused the message. Returns why it was refused, or an empty string."""
     sending = asyncio.ensure_future(sending)
     if not (await asyncio.wait([sending], timeout=PATIENCE))[0]:
         print(WAITING, file=sys.stderr)
@@ -116,7 +116,7 @@ async def deliver(sending: Awaitable[str]) -> str:
 
 
 def report(run_id: str, why_not: str, reply: str, *, json: bool, **more: object) -> int:
-    """Print whether the run took a message, and why not. Returns the exit code."""
+    """Print whether the run accepted a message and, if not, why. Returns the exit code."""
     where = terminal()
     if json:
         print_object({"run": run_id, "taken": not why_not, **({"error": why_not} if why_not else more)})

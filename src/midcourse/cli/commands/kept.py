@@ -1,4 +1,4 @@
-"""`midcourse kept`: lists and drops the plan segments that are used again."""
+"""`midcourse kept`: lists and drops the plan segments that later runs reuse."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -52,9 +52,11 @@ def list_kept(context: typer.Context, set_: Fleet = None, durable: DurableOnly =
 def drop(
     segment: Annotated[
         str,
-        typer.Argument(metavar="[SEGMENT]", help="Its id, or the beginning of it; or use --all.", show_default=False),
+        typer.Argument(
+            metavar="[SEGMENT]", help="The id of the segment, or the beginning of it; or use --all.", show_default=False
+        ),
     ] = "",
-    everything: Annotated[bool, typer.Option("--all", help="Everything that is kept.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Drop all segments.")] = False,
     set_: Fleet = None,
     durable: DurableOnly = False,
     json: Json = False,

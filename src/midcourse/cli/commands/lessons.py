@@ -1,4 +1,4 @@
-"""`midcourse lessons`: lists what failures taught; shares and forgets lessons."""
+"""`midcourse lessons`: lists, shows, shares and forgets what runs learned from failures."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -34,7 +34,7 @@ commands = typer.Typer(
 )
 
 LessonKey = Annotated[
-    str, typer.Argument(metavar="LESSON", help="Its key, or the beginning of it.", show_default=False)
+    str, typer.Argument(metavar="LESSON", help="The key of the lesson, or the beginning of it.", show_default=False)
 ]
 
 
@@ -77,19 +77,20 @@ def show(lesson: LessonKey, set_: Fleet = None, durable: DurableOnly = False, js
 def share(
     lesson: LessonKey,
     agent: Annotated[
-        str, typer.Option("--agent", metavar="NAME", help="The agent that learned it, if several have.")
+        str, typer.Option("--agent", metavar="NAME", help="The agent that learned it, if several did.")
     ] = "",
     yes: Annotated[
-        bool, typer.Option("--yes", help="You have read it, and its words may go to other agents' planners.")
+        bool,
+        typer.Option("--yes", help="Confirm that you have read it and that other agents' planners may read its words."),
     ] = False,
     set_: Fleet = None,
     durable: DurableOnly = False,
     json: Json = False,
 ) -> None:
-    """Let the planners of the tenant's other agents read it, as it is now.
+    """Let the planners of the tenant's other agents read a lesson as it is now.
 
-    Until then they learn only how often a new plan helped. What its agent
-    learns later is not shared with it.
+    Without this, they only see how often a new plan helped. What its agent
+    learns later is not shared.
     """
     found = [one for one in asyncio.run(_find_lesson(lesson, set_, durable)) if agent in ("", one.agent)]
     if len(found) != 1:
@@ -108,9 +109,9 @@ def share(
 
 @commands.command()
 def forget(lesson: LessonKey, set_: Fleet = None, durable: DurableOnly = False, json: Json = False) -> None:
-    """Forget a lesson under every agent, with all its numbers.
+    """Forget a lesson for every agent, with all its numbers.
 
-    Runs that it would have stopped plan again.
+    Runs that would have stopped because of it will plan again.
     """
     key = asyncio.run(_find_lesson(lesson, set_, durable))[0].key
     forgotten = asyncio.run(_forget(key, set_, durable))
@@ -141,7 +142,7 @@ async def _load_all(overrides: Overrides, durable: bool) -> tuple[Lesson, ...]:
 
 
 async def _find_lesson(name: str, overrides: Overrides, durable: bool) -> list[Lesson]:
-    """The lesson whose key begins with this, as each agent knows it."""
+    """The lesson with a key that begins with this name, as each agent knows it."""
     found = [lesson for lesson in await _load_all(overrides, durable) if lesson.key.startswith(name)]
     keys = {lesson.key for lesson in found}
     if len(keys) != 1:

@@ -1,4 +1,4 @@
-"""`midcourse mcp`: Midcourse as an MCP server, for hosts such as Claude Code and Cursor."""
+"""`midcourse mcp`: serves Midcourse as an MCP server, for hosts such as Claude Code and Cursor."""
 
 import asyncio
 from pathlib import Path
@@ -15,11 +15,16 @@ from midcourse.errors import TaskInvalid
 commands = typer.Typer()
 
 OwnTasks = Annotated[
-    str, typer.Option("--tasks", metavar="FOLDER", help="Task files that may be started; else those that ship.")
+    str,
+    typer.Option(
+        "--tasks",
+        metavar="FOLDER",
+        help="The folder of task files that may be started; by default the tasks that ship with Midcourse.",
+    ),
 ]
 Decides = Annotated[
     bool,
-    typer.Option("--decisions", help="Let the host answer questions, with what its user decided. Off by default."),
+    typer.Option("--decisions", help="Let the host pass on what its user decided about questions. Off by default."),
 ]
 
 
@@ -39,8 +44,8 @@ def mcp(
     """Serve the runs of this home to an MCP host, over standard input and output.
 
     A host can start the tasks of a folder, wait for them, control them, and
-    list their questions. It cannot change settings, and decides questions
-    only with --decisions: an agent must not approve its own requests.
+    list their questions. It cannot change settings. It can decide questions
+    only with --decisions, because an agent must not approve its own requests.
     """
     require_extras("an MCP server", "mcp", "server")
     from midcourse.server.mcp.start import McpServing, serve_stdio

@@ -37,9 +37,9 @@ def learn(
 ) -> int:
     """Propose a policy file from one supervised run.
 
-    It names the origins that were contacted. What would make a browser
-    stricter is proposed as it is; what would loosen it is a comment, and
-    counts only once you take the # away.
+    The file names the origins that were contacted. Rules that would make a
+    browser stricter are active; rules that would make it less strict are
+    comments, and take effect only when you remove the #.
 
     Exit codes: those of the run; 0 if you worked yourself.
     """
@@ -78,9 +78,9 @@ def propose(
     """Propose a policy file from what a run was allowed to send.
 
     Requests that led up to the last one (drafts, a basket, pages of a form)
-    are proposed as safe: the next run does not ask about them. The last
-    request, and every one whose address names an effect, is asked about
-    as before. Read the file before you use it.
+    are proposed as safe: the next run does not ask about them. It still asks
+    about the last request, and about every request with an address that names
+    an effect. Read the file before you use it.
     """
     print(asyncio.run(_propose(run, set_)), end="")
 
@@ -105,9 +105,10 @@ def tools(
 ) -> None:
     """Print the tools of an MCP server with the digests of their definitions.
 
-    The output is a policy file that pins every tool: if the server changes a
-    description, a schema or a hint, you are asked about that tool, whatever
-    else the policy says. Effects that the server claims are comments.
+    The output is a policy file that pins every tool: if the server changes the
+    description, schema or hints of a tool, you are asked about that tool,
+    whatever else the policy says. Effects that the server claims are written
+    as comments.
     """
     from midcourse.app.tool_policy import list_definitions, propose_tool_policy
 

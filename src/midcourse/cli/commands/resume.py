@@ -50,12 +50,12 @@ def resume(
 ) -> int:
     """Continue a run or batch that was paused or interrupted.
 
-    The world is looked at first. Nothing finished is done again, and of the
-    step that was interrupted it is found out whether it happened. A run that
-    has ended shows its verdict again. Durable runs are found, too.
+    The run first looks at the world. It repeats nothing that is finished, and
+    finds out whether the interrupted step happened. If the run has ended, the
+    command shows its verdict again. RUN may also be a durable run.
 
-    A run in a copied or restored folder is not resumed until you have checked
-    what it did and confirm it with --restored.
+    A run in a copied or restored folder is resumed only if you have checked
+    what it did and confirm that with --restored.
 
     Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left
     before its end.
@@ -81,7 +81,7 @@ async def _resume(
             result = await store.result(run_id)
             if result is not None:
                 return await print_result(result, store, run_folder(settings, run_id), verbosity, ended=True)
-            if found.state == "paused":  # by another process, which drives it still
+            if found.state == "paused":  # by another process, which still drives it
                 why_not = await LocalControl(store, run_id).resume()
                 return report(run_id, why_not, "it continues in the process that runs it", json=verbosity.json)
             _, task = await store.load(run_id)

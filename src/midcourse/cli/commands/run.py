@@ -58,7 +58,7 @@ Results = Annotated[
     str, typer.Option("--results", metavar="FILE", help="Also write the result of each row into this CSV file.")
 ]
 BatchId = Annotated[
-    str, typer.Option("--batch", metavar="ID", help="Call the batch this. The same command again continues it.")
+    str, typer.Option("--batch", metavar="ID", help="The id of the batch. Repeating the command continues it.")
 ]
 Again = Annotated[
     bool,
@@ -109,12 +109,12 @@ def run(
     """Carry out a task, or one for every row of a table, and watch it.
 
     In a terminal you see the plan, what is observed and the budget, and are
-    asked before anything irreversible is done. Ctrl-C pauses and lets you
-    choose; Ctrl-C twice leaves the run to be resumed. Without a terminal,
-    what needs an approval is denied, and Ctrl-C cancels.
+    asked before anything irreversible is done. Ctrl-C pauses the run and shows
+    a menu; Ctrl-C twice leaves the run, which can be resumed later. Without a
+    terminal, every step that needs approval is denied, and Ctrl-C cancels.
 
-    A task with a key is done once: a second run under it returns the first,
-    or continues it.
+    A task with a key is done once: a second run with the same key returns the
+    result of the first, or continues it.
 
     With --durable the workers of a fleet (midcourse up) drive the run: it
     survives them, can be answered from anywhere, and continues if you leave.
@@ -171,7 +171,7 @@ def _run_durable(
 
 
 def job_with_inputs(task: str, overrides: Overrides, inputs: list[str] | None) -> Job:
-    """The task with these inputs in place of its own, in the types that its own have."""
+    """The job of the task with these inputs. Each is converted to the type of the task's own input."""
     job = load_job(task, parse_overrides(overrides))
     given = parse_inputs(inputs)
     if not given:
@@ -183,7 +183,7 @@ def job_with_inputs(task: str, overrides: Overrides, inputs: list[str] | None) -
 
 
 def parse_inputs(texts: list[str] | None) -> dict[str, str]:
-    """`--input NAME=VALUE` as names and values."""
+    """Parse `--input NAME=VALUE` options into names and values."""
     named: dict[str, str] = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
@@ -194,14 +194,14 @@ def parse_inputs(texts: list[str] | None) -> dict[str, str]:
 
 
 def tape_overrides(*, record: str, cassette: str) -> list[str]:
-    """`--record` and `--cassette` as settings of the run."""
+    """The settings that `--record` and `--cassette` stand for, as overrides."""
     return [f"{name}={file}" for name, file in tape_settings(record=record, cassette=cassette).items()]
 
 
 def _refuse_combinations(
     inputs: str, run_id: str, of_batch: Mapping[str, object], *, durable: bool, detach: bool
 ) -> None:
-    """Raises `TaskInvalid` for an option without effect, because its user expects one."""
+    """Raise `TaskInvalid` for an option that would have no effect, because the user expects one."""
     check_name("--run-id", run_id)
     check_name("--batch", str(of_batch["--batch"]))
     if inputs and durable:
@@ -216,6 +216,6 @@ def _refuse_combinations(
 
 
 def check_name(option: str, name: str) -> None:
-    """Raises `TaskInvalid` for what cannot be the name of a run or a batch."""
+    """Raise `TaskInvalid` if this cannot be the name of a run or a batch."""
     if name and (name == LAST or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", name)):
         raise TaskInvalid(f"{option} '{name}': letters, digits, dots and dashes only, 80 at most, and not '{LAST}'")

@@ -1,4 +1,4 @@
-"""`midcourse serve`: the web console and the HTTP API."""
+"""`midcourse serve`: serves the web console and the HTTP API."""
 
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +25,9 @@ Origin = Annotated[
         "--origin", metavar="URL", help="An address under which browsers reach it, such as https://console.example."
     ),
 ]
-KeysFile = Annotated[str, typer.Option("--keys", metavar="FILE", help="API keys, which `midcourse access add` writes.")]
+KeysFile = Annotated[
+    str, typer.Option("--keys", metavar="FILE", help="The file of API keys that `midcourse access add` writes.")
+]
 ProxyUserHeader = Annotated[
     str, typer.Option("--proxy-user-header", metavar="NAME", help="The header in which a proxy names the user.")
 ]
@@ -34,19 +36,26 @@ ProxySecretFile = Annotated[
 ]
 ProxyRoleHeader = Annotated[
     str,
-    typer.Option("--proxy-role-header", metavar="NAME", help="The header with the user's role; else it is viewer."),
+    typer.Option(
+        "--proxy-role-header",
+        metavar="NAME",
+        help="The header with the user's role; without it every user is a viewer.",
+    ),
 ]
 ProxyTenantHeader = Annotated[
     str, typer.Option("--proxy-tenant-header", metavar="NAME", help="The header with the user's tenant.")
 ]
 TasksFolder = Annotated[
-    str, typer.Option("--tasks", metavar="FOLDER", help="Task files that may be started by their names.")
+    str, typer.Option("--tasks", metavar="FOLDER", help="The folder of task files that may be started by name.")
 ]
 OidcFile = Annotated[
     str, typer.Option("--oidc", metavar="FILE", help="The identity provider that browsers sign in through.")
 ]
 WebhooksFile = Annotated[
-    str, typer.Option("--webhooks", metavar="FILE", help="Webhooks that hear of questions and ends (docs/server.md).")
+    str,
+    typer.Option(
+        "--webhooks", metavar="FILE", help="The webhooks to tell about questions and the ends of runs (docs/server.md)."
+    ),
 ]
 DurableRuns = Annotated[
     bool, typer.Option("--durable", help="Serve the runs of the fleet, instead of those in this home.")
@@ -81,11 +90,11 @@ def serve(
 ) -> int:
     """Serve the web console and the HTTP API of the runs in this home.
 
-    It prints an address with a token to open in a browser. Runs that are
-    started there are driven by the server, and resumed by the next one if
-    it is killed; with --durable, the workers of the fleet drive them. Other
-    machines can reach it only with API keys (midcourse access) or a proxy
-    that authenticates users.
+    It prints an address with a token to open in a browser. The server drives
+    the runs that are started there; if it is killed, the next server resumes
+    them. With --durable, the workers of the fleet drive them. Other machines
+    can reach the server only with API keys (midcourse access) or through a
+    proxy that authenticates users.
     """
     require_extras("the server", "server")
     if oidc:
@@ -135,7 +144,7 @@ def _path(name: str) -> Path | None:
 
 
 def read_served(overrides: Overrides, *, durable: bool) -> tuple[Settings, FleetSettings | None]:
-    """The home, and the fleet if its runs are meant."""
+    """The settings of the home and, with `durable`, those of the fleet."""
     if not durable:
         return load_settings(overrides, "home"), None
     settings, of_fleet = split_home(overrides)

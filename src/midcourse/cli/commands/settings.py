@@ -1,4 +1,4 @@
-"""`midcourse settings`: lists settings, their values now, and what they change."""
+"""`midcourse settings`: lists settings, their current values, and what they change."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -32,7 +32,7 @@ class Row:
     default: Scalar
     environment: str
     said: bool
-    """Whether the environment sets it, or the fleet in this home."""
+    """Whether the environment or the fleet in this home sets it."""
     changes: str
     audience: Audience
 

@@ -38,7 +38,7 @@ Step = Annotated[
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only list what would be undone, and what cannot be.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask: approve every inverse that --dry-run lists.")]
 FunctionsOf = Annotated[
-    str, typer.Option("--functions", metavar="MODULE", help="Of a guarded call: the module with the functions.")
+    str, typer.Option("--functions", metavar="MODULE", help="To undo a guarded call: the module with the functions.")
 ]
 
 
@@ -62,12 +62,12 @@ def undo(
 ) -> int:
     """Undo what a run did, newest first.
 
-    For each act in the run's ledger whose skill names an inverse (undo=…),
-    you are asked, the inverse is carried out, and a probe verifies it. Nothing
-    is undone twice: after a crash, the same command continues. What cannot be
-    undone is listed with the reason.
+    For each act in the run's ledger with a skill that names an inverse
+    (undo=…), you are asked, the inverse is carried out, and a probe verifies
+    it. Nothing is undone twice: after a crash, the same command continues. Acts
+    that cannot be undone are listed with the reason.
 
-    Exit codes: 0 nothing is left, 1 something is left, 2 misuse.
+    Exit codes: 0 no effect is left, 1 some effect is left, 2 misuse.
     """
     settings, fleet = load_both_settings(with_options(set_, home=home), "home")
 
@@ -97,7 +97,7 @@ def undo(
 async def _find_world(
     found: FoundRun, settings: Settings, fleet: "FleetSettings | None", functions: str
 ) -> tuple[Settings, World]:
-    """The world of a run, where the run left it, and the settings of its task; or the functions of a module."""
+    """The settings of a run's task, and its world as the run left it. With `functions`, the world is the functions of that module."""
     if functions:
         return settings, functions_in(functions)
     run_id = found.run.id

@@ -83,9 +83,10 @@ def _build_denial(question: Question, why: str) -> Decision:
 class TerminalApprover:
     """Asks the user at the terminal: shows everything that would be sent, and waits for a key. Expired questions are dropped.
 
-    Without a terminal, and if the input ends (Ctrl-D), the answer is no. Ctrl-C ends the program; the run can be resumed.
-    The command line passes its own `prompt` and `screen`, and callbacks: `interrupted` for Ctrl-C, which returns whether to
-    ask again, and `ended` for Ctrl-D. Neither is an answer then. `heading` names the subject of the question, such as a row.
+    Without a terminal, or if the input ends (Ctrl-D), the answer is no. Ctrl-C ends the program; the run can be resumed.
+    The command line passes its own `prompt` and `screen`, and two callbacks: `interrupted` is called for Ctrl-C and returns
+    whether to ask again, and `ended` is called for Ctrl-D. With them, neither key is an answer. `heading` names the subject
+    of the question, such as a row of a batch.
     """
 
     def __init__(
@@ -128,10 +129,10 @@ class TerminalApprover:
                     if self._ended is None:
                         return _build_denial(question, INPUT_ENDED)
                     self._ended()
-                await asyncio.Event().wait()  # until the callback ends the run, and with it the question
+                await asyncio.Event().wait()  # wait until the callback ends the run, which also ends the question
 
     async def fill_in(self, form: Form) -> Mapping[str, Scalar] | None:
-        """Ask for the values of a form; None without a terminal, and if the user declines."""
+        """Ask for the values of a form. Returns None without a terminal, or if the user declines."""
         if self._at is None:
             return None
         with self._screen.aside():
@@ -161,7 +162,7 @@ class TerminalApprover:
             )
 
     async def _show(self, question: Question) -> bool:
-        """Returns whether all of it was shown."""
+        """Show the question, and return whether all of it was shown."""
         self._print_heading()
         return await self._prompt.show(self._build_panel(question))
 

@@ -1,4 +1,4 @@
-"""`midcourse run TASK --inputs rows.csv`, and `midcourse resume BATCH`: many runs, one table of results."""
+"""Runs and follows a batch, for `midcourse run TASK --inputs rows.csv` and `midcourse resume BATCH`."""
 
 import asyncio
 import time
@@ -132,7 +132,7 @@ class BatchSession:
     # --- Ctrl-C
 
     def _leave(self) -> None:
-        """Stop driving. Interrupted steps are verified when the batch is resumed."""
+        """Stop driving the rows. Interrupted steps are verified when the batch is resumed."""
         self._left = True
         if self._work is not None:
             self._work.cancel()

@@ -1,4 +1,4 @@
-"""The console beside a command: served by the command's own process, for as long as it runs."""
+"""Serves the console from the process of another command, for as long as that command runs."""
 
 import asyncio
 import os
@@ -60,9 +60,10 @@ def serve_console(home: Settings, fleet: FleetSettings | None = None) -> Generat
 
 
 def open_in_browser(address: str, home: Path) -> bool:
-    """Open a page that redirects to this address. Not the address itself: other accounts can read the arguments of a process.
+    """Open a page in the browser that redirects to this address. Returns whether it was opened.
 
-    Does nothing without a graphical display: a text browser would take over the terminal.
+    The address itself is not passed to the browser, because other accounts can read the arguments of a process. Without a
+    graphical display nothing is opened, because a text browser would take over the terminal.
     """
     if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return False

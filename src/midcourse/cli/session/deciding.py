@@ -1,4 +1,4 @@
-"""Decisions about what runs ask, and the list of what is waiting for one."""
+"""Sends decisions about the questions of runs, and lists the questions that wait for one."""
 
 import json as json_format
 import time
@@ -42,7 +42,7 @@ WHAT = {
     "repeat": "whether to send something again",
 }
 MOST = 100
-"""Questions that are listed."""
+"""The maximum number of questions that are listed."""
 WIDEST = 100
 
 
@@ -102,7 +102,7 @@ async def _why_outdated(question: Question, shown: Sequence[str], control: RunCo
 
 
 def _why_not_confirmed(question: Question, decision: Decision) -> str:
-    """Why `--yes` alone does not decide it; empty if it does."""
+    """Why `--yes` alone does not decide this question; empty if it does."""
     if decision.verdict not in ("approved", "changed") or decision.all_values:
         return ""
     if is_read_at_a_glance(question.consequences):
@@ -135,7 +135,7 @@ def _build_panel(question: Question, width: int, marks: Marks) -> RenderableType
 
 
 async def _confirm(question: Question, decision: Decision, *, json: bool) -> Decision | None:
-    """The approver's decision after reading the question. None: the approver left without deciding."""
+    """Show the question, and return the decision if the user confirms it; None if the user leaves without deciding."""
     prompt = open_prompt(terminal(silent=json), Keyboard())
     if prompt is None:
         if not json:

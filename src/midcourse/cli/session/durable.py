@@ -19,7 +19,7 @@ BEGUN = 0
 async def start_durable(
     job: Job, run_id: str, settings: FleetSettings, verbosity: Verbosity, *, again: bool, detach: bool
 ) -> int:
-    """Start a run, or follow the earlier one under the same business key."""
+    """Start a run and follow it, or follow the earlier run with the same business key."""
     async with connect_fleet(settings) as fleet:
         entry = await start_durable_run(fleet, job, run_id, again=again)
         if entry.result is not None:
@@ -34,7 +34,7 @@ async def start_durable(
 async def resume_durable(
     run_id: str, folder: Path, settings: FleetSettings, verbosity: Verbosity, *, detach: bool
 ) -> int:
-    """End its pause, or start its workflow again if none is running; then follow it."""
+    """Resume a run and follow it: end its pause, or start its workflow again if none is running."""
     async with connect_fleet(settings) as fleet:
         result = await fleet.store.result(run_id)
         if result is not None:
@@ -52,7 +52,7 @@ async def resume_durable(
 
 
 def _print_started(run_id: str, verbosity: Verbosity, *, attended: bool) -> int:
-    """Print that the run was started. `attended`: a worker is there to drive it."""
+    """Print that the run was started. `attended` says whether there is a worker to drive it."""
     missing = f"no worker is there to take it up; {START_ONE}"
     if verbosity.json:
         print_object({"run": run_id} if attended else {"run": run_id, "warning": missing})

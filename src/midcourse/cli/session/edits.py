@@ -1,4 +1,4 @@
-"""Changes to the arguments of a question, as they are typed: `to=Grace`, or `2.to=Grace` for the second step."""
+"""Parses changes to the arguments of a question: `to=Grace`, or `2.to=Grace` for the second step."""
 
 import re
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ TYPED = re.compile(r"(?:(\d+)\.)?([^=]+?)\s*=\s*(.*)", re.DOTALL)
 
 
 def is_editable(question: Question) -> bool:
-    """Whether its arguments can be changed; the contents of a form cannot, because other steps filled it in."""
+    """Whether the question's arguments can be changed. Contents of a form cannot, because other steps filled it in."""
     return question.about == "approve" and any(consequence.arguments for consequence in question.consequences)
 
 
 def parse_changes(question: Question, typed: Sequence[str]) -> tuple[Change, ...]:
-    """Parse NAME=VALUE texts. Raises `TaskInvalid` with what can be changed."""
+    """Parse NAME=VALUE texts. Raises `TaskInvalid`, which names the arguments that can be changed."""
     found: dict[int, Pairs] = {}
     for text in typed:
         step, name, value = _parse_change(question, text)
@@ -39,7 +39,7 @@ def _parse_change(question: Question, text: str) -> tuple[int, str, Scalar]:
 
 
 def _parse_value(text: str, before: Argument, typed: str) -> Scalar:
-    """The value in the type that it had before."""
+    """Parse the value as the type of the argument that it replaces."""
     try:
         match before:
             case bool():

@@ -33,7 +33,7 @@ PAUSED = (
 BACK = Choice(key="b", label="[b]ack", leads_to="to the question")
 CONTINUES = "It is not paused any more: it was resumed or ended elsewhere."
 PLAN_LINES = 10
-"""Lines of the plan above the menu of a paused run."""
+"""The number of lines of the plan that are shown above the menu of a paused run."""
 
 
 class FollowableRun(Protocol):
@@ -49,7 +49,7 @@ class FollowableRun(Protocol):
 
 
 class RunFollower:
-    """Follows a run in a terminal or without one. Without a live view the first Ctrl-C cancels; the second always leaves."""
+    """Follows a run. The first Ctrl-C pauses it and opens a menu, or without a live view cancels it; the second leaves it."""
 
     instead_of_answering: ClassVar[Sequence[Choice]] = (BACK, CANCEL, QUIT)
 
@@ -70,7 +70,7 @@ class RunFollower:
         self._left = False
 
     async def follow(self, run: FollowableRun) -> Result | None:
-        """The run's result. None: it was left, and can be resumed."""
+        """Follow the run to its end and return its result; None if the user left, so that the run can be resumed."""
         self._run = run
         self._outcome = asyncio.create_task(run.result(), name="result")
         try:
@@ -90,7 +90,7 @@ class RunFollower:
             await asyncio.gather(self._outcome, return_exceptions=True)
 
     def one_at_a_time(self, approver: Approver) -> Approver:
-        """An approver that waits while a menu is open: the run continues, and may ask meanwhile."""
+        """Wrap an approver so that it waits while a menu is open: the run continues, and may ask in the meantime."""
         return OneAtATime(approver, self._one_prompt)
 
     def leave(self) -> None:
@@ -100,7 +100,7 @@ class RunFollower:
             self._outcome.cancel()
 
     async def handle_question_interrupt(self) -> bool:
-        """Ctrl-C while an approver asks. Returns whether the question is still to be answered."""
+        """Handle Ctrl-C while an approver asks. Returns whether the question still needs an answer."""
         chosen = "" if self._left else await self._show_menu("The question stays open.", self.instead_of_answering)
         self._interrupts = 0
         return chosen == BACK.key
@@ -174,7 +174,7 @@ class RunFollower:
         await prompt.line("Enter when you are done: ")
 
     def _carry_out(self, choice: str, guidance: str, *, paused: bool) -> None:
-        """`paused`: it was chosen in the menu of a paused run, which then continues."""
+        """Carry out a choice of a menu. `paused`: it is the menu of a paused run, which then continues."""
         assert self._run is not None
         if guidance:
             self._run.guide(guidance)

@@ -21,7 +21,7 @@ YES, NO = ("y", "yes", "true"), ("n", "no", "false")
 
 
 async def fill_in_form(form: Form, prompt: Prompt) -> Mapping[str, Scalar] | None:
-    """The values that the user typed. None: declined."""
+    """Ask for each field and return the values that the user typed; None if the user declines."""
     clean = prompt.marks.clean
     prompt.print(Text(clean(f"{form.asker} asks you something, for its tool {form.skill}. It says:"), "bold magenta"))
     prompt.print(Text(f"  {clean(form.message)}"))
@@ -50,7 +50,7 @@ async def _ask_value(field: Parameter, prompt: Prompt) -> Scalar:
 
 
 def _parse_value(typed: str, field: Parameter) -> Scalar:
-    """The value in the type of the field; None if it does not fit."""
+    """Parse the text as the type of the field; None if it does not fit."""
     value: Scalar = typed or None
     try:
         if field.type == "integer":

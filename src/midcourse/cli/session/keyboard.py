@@ -20,7 +20,7 @@ class InputEnded(Exception):
 
 
 class Keyboard:
-    """Reads lines from a file descriptor. One question at a time."""
+    """Reads lines from a file descriptor, for one question at a time."""
 
     def __init__(self, fd: int = 0) -> None:
         self._fd = fd
@@ -30,7 +30,7 @@ class Keyboard:
         self._pump: threading.Thread | None = None
 
     def interrupt(self) -> bool:
-        """Raise `Interrupted` in the pending `line`. Returns whether there is one."""
+        """Raise `Interrupted` in the pending call of `line`. Returns whether there is one."""
         waiting = self._awaited is not None and not self._awaited.done()
         if waiting and self._awaited is not None:
             self._awaited.set_exception(Interrupted())
@@ -79,7 +79,7 @@ class Keyboard:
             self._awaited.set_result(None)
 
     def _start_pump(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Where a loop cannot watch the input, one thread does; nothing waits for it at the end."""
+        """Start a thread that reads the input, where the event loop cannot watch it. Nothing waits for the thread at the end."""
         if self._pump is None:
             self._pump = threading.Thread(target=self._pump_lines, args=(loop,), daemon=True)
             self._pump.start()

@@ -56,7 +56,7 @@ class Verbosity:
 async def start_run(
     job: Job, run_id: str, verbosity: Verbosity, *, again: bool = False, dry: DryRun | None = None
 ) -> int:
-    """Start a run, or continue the earlier one under the same business key. A `dry` one drops the first irreversible request."""
+    """Start a run, or continue the earlier one with the same business key. A `dry` run drops its first irreversible request."""
     with open_store(job.settings.home) as store:
         built: list[Session] = []
         entry = await store_run(
@@ -72,7 +72,7 @@ async def start_run(
         try:
             session = built[-1] if built and not entry.earlier else None
             return await resume_run(entry.job, entry.run, store, verbosity, dry=dry, session=session)
-        except RunEnded:  # a process that began it together with this one was faster
+        except RunEnded:  # another process started it at the same time and was faster
             result = await store.result(entry.run)
             if result is None:
                 raise
@@ -89,7 +89,7 @@ async def resume_run(
     dry: DryRun | None = None,
     session: "Session | None" = None,
 ) -> int:
-    """Continue a stored run, in the `session` that was built before it was stored, or in a new one."""
+    """Continue a stored run, in this `session` if it was already built, otherwise in a new one."""
     session = session or Session(job, run_id, store, verbosity, dry=dry)
     run, _ = await store.load(run_id)
     session.view.restore(run, await store.plans(run_id), await store.journal(run_id))
@@ -113,7 +113,7 @@ class Session:
         screen: Screen | None = None,
         stand_in: Approver | None = None,
     ) -> None:
-        """`screen` shows the run in place of the usual view; `stand_in` answers where there is no terminal to ask in."""
+        """Set up the session. `screen` replaces the usual view; `stand_in` answers questions if there is no terminal to ask in."""
         self._dry = dry
         self._save_as = f"midcourse init task {job.name}.toml --from {run_id}" if job.unfiled else ""
         self.folder = run_folder(job.settings, run_id)
@@ -194,8 +194,8 @@ async def print_result(
 ) -> int:
     """Print the result of a run, and return its exit code.
 
-    `key`: it had done it before, under this one. `ended`: there was nothing left to resume. `save_as`: the command that makes a
-    task file of it. `more`: what `--json` has besides.
+    `key`: the business key, if an earlier run with it already did the task. `ended`: the run had already ended, so there was
+    nothing to resume. `save_as`: the command that makes a task file of it. `more`: what `--json` prints in addition.
     """
     if verbosity.json:
         beside: dict[str, object] = {"sent": [asdict(sent) for sent in await sent_effects(store, result.run)]}
@@ -217,7 +217,7 @@ async def print_result(
 
 
 def print_dry_run(result: Result, dropped: Question, verbosity: Verbosity) -> int:
-    """Show the request at which a dry run ended. That it got there is a success."""
+    """Show the request at which a dry run ended. The dry run succeeded because it reached that request."""
     if verbosity.json:
         would = [step_json(dropped, number) for number in range(len(dropped.consequences))]
         print_json(json.dumps({**json.loads(result_json(result)), "dry_run": True, "would": would}, ensure_ascii=False))
@@ -233,7 +233,7 @@ def print_dry_run(result: Result, dropped: Question, verbosity: Verbosity) -> in
 
 
 def dry_panel(dropped: Question, where: Terminal) -> RenderableType:
-    """A panel in a terminal, plain lines elsewhere."""
+    """Render the dropped request: as a panel in a terminal, as plain lines elsewhere."""
     width = min(where.console.width, 100)
     if where.console.is_terminal:
         return question_panel(dropped, None, width, where.marks, title="This would be sent", hint="")

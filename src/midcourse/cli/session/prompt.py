@@ -14,7 +14,7 @@ from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import Terminal
 
 LEAST_LINES = 20
-"""Lines of a page, even if the terminal is lower."""
+"""The minimum number of lines on a page, even if the terminal has fewer."""
 MORE = "page {page} of {pages}: Enter for the next, q to stop reading> "
 AGREED = "approve"
 
@@ -25,7 +25,7 @@ class Choice:
 
     key: str
     label: str
-    """With the key in brackets."""
+    """The label, with the key in brackets."""
     leads_to: str
 
 
@@ -57,7 +57,7 @@ class Prompt:
         return True
 
     async def choose(self, choices: Sequence[Choice]) -> str:
-        """Ask for one of these and return its key. Enter alone chooses nothing, because one too many is pressed easily."""
+        """Ask for one of these choices and return its key. Enter alone chooses nothing, because it is easily pressed once too often."""
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(no_wrap=True)
         for choice in choices:
@@ -81,11 +81,11 @@ class Prompt:
         try:
             return await self.keyboard.line()
         except (asyncio.CancelledError, Exception):
-            self.keyboard.forget()  # or the next question would read half an answer
+            self.keyboard.forget()  # otherwise the next question would read half an answer
             self.print()
             raise
 
 
 def open_prompt(where: Terminal, keyboard: Keyboard) -> Prompt | None:
-    """None without a terminal on which a question can be answered."""
+    """A prompt on this terminal; None if questions cannot be answered there."""
     return where.asks_on and Prompt(console=where.asks_on, keyboard=keyboard, marks=where.marks)

@@ -24,7 +24,7 @@ class Picture(Protocol):
 
 class Screen(Protocol):
     def show(self, line: LogLine | None) -> None:
-        """The view has a new turn; `line` describes it, if it is worth a line."""
+        """Show that the view has a new turn. `line` describes the turn, if it is worth a line."""
         ...
 
     def open(self) -> AbstractContextManager[None]: ...
@@ -109,7 +109,7 @@ class LiveView:
 
     @contextmanager
     def aside(self) -> Generator[None]:
-        """Draw nothing until the question is answered; nested calls have no further effect."""
+        """Draw nothing within this context, in which a question is asked. Nested calls have no further effect."""
         if self._live is None:
             yield
             return

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as callbacks or as an event, in the running event loop."""
+"""Turns Ctrl-C and SIGTERM into callbacks or an event of the running event loop."""
 
 import asyncio
 import signal
@@ -32,7 +32,7 @@ def stop_event() -> asyncio.Event:
 
 
 async def is_set_within(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for the event, at most this long."""
+    """Wait for the event for at most this long. Returns whether it is set."""
     try:
         async with asyncio.timeout(seconds):
             await event.wait()

@@ -1,4 +1,4 @@
-"""The verdict of an ended run, from what is stored of it."""
+"""Builds the verdict of an ended run from its stored records."""
 
 from pathlib import Path
 

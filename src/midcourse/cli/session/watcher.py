@@ -1,4 +1,4 @@
-"""Follows a run that another process drives. Ctrl-C stops nothing: it opens a menu."""
+"""Follows a run that another process drives. Ctrl-C does not stop the run: it opens a menu."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -18,7 +18,7 @@ CHOICES = (
 
 
 class RunWatcher(RunFollower):
-    """Follows a run in a terminal, as one of several. Without a live view Ctrl-C leaves it, and it continues."""
+    """Follows a run that others may follow, too. Without a live view, Ctrl-C stops following, and the run continues."""
 
     instead_of_answering: ClassVar[Sequence[Choice]] = (BACK, CANCEL, LEFT_ALONE)
 

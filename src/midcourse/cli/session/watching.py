@@ -29,9 +29,9 @@ class WatchSession:
         self._view = RunView(name=name, goal=goal, run_id=control.run_id, marks=self._terminal.marks)
 
     async def follow(self, folder: Path | None, *, writes: bool = False, from_the_start: bool = False) -> int:
-        """Follow it to its end. Earlier events are printed only `from_the_start`.
+        """Follow the run to its end and return the exit code. Earlier events are printed only with `from_the_start`.
 
-        `folder` has its files; with `writes` they are written when it has ended.
+        `folder` is the folder of the run's files; with `writes`, they are written when the run has ended.
         """
         store = self._control.store
         run = FollowedRun(self._control, await store.opening(self._run_id), self._say)
@@ -61,7 +61,7 @@ class WatchSession:
         return await print_result(result, store, folder, self._verbosity)
 
     def _say(self, text: str) -> None:
-        """Print a notice, with `--json` and `--quiet` on standard error."""
+        """Print a notice; with `--json` or `--quiet`, print it to standard error."""
         clean = self._terminal.marks.clean(text)
         if self._verbosity.silent:
             print(clean, file=sys.stderr)

@@ -19,9 +19,9 @@ from midcourse.drive import Progress
 from midcourse.ports.store import Store
 
 HEAD = 6
-"""Lines above and between the two lists of rows."""
+"""The number of lines above and between the two lists of rows."""
 LATEST = 12
-"""Rows that ended, as many as are shown at most."""
+"""The maximum number of ended rows that are shown."""
 WIDEST = 120
 
 
@@ -34,7 +34,7 @@ class Running:
 
 
 class Board:
-    """Watches a batch and draws it at any size. With `lines` it also prints there how each row ended."""
+    """Watches a batch and draws it at any size. With `lines`, it also prints there how each row ended."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Board:
         return self._succeeded + self._reasons.total()
 
     def render(self, *, width: int, height: int, now: float, hint: str = "") -> RenderableType:
-        """Never higher than `height` and never wider than `width`."""
+        """Draw the view, never higher than `height` and never wider than `width`."""
         width = min(width, WIDEST)
         needed = HEAD + self._batch.concurrency + LATEST
         inner, most = max(20, width - 4), max(4, min(height - 2, TALLEST - 2, needed))

@@ -49,7 +49,7 @@ class BatchVerdict:
         return f"{pluralize(summary.rows, 'row')} done, {verified}"
 
     def line(self, marks: Marks) -> str:
-        """All of it in one line, for `--quiet`."""
+        """The verdict in one line, for `--quiet`."""
         reasons = f" ({self._reasons()})" if self.summary.by_reason else ""
         return marks.clean(
             f"{self.headline()}{reasons} {marks.dash} {format_seconds(self.seconds)}; "

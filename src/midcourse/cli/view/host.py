@@ -16,7 +16,7 @@ from midcourse.worlds.host.wire import Listed
 
 WIDEST, TALLEST = 120, 30
 FIGURES = 32
-"""Columns that the figures of a session take."""
+"""The number of columns that the figures of a session take."""
 
 
 class HostView:
@@ -28,7 +28,7 @@ class HostView:
         self._names = {spec: name for name, spec in WORLDS.items()}
 
     def render(self, *, width: int, height: int, now: float, hint: str = "") -> RenderableType:
-        """Never higher than `height` and never wider than `width`."""
+        """Draw the view, never higher than `height` and never wider than `width`."""
         width = min(width, WIDEST)
         sessions = sorted(self._host.sessions.list(), key=lambda each: each.asked_seconds_ago)
         most = max(4, min(height, TALLEST) - 2)

@@ -37,7 +37,7 @@ def meters_of(run: Run, now: float) -> Iterator[Meter]:
 
 
 def active_seconds(run: Run, now: float) -> float:
-    """Working time up to now; it stands still while the run waits for a person."""
+    """The active seconds of the run up to now. Time in which the run waits for a person does not count."""
     idle = isinstance(run.phase, New | Paused | Asking | Ended)
     return run.budget.active_seconds + (0.0 if idle else max(0.0, now - run.now))
 

@@ -1,7 +1,7 @@
-"""A question as a person sees it: all that would be done, and what differs from what was approved before.
+"""A question as a person sees it: everything that would be done, and what differs from what was approved before.
 
-The first columns are ours: a change mark, and what kind of row it is. Names and values, which a page may choose, never leave
-the columns behind them.
+Only Midcourse writes into the first columns: a change mark, and the kind of the row. A page may choose names and values, so they
+never leave the columns after these.
 """
 
 from rich import box
@@ -78,7 +78,7 @@ def question_panel(
 
 
 def _revision_lines(revision: Revision, marks: Marks) -> list[Text]:
-    """How the plan differs from the one before. The question is only about the steps below these lines."""
+    """Lines that say how the plan differs from the one before. The question is only about the steps below these lines."""
     why = f": {_collapse_blanks(revision.why, marks)}" if revision.why else ""
     return [
         Text(f"Plan {revision.version} takes the place of plan {revision.before}{why}", "italic"),

@@ -1,4 +1,4 @@
-"""The live view of a run: turns in, a panel out. It has no terminal and no clock."""
+"""The live view of a run: it takes turns and draws a panel. It uses neither a terminal nor a clock."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 STYLES: dict[Tone, str] = {"good": "green", "bad": "red", "doubt": "yellow", "ask": "magenta", "plain": "default"}
 
 WIDE = 110
-"""From this many columns on, plan and budget stand side by side."""
+"""The minimum number of columns for showing plan and budget side by side."""
 TALLEST = 28
-"""Lines that the view takes at most; the rest of a tall terminal is left alone."""
+"""The maximum number of lines of the view; the rest of a tall terminal is not used."""
 KEPT = 50
-"""Log lines that are remembered."""
+"""The number of log lines that are remembered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Room:
 
     @property
     def lines(self) -> int:
-        """Inside the border."""
+        """The number of lines inside the border."""
         return max(3, min(self.height, TALLEST) - 2)
 
 
@@ -95,7 +95,7 @@ class RunView:
         return self._run.started_at if self._run else 0.0
 
     def render(self, *, width: int, height: int, now: float, hint: str = "") -> RenderableType:
-        """Never higher than `height` and never wider than `width`."""
+        """Draw the view, never higher than `height` and never wider than `width`."""
         room = Room(width=width, height=height)
         lines = self._wide_lines(room, now) if room.wide else self._narrow_lines(room, now)
         return Panel(
@@ -146,7 +146,7 @@ class RunView:
         used = max(len(plan), len(side))
         return [*top, columns, *self._latest_log_lines(room.inner, rest - used, gap=roomy)]
 
-    # --- its parts
+    # --- the parts of the panel
 
     def _head_lines(self, width: int, most: int, now: float) -> list[Text]:
         goal = [Text(line, "bold") for line in self.marks.wrap(self.goal, width, most)]
@@ -193,7 +193,7 @@ class RunView:
         return [first, *(Text(" " * len(label) + line, "italic") for line in why[1:])]
 
     def _step_window(self, run: Run, plan: PlanVersion, width: int, most: int) -> list[Text]:
-        """As many steps as fit, the current one among them, and how many there are beyond."""
+        """Lines for as many steps as fit, including the current one, and for the number of steps that are left out."""
         current = min(run.segment.cursor if run.segment else 0, len(plan.steps) - 1)
         total = len(plan.steps)
         longest = max(cell_len(describe_step(step)) for step in plan.steps)
@@ -211,7 +211,7 @@ class RunView:
         return [above, *drawn[first:last], below]
 
     def _step(self, step: Step, status: StepStatus, width: int, column: int) -> Text:
-        """A symbol, the words and, where there is room, skill and target in a second column."""
+        """The line of a step: a symbol, the words and, if there is room, skill and target in a second column."""
         sign, style = self._sign(step, status)
         tag = "irreversible" if step.effect == "irreversible" else ""
         call = " ".join(part for part in (describe_call(step) if step.says else "", tag) if part)

@@ -1,4 +1,4 @@
-"""The signs that the terminal can show, and text made safe for it."""
+"""The symbols that a terminal can show, and functions that make text safe for it."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class Marks:
     ascii_only: bool = False
 
     def fit(self, text: str, width: int) -> str:
-        """One line, cut to this many cells."""
+        """The text as one line, cut to this many cells."""
         text = self.clean(text)
         if cell_len(text) <= width:
             return text
@@ -37,7 +37,7 @@ class Marks:
         return set_cell_size(text, room).rstrip() + self.ellipsis[:width]
 
     def wrap(self, text: str, width: int, most: int) -> list[str]:
-        """At most so many lines; what does not fit is cut with an ellipsis."""
+        """The text in at most `most` lines; what does not fit is cut with an ellipsis."""
         words = list(_split_words(self.clean(text).split(), max(1, width)))
         lines: list[str] = []
         while words and len(lines) < most - 1:
@@ -48,7 +48,7 @@ class Marks:
         return [*lines, self.fit(" ".join(words), width)] if words else lines
 
     def clean(self, text: str) -> str:
-        """No control character of a page or a planner reaches the terminal; a sign that it cannot show is replaced."""
+        """The text without control characters from a page or a planner, and with characters that the terminal cannot show replaced."""
         visible = make_readable(text, _make_visible)
         return visible if not self.ascii_only else _to_ascii(visible)
 
@@ -87,7 +87,7 @@ def _split_words(words: list[str], width: int) -> Iterator[str]:
 
 
 def _make_visible(char: str) -> str:
-    """Line ends are spaces; controls and invisible marks, which could forge what a person reads, are spelt out."""
+    """Replace a line end by a space, and spell out control and invisible characters, which could forge what a person reads."""
     if char in "\n\r\t\v\f\u2028\u2029":
         return " "
     return f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}"

@@ -14,7 +14,7 @@ from midcourse.policy.invisible import spell_out
 @dataclass(frozen=True, kw_only=True)
 class Terminal:
     console: Console
-    """For the output of a command."""
+    """The console for the output of a command."""
     marks: Marks
     asks_on: Console | None
     """The console for questions; None without a terminal to answer in."""
@@ -23,7 +23,7 @@ class Terminal:
 
 
 def terminal(*, silent: bool = False) -> Terminal:
-    """`silent`: nothing but the outcome may go to standard output, so questions are put on standard error."""
+    """The terminal of this process. `silent`: only the outcome may go to standard output, so questions go to standard error."""
     console = _console(stderr=False)
     attended = sys.stdin.isatty()
     live = attended and sys.stdout.isatty() and not console.is_dumb_terminal and not silent
@@ -39,7 +39,7 @@ def _console(*, stderr: bool) -> Console:
 
 
 def print_json(text: str) -> None:
-    """One line, in ASCII where the output cannot take more."""
+    """Print JSON as one line, in ASCII if the output cannot show other characters."""
     print(json.dumps(json.loads(text)) if marks_for(sys.stdout).ascii_only else _harmless(text), flush=True)
 
 

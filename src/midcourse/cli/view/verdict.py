@@ -25,11 +25,11 @@ from midcourse.domain.result import Result
 
 ALL = 10**6
 AROUND = 16
-"""Lines of a panel besides its list of steps, when all goes well."""
+"""The number of lines of a panel without its list of steps, for a run without problems."""
 
 
 def most_steps(console: Console) -> int:
-    """Steps that a list may have for the verdict to stay on one screen; a log has room for all."""
+    """The maximum number of steps to list so that the verdict fits on one screen. A log has room for all."""
     return max(4, console.height - AROUND) if console.is_terminal else ALL
 
 
@@ -37,15 +37,15 @@ def most_steps(console: Console) -> int:
 class Verdict:
     result: Result
     folder: Path | None
-    """Where its files are; None if they were not written out here."""
+    """The folder with the run's files; None if they were not written on this machine."""
     unattended: bool = False
     """Whether a question was denied because there was no terminal to ask in."""
     sent: tuple[Sent, ...] = ()
-    """What was sent into the world, and what shows how it turned out."""
+    """What was sent into the world, with the evidence for its outcome."""
     effects: tuple[str, ...] = ()
-    """What the world's own log has, if it keeps one beside the run."""
+    """The lines of the world's own log, if it keeps one in the run's folder."""
     save_as: str = ""
-    """The command that makes a task file of it, if it came from none."""
+    """The command that makes a task file of the run, if it was not started from one."""
 
     @property
     def unanswered(self) -> str:
@@ -58,14 +58,14 @@ class Verdict:
         return "green" if self.result.verified else "yellow"
 
     def line(self, marks: Marks) -> str:
-        """All of it in one line, for `--quiet`."""
+        """The verdict in one line, for `--quiet`."""
         result = self.result
         why = f"{result.final_reason}" + (f", {result.final_detail}" if result.final_detail else "")
         hint = f"; {self.unanswered}" if self.unattended else ""
         return marks.clean(f"{headline(result)} ({why}){hint} {marks.dash} {describe_counts(result)}; run {result.run}")
 
     def rows(self, marks: Marks, most: int = ALL) -> list[tuple[str, Text]]:
-        """Label and text; a row without a label continues the one above."""
+        """The rows of the panel: label and text. A row without a label continues the one above."""
         result = self.result
         why = result.final_reason + (f" {marks.dash} {result.final_detail}" if result.final_detail else "")
         rows = [("goal", Text(marks.clean(result.goal), "bold")), ("why", Text(marks.clean(why)))]

@@ -1,4 +1,4 @@
-"""`midcourse fleet`: what a fleet consists of, started one by one."""
+"""`midcourse fleet`: starts the parts of a fleet one by one, and looks after its database."""
 
 from typing import ClassVar
 

@@ -26,18 +26,21 @@ commands = typer.Typer()
     ),
 )
 def expire(
-    month: Annotated[datetime, typer.Argument(formats=["%Y-%m"], metavar="MONTH", help="When they began: 2026-01.")],
+    month: Annotated[
+        datetime,
+        typer.Argument(formats=["%Y-%m"], metavar="MONTH", help="The month in which the runs began, such as 2026-01."),
+    ],
     yes: Annotated[bool, typer.Option("--yes", help="Really delete them.")] = False,
     set_: Fleet = None,
     json: Json = False,
 ) -> int:
-    """Delete journals, observations and screenshots of the runs of a month, of every tenant.
+    """Delete the journals, observations and screenshots of a month's runs, for all tenants.
 
-    Results, plans, the ledger and the audit log stay. It needs the rights of the
-    owner of the tables, and for screenshots outside the database those to delete
-    them there.
+    Results, plans, the ledger and the audit log stay. The command needs the
+    rights of the owner of the tables. If screenshots are stored outside the
+    database, it also needs the right to delete them there.
 
-    Exit codes: 0 done, 2 misuse, or no database there.
+    Exit codes: 0 done, 2 misuse, or the database does not answer.
     """
     from midcourse.app.fleet.expiry import expire_month
 

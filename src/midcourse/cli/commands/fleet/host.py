@@ -1,4 +1,4 @@
-"""`midcourse fleet host`: owns the sessions of worlds for the runs of a fleet, until it is stopped."""
+"""`midcourse fleet host`: opens worlds for the runs of a fleet and keeps their sessions, until it is stopped."""
 
 import asyncio
 import logging
@@ -38,7 +38,7 @@ HINT = "Ctrl-C closes every world and stops"
 
 @dataclass(frozen=True, kw_only=True)
 class Listening:
-    """Where it listens, and how what passes there is encrypted."""
+    """The address at which the host listens, and how its connections are encrypted."""
 
     address: str
     port: int
@@ -48,7 +48,7 @@ class Listening:
     tls_elsewhere: bool = False
 
     def tls(self) -> ssl.SSLContext | None:
-        """Raises `TaskInvalid` if secrets would cross a network in plain text."""
+        """The TLS context, or None for plain HTTP. Raises `TaskInvalid` if secrets would cross a network in plain text."""
         if bool(self.certificate) != bool(self.key):
             raise TaskInvalid("--certificate and --key are given together")
         if self.certificate:
@@ -85,20 +85,22 @@ Worlds = Annotated[
     ),
 ]
 Port = Annotated[
-    int, typer.Option("--port", min=0, max=65535, metavar="N", help="Where it listens; 0 takes a free one.")
+    int, typer.Option("--port", min=0, max=65535, metavar="N", help="The port to listen at; 0 takes a free one.")
 ]
 Address = Annotated[
     str,
     typer.Option(
         "--address",
         metavar="IP",
-        help="On which address. Any but this machine's own needs --certificate and --key, or --tls-elsewhere.",
+        help="The address to listen at. Any but this machine's own needs --certificate and --key, or --tls-elsewhere.",
     ),
 ]
 HostUrl = Annotated[
     str,
     typer.Option(
-        "--url", metavar="URL", help="Where workers reach it, if that is not where it listens: its name, or a proxy's."
+        "--url",
+        metavar="URL",
+        help="The address at which workers reach it, if it differs from where it listens, such as that of a proxy.",
     ),
 ]
 CertificateFile = Annotated[
@@ -129,7 +131,7 @@ MaxSessions = Annotated[
 ]
 Idle = Annotated[
     float,
-    typer.Option("--idle", min=0.1, metavar="SECONDS", help="Close a session that was not used for so long."),
+    typer.Option("--idle", min=0.1, metavar="SECONDS", help="Close a session that has not been used for this long."),
 ]
 Park = Annotated[
     float,
@@ -143,14 +145,16 @@ Park = Annotated[
 ]
 Grace = Annotated[
     float,
-    typer.Option("--grace", min=0.0, metavar="SECONDS", help="How long current acts may take when it is stopped."),
+    typer.Option("--grace", min=0.0, metavar="SECONDS", help="How long current acts may still take after Ctrl-C."),
 ]
 TokenFile = Annotated[
-    str, typer.Option("--token-file", metavar="FILE", help="Take the token from this file, instead of a new one.")
+    str, typer.Option("--token-file", metavar="FILE", help="Use the token in this file instead of a new one.")
 ]
 ReadyFile = Annotated[
     str,
-    typer.Option("--ready", metavar="FILE", help="Write url, token and pid here, if not into host.json in the home."),
+    typer.Option(
+        "--ready", metavar="FILE", help="Write url, token and pid into this file instead of host.json in the home."
+    ),
 ]
 HostJson = Annotated[bool, typer.Option("--json", help="Print one JSON object once it listens, and nothing else.")]
 
@@ -186,19 +190,19 @@ def host(
 ) -> int:
     """Open worlds, such as browsers, for the workers of a fleet, until it is stopped.
 
-    A session belongs to this process, not to the worker that acts in it: a
-    worker may die, and the next one takes the session over as it is. The first
-    one can no longer act in it, even if it only hung and wakes up later.
+    A session belongs to this process, not to the worker that acts in it. If a
+    worker dies, the next one takes over the session as it is. The first worker
+    can no longer act in it, even if it only hung and wakes up later.
 
-    It writes url and token into a file that only you can read. A client with
-    the token can open the worlds named here and act in them, and no others.
-    Options of a world that name programs or files are yours: they are set
-    with --option, and a session that sends one is refused.
+    The host writes its url and token into a file that only you can read. A
+    client with the token can open the worlds named here and act in them, and
+    in no others. Options of a world that name programs or files are set only
+    here, with --option: a session that sends one is refused.
 
     Ctrl-C lets current acts finish, closes every world and stops.
-    Sessions do not outlive their host: their runs open new ones. What was
-    irreversible is in a file beside the ready file (host.acts.jsonl), so that
-    it is not done again for a database that has lost its last commits.
+    Sessions do not outlive their host: their runs open new ones. The host
+    records irreversible acts in host.acts.jsonl beside the ready file, so that
+    they are not repeated if the database loses its last commits.
 
     Exit codes: 0 stopped, 1 stopped although a world would not close,
     2 misuse.
@@ -249,7 +253,7 @@ def _serve(session: "HostSession", *, json: bool) -> int:
 
 
 def _parse_options(given: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, object]]:
-    """By 'package.module:Class'. A value is read as in a task file, and is a text where it is nothing else."""
+    """The options of each world, by 'package.module:Class'. A value is read as TOML; if it is not valid TOML, it is a text."""
     found: dict[str, dict[str, object]] = {}
     for written in given:
         where, equals, value = written.partition("=")

@@ -26,12 +26,12 @@ commands = typer.Typer()
 def migrate(set_: Fleet = None, json: Json = False) -> int:
     """Bring a fleet's database to the schema of this version.
 
-    Once before the first worker, with every new version, and a few times a
-    year for the partitions of the months ahead; repeating it does no harm. It
-    needs the rights of the owner of the tables, which workers must not have.
-    midcourse up does it by itself.
+    Run it before the first worker starts, with every new version, and a few
+    times a year to create the partitions of the months ahead. Repeating it
+    does no harm. It needs the rights of the owner of the tables, which workers
+    must not have. midcourse up does it by itself.
 
-    Exit codes: 0 done, 2 misuse, or no database there.
+    Exit codes: 0 done, 2 misuse, or the database does not answer.
     """
     from midcourse.app.fleet.store import migrate_database
 

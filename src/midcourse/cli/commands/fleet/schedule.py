@@ -1,4 +1,4 @@
-"""`midcourse schedule`: has tasks run by the workers of a fleet at certain times."""
+"""`midcourse schedule`: lets the workers of a fleet run tasks at certain times."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -24,12 +24,12 @@ OVERLAPS = ("wait", "skip", "allow")
 
 commands = typer.Typer(no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Its name.", show_default=False)]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the schedule.", show_default=False)]
 
 
 @commands.callback()
 def schedule() -> None:
-    """Have tasks run at certain times, by the workers of a fleet (midcourse up)."""
+    """Let the workers of a fleet (midcourse up) run tasks at certain times."""
 
 
 @commands.command(
@@ -44,13 +44,15 @@ def schedule() -> None:
 def add(
     when: Annotated[str, typer.Argument(metavar="WHEN", help="DAYS TIME ZONE, such as 'weekdays 9:00 Europe/Berlin'.")],
     task: Annotated[str, typer.Argument(metavar="TASK", help="A task file, or the name of one that ships.")],
-    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Its name; that of the task by default.")] = "",
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="The name of the schedule; by default that of the task.")
+    ] = "",
     overlap: Annotated[
         str,
         typer.Option(
             "--overlap",
             metavar="wait|skip|allow",
-            help="If the run before has not ended: begin after it, not at all, or beside it.",
+            help="What to do if the previous run has not ended: begin after it, skip this run, or run both.",
         ),
     ] = "wait",
     catch_up: Annotated[
@@ -60,12 +62,13 @@ def add(
     set_: Set = None,
     json: Json = False,
 ) -> None:
-    """Have a task run at certain times. There is one run for each day.
+    """Run a task at a certain time of day. There is one run for each day.
 
-    DAYS is daily, weekdays, weekends, or days such as mon,thu. A time that was
-    missed because Temporal was away is made up for within --catch-up hours; a
-    worker that comes later takes up what waits. If the clocks skip the time on a
-    day, the run begins right after; if they show it twice, there is one run.
+    DAYS is daily, weekdays, weekends, or days such as mon,thu. If Temporal was
+    not running at that time, the run may still begin within --catch-up hours.
+    If no worker is there, the run waits for one. If the clocks skip the time on
+    a day, the run begins right after it; if they show it twice, there is one
+    run.
 
     The task file and the settings are read now, and kept with the schedule.
     """

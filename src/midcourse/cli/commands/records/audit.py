@@ -1,4 +1,4 @@
-"""`midcourse audit`: what people decided, and whether the log of it is intact."""
+"""`midcourse audit`: shows what people decided, and checks whether the log of it is intact."""
 
 import asyncio
 import json as json_format
@@ -40,13 +40,13 @@ commands = typer.Typer(
 def show(
     run: Annotated[
         str,
-        typer.Argument(metavar="[RUN]", help="Only of this run: its id, or the beginning of it.", show_default=False),
+        typer.Argument(metavar="[RUN]", help="Show only this run: its id, or the beginning of it.", show_default=False),
     ] = "",
     set_: Fleet = None,
     durable: DurableOnly = False,
     json: Json = False,
 ) -> None:
-    """Show what people decided and advised, from the first entry on."""
+    """Show what people decided and advised, the oldest entry first."""
     rows = [row for row in _load_log(set_, durable=durable).rows if row.run.startswith(run)]
     if json:
         print_object([_row_json(row) for row in rows])
@@ -71,7 +71,7 @@ def verify(
         typer.Option(
             "--through",
             metavar="N:HASH|FILE",
-            help="A head that you kept: as verify printed it, or the result.json of a run.",
+            help="A head that you kept: the text that verify printed, or the result.json of a run.",
         ),
     ] = "",
     set_: Fleet = None,
@@ -80,10 +80,11 @@ def verify(
 ) -> int:
     """Find out whether the audit log was tampered with.
 
-    Rows that were changed, moved, added or taken out show by themselves. A
-    log that was cut off or rewritten shows because results and journals
-    disagree with it. An attacker who can write all three can make them fit:
-    keep the head that this prints somewhere else, and give it to --through.
+    Rows that were changed, moved, added or removed break the chain of hashes.
+    A log that was cut off or rewritten does not match the results and journals
+    of runs. An attacker who can write all three can make them match: to find
+    that, keep the head that this command prints somewhere else, and pass it to
+    --through.
 
     Exit codes: 0 the log is intact, 1 it is not, 2 misuse.
     """
@@ -125,7 +126,7 @@ async def _load_fleet_log(overrides: Overrides) -> AuditLog:
 
 
 def _parse_head(text: str) -> Head:
-    """A head given as text, or in a file: a result.json, or what `verify --json` printed."""
+    """Parse a head: the text itself, or a file with it, which is a result.json or the output of `verify --json`."""
     if not text:
         return START
     if found := HEAD.fullmatch(text.strip()):

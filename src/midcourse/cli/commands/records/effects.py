@@ -1,4 +1,4 @@
-"""`midcourse effects`: what a run sent, by its own ledger and by the world's log."""
+"""`midcourse effects`: lists what a run sent, according to its own ledger and to the world's log."""
 
 import asyncio
 from dataclasses import asdict

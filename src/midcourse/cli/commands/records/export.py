@@ -1,4 +1,4 @@
-"""`midcourse export`: a run as one HTML file."""
+"""`midcourse export`: writes a run as one HTML file."""
 
 import asyncio
 from pathlib import Path
@@ -32,17 +32,19 @@ def export(
     run: Run,
     html: Annotated[str, typer.Option("--html", metavar="FILE", help="The file to write.", show_default=False)],
     most_megabytes: Annotated[
-        float, typer.Option("--most-megabytes", metavar="N", min=0, help="Pictures beyond this size are left out.")
+        float, typer.Option("--most-megabytes", metavar="N", min=0, help="Leave out pictures beyond this total size.")
     ] = MOST_BYTES / MEGABYTE,
     set_: Fleet = None,
     home: HomeFolder = "",
     json: Json = False,
 ) -> None:
-    """Write a run as one HTML file: what was sent with its evidence, decisions, plans and why they changed, pictures, log.
+    """Write a run as one HTML file.
 
-    The file has no script and loads nothing, so it opens from a disk or a
-    mail. Anyone who has it can read all that the run saw: secrets were covered
-    before anything was stored, other data of the pages was not.
+    It shows what was sent and the evidence for it, the decisions, the plans
+    and why they changed, the pictures and the log. The file has no script and
+    loads nothing, so it opens from a disk or a mail. Anyone who has it can read
+    everything that the run saw: secrets were covered before anything was
+    stored, but other data of the pages was not.
     """
     settings, fleet = load_home_and_fleet(with_options(set_, home=home))
     run_id, page = asyncio.run(_page(run, settings, fleet, int(most_megabytes * MEGABYTE)))

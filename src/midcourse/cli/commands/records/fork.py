@@ -40,9 +40,9 @@ def fork(
 ) -> int:
     """Continue live from one event of a recorded run, as a new run.
 
-    A fresh world is brought to that point: what the recorded run did is done
-    again, and what is seen is compared. Only worlds that can be rebuilt, such
-    as the simulated ones, can be forked. Approvals are asked for again.
+    The acts of the recorded run are repeated in a fresh world, and what is
+    seen is compared with the record. Only worlds that can be rebuilt, such as
+    the simulated ones, can be forked. You are asked for approvals again.
 
     Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left
     before its end.
@@ -55,7 +55,7 @@ def fork(
 
 
 def _job(found: FoundJournal, settings: Settings, changes: Mapping[str, str]) -> Job:
-    """The recorded run's job, in this home and with these settings changed."""
+    """The job of the recorded run, changed to use this home and these settings."""
     try:
         return job_of_fork(load_saved_job(found.folder), settings, changes)
     except RunUnknown:

@@ -34,11 +34,11 @@ def prune(
         typer.Option(
             "--older-than",
             metavar="AGE",
-            help="How long ago they ended: 90d, 12w or 36h; the setting retention_days by default.",
+            help="Prune runs that ended longer ago than this: 90d, 12w or 36h; by default the setting retention_days.",
             show_default=False,
         ),
     ] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many runs that would concern.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print how many runs would be pruned.")] = False,
     durable: DurableOnly = False,
     set_: Fleet = None,
     home: HomeFolder = "",
@@ -47,11 +47,11 @@ def prune(
     """Delete journals, plans, observations, files and pictures of runs that ended long ago.
 
     Goals, inputs, results, business keys, the audit log and the record of
-    irreversible acts stay: a run that is started again under the same key is
-    still not done twice. With --durable the database URL has to be that of the
+    irreversible acts stay: a task that is started again under the same key is
+    still not done twice. With --durable, the database URL must be that of the
     owner of the tables.
 
-    Exit codes: 0 done, 2 misuse, or no database there.
+    Exit codes: 0 done, 2 misuse, or the database does not answer.
     """
     settings, fleet = load_both_settings(with_options(set_, home=home), "home", "retention_days")
     age = parse_age(older_than) if older_than else (settings.retention_days or 0.0) * DAY
@@ -81,7 +81,7 @@ def prune(
 
 
 def parse_age(text: str) -> float:
-    """Seconds. Raises `TaskInvalid`."""
+    """Parse an age such as 90d into seconds. Raises `TaskInvalid`."""
     found = AGE.fullmatch(text.strip().lower())
     if found is None:
         raise TaskInvalid(f"--older-than {text}: write a number and h, d or w, such as 90d")

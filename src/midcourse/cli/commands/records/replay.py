@@ -1,4 +1,4 @@
-"""`midcourse replay`: puts a recorded run through the director again, under other settings."""
+"""`midcourse replay`: replays the decisions of a recorded run, under the same or other settings."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -17,7 +17,7 @@ from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.replay import Replayed
 
 FOUND, BROKEN = 0, 1
-"""Exit codes: there is an answer; the unchanged run replays differently, which is a bug."""
+"""Exit codes: the replay gave an answer; the unchanged run replays differently, which is a bug."""
 
 STYLES = {"identical": "green", "same_course": "green", "nondeterminism": "red"}
 
@@ -34,12 +34,12 @@ commands = typer.Typer()
 def replay(journal: Journal, set_: Change = None, json: Json = False) -> int:
     """Replay the decisions of a recorded run, under the same or other settings.
 
-    Nothing is done and no model is asked. The answer is exact where the run
-    would only have ended, or asked you, earlier. Where it would have acted
-    differently, the outcome is unknown, and it says so.
+    Nothing is done in a world and no model is asked. The answer is exact if the
+    run would only have ended earlier, or asked you earlier. If it would have
+    acted differently, the outcome is unknown, and the command says so.
 
-    Exit codes: 0 there is an answer, 1 the unchanged run replays differently
-    (a bug), 2 misuse.
+    Exit codes: 0 the replay gave an answer, 1 the unchanged run replays
+    differently (a bug), 2 misuse.
     """
     settings, changes = split_home(set_)
     recorded = find_journal(journal, settings).journal

@@ -116,7 +116,7 @@ def _is_up(settings: AtHome) -> bool:
     return bool(fleet_in(settings.home))
 
 
-# --- of a fleet
+# --- runs of a fleet
 
 
 def _list_durable(overrides: Overrides, *, everything: bool, json: bool) -> None:
@@ -150,7 +150,7 @@ async def _load_durable(settings: "FleetSettings", most: int | None) -> list[tup
 
 
 async def latest_durable(fleet: "FleetConnection", most: int | None) -> list[tuple[RunSummary, str]]:
-    """The newest runs and their states. Only Temporal knows which ones are broken; the database lists them as not ended."""
+    """The newest runs of a fleet and their states. Only Temporal knows which ones are broken; in the database they have not ended."""
     from midcourse.app.fleet.connection import broken_runs
 
     found = await fleet.store.runs(limit=most)
@@ -158,7 +158,7 @@ async def latest_durable(fleet: "FleetConnection", most: int | None) -> list[tup
     return [(run, "broken" if run.id in broken and not run.final_reason else driven_state(run)) for run in found]
 
 
-# --- for people: one line a run, and one for all rows of a batch
+# --- for people: one line for each run, and one line for all rows of a batch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +186,7 @@ def _print_table(settings: AtHome, most: int | None, where: Terminal) -> None:
 
 
 def _lines(settings: AtHome, most: int | None) -> tuple[list[Line], int]:
-    """The latest lines, and how many there are. A batch is one line, unless all runs are listed."""
+    """The latest lines, and the total number of lines. A batch is one line, unless all runs are listed."""
     if not has_store(settings):
         return [], 0
     batches = [] if most is None else batch_ids(settings)

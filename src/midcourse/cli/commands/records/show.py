@@ -1,4 +1,4 @@
-"""`midcourse show`: what a run did and why; its plan versions, and the difference of two."""
+"""`midcourse show`: shows what a run did and why, its plan versions, or the difference between two of them."""
 
 import asyncio
 import json as json_format
@@ -112,7 +112,7 @@ async def _show_pruned(found: FoundRun, pruned_at: float, *, as_json: bool) -> N
 async def _find_pictures(
     found: FoundRun, settings: AtHome, fleet: "FleetSettings | None", folder: Path | None
 ) -> tuple[PicturedLook, ...]:
-    """The pictures of a run, saved in this folder if one is given. Those of a local run that are gone are left out."""
+    """The pictures of a run, saved in this folder if one is given. Deleted pictures of a local run are left out."""
     blobs = blobs_of_run(found, settings, fleet)
     pictures = await list_pictures(found.store, blobs, found.run.id)
     if folder is not None:
@@ -239,7 +239,7 @@ def _print_plans(journal: RunJournal, *, json: bool) -> None:
 
 
 def plan_lines(plan: PlanVersion, marks: Marks) -> Iterator[Text]:
-    """Why the plan was made, what was repaired in it, and its steps."""
+    """Lines that say why the plan was made, what was repaired in it, and its steps."""
     yield Text.assemble((f"Plan {plan.version}  ", "bold"), (marks.clean(plan_reason(plan)), "italic"))
     if plan.context and plan.context.by != "rules":
         who = "a model" if plan.context.by == "model" else "your reflector"
@@ -255,7 +255,7 @@ def _step_parts(step: Step, marks: Marks) -> tuple[str | tuple[str, str], ...]:
     return marks.clean(describe_step(step)), (f"  {marks.clean(call)}", "dim") if call else ""
 
 
-# --- the difference of two plan versions
+# --- the difference between two plan versions
 
 
 def _print_diff(journal: RunJournal, earlier: int, later: int, *, json: bool) -> None:

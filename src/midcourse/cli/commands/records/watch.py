@@ -1,4 +1,4 @@
-"""`midcourse watch`: runs as they progress, or one of them to its end, from any terminal."""
+"""`midcourse watch`: shows runs as they progress, or follows one of them to its end, from any terminal."""
 
 import asyncio
 import time
@@ -32,9 +32,9 @@ Latest: TypeAlias = Callable[[], Awaitable[list[tuple[RunSummary, str]]]]
 
 LEFT = 0
 EVERY = 1.0
-"""Seconds between two looks at the database."""
+"""Seconds between two reads of the database."""
 MOST = 100
-"""Runs that are watched: the newest."""
+"""The number of runs that are watched, the newest ones."""
 HINT = "Ctrl-C leaves; the runs continue"
 
 commands = typer.Typer()
@@ -64,11 +64,11 @@ def watch(
     """Watch runs as they progress, or follow one of them to its end.
 
     RUN may be driven by a process on this machine or by a fleet, and any
-    number of terminals may watch it. One that no process drives is shown as it
-    is, and followed once it is resumed. Without RUN, it is the runs of the
-    fleet, or those in this home where there is none.
+    number of terminals may watch it. A run that no process drives is shown as
+    it is, and followed once it is resumed. Without RUN, the command shows the
+    runs of the fleet, or those in this home if there is no fleet.
 
-    Leaving with Ctrl-C changes nothing about any run.
+    Ctrl-C only stops watching: it changes nothing about any run.
 
     Exit codes: 0 left, or the run succeeded, 1 it ended without success,
     2 misuse, or nothing to watch, 130 left before the end of the run.
@@ -104,7 +104,7 @@ async def _watch_all(overrides: Overrides, *, json: bool) -> int:
 
 @asynccontextmanager
 async def _open_runs(overrides: Overrides) -> AsyncGenerator[tuple[str, Latest]]:
-    """The newest runs of the fleet, or of this home if no fleet is configured; and what they are called."""
+    """Yield a title, and a function that reads the newest runs of the fleet, or of this home if no fleet is configured."""
     home, fleet_settings = load_both_settings(overrides, HOME)
     if fleet_settings is None and has_store(home):
         with open_local_store(home) as store:
@@ -148,7 +148,7 @@ class RunsView:
         self._marks = marks
 
     def render(self, *, width: int, height: int, now: float, hint: str = "") -> RenderableType:
-        """Never higher than `height` and never wider than `width`."""
+        """Draw the view, never higher than `height` and never wider than `width`."""
         most = max(1, height - 3)
         lines = [line_of(run, state) for run, state in self.runs[:most]]
         inside = table_of(lines, self._marks, width - 4) if lines else Text("no runs yet", "dim")

@@ -1,6 +1,6 @@
 """`midcourse completion`: prints the script with which a shell completes commands, options, runs and settings.
 
-Typer, which parses the command line, also writes these scripts and answers them; shtab and the like would need an argparse parser.
+Typer, which parses the command line, also writes these scripts and answers them. Tools such as shtab would need an argparse parser.
 """
 
 from collections.abc import Iterator
@@ -78,7 +78,7 @@ def run_names(incomplete: str) -> Iterator[tuple[str, str]]:
         if has_store(settings):
             yield from _stored(settings, incomplete)
     except (MidcourseError, OSError):
-        return  # an error message would end up among the completions
+        return  # an error message would appear among the completions
 
 
 def _stored(settings: AtHome, incomplete: str) -> Iterator[tuple[str, str]]:
@@ -88,7 +88,7 @@ def _stored(settings: AtHome, incomplete: str) -> Iterator[tuple[str, str]]:
 
 
 def setting_names(incomplete: str) -> Iterator[tuple[str, str]]:
-    """`max_calls=` and so on, without the settings of benchmarks."""
+    """Completions for `--set`, such as `max_calls=`, without settings that only benchmarks use."""
     from midcourse.app.settings.audience import Audience, names_for
     from midcourse.app.settings.run import Settings
 
@@ -97,7 +97,7 @@ def setting_names(incomplete: str) -> Iterator[tuple[str, str]]:
 
 
 def task_names(incomplete: str) -> Iterator[tuple[str, str]]:
-    """The tasks that ship, and the task files of this folder."""
+    """The tasks that ship with Midcourse, and the task files of this folder."""
     from midcourse.app.wiring import packaged_tasks
 
     yield from ((name, "ships with Midcourse") for name in packaged_tasks())

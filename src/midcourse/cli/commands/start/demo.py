@@ -1,4 +1,4 @@
-"""`midcourse demo`: runs through a shop that goes wrong, and explains each turn."""
+"""`midcourse demo`: shows a run in a shop where things go wrong, and explains each turn."""
 
 import asyncio
 import textwrap
@@ -33,7 +33,7 @@ from midcourse.drive import Progress
 from midcourse.testing.sites.server import serve
 
 PACE = 0.4
-"""Seconds after each step in a terminal, so that one can read along."""
+"""Seconds to wait after each step in a terminal, so that the user can read along."""
 BEGIN = (
     "A small shop runs on this machine, and a real Chromium works in it. The model is a recording: no key is needed, and nothing "
     "leaves this machine. Three things will go wrong."
@@ -79,10 +79,11 @@ commands = typer.Typer()
 def demo(headed: Headed = False, set_: Home = None, json: Json = False) -> int:
     """Watch a run through a shop that goes wrong, in a real Chromium.
 
-    A pop-up, renamed controls, a 504 after the order was stored, and one
-    question to you. The model is a recording, so no key is needed. Without a
-    terminal the demo answers the question itself, and tells you so. With the
-    extra server, the console shows the same run in your browser.
+    A pop-up appears, controls have other names, the shop stores the order but
+    answers 504, and you are asked one question. The model is a recording, so
+    no key is needed. Without a terminal the demo answers the question itself,
+    and says so. If the extra server is installed, the console shows the same
+    run in your browser.
 
     Exit codes: 0 the order was placed, 1 ended without it, 2 misuse, 130 left.
     """
@@ -100,7 +101,7 @@ def demo(headed: Headed = False, set_: Home = None, json: Json = False) -> int:
 
 
 def show_console(address: str, home: Path, where: Terminal) -> None:
-    """Say where the run can be watched, and open that in a terminal's browser."""
+    """Print the address of the console and, in a terminal, open it in the user's browser."""
     where.console.print(f"console  {address}", style="dim", soft_wrap=True, highlight=False)
     if where.live:
         open_in_browser(address, home)
@@ -129,7 +130,7 @@ async def _run(job: Job, shop: TroubledShop, verbosity: Verbosity, console: str)
 
 
 class Story:
-    """Tells each line, and at the turning points what it means. It is a screen."""
+    """A screen that prints each log line, and at turning points what it means."""
 
     def __init__(self, where: Terminal, *, silent: bool) -> None:
         self._where = where
@@ -137,7 +138,7 @@ class Story:
         self._explained: set[str] = set()
         self._began = 0.0
         self.event: Event | None = None
-        """What comes next."""
+        """The event that the next line is about."""
         self.answered_by = "you"
 
     def begin(self, job: Job) -> None:
@@ -161,14 +162,14 @@ class Story:
         return nullcontext()
 
     def announce_answer(self, question: Question) -> None:
-        """Answered by the demo, because there is no terminal to ask in."""
+        """Print that the demo answers this question itself, because there is no terminal to ask in."""
         self.answered_by = "the demo"
         self.say(NO_TERMINAL)
         if not self._silent:
             self._where.console.print(dry_panel(question, self._where))
 
     def conclude(self, result: Result, orders: int) -> None:
-        """What the shop itself says was done."""
+        """Print how the run ended, and how many orders the shop's own log has."""
         log = f"the shop's own log has {pluralize(orders, 'order')}"
         if result.success:
             self.say(f"Done: {log}. It was asked about once, and sent once.")
@@ -178,7 +179,7 @@ class Story:
             self.say(f"That was not the plan: {log}.")
 
     def suggest(self) -> None:
-        """What to type next."""
+        """Print commands to try next."""
         self._line("\nWhat to try next:")
         for command, what in NEXT:
             self._line(f"  {command:<38}  {what}", "dim")
@@ -195,7 +196,7 @@ class Story:
 
 
 def explain_event(event: Event) -> str:
-    """What this turn means, if it is a turning point."""
+    """What this event means, if it is a turning point; otherwise an empty string."""
     match event:
         case Observed(seen=seen) if seen is not None and seen.surface == "Sign in":
             return FIRST_LOOK
@@ -245,7 +246,7 @@ class NarratedRun:
 
 
 class DemoSession(Session):
-    """A run of the demo. It cannot be resumed: its shop ends with this process."""
+    """The session of the demo's run. The run cannot be resumed: its shop ends with this process."""
 
     def __init__(
         self, job: Job, run_id: str, store: LocalStore, verbosity: Verbosity, story: Story, shop: TroubledShop
@@ -258,7 +259,7 @@ class DemoSession(Session):
         self._shop = shop
 
     def announce(self) -> None:
-        """The story has begun already."""
+        """Print nothing: the story has already begun."""
 
     def extra_json(self, result: Result) -> Mapping[str, object]:
         self._story.conclude(result, self._shop.orders)

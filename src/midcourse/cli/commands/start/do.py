@@ -1,4 +1,4 @@
-"""`midcourse do`: has a model carry out a goal in a browser, given in one sentence."""
+"""`midcourse do`: lets a model carry out a goal, given in one sentence, in a browser."""
 
 import asyncio
 from typing import Annotated, cast
@@ -81,11 +81,11 @@ def do(
 ) -> int:
     """Let a model carry out one sentence in a browser.
 
-    Before anything irreversible is sent, you are shown the very request and
-    asked. It ends with what was done, what it cost, what shows that it
+    Before anything irreversible is sent, you are shown the exact request and
+    asked. At the end you see what was done, what it cost, the evidence that it
     happened, and the command that saves it as a task file.
 
-    Exit codes: 0 success (of a dry run: it reached the request), 1 ended
+    Exit codes: 0 success (a dry run succeeds if it reaches the request), 1 ended
     without success, 2 misuse, 130 left before its end (midcourse resume).
     """
     check_name("--run-id", run_id)

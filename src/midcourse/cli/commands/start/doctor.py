@@ -1,4 +1,4 @@
-"""`midcourse doctor`: checks this installation, and prints what to type about each problem."""
+"""`midcourse doctor`: checks this installation, and prints the command that fixes each problem."""
 
 import asyncio
 from dataclasses import asdict
@@ -28,11 +28,11 @@ commands = typer.Typer()
     ),
 )
 def doctor(model: Model = "", set_: Home = None, json: Json = False) -> int:
-    """Check Chromium, keys, model, disk, permissions and fleet, and print what to type.
+    """Check Chromium, keys, model, disk, permissions and fleet, and print the command that fixes each problem.
 
-    What is only absent, such as a fleet, is not an error.
+    Something that is only absent, such as a fleet, is not a problem.
 
-    Exit codes: 0 all that is there works, 1 something does not, 2 misuse.
+    Exit codes: 0 everything that is there works, 1 something does not, 2 misuse.
     """
     settings = load_settings(set_, "home")
     with log_to(None):

@@ -1,4 +1,4 @@
-"""`midcourse examples`: the tasks that ship with Midcourse."""
+"""`midcourse examples`: lists the tasks that ship with Midcourse, or prints one of them."""
 
 import re
 from typing import Annotated
@@ -27,7 +27,7 @@ def examples(
     ] = "",
     json: Json = False,
 ) -> None:
-    """List the tasks that ship with Midcourse, or print the file of one."""
+    """List the tasks that ship with Midcourse, or print one of them."""
     names = packaged_tasks()
     if name and name not in names:
         raise TaskInvalid(describe_unknown("example", name, names))

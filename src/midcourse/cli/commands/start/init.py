@@ -1,4 +1,4 @@
-"""`midcourse init`: a task, world or planner to begin with, or the task file of a run."""
+"""`midcourse init`: creates a task, world or planner to start from, or writes the task file of a run."""
 
 import asyncio
 import keyword
@@ -23,12 +23,12 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """What can be created."""
+    """One kind of file that can be created."""
 
     suffix: str
     try_it: str
     read: str
-    """The page about it."""
+    """The page of the documentation about it."""
 
 
 KINDS = {
@@ -54,7 +54,7 @@ def init(
         str,
         typer.Argument(
             metavar="task|world|planner",
-            help="What to begin.",
+            help="What to create.",
             show_default=False,
             autocompletion=lambda: ["task", "world", "planner"],
         ),

@@ -1,4 +1,4 @@
-"""`midcourse look`: a web page or a desktop as a planner sees it, in the terminal and as a picture."""
+"""`midcourse look`: shows a web page or a desktop as a planner sees it, in the terminal and as a picture."""
 
 import asyncio
 import json as json_format
@@ -38,9 +38,9 @@ class Snapshot:
     seen: Observation
     picture: bytes
     turned_away: tuple[str, ...]
-    """What the page wanted from elsewhere and did not get."""
+    """Requests of the page to other origins that were blocked."""
     milliseconds: float
-    """Duration of one observation."""
+    """The duration of one observation."""
 
 
 commands = typer.Typer()
@@ -58,9 +58,9 @@ def look(
     url: Annotated[
         str, typer.Argument(metavar="URL", help="The page to look at, or the program to start.", show_default=False)
     ] = "",
-    png: Annotated[str, typer.Option("--png", metavar="FILE", help="Where the picture goes.")] = "look.png",
-    whole: Annotated[bool, typer.Option("--whole", help="The whole page, not only what is in view.")] = False,
-    desktop: Annotated[bool, typer.Option("--desktop", help="A desktop, not a web page.")] = False,
+    png: Annotated[str, typer.Option("--png", metavar="FILE", help="The file for the picture.")] = "look.png",
+    whole: Annotated[bool, typer.Option("--whole", help="Show the whole page, not only what is in view.")] = False,
+    desktop: Annotated[bool, typer.Option("--desktop", help="Look at a desktop instead of a web page.")] = False,
     origins: OriginsFile = "",
     json: Annotated[
         bool, typer.Option("--json", help="Print what is seen as one JSON object, and nothing else.")
@@ -68,8 +68,8 @@ def look(
 ) -> None:
     """See a web page or a desktop as a planner sees it: every zone with its id, role, name and state.
 
-    Nothing is clicked, typed or sent. What the page wants from other origins
-    is blocked, unless a policy file allows them.
+    Nothing is clicked, typed or sent. Requests of the page to other origins
+    are blocked, unless a policy file allows them.
     """
     if not url and not desktop:
         raise TaskInvalid("what to look at? An address, or --desktop")
@@ -125,7 +125,7 @@ async def _look_at_desktop(program: str) -> Snapshot:
 
 
 def _why_no_page(seen: Observation) -> str:
-    """What Chromium, or our gate in place of a server that cannot be reached, says; empty if a page is shown."""
+    """Why no page is shown, as Chromium says, or our gate if a server cannot be reached; empty if a page is shown."""
     if seen.surface.address.startswith(ERROR_PAGE):
         errors = (_NET_ERROR.search(str(zone.get("error"))) for zone in seen.zones)
         return next((found[0] for found in errors if found), "it cannot be opened")
@@ -135,7 +135,7 @@ def _why_no_page(seen: Observation) -> str:
 
 
 def lines(seen: Observation, marks: Marks) -> list[Text]:
-    """One for each zone: id, role, label, and what its states say."""
+    """One line for each zone: id, role, label and states."""
     widest = max(len(zone.id) for zone in seen.zones)
     return [Text(marks.clean(seen.surface.address), "cyan"), *(_line(zone, widest, marks) for zone in seen.zones)]
 
