@@ -46,7 +46,7 @@ def timeout_of(command: Command) -> float:
 
 
 def normalize(commands: Commands) -> Commands:
-    """The commands without ids, times and budgets, and without the timer of a question or a pause: what others notice of them."""
+    """The commands without ids, times and budgets, and without the timer of a question or a pause: only what others notice."""
     lasting = any(isinstance(command, AskPerson | Record) for command in commands)
     return tuple(_normalize_command(command) for command in commands if not (lasting and isinstance(command, Wait)))
 

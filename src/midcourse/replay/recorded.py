@@ -1,4 +1,4 @@
-"""Input and result of a replay."""
+"""The input and the result of a replay."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Commands: TypeAlias = tuple[Command, ...]
 
 
 class Row(Protocol):
-    """One recorded turn; a store's journal has them."""
+    """One recorded turn, as in a store's journal."""
 
     @property
     def seq(self) -> int: ...
@@ -90,9 +90,9 @@ class Replayed:
     commands: tuple[Commands, ...]
     """The issued commands of each turn, up to and including the one in which the two runs diverge."""
     recorded: Tally
-    """All of the recorded run."""
+    """The tally of the whole recorded run."""
     until: Tally
-    """The certain part of the changed run."""
+    """The tally of the certain part of the changed run."""
     reached: FinalReason | None = None
     """How the recorded run ended, if it did."""
 
@@ -110,7 +110,7 @@ class Replayed:
 
 
 def take_turn(run: Run, event: Event) -> tuple[Run, Commands]:
-    """One turn of the director, as a driver takes it: an impossible event aborts the run."""
+    """Take one turn of the director, as a driver does: an impossible event aborts the run."""
     try:
         return decide(run, event)
     except ImpossibleEvent as bug:

@@ -42,6 +42,6 @@ def list_states(opening: Run, rows: Iterable[Row]) -> tuple[Run, ...]:
 
 
 def count_carried_out(opening: Run, rows: Iterable[Row]) -> dict[int, int]:
-    """How many steps of each plan version were carried out, `__replan__` among them."""
+    """How many steps of each plan version were carried out, including `__replan__`."""
     segments = [run.segment for run in list_states(opening, rows) if run.segment is not None]
     return {segment.version: segment.cursor for segment in segments}

@@ -66,7 +66,7 @@ GIVEN_UP = (
 """Commands for which there is only one answer if they take too long."""
 
 CHARGED = (Planned, TryPlanned, ClosenessJudged, Advised)
-"""Events whose cost is the reserved amount if no answer came."""
+"""Events that cost the reserved amount if no answer came."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +141,7 @@ class ChangedReplay:
         return None
 
     def _compare_patience(self, event: Answer, theirs: Issued, ours: Issued) -> _Divergence | None:
-        """Whether the answer came in time for only one of the two runs.
+        """The divergence, if the answer came in time for only one of the two runs.
 
         If the process died during the command, it is unknown when: the time without a process counts as work.
         """
@@ -189,7 +189,7 @@ class ChangedReplay:
         return replace(answer, at=at)
 
     def _check_answer(self, event: Answer, command: Command) -> _Divergence | None:
-        """Whether a limit was changed that the answer itself depends on."""
+        """The divergence, if a limit was changed that the answer itself depends on."""
         old, new = self._old, self._new
         looks = isinstance(command, Act | Verify) or (isinstance(command, Observe) and not command.free)
         looks = looks or (isinstance(command, CheckDone) and command.look)
@@ -220,7 +220,7 @@ class ChangedReplay:
     # --- whether the same commands would follow
 
     def _try_end(self, event: Event) -> _Divergence | None:
-        """Take this event if it ends the run; else leave the run as it is and return None."""
+        """Take this event if it ends the run, and return the divergence; otherwise leave the run as it is and return None."""
         run, commands = take_turn(self._run, event)
         end = find_end(commands)
         if end is None:

@@ -1,4 +1,4 @@
-"""The ASGI application: routes, handlers of problems, the console, and the guard around it all."""
+"""The ASGI application: routes, handlers of problems, the console, and the guard around all of them."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -56,7 +56,7 @@ class Health(Model):
 
 
 def build_api(shared: Shared | None = None) -> FastAPI:
-    """The API without the guard. Without `shared` it can only be described."""
+    """Build the API without the guard. Without `shared` it can only be used to print its OpenAPI document."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
@@ -110,7 +110,7 @@ def build_api(shared: Shared | None = None) -> FastAPI:
 
 
 def _with_problem(document: dict[str, Any]) -> dict[str, Any]:
-    """Add what refusals refer to."""
+    """Add the schema `Problem`, which refusals refer to, to the OpenAPI document."""
     schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     for name, inner in schema.pop("$defs").items():
         document["components"]["schemas"].setdefault(name, inner)

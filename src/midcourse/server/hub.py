@@ -1,6 +1,6 @@
-"""The hub: follows each watched run once, however many viewers there are.
+"""The hub: follows each watched run once for all its viewers.
 
-A watched run has one log of messages in memory. A viewer is a position in that log, so a slow one delays no other and needs no queue.
+A watched run has one log of messages in memory. A viewer is a position in that log, so a slow viewer delays no other and needs no queue.
 """
 
 import asyncio
@@ -31,13 +31,13 @@ from midcourse.server.views import current_step
 log = logging.getLogger(__name__)
 
 GLANCE = 0.2
-"""Seconds between two looks into the journal."""
+"""Seconds between two reads of the journal."""
 LINGER = 30.0
 """Seconds that a log is kept after the last viewer has left."""
 CHUNK = 100
-"""Turns that are described at a time: a long journal takes seconds, and other requests are answered in between."""
+"""Turns that are described in one go. A long journal takes seconds, so other requests are answered in between."""
 PATIENCE = 60.0
-"""Seconds that a database may be away before the stream ends; viewers then connect again."""
+"""Seconds for which the database may be unreachable before the stream ends; viewers then connect again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +109,7 @@ class WatchedRun:
             await self._news.wait_for(lambda: self._looked or self.over)
 
     def _find_place_after(self, last_id: str) -> tuple[int, Sent | None]:
-        """The place in the log after this id, and a message to send first if the log is shorter: the database was restored."""
+        """The place in the log after this id. If the log is shorter, the database was restored: then also a message to send first."""
         if not last_id.isascii() or not last_id.isdigit():
             return 0, None
         last = int(last_id)
@@ -118,7 +118,7 @@ class WatchedRun:
         return next((place for place, sent in enumerate(self.log) if sent.seq > last), self._find_place_of_end()), None
 
     def _find_place_of_end(self) -> int:
-        """The place of the end message, or after the log if the run has not ended: where a viewer with every turn continues."""
+        """The place where a viewer who has every turn continues: at the end message, or after the log if the run has not ended."""
         return len(self.log) - 1 if self.log and self.log[-1].type == "end" else len(self.log)
 
     async def _follow(self) -> None:
@@ -232,7 +232,7 @@ class Hub:
         self._watched: dict[tuple[str, str], WatchedRun] = {}
 
     async def watch(self, tenant: str, desk: Desk, run_id: str) -> WatchedRun:
-        """The log of this run. Raises `RunUnknown`."""
+        """The log of this run, which is followed from now on. Raises `RunUnknown`."""
         await self._sweep()
         key = (tenant, run_id)
         found = self._watched.get(key)
@@ -253,7 +253,7 @@ class Hub:
             await run.close()
 
     async def _sweep(self) -> None:
-        """Forget runs that are not watched any more."""
+        """Forget runs that are no longer watched."""
         now = time.monotonic()
         left = [
             key

@@ -1,4 +1,4 @@
-"""Live pictures of runs: one look at a time for each watched run, however many viewers there are, and none without a viewer."""
+"""Live pictures of runs. All viewers of a run share its pictures, and none are taken without a viewer."""
 
 import asyncio
 import time
@@ -11,9 +11,9 @@ from midcourse.app.desk.desk import Desk
 from midcourse.ports.viewing import NotAttended, View
 
 PERIOD = 0.5
-"""Seconds between two pictures of a run at least."""
+"""The minimum number of seconds between two pictures of a run."""
 REFRESH = 5.0
-"""Seconds after which a picture is taken although no change was noticed: animations and values that scripts set leave no trace."""
+"""Seconds after which a picture is taken even if no change was noticed: animations and values set by scripts are not noticed."""
 
 
 Look: TypeAlias = Callable[[str], Awaitable[View | None]]
@@ -35,7 +35,7 @@ class LiveView:
     """The latest picture of one run, kept up to date while a viewer waits for the next one."""
 
     def __init__(self, look: Look, period: float = PERIOD) -> None:
-        """`look` gets the stamp of the last picture, and raises `ConnectionError` or `NotAttended`."""
+        """Create the view. `look` takes a picture, given the stamp of the last one. It may raise `ConnectionError` or `NotAttended`."""
         self._ask = look
         self._period = period
         self._waiting = 0
@@ -51,7 +51,7 @@ class LiveView:
         return not self._waiting and self._task is None
 
     async def next(self, after: str, seconds: float) -> Frame | None:
-        """The latest picture, once it is another than `after`; None if that took too long. Raises `NotWatchable`."""
+        """Wait until the latest picture differs from `after`, and return it; None if that takes too long. Raises `NotWatchable`."""
         self._waiting += 1
         self._why_not = ""
         if self._task is None:
@@ -100,7 +100,7 @@ class LiveView:
         changing = self._frame is None or self._frame.number != number
         self._frame = Frame(number=number, picture=seen.picture)
         self._taken_at = time.monotonic()
-        # What changed while this picture was taken is in the next one: as long as they differ, no stamp is trusted.
+        # Changes while this picture was taken show in the next one: as long as two pictures differ, no stamp is trusted.
         self._stamp = "" if changing else seen.stamp
 
 

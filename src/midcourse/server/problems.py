@@ -1,4 +1,4 @@
-"""Problems as responses: every refusal is `application/problem+json` that says what to do next."""
+"""Turns errors into responses: every refusal is `application/problem+json` and says what to do next."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -41,7 +41,7 @@ ERROR_CODES: tuple[tuple[type[Exception], int, ProblemCode], ...] = (
     (MidcourseError, 409, "refused"),
     (ConnectionError, 503, "unavailable"),
 )
-"""Status and code by the type of an error; the first match counts."""
+"""Status and code for each type of error; the first match counts."""
 
 STATUS_CODES: dict[int, tuple[ProblemCode, str]] = {
     401: ("unauthenticated", "open the address that `midcourse serve` printed, or send `Authorization: Bearer KEY`"),
@@ -56,7 +56,7 @@ STATUS_CODES: dict[int, tuple[ProblemCode, str]] = {
 
 
 ALWAYS = (401, 403, 421, 429, 500, 503)
-"""Refusals of every route: unknown callers, missing rights, wrong hosts, too many requests, a bug, a database that is away."""
+"""Statuses that every route may return: unknown caller, missing right, wrong host, too many requests, a bug, no database."""
 
 
 class Refusal(Exception):
@@ -134,7 +134,7 @@ def add_handlers(app: FastAPI) -> None:
 
 
 def _methods_at(request: Request) -> list[str]:
-    """The methods of this address. The framework names only those of the first route that has it."""
+    """The methods of this address. The framework reports only those of the first route with this address."""
     path, paths = request.url.path, request.app.openapi()["paths"]
     fitting = [methods for template, methods in paths.items() if _matches(template, path)]
     return sorted({method.upper() for methods in fitting for method in methods})

@@ -1,4 +1,4 @@
-"""Starts the server: where it may bind, under which names it answers, and the address that it prints."""
+"""Starts the server: decides where it may bind and under which names it answers, and prints its address."""
 
 import asyncio
 import ipaddress
@@ -39,11 +39,11 @@ NOT_OPEN = (
 
 @dataclass(frozen=True, kw_only=True)
 class Serving:
-    """How to serve."""
+    """The options of a server."""
 
     home: Settings
     fleet: FleetSettings | None = None
-    """The fleet whose runs are served, instead of those in the home."""
+    """If given, the runs of this fleet are served instead of those in the home."""
     bind: str = "127.0.0.1"
     port: int = 8321
     origins: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Serving:
 
     @property
     def tenant(self) -> str:
-        """Of callers for whom nothing names another."""
+        """The tenant of callers whose credentials name no other."""
         return self.fleet.tenant if self.fleet else LOCAL
 
 
@@ -70,7 +70,7 @@ def is_loopback(bind: str) -> bool:
 
 
 def check_bind(serving: Serving) -> None:
-    """Raises `TaskInvalid` for an address beyond this machine without a way to know who calls."""
+    """Raise `TaskInvalid` if other machines could reach the server and it could not authenticate callers."""
     if not is_loopback(serving.bind) and not (serving.keys or serving.proxy or serving.oidc):
         raise TaskInvalid(NOT_OPEN.format(bind=serving.bind))
     if not is_loopback(serving.bind) and not serving.origins:
@@ -78,7 +78,7 @@ def check_bind(serving: Serving) -> None:
 
 
 def site_of(serving: Serving, port: int) -> Site:
-    """Exact names. A page elsewhere that makes its own name point here (DNS rebinding) is not one of them."""
+    """The exact names of the server. A foreign name that someone lets point here (DNS rebinding) is not among them."""
     names = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")] if is_loopback(serving.bind) else []
     origins = [f"http://{name}" for name in names] + [origin.rstrip("/").lower() for origin in serving.origins]
     for origin in serving.origins:
@@ -91,7 +91,7 @@ def site_of(serving: Serving, port: int) -> Site:
 async def serve(
     serving: Serving, ready: Callable[[str], None], made: Callable[["Server"], None] = lambda _: None
 ) -> None:
-    """Serve until SIGINT or SIGTERM. `ready` gets the address to open, once it can be opened; `made` the server, to stop it."""
+    """Serve until SIGINT or SIGTERM. Calls `made` with the server, to stop it, and `ready` with the address once it can be opened."""
     check_bind(serving)
     listener = listen(serving.bind, serving.port)
     port = listener.getsockname()[1]
@@ -140,7 +140,7 @@ def provider_of(serving: Serving, tenant: str, origin: str) -> "Oidc | None":
 
 
 class Server(uvicorn.Server):
-    """Tells when it has started, and ends all event streams when it is to stop: they would keep it from stopping."""
+    """A server that reports when it has started. When it stops, it ends all event streams, which would keep it from stopping."""
 
     def __init__(self, app: ASGIApp, shared: Shared) -> None:
         super().__init__(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))

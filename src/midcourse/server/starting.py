@@ -1,4 +1,4 @@
-"""Starts runs over HTTP: which tasks may be named, and what an idempotency key stands for."""
+"""Starts runs over HTTP: decides which tasks may be named, and stores which run an idempotency key started."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ OUTCOME_UNKNOWN = (FleetUnavailable, StoreUnusable)
 
 
 class Starts:
-    """Which run each idempotency key started. Stored, so that a repeated request after a restart finds its run."""
+    """Records which run each idempotency key started. It is stored, so that a repeated request finds its run after a restart."""
 
     def __init__(self, folder: Path) -> None:
         private_folder(folder)
@@ -48,9 +48,10 @@ class Starts:
     async def start_under_key(
         self, tenant: str, key: str, body: StartRun, run_id: str, start: Callable[[str], Awaitable[str]]
     ) -> tuple[str, bool]:
-        """Start the run of this key, or find it. Returns its id, and whether it existed. Raises `Refusal` if the key has another body.
+        """Start a run under this key, or find the earlier one. Returns its id, and whether it existed.
 
         The run's id is stored before the run: if the server is killed in between, the repeated request starts the same run.
+        Raises `Refusal` if the key was used with another body.
         """
         if not key:
             return await start(run_id), False
@@ -101,7 +102,7 @@ async def start_once(starts: Starts, desk: Desk, tenant: str, key: str, body: St
 
 
 def task_names(folder: Path | None) -> dict[str, Path | None]:
-    """Names of tasks that may be started: those of the registered folder, and those that ship."""
+    """The tasks that may be started, by name: those in the registered folder, and those that ship with Midcourse."""
     own = {path.stem: path for path in sorted(folder.glob("*.toml"))} if folder else {}
     return {**dict.fromkeys(packaged_tasks()), **own}
 
@@ -113,7 +114,7 @@ def list_task_rows(folder: Path | None) -> tuple[TaskRow, ...]:
 
 @lru_cache(maxsize=500)
 def _task_row(name: str, reference: str, changed_at: int) -> TaskRow:
-    """Parsed once for each version of the file."""
+    """The row of a task. The task is parsed once for each version of its file."""
     task = load_job(reference, {}).file.task
     return TaskRow(name=name, goal=task.goal, world=task.world, inputs=dict(task.inputs), secrets=task.secrets)
 
@@ -142,7 +143,7 @@ def job_for(body: StartRun, caller: Caller, settings: Settings, folder: Path | N
 
 
 def read_settings(given: Mapping[str, Scalar]) -> dict[str, object]:
-    """Settings of a request. Raises `TaskInvalid` for those that only the server's own configuration may give."""
+    """The settings of a request. Raises `TaskInvalid` for settings that only the server's own configuration may give."""
     for name in given:
         if name in SERVER_ONLY:
             raise TaskInvalid(f"settings.{name}: only the server's own settings may say this")
@@ -150,7 +151,7 @@ def read_settings(given: Mapping[str, Scalar]) -> dict[str, object]:
 
 
 def _with_inputs(job: Job, given: Mapping[str, Scalar]) -> Job:
-    """The job with these inputs, in the types that its own have."""
+    """The job with these inputs. Each is converted to the type of the job's own input."""
     own = dict(job.file.task.inputs)
     for name, value in given.items():
         if name not in own:

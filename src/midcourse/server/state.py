@@ -1,6 +1,6 @@
 """The state that all requests share, and the dependencies of routes: the caller and the caller's desk.
 
-Dependencies are coroutines although they wait for nothing: FastAPI calls plain functions in other threads, and a store is for one.
+Dependencies are coroutines although they await nothing: FastAPI calls plain functions in other threads, and a store must stay in one.
 """
 
 import asyncio
@@ -45,9 +45,9 @@ class Shared:
     tasks: Path | None = None
     """The folder of registered task files."""
     secure: bool = False
-    """Whether browsers reach it over HTTPS."""
+    """Whether browsers reach the server over HTTPS."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the server is to stop, so that requests that wait end."""
+    """Set when the server is about to stop, so that waiting requests end."""
 
 
 async def shared_of(request: Request) -> Shared:
@@ -67,7 +67,7 @@ async def caller_of(
 
 
 def authenticate(shared: Shared, headers: Headers, cookies: dict[str, str]) -> Caller:
-    """Who sends a request with these headers and cookies. Raises `Refusal`."""
+    """The caller who sends a request with these headers and cookies. Raises `Refusal`."""
     caller = shared.doorway.caller_of(headers, cookies)
     if caller is None:
         raise Refusal(401, "unauthenticated", "there is no valid token, key or session in the request")
@@ -80,7 +80,7 @@ AnyCaller = Annotated[Caller, Depends(caller_of)]
 
 
 def require_right(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
-    """A dependency: the caller, who must have this right."""
+    """Make a dependency that returns the caller, who must have this right."""
 
     async def check(caller: AnyCaller) -> Caller:
         if not caller.may(right):

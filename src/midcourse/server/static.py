@@ -1,4 +1,4 @@
-"""The built console, served from `dist` beside this module; without it, a page that says how to build it."""
+"""Serves the built console from `dist` beside this module; if it is missing, a page that says how to build it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Worlds that callers have taken over: who acts in which, what they see, and the record of what they did."""
+"""Worlds that callers have taken over: who acts in which world, what they see, and the record of what they did."""
 
 import time
 from contextlib import suppress
@@ -13,9 +13,9 @@ from midcourse.server.live import LiveView
 PERIOD = 0.2
 """Seconds between two pictures for the person who acts."""
 RECORDED_WITHIN = 2.0
-"""Seconds after which what the person did is in the run's journal."""
+"""Seconds within which the person's acts are written to the run's journal."""
 MOST_LINES = 200
-"""Lines of one entry in the journal."""
+"""The maximum number of lines of one entry in the journal."""
 WORDS = {
     "clicked": "clicked {what}",
     "typed": "typed into {what}",
@@ -44,20 +44,20 @@ class TakeOver:
     id: str = field(default_factory=lambda: token_hex(8))
     dialog: str = ""
     deeds: list[Deed] = field(default_factory=list[Deed])
-    """Not in the journal yet."""
+    """Acts that are not in the journal yet."""
     recorded_at: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         self.view = LiveView(self._look, PERIOD)
 
     async def handle(self, gestures: tuple[Gesture, ...]) -> None:
-        """Do what the caller does. Raises `NotAttended` and `ConnectionError`."""
+        """Repeat the caller's gestures in the world. Raises `NotAttended` and `ConnectionError`."""
         self._note(await self.desk.handle(self.run_id, gestures, None))
         await self._record_if_due()
 
     async def record(self) -> None:
         """Put everything that was done so far into the journal."""
-        with suppress(ConnectionError, NotAttended):  # the world may be gone: then what is known counts
+        with suppress(ConnectionError, NotAttended):  # the world may be gone: then only the known acts are recorded
             self._note(await self.desk.handle(self.run_id, (), None))
         await self._post()
 
@@ -89,7 +89,7 @@ class TakeOver:
 
 
 class TakeOvers:
-    """Of all tenants. They are in memory only: after a restart the world has to be taken over again."""
+    """The take-overs of all tenants. They are in memory only: after a restart a world must be taken over again."""
 
     def __init__(self) -> None:
         self._held: dict[tuple[str, str], TakeOver] = {}
@@ -100,13 +100,13 @@ class TakeOvers:
     async def begin(self, tenant: str, desk: Desk, run_id: str, by: str) -> None:
         """Record that this caller has taken over, in place of an earlier one."""
         await self.end(tenant, run_id)
-        with suppress(NotAttended):  # a world that is not used from here, but in its own window
+        with suppress(NotAttended):  # the world is not operated from here but in its own window
             await desk.handle(run_id, (), None)
             self._held[tenant, run_id] = TakeOver(by=by, run_id=run_id, desk=desk)
-        await desk.control(run_id).tell(TakenOver(by=by))  # last: viewers read the run again when they hear of it
+        await desk.control(run_id).tell(TakenOver(by=by))  # last, because viewers read the run again after this event
 
     async def end(self, tenant: str, run_id: str) -> None:
-        """Record what was done. From now on the caller sees and does nothing more there."""
+        """End the take-over and record what was done. From now on the caller can neither see the world nor act in it."""
         held = self._held.pop((tenant, run_id), None)
         if held is not None:
             await held.record()

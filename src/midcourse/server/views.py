@@ -1,4 +1,4 @@
-"""Views: what a store knows about a run or a question, as the models of the API."""
+"""Builds models of the API from what a store knows about a run or a question."""
 
 import time
 
@@ -42,7 +42,7 @@ NOT_DRIVEN = "Nothing drives it. Resume it to continue."
 
 
 async def run_row(desk: Desk, summary: RunSummary) -> RunRow:
-    """A row of the list. The state is loaded only for a run that has not ended; the summary has everything else."""
+    """Build the row of a run. Its state is loaded only if it has not ended; the summary has everything else."""
     state = desk.state_of(summary)
     name = summary.task or await desk.task_of(summary)
     if state in ("done", "failed"):
@@ -150,7 +150,7 @@ ACTIONS: dict[RunState, tuple[Action, ...]] = {
     "done": ("fork",),
     "failed": ("fork",),
 }
-"""What operators may do in each state."""
+"""What operators may do with a run in each state."""
 
 
 def _list_actions(state: RunState, caller: Caller) -> tuple[Action, ...]:

@@ -1,1 +1,1 @@
-"""Access control: who calls, what a role may do, which requests a browser may send here at all."""
+"""Access control: who the caller is, what a role may do, and which requests of a browser are accepted."""

@@ -1,4 +1,4 @@
-"""The doorway: from the credentials of a request to its caller."""
+"""The doorway: finds the caller of a request from its credentials."""
 
 import hmac
 import sqlite3
@@ -19,12 +19,12 @@ BEARER = "bearer "
 
 @dataclass(frozen=True, kw_only=True)
 class Proxy:
-    """A reverse proxy that authenticates users, and proves itself with a secret."""
+    """A reverse proxy that authenticates users, and proves its own identity with a secret."""
 
     user_header: str
     secret: str
     tenant: str
-    """Of users for whom the proxy names no other."""
+    """The role of users for whom the proxy names none."""
     role: Role = "viewer"
     role_header: str = ""
     tenant_header: str = ""
@@ -34,7 +34,7 @@ SECRET_HEADER = "X-Midcourse-Proxy-Secret"
 
 
 class Doorway:
-    """Knows tokens, keys, browser_sessions and the proxy. Sessions are stored, so they outlive a restart and can be revoked."""
+    """Checks tokens, keys, browser sessions and the proxy. Sessions are stored, so they outlive a restart and can be revoked."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Doorway:
         keys: KeyRing | None = None,
         proxy: Proxy | None = None,
     ) -> None:
-        """`owner` signs in with `token` on loopback."""
+        """Open the database of sessions in `folder`. `owner` signs in with `token` on loopback."""
         private_folder(folder)
         path = folder / "server.db"
         private_file(path)
@@ -72,7 +72,7 @@ class Doorway:
         return self._load_session(cookies.get(COOKIE, ""))
 
     def sign_in(self, secret: str) -> Caller | None:
-        """The owner of a token or key."""
+        """The owner of this token or key; None if it is not valid."""
         found = digest_of(secret)
         if self._owner and self._token and hmac.compare_digest(found, self._token):
             return self._owner
@@ -87,10 +87,10 @@ class Doorway:
             return None
         return Caller(name=user, tenant=tenant, role=role, means="proxy")
 
-    # --- browser_sessions of browsers
+    # --- browser sessions
 
     def open_session(self, caller: Caller, secret: str = "") -> str:
-        """The value of a cookie for this caller. A session that was opened with a key ends when the key is removed."""
+        """Open a session and return the value of its cookie. A session that was opened with a key ends when the key is removed."""
         value = new_secret()
         key = digest_of(secret) if caller.means == "key" else ""
         self._db.execute("DELETE FROM browser_sessions WHERE ends < ?", (time.time(),))

@@ -1,4 +1,4 @@
-"""The guard: an ASGI layer around the whole server that refuses what no honest browser or program sends here.
+"""The guard: an ASGI layer around the whole server that refuses requests that no honest browser or program sends.
 
 It checks the `Host` (against DNS rebinding), `Origin` and `Sec-Fetch-Site` (against requests that another site makes in the user's
 browser), limits bodies and rates, and adds the security headers to every response.
@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from midcourse.server.problems import Refusal, respond
 
 CALLBACK = "/api/v1/session/oidc/callback"
-"""The only address to which another site, the identity provider, sends a browser."""
+"""The only address to which another site sends a browser: that site is the identity provider."""
 SAFE = ("GET", "HEAD", "OPTIONS")
 MOST_BYTES = 1_000_000
 CSP = (
@@ -40,7 +40,7 @@ class Bucket:
 
 
 class RateLimit:
-    """Token buckets by client address; the oldest are forgotten."""
+    """A rate limit for each client address, as token buckets. The oldest buckets are forgotten."""
 
     def __init__(self, *, per_second: float, burst: int, clients: int = 10_000) -> None:
         self._rate, self._burst, self._clients = per_second, burst, clients
@@ -148,7 +148,7 @@ class Guard:
             message = await receive()
             if message["type"] == "http.request":
                 so_far += len(message.get("body", b""))
-                if so_far > MOST_BYTES:  # the only exception here that FastAPI does not make a 400 of
+                if so_far > MOST_BYTES:  # the only exception here that FastAPI does not turn into a 400
                     raise HTTPException(413, f"the body is larger than {MOST_BYTES} bytes")
             return message
 
@@ -156,7 +156,7 @@ class Guard:
 
 
 def _follows_link(scope: Scope, headers: Headers) -> bool:
-    """Whether a browser was led here by a message, a page or the provider of identities: to a page that is the same for everyone."""
+    """Whether a browser opens a page that is the same for everyone, after a link in a message or a page, or after a sign-in."""
     opened = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
     return scope["method"] == "GET" and scope["path"] in ("/", CALLBACK) and opened
 

@@ -1,4 +1,4 @@
-"""Callers: who sends a request, for which tenant, and what the role allows."""
+"""Callers: who sends a request, for which tenant, and what their role allows."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -13,7 +13,7 @@ RIGHTS: dict[Role, tuple[Right, ...]] = {
     "approver": ("read", "decide"),
     "admin": ("read", "operate", "decide", "administer"),
 }
-"""Operators start and control runs, approvers decide their questions; neither does the other's work."""
+"""What each role may do. Operators start and control runs, approvers decide their questions; only administrators may do both."""
 
 
 class NotSignedIn(Exception):

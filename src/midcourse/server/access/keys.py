@@ -1,4 +1,4 @@
-"""API keys: a file with `NAME TENANT ROLE SHA256` a line. A key is 256 random bits, so its plain SHA-256 is safe to store."""
+"""API keys: a file with a line `NAME TENANT ROLE SHA256` for each key. A key is 256 random bits, so its plain SHA-256 is safe to store."""
 
 import fcntl
 import hmac
@@ -19,7 +19,7 @@ from midcourse.server.access.identity import RIGHTS, Caller, Role
 log = logging.getLogger(__name__)
 
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,62}")
-"""Names and tenants."""
+"""The pattern of names and tenants."""
 
 
 def digest_of(secret: str) -> str:
@@ -37,7 +37,7 @@ class ApiKey:
 
 
 class KeyRing:
-    """Keys by their digests. Without a file it never changes."""
+    """Keys by their digests. It has no file, so it never changes."""
 
     def __init__(self, keys: tuple[ApiKey, ...] = ()) -> None:
         self._keys = keys
@@ -46,7 +46,7 @@ class KeyRing:
         return self._keys
 
     def caller_of(self, digest: str) -> Caller | None:
-        """The caller with this key, compared in constant time."""
+        """The caller who owns the key with this digest. Digests are compared in constant time."""
         return next((key.caller for key in self.current() if hmac.compare_digest(digest, key.digest)), None)
 
 
@@ -78,7 +78,7 @@ class KeyFile(KeyRing):
 
 
 def read_api_keys(path: Path) -> tuple[ApiKey, ...]:
-    """Parse a file of keys. Comments begin with #. Raises `TaskInvalid` with the line that is not a key."""
+    """Parse a file of keys. Comments begin with #. Raises `TaskInvalid`, which names the line that is not a key."""
     keys: list[ApiKey] = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         words = line.partition("#")[0].split()
@@ -94,7 +94,7 @@ def read_api_keys(path: Path) -> tuple[ApiKey, ...]:
 
 
 def add_key(path: Path, caller: Caller) -> str:
-    """Add a new key to the file, which is created where there is none. Returns the key: it is stored nowhere."""
+    """Add a new key to the file, which is created if it does not exist. Returns the key, which is stored nowhere."""
     for what, word in (("name", caller.name), ("tenant", caller.tenant)):
         if not WORD.fullmatch(word):
             raise TaskInvalid(f"{what} '{word}': letters, digits and . _ @ + - only, and 63 of them at most")
@@ -124,7 +124,7 @@ def remove_key(path: Path, name: str, tenant: str) -> None:
 
 @contextmanager
 def _lock(path: Path) -> Generator[None]:
-    """Lock the file of keys, so that two commands at a time do not lose each other's changes."""
+    """Lock the file of keys, so that two commands that run at the same time do not lose each other's changes."""
     private_folder(path.parent)
     with open(path.with_name(f".{path.name}.lock"), "w", opener=private_opener) as file:
         fcntl.flock(file, fcntl.LOCK_EX)

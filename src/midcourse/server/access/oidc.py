@@ -1,4 +1,4 @@
-"""Sign in through an OpenID Connect provider: authorization code with PKCE, state bound to the browser, ID token verified.
+"""Sign-in through an OpenID Connect provider: authorization code with PKCE, state bound to the browser, verified ID token.
 
 The file of `midcourse serve --oidc`:
 
@@ -33,12 +33,12 @@ from midcourse.server.access.identity import Caller, NotSignedIn, Role
 from midcourse.server.access.keys import digest_of, new_secret
 
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
-"""Signatures with public keys only: no `none`, and no shared secret."""
+"""Accepted signatures: only those with public keys, neither `none` nor a shared secret."""
 LOGIN_SECONDS = 600.0
-"""Seconds in which a sign-in has to be finished."""
+"""Seconds within which a sign-in must be finished."""
 MOST_LOGINS = 1000
 FRESH = 3600.0
-"""Seconds for which the provider's own description is used again."""
+"""Seconds for which the provider's own description is cached."""
 LEEWAY = 60
 """Seconds by which clocks may differ."""
 TIMEOUT = 15.0
@@ -53,24 +53,24 @@ class OidcFile(BaseModel):
     client_secret_variable: str = ""
     scopes: tuple[str, ...] = ("openid", "profile", "email")
     name_claim: str = "email"
-    """What a user is called in decisions."""
+    """The claim with the name of the user, as decisions record it."""
     role_claim: str = "groups"
     roles: dict[str, Role] = {}
-    """Values of the claim, and the role that each one gives; of several the first in this table counts."""
+    """The role that each value of the claim gives. If several match, the first in this table counts."""
     default_role: Role | None = None
-    """Of users for whom none of these fits; without it they are refused."""
+    """The role of users for whom none of `roles` matches; without it they are refused."""
     tenant_claim: str = ""
-    """The claim that names the tenant; without it all users are of the server's tenant."""
+    """The claim that names the tenant; without it all users belong to the server's tenant."""
     tenants: dict[str, str] = {}
-    """Values of the claim, and their tenants; if it is empty, the value is the name of the tenant."""
+    """The tenant for each value of the claim; if empty, the value itself is the name of the tenant."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Login:
-    """A sign-in that was begun."""
+    """A sign-in that was begun and is not finished."""
 
     browser: str
-    """Digest of the cookie of the browser that began it."""
+    """The digest of the cookie of the browser that began it."""
     nonce: str
     verifier: str
     ends: float
@@ -79,14 +79,14 @@ class Login:
 @dataclass(frozen=True, kw_only=True)
 class BegunLogin:
     address: str
-    """Where the browser has to go."""
+    """The address to which the browser must go."""
     cookie: str
 
 
 def read_oidc(path: Path, tenant: str, redirect: str) -> "Oidc":
     """Read the settings of a provider. Raises `TaskInvalid`.
 
-    `tenant` is for users without a tenant in their claims; the provider sends users back to `redirect`.
+    `tenant` is the tenant of users without one in their claims. The provider sends users back to `redirect`.
     """
     try:
         found = OidcFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
@@ -126,7 +126,7 @@ def _read_secret(found: OidcFile, path: Path) -> str:
 
 
 class Oidc:
-    """One provider. Sign-ins that were begun are in memory: after a restart they begin again."""
+    """One provider. Unfinished sign-ins are kept in memory: after a restart users must begin again."""
 
     def __init__(self, settings: OidcFile, secret: str, tenant: str, redirect: str) -> None:
         self._settings = settings
@@ -153,7 +153,7 @@ class Oidc:
         return BegunLogin(address=address, cookie=cookie)
 
     async def finish(self, *, code: str, state: str, issuer: str, cookie: str) -> Caller:
-        """The user of this answer. Each sign-in is finished once, in the browser that began it. Raises `NotSignedIn`."""
+        """Finish a sign-in and return its user. It can be finished once, in the browser that began it. Raises `NotSignedIn`."""
         login = self._logins.pop(digest_of(state), None)
         if login is None or login.ends < time.monotonic():
             raise NotSignedIn("this sign-in was not begun here, took too long, or is finished")
@@ -175,7 +175,7 @@ class Oidc:
         return self._build_caller(await self._verify_claims(token, login.nonce))
 
     async def _verify_claims(self, token: dict[str, Any], nonce: str) -> dict[str, Any]:
-        """The claims of the ID token, verified."""
+        """Verify the ID token and return its claims."""
         value = token.get("id_token")
         if not isinstance(value, str):
             raise NotSignedIn("the provider sent no ID token")
@@ -247,7 +247,7 @@ class Oidc:
         return found
 
     async def _decode(self, token: str) -> jwt.Token:
-        """Verify the signature. The provider's keys are read again if it has signed with one that is not among them."""
+        """Verify the signature. The provider's keys are fetched again if it has signed with an unknown one."""
         known = self._keys is not None
         keys = self._keys or await self._read_keys()
         try:
@@ -270,7 +270,7 @@ def _list_values(claim: Any) -> tuple[str, ...]:
 
 
 async def _fetch(address: str) -> dict[str, Any]:
-    """JSON from the provider. Redirects are not followed."""
+    """Fetch JSON from the provider. Redirects are not followed."""
     try:
         async with httpx.AsyncClient(timeout=TIMEOUT) as client:
             answer = await client.get(address)

@@ -1,1 +1,1 @@
-"""Midcourse as an MCP server: hosts such as Claude Code or Cursor start and watch runs, and read their questions."""
+"""Midcourse as an MCP server: with it, hosts such as Claude Code or Cursor start and watch runs, and read their questions."""

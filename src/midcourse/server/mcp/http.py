@@ -1,7 +1,7 @@
 """`/mcp`: the tools of `midcourse mcp` over streamable HTTP, for callers with a key of this server.
 
-Each request stands alone, with its own credentials: there are no sessions that another caller could continue. Whatever the caller's
-role, a host cannot decide questions here, since it is a model.
+Each request has its own credentials, and there are no sessions that another caller could continue. A host cannot decide questions
+here, with any role of its caller, because it is a model.
 """
 
 import asyncio
@@ -26,11 +26,11 @@ from midcourse.server.state import Shared, authenticate
 PATH = "/mcp"
 STOPPING = Refusal(503, "unavailable", "the server is stopping", next="call the tool again: the run is left as it is")
 MOST_CALLERS = 100
-"""Callers with a cached list of tools: building one takes some milliseconds."""
+"""The number of callers with a cached list of tools. Building such a list takes some milliseconds."""
 
 
 class McpEndpoint:
-    """An ASGI application. The guard of the server is around it, as around everything."""
+    """The ASGI application of `/mcp`. The guard of the server is around it, too."""
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
@@ -44,9 +44,7 @@ class McpEndpoint:
             wanted = {"WWW-Authenticate": "Bearer"} if refusal.problem.status == 401 else None
             await respond(refusal.problem, wanted)(scope, receive, send)
             return
-        if (
-            scope["method"] != "POST"
-        ):  # nothing is sent to a host that it did not ask for, so there is no stream to open
+        if scope["method"] != "POST":  # hosts receive only answers to their requests, so there is no stream to open
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
         server = self._server_for(host_of(caller), await self._shared.desks.find_desk(caller.tenant))
@@ -56,7 +54,7 @@ class McpEndpoint:
                 await respond(STOPPING.problem, {"Retry-After": "5"})(scope, receive, send)
 
     async def _finish(self, handling: Coroutine[Any, Any, None]) -> bool:
-        """Whether a request was handled before the server was to stop: a host may wait for a run for most of a minute."""
+        """Handle a request unless the server stops first; returns whether it was handled. A host may wait for a run for most of a minute."""
         tasks = [asyncio.create_task(handling), asyncio.create_task(self._shared.stopping.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -72,5 +70,5 @@ class McpEndpoint:
 
 
 def host_of(caller: Caller) -> Caller:
-    """The host that uses a caller's key: a model, which may start and control runs if the caller may, and never decides."""
+    """The host that uses a caller's key. It is a model: it may start and control runs if the caller may, and never decides."""
     return replace(caller, name=f"{caller.name} (mcp)", role="operator" if caller.may("operate") else "viewer")

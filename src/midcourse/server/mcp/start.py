@@ -28,7 +28,7 @@ class McpServing:
     fleet: FleetSettings | None = None
     tasks: Path | None = None
     decides: bool = False
-    """Whether a host may hand on decisions of its user."""
+    """Whether a host may pass on decisions of its user."""
 
 
 def build_server(tools: RunTools) -> MCPServer:
@@ -41,7 +41,7 @@ def build_server(tools: RunTools) -> MCPServer:
 
 
 async def serve_stdio(serving: McpServing) -> None:
-    """Serve until the host closes its end. Runs that this process drives are left to be resumed by the next server."""
+    """Serve until the host closes its end. The next server resumes the runs that this process drives."""
     tenant = serving.fleet.tenant if serving.fleet else LOCAL
     caller = Caller(name=f"{user()} (mcp)", tenant=tenant, role="admin" if serving.decides else "operator")
     desks = FleetDesks(serving.fleet, serving.home) if serving.fleet else LocalDesks({LOCAL: serving.home})

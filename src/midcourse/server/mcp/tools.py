@@ -1,7 +1,7 @@
-"""The tools that an MCP host gets: start runs of known tasks, watch and control them, and read their questions.
+"""The tools of an MCP host: start runs of known tasks, watch and control them, and read their questions.
 
-The caller is a model. It chooses a task that the owner of this server wrote, and its inputs; it cannot change settings, and
-it cannot decide questions unless the server was started so: an agent must not approve its own requests.
+The caller is a model. It chooses a task that the owner of this server wrote, and the task's inputs. It cannot change settings. It can
+decide questions only if the server was started with that option, because an agent must not approve its own requests.
 """
 
 import asyncio
@@ -33,10 +33,10 @@ from midcourse.server.starting import Starts, job_for, list_task_rows, start_onc
 from midcourse.server.views import question_view, run_row, run_view
 
 LONGEST_WAIT = 50.0
-"""Seconds: hosts give a call up after a minute."""
+"""The maximum seconds of a wait: hosts give up a call after a minute."""
 LOOKS_EVERY = 0.2
 TAKEN_WITHIN = 10.0
-"""Seconds after which a message that the run has not taken is left to it."""
+"""Seconds to wait until the run has read a message. After that, the run reads it later."""
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 STARTS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=True)
 CONTROLS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -80,7 +80,7 @@ class RunList(Model):
 
 
 def report_refusals(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """The same tool, with refusals as errors that a model can read."""
+    """Wrap a tool so that refusals become errors that a model can read."""
 
     @wraps(call)
     async def reported(*args: Any, **kwargs: Any) -> Any:
@@ -207,7 +207,7 @@ class RunTools:
         return accepted[0]
 
     async def _send(self, run: str, tell: Callable[[], Awaitable[str]], says: str) -> Accepted:
-        """Send a message to a run and wait until it was taken, so that the next report does not show the state before."""
+        """Send a message to a run and wait until it was read, so that the next report does not show the state before it."""
         await self._check_known(run)
         before = (await self.desk.store.load(run))[0].seq
         if why_not := await tell():

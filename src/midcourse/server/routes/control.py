@@ -23,13 +23,13 @@ class Guidance(Model):
 
 
 async def check_known(desk: Desk, run_id: str) -> None:
-    """Raises `RunUnknown` if there is no such run."""
+    """Raise `RunUnknown` if there is no such run."""
     if not await is_stored(desk.store, run_id):
         raise RunUnknown(f"no run is called '{run_id}'")
 
 
 def accept_or_refuse(run_id: str, why_not: str, says: str) -> Accepted:
-    """The answer to a request that took effect. Raises `Refusal` if `why_not` says why it did not."""
+    """The response to a request that took effect. If `why_not` says why it did not, raises `Refusal`."""
     if why_not:
         raise Refusal(409, "refused", why_not, next=f"GET /api/v1/runs/{run_id} says what it may be told now")
     return Accepted(run=run_id, says=says)

@@ -16,13 +16,13 @@ from midcourse.server.state import Reader, SharedState, TheDesk
 router = APIRouter(tags=["events"])
 
 CHECKED = 1.0
-"""Seconds for which a caller counts as known: who signs out, or whose key is removed, receives no more messages."""
+"""Seconds until the caller is authenticated again: after a sign-out, or without the key, no more messages are sent."""
 RETRY = 1000
 """Milliseconds after which a browser connects again."""
 
 
 async def watched(run_id: RunPath, shared: SharedState, caller: Reader, desk: TheDesk) -> WatchedRun:
-    """The log of the run, found before the response begins: an unknown run is a 404 and not an empty stream."""
+    """Find the log of the run before the response begins, so that an unknown run is a 404 and not an empty stream."""
     return await shared.hub.watch(caller.tenant, desk, run_id)
 
 

@@ -1,4 +1,4 @@
-"""What is kept beyond a run: lessons, and the audit log."""
+"""What is kept beyond single runs: lessons and the audit log."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What a run's world shows now, for viewers."""
+"""Live pictures of a run's world, for viewers."""
 
 import time
 from typing import Annotated
@@ -17,9 +17,9 @@ router = APIRouter(tags=["live"])
 PATIENCE = 20.0
 """Seconds that a request waits for the next picture."""
 GLANCE = 0.5
-"""Seconds between two checks whether the caller still waits."""
+"""Seconds between two checks whether the caller is still connected."""
 RETRY = "10"
-"""Seconds after which it may be worth asking again about a run that cannot be watched."""
+"""Seconds after which a client may ask again about a run that cannot be watched."""
 PICTURE = {
     200: {
         "description": "A picture. `ETag` is its number.",
@@ -48,7 +48,7 @@ async def watch(
 
 
 async def next_frame(request: Request, view: LiveView, after: str, seconds: float = PATIENCE) -> Frame | None:
-    """The next picture, or None after a while, or if the caller has left."""
+    """The next picture. None if there is none within `seconds`, or if the caller has left."""
     give_up_at = time.monotonic() + seconds
     while time.monotonic() < give_up_at and not await request.is_disconnected():
         if (frame := await view.next(after, GLANCE)) is not None:
@@ -63,5 +63,5 @@ def respond(frame: Frame | None) -> Response:
 
 
 def nothing_to_see() -> Response:
-    """For a run that cannot be watched at the moment. Not a refusal: browsers report those as errors."""
+    """The response for a run that cannot be watched at the moment. It is not a refusal, which browsers would report as an error."""
     return Response(status_code=204, headers={"Retry-After": RETRY})

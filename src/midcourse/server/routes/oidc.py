@@ -18,7 +18,7 @@ LOGIN_PATH = CALLBACK.rpartition("/")[0]
 LOGIN_SECONDS = 600
 SIGNED_IN = """<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">
 <title>Midcourse</title><p>Signed in. <a href="/">Continue</a></p></html>"""
-"""Not a redirect: the browser would still count the request that follows it as one of the provider's site, without the cookie."""
+"""The page after a sign-in. After a redirect, the browser would treat the next request as the provider's and send no cookie."""
 AGAIN = f"begin again at {LOGIN_PATH}"
 
 

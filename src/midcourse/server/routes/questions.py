@@ -1,4 +1,4 @@
-"""Questions that runs wait with, and decisions about exactly what was shown."""
+"""Open questions of runs, and decisions about exactly what was shown."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What a run did: plans and their differences, observations with pictures, what was sent with its evidence."""
+"""What a run did: its plans and their differences, its observations with pictures, and what it sent with the evidence."""
 
 from typing import Annotated
 
@@ -40,7 +40,7 @@ from midcourse.server.views import row_view
 router = APIRouter(tags=["records"])
 READS = problem_responses(404, 410, 422)
 ANSWERED_WITHIN = 100
-"""Turns within which a command is answered: a log that begins in the middle needs the commands that were pending there."""
+"""Turns to read before a log that begins in the middle: it needs the commands that were pending there."""
 Version = Annotated[int, Path(ge=1, le=1_000_000, description="A plan version.")]
 ObservationPath = Annotated[str, Path(pattern=r"^[A-Za-z0-9_.-]{1,80}$", description="The observation's id.")]
 

@@ -1,4 +1,4 @@
-"""Sessions of browsers: a token or key in, a cookie out."""
+"""Sessions of browsers: a browser sends a token or key and gets a cookie."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Taking over the world of a run: pause it, see the page as it is, and act in it with mouse and keyboard."""
+"""Taking over the world of a run: pause the run, see its page, and act there with mouse and keyboard."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ router = APIRouter(tags=["take over"])
 PATIENCE = 120.0
 """Seconds that a request to take over waits for the end of the current step."""
 PICTURED_WITHIN = 5.0
-"""Seconds that a request waits for the next picture: whether a dialog is open is asked in between."""
+"""Seconds that a request waits for the next picture. Between two requests, the client learns whether a dialog is open."""
 NEXT = "POST /api/v1/runs/{run_id}/take-over"
 
 
@@ -62,7 +62,7 @@ async def take_over(run_id: RunPath, desk: TheDesk, shared: SharedState, caller:
 
 
 async def _answer_question(desk: Desk, run_id: str, caller: Caller) -> str:
-    """Answer what the run asks with `take_over`: a run that waits for an answer does not pause. Returns why that is refused."""
+    """Answer the open question with `take_over`: a run that waits for an answer does not pause. Returns why that is refused."""
     control = desk.control(run_id)
     asked = await control.open_question()
     if asked is None or "take_over" not in VERDICTS[asked.about] or not caller.may("decide"):
@@ -72,7 +72,7 @@ async def _answer_question(desk: Desk, run_id: str, caller: Caller) -> str:
 
 
 async def _wait_for_pause(desk: Desk, run_id: str) -> str:
-    """Why it has not paused; empty once it has."""
+    """Wait until the run has paused. Returns why it has not, or an empty string."""
     give_up_at = time.monotonic() + PATIENCE
     while time.monotonic() < give_up_at:
         run, _ = await desk.store.load(run_id)
@@ -119,7 +119,7 @@ async def act_in_taken_over(
 
 
 async def _find_held(desk: Desk, shared: Shared, caller: Caller, run_id: str) -> TakeOver:
-    """What the caller has taken over. Another operator has to take over first, which is recorded."""
+    """The take-over by this caller. An operator who has not taken over the world must do so first, which is recorded."""
     await check_known(desk, run_id)
     held = shared.take_overs.find(caller.tenant, run_id)
     if held is None or held.by != caller.name:

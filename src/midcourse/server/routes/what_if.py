@@ -1,4 +1,4 @@
-"""What if: a recorded run under other settings, replayed or continued live as a fork."""
+"""What-if questions: a recorded run under other settings, replayed or continued live as a fork."""
 
 import asyncio
 

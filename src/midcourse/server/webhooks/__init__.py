@@ -1,1 +1,1 @@
-"""Webhooks: tell other systems that a run asks something or has ended, signed as standardwebhooks.com describes."""
+"""Webhooks: signed messages to other systems that a run asks something or has ended, as standardwebhooks.com describes."""

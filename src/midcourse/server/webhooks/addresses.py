@@ -1,4 +1,4 @@
-"""Addresses to which a server may send on behalf of its configuration: those of the public internet."""
+"""Decides which addresses webhooks may be sent to: those of the public internet."""
 
 import ipaddress
 from typing import TypeAlias
@@ -9,13 +9,13 @@ NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 def is_public(text: str) -> bool:
-    """Whether this address leads to the public internet, also if it only wraps an IPv4 address."""
+    """Whether this address, and any IPv4 address that it wraps, belongs to the public internet."""
     address = ipaddress.ip_address(text.partition("%")[0])
     return all(one.is_global and not one.is_multicast for one in (address, *_wrapped(address)))
 
 
 def _wrapped(address: Address) -> tuple[Address, ...]:
-    """IPv4 addresses that an IPv6 address stands for."""
+    """The IPv4 addresses that are wrapped in an IPv6 address."""
     if isinstance(address, ipaddress.IPv4Address):
         return ()
     inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]

@@ -16,7 +16,7 @@ Name: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62
 PREFIX = "whsec_"
 SLACK = "https://slack.com/api/"
 SHORTEST = 24
-"""Bytes that a secret has at least."""
+"""The minimum number of bytes of a secret."""
 
 
 class WebhookTable(BaseModel):
@@ -39,7 +39,7 @@ class SlackTable(BaseModel):
 
     name: Name
     channel: Annotated[str, Field(pattern=r"^[CDG][A-Z0-9]{2,20}$")]
-    """Its id, which Slack shows in the details of a channel: names change."""
+    """The id of the channel, because its name may change. Slack shows the id in the details of the channel."""
     bot_token_file: str
     app_token_file: str = ""
     tenant: str = ""
@@ -63,15 +63,15 @@ class SlackHook(BaseModel):
 
     name: str
     url: str
-    """Of Slack's API."""
+    """The address of Slack's API."""
     channel: str
     bot_token: str = Field(repr=False)
     app_token: str = Field(default="", repr=False)
-    """For socket mode; without it there are only cards."""
+    """The token for socket mode; without it only cards are posted, and commands are not answered."""
     tenant: str
     events: tuple[EventType, ...]
     details: bool = False
-    """Whether cards name the goal and the steps. Never their values."""
+    """Whether cards name the goal and the steps. They never contain values."""
 
 
 class Webhook(BaseModel):
@@ -85,14 +85,14 @@ class Webhook(BaseModel):
     tenant: str
     events: tuple[EventType, ...]
     allow_private: bool = False
-    """Whether it may go to addresses of this machine or its networks, and unencrypted."""
+    """Whether messages may go to addresses of this machine or its networks, and unencrypted."""
 
 
 Hook: TypeAlias = Webhook | SlackHook
 
 
 def read_webhooks(path: Path, tenant: str) -> tuple[Hook, ...]:
-    """Parse the file. `tenant` is that of webhooks which name none. Raises `TaskInvalid`."""
+    """Parse the file. `tenant` is the tenant of webhooks that name none. Raises `TaskInvalid`."""
     try:
         found = WebhookFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except tomllib.TOMLDecodeError as error:
@@ -151,7 +151,7 @@ def _build_webhook(table: WebhookTable, path: Path, tenant: str) -> Webhook:
 
 
 def _read_secret(path: Path) -> bytes:
-    """`whsec_` and base64, as the specification has it."""
+    """Read a secret: `whsec_` and base64, as the specification defines it."""
     try:
         text = path.read_text(encoding="utf-8").strip()
         secret = base64.b64decode(text.removeprefix(PREFIX), validate=True)

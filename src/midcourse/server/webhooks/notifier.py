@@ -1,6 +1,6 @@
-"""The notifier: notices questions and ends in the stores, and delivers them to webhooks and Slack until they are accepted.
+"""The notifier: finds new questions and ended runs in the stores, and tells webhooks and Slack until they accept the message.
 
-It reads the stores instead of being called: so it also notices what other processes and workers did, and what happened while no
+It reads the stores instead of being called, so it also notices what other processes and workers did, and what happened while no
 server was running.
 """
 
@@ -27,13 +27,13 @@ from midcourse.server.webhooks.sender import TIMEOUT, Answer, send
 log = logging.getLogger(__name__)
 
 LOOKS = 1.0
-"""Seconds between two looks into the stores."""
+"""Seconds between two reads of the stores."""
 IDLE = 0.2
-"""Seconds between two looks into the outbox."""
+"""Seconds between two reads of the outbox."""
 RETRIES = (5.0, 300.0, 1800.0, 7200.0, 18000.0, 36000.0, 50400.0, 72000.0, 86400.0)
-"""Seconds after each attempt that failed: for about three days."""
+"""Seconds to wait after each failed attempt; about three days in total."""
 PAGE = 100
-"""Runs of a page. The newest page is always looked at again: a run may become visible after one that was begun later."""
+"""Runs in a page. The newest page is always read again, because a run may become visible after one that began later."""
 MOST_OPEN = 1000
 
 
@@ -48,7 +48,7 @@ class Notifier:
         retries: Sequence[float] = RETRIES,
         timeout_seconds: float = TIMEOUT,
     ) -> None:
-        """`origin` is the address of the console, for links."""
+        """Create a notifier for these hooks. `origin` is the address of the console, for links."""
         self.hooks = tuple(hooks)
         self.outbox = outbox
         self._desks = desks
@@ -58,7 +58,7 @@ class Notifier:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Start watching and delivering. Looks once before it returns, so that later runs are never taken for history."""
+        """Start watching and delivering. It reads the stores once before it returns, so that later runs never count as history."""
         for tenant in sorted({hook.tenant for hook in self.hooks}):
             await self._notice_all(tenant)
             self._tasks.append(asyncio.create_task(self._watch(tenant), name=f"webhooks of {tenant}"))
@@ -82,7 +82,7 @@ class Notifier:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self.outbox.close()
 
-    # --- to notice
+    # --- noticing
 
     async def _watch(self, tenant: str) -> None:
         while True:
@@ -101,7 +101,7 @@ class Notifier:
             log.error("webhooks of %s\n%s", tenant, traced(error))
 
     async def _notice_runs(self, tenant: str, desk: Desk) -> None:
-        """Remember every run that began since the last look, even if it has already ended."""
+        """Remember every run that began since the last read, even if it has already ended."""
         page = await desk.store.find_runs(RunQuery(limit=PAGE))
         latest = page[0].place if page else 0
         first, last = self.outbox.places(tenant, latest)
@@ -166,10 +166,10 @@ class Notifier:
             "url": f"{self._origin}/#/runs/{result.run}",
         }
 
-    # --- to deliver
+    # --- delivering
 
     async def _deliver(self, hook: Hook) -> None:
-        """One message of a webhook at a time; others do not wait for it."""
+        """Deliver the messages of one hook, one at a time. Other hooks do not wait for it."""
         while True:
             waiting = self.outbox.next(hook.name)
             if waiting is None:

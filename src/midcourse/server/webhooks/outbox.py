@@ -18,9 +18,9 @@ TABLES = (
     "CREATE TABLE IF NOT EXISTS hook_places (tenant TEXT PRIMARY KEY, first INTEGER, last INTEGER)",
 )
 KEPT = 7 * 24 * 3600.0
-"""Seconds that messages are kept after they were made, to recognise repeats and to look at them."""
+"""Seconds for which messages are kept after they were made, to recognise repeats and for inspection."""
 RUNS_KEPT = 5000
-"""Latest runs of a tenant that are remembered."""
+"""The number of latest runs of a tenant that are remembered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +38,11 @@ class HookState:
     delivered: int = 0
     failed: int = 0
     problem: str = ""
-    """Of the latest attempt that did not succeed."""
+    """Why the latest unsuccessful attempt failed."""
 
 
 def message_id(hook: str, *about: object) -> str:
-    """The same for the same occurrence, so that it is sent once however often it is noticed."""
+    """The id of a message. It is the same for the same occurrence, so that this is sent only once even if it is noticed again."""
     return "msg_" + sha256("\x1f".join((hook, *map(str, about))).encode()).hexdigest()[:32]
 
 
@@ -78,7 +78,7 @@ class Outbox:
         self._db.execute("DELETE FROM hook_messages WHERE state <> 'waiting' AND made < ?", (time.time() - KEPT,))
 
     def put_off(self, message: str, problem: str, seconds: float | None) -> None:
-        """Try again after so many seconds; None: not any more."""
+        """Note that an attempt failed. The next one is made after this many seconds; None: no further attempt is made."""
         state, due = ("failed", 0.0) if seconds is None else ("waiting", time.time() + seconds)
         sql = "UPDATE hook_messages SET state = ?, due = ?, tries = tries + 1, problem = ? WHERE id = ?"
         self._db.execute(sql, (state, due, problem, message))
@@ -98,14 +98,14 @@ class Outbox:
     # --- watched runs
 
     def places(self, tenant: str, latest: int) -> tuple[int, int]:
-        """The places of the first and the last run that were noticed. Runs before the first are history, and not told."""
+        """The places of the first and the last run that were noticed. Runs before the first are history and not reported."""
         self._db.execute("INSERT OR IGNORE INTO hook_places VALUES (?, ?, ?)", (tenant, latest, latest))
         sql = "SELECT first, last FROM hook_places WHERE tenant = ?"
         first, last = self._db.execute(sql, (tenant,)).fetchone()
         return first, last
 
     def watch(self, tenant: str, runs: Iterable[tuple[str, int]], last: int) -> None:
-        """Remember these runs, until their ends have been told."""
+        """Remember these runs until their ends have been reported."""
         self._db.execute("BEGIN")
         sql = "INSERT OR IGNORE INTO hook_runs (tenant, run, place) VALUES (?, ?, ?)"
         self._db.executemany(sql, [(tenant, run, place) for run, place in runs])

@@ -1,6 +1,6 @@
-"""Sends one signed message. The address that a name resolves to is checked and then connected to: it cannot change in between.
+"""Sends one signed message. A name is resolved once, and the checked address is the one connected to: it cannot change in between.
 
-Redirects are not followed: they are answers like any other that is not a success.
+Redirects are not followed: they count as failures, like any other answer that is not a success.
 """
 
 import asyncio
@@ -22,17 +22,17 @@ from midcourse.server.webhooks.addresses import is_public
 from midcourse.server.webhooks.config import Webhook
 
 TIMEOUT = 15.0
-"""Seconds until a receiver has to have answered."""
+"""Seconds within which a receiver must answer."""
 MOST_BYTES = 65_536
-"""Bytes of an answer that are read."""
+"""The number of bytes of an answer that are read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What became of one attempt."""
+    """The result of one attempt."""
 
     status: int = 0
-    """0: there was no answer."""
+    """The status of the answer; 0 if there was none."""
     problem: str = ""
 
     @property
@@ -47,7 +47,7 @@ def sign(secret: bytes, message_id: str, timestamp: int, body: bytes) -> str:
 
 
 async def send(hook: Webhook, message_id: str, body: bytes, timeout_seconds: float = TIMEOUT) -> Answer:
-    """POST the body. Never raises for what the receiver or the network does."""
+    """POST the body. Errors of the receiver or the network are returned, never raised."""
     try:
         async with asyncio.timeout(timeout_seconds):
             return await _send(hook, message_id, body)

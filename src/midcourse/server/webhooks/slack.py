@@ -24,7 +24,7 @@ COMMAND = "/midcourse"
 OPEN = "open_in_console"
 MOST_LISTED = 20
 AGAIN = 15.0
-"""Seconds after which a connection that could not be made is tried again."""
+"""Seconds after a failed connection before the next attempt."""
 NEEDS = "Slack needs pip install 'midcourse[slack]'"
 
 
@@ -37,7 +37,7 @@ def web_client(hook: SlackHook, seconds: float) -> "WebClient":
 
 
 async def post_card(hook: SlackHook, body: bytes, seconds: float) -> Answer:
-    """Post one card. Never raises for what Slack or the network does."""
+    """Post one card. Errors of Slack or the network are returned, never raised."""
     from slack_sdk.errors import SlackApiError, SlackClientError
 
     message = json.loads(body)
@@ -51,7 +51,7 @@ async def post_card(hook: SlackHook, body: bytes, seconds: float) -> Answer:
             unfurl_links=False,
             unfurl_media=False,
         )
-    except SlackApiError as refused:  # also an answer 200 that says no
+    except SlackApiError as refused:  # also for an answer with status 200 that reports an error
         response: Any = refused.response
         return Answer(problem=f"Slack refused it: {response.get('error') or 'no reason given'}")
     except (SlackClientError, OSError) as trouble:
@@ -60,7 +60,7 @@ async def post_card(hook: SlackHook, body: bytes, seconds: float) -> Answer:
 
 
 def summary(message: dict[str, Any]) -> str:
-    """The message in one line, of words that Midcourse chose: a page cannot write into the channel."""
+    """The message in one line, with words of Midcourse only: a page cannot write into the channel."""
     data = message["data"]
     if message["type"] == "question.asked":
         return f"Run {data['run']} waits for an answer: {data['title']}"
@@ -68,7 +68,7 @@ def summary(message: dict[str, Any]) -> str:
 
 
 def card(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """Blocks of plain text, in which nothing is a mention or a link but the button."""
+    """The message as blocks of plain text, without mentions, and without links except for the button."""
     data = message["data"]
     texts = [summary(message), *data.get("details", ())]
     blocks: list[dict[str, Any]] = [
@@ -82,7 +82,7 @@ def card(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class SlackListener:
-    """Answers the command `/midcourse` in the hook's channel with what waits for an answer."""
+    """Answers the command `/midcourse` in the hook's channel with the open questions."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class SlackListener:
         self._handler: SocketModeHandler | None = None
 
     async def run(self) -> None:
-        """Connect, again and again until it works; from then on the connection restores itself. Ends when it is cancelled."""
+        """Try to connect until it works; from then on the connection restores itself. Runs until it is cancelled."""
         from slack_sdk.errors import SlackClientError
 
         self._handler = self._build(asyncio.get_running_loop())
