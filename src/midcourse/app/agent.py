@@ -96,13 +96,13 @@ class Agent(OptionalRoles):
     async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
         """Carry out a task, or a goal in words, and return the result.
 
-        If the task has a business key and a run under it succeeded, that run's result is returned; if a run under it was
-        interrupted, that one is resumed. `again` starts a new run although an earlier one that failed may have done it.
+        If the task has a business key and an earlier run with it succeeded, the result of that run is returned; if the earlier
+        run was interrupted, it is resumed. `again` starts a new run although an earlier one, which failed, may have done the task.
         """
         return await self.start(task, run_id=run_id, again=again).result()
 
     def run_sync(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
-        """`run` for programs without an event loop. Raises `RuntimeError` where one runs already, such as in a notebook."""
+        """The same as `run`, for programs without an event loop. Raises `RuntimeError` if one is running, as in a notebook."""
         _refuse_inside_a_loop("agent.run(…)")
         return asyncio.run(self.run(task, run_id=run_id, again=again))
 
@@ -117,7 +117,7 @@ class Agent(OptionalRoles):
         return self._live_run(run, task, again=again)
 
     def _under_settings(self, task: Task) -> Task:
-        """The task with the agent's settings and policy where it has none."""
+        """The task, completed by the agent's settings and policy where it has none of its own."""
         settings = self._settings
         return replace(
             task,
@@ -127,19 +127,19 @@ class Agent(OptionalRoles):
         )
 
     async def resume(self, run_id: str, *, restored: bool = False) -> Result:
-        """Resume a run whose process died. The world is observed first; nothing finished is done again.
+        """Resume a run after its process has died. The world is observed first; finished steps are not repeated.
 
         Raises `StoreRestored` if the database is a copy or has lost records; `restored` accepts that.
         """
         return await self.pick_up(run_id, restored=restored).result()
 
     def resume_sync(self, run_id: str, *, restored: bool = False) -> Result:
-        """`resume` for programs without an event loop. Raises `RuntimeError` where one runs already, as `run_sync` does."""
+        """The same as `resume`, for programs without an event loop. Raises `RuntimeError` if one is running."""
         _refuse_inside_a_loop("agent.resume(…)")
         return asyncio.run(self.resume(run_id, restored=restored))
 
     def pick_up(self, run_id: str, *, world_is_open: bool = False, restored: bool = False) -> LiveRun:
-        """`resume`, as a `LiveRun`. `world_is_open`: its world is open already, and as the run left it."""
+        """Resume a run and return it as a `LiveRun`. `world_is_open`: its world is already open, and is as the run left it."""
         store = self._store
         if restored and isinstance(store, SqliteStore):
             store.accept_records(run_id)
@@ -168,10 +168,10 @@ class Agent(OptionalRoles):
 
     @asynccontextmanager
     async def follow(self, run_id: str, *, approver: Approver | None = None) -> AsyncGenerator[FollowedRun]:
-        """Follow a run that another process drives with the same store: iterate, control it and await its result as of a `LiveRun`.
+        """Follow a run that another process drives with the same store. It can be used like a `LiveRun`.
 
-        Progress begins with the first turn. `approver` is asked what the run asks, beside those who are asked elsewhere: the
-        first answer counts. Leaving the block leaves the run as it is. Raises `RunUnknown`.
+        Progress begins with the first turn. `approver` is asked the run's questions in addition to approvers elsewhere: the
+        first answer counts. Leaving the block does not change the run. Raises `RunUnknown`.
         """
         with self.open_store() as store:
             if not offers(store, LocalStore):
@@ -184,7 +184,7 @@ class Agent(OptionalRoles):
                 await run.close()
 
     async def unfinished(self) -> tuple[str, ...]:
-        """Runs that have not ended and that no process drives, the oldest first: a program that starts picks them up."""
+        """Runs that have not ended and that no process drives, the oldest first. A program can pick them up when it starts."""
         with self.open_store() as store:
             left = [run.id for run in reversed(await store.runs()) if run.phase != "ended"]
             return tuple(run for run in left if not (offers(store, LocalStore) and store.is_claimed(run)))
@@ -199,11 +199,12 @@ class Agent(OptionalRoles):
         key: str = ONE_CALL,
         wait: float | None = 0.0,
     ) -> AgentTool:
-        """A tool for an agent of another framework: `agent.as_tool("Order a lamp", name="order_lamp").for_pydantic_ai()`.
+        """Make a tool for agents of another framework: `agent.as_tool("Order a lamp", name="order_lamp").for_pydantic_ai()`.
 
-        Its model chooses the `inputs`, with these types. Each call is a run under `key`, made of `conversation`, `call` and the
-        inputs; the same key again returns the answer of that run. Without an approver, a question is answered as 'pending', with
-        how a person decides it; calls wait for a decision at most `wait` seconds.
+        The model of that agent chooses the `inputs`, with these types. Each call is a run with the business key `key`, which may
+        contain `conversation`, `call` and the inputs; a second call with the same key returns the answer of the first. A call waits
+        for a decision for at most `wait` seconds. Without an approver, the answer to a call with an open question is 'pending', and
+        says how a person decides it.
         """
         task = Task(goal=task) if isinstance(task, str) else task
         return AgentTool(
@@ -218,32 +219,32 @@ class Agent(OptionalRoles):
         )
 
     async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
-        """Every plan version of a run: its parent, why it was made, from what, its steps, and what was repaired in it."""
+        """Every plan version of a run: its parent, why and from which observation it was made, its steps, and repairs to it."""
         with self.open_store() as store:
             return await store.plans(run_id)
 
     async def compare_plans(self, run_id: str, earlier: int, later: int) -> PlanComparison:
-        """The steps that one plan version kept, changed, dropped and added. Raises `TaskInvalid` for an unknown version."""
+        """Compare two plan versions: steps kept, changed, dropped and added. Raises `TaskInvalid` for an unknown version."""
         with self.open_store() as store:
             return compare_plans(await journal_of(store, run_id), earlier, later)
 
     async def task_state(self, run_id: str) -> TaskState:
-        """The state of the task: PENDING_APPROVAL, APPROVED, FAILED and so on, also if another process drives the run."""
+        """The state of the task, such as PENDING_APPROVAL, APPROVED or FAILED. Another process may drive the run."""
         with self.open_store() as store:
             return task_state((await store.load(run_id))[0])
 
     async def undo(self, run_id: str, step: int | None = None, *, dry_run: bool = False) -> UndoReport:
-        """Undo what a run that has ended did, newest first, or only its act number `step`: docs/undo.md.
+        """Undo the acts of an ended run, newest first, or only act number `step`. See docs/undo.md.
 
-        Each inverse is asked about, carried out once and verified; what cannot be undone is in the report with the reason.
-        `dry_run` only finds out which inverses there are. Raises `TaskInvalid`, `RunUnknown` and `RunBusy`.
+        For each inverse the approver is asked; then it is carried out once and verified. Acts that cannot be undone are in the
+        report with the reason. `dry_run` only finds the inverses. Raises `TaskInvalid`, `RunUnknown` and `RunBusy`.
         """
         with self.open_store() as store:
             acts = undo_acts(self, store, run_id, step=step, dry_run=dry_run)
             return UndoReport(run=run_id, acts=tuple([act async for act in acts]))
 
     def undo_sync(self, run_id: str, step: int | None = None, *, dry_run: bool = False) -> UndoReport:
-        """`undo` for programs without an event loop. Raises `RuntimeError` where one runs already, as `run_sync` does."""
+        """The same as `undo`, for programs without an event loop. Raises `RuntimeError` if one is running."""
         _refuse_inside_a_loop("agent.undo(…)")
         return asyncio.run(self.undo(run_id, step, dry_run=dry_run))
 
@@ -259,7 +260,7 @@ class Agent(OptionalRoles):
 
     @cached_property
     def _in_use(self) -> Lock:
-        """Held by a call of one of its tools: they share the world."""
+        """The lock that a call of one of the agent's tools holds, because all of them share the world."""
         return Lock()
 
     @cached_property
@@ -271,7 +272,7 @@ class Agent(OptionalRoles):
         return self.store or open_local_store(self._settings.home)
 
     def _roles(self, secrets: Secrets = (), run: str = "") -> RoleModels:
-        """New for each run: runs may be in different event loops, which cannot share connections."""
+        """Build the roles of one run. Runs may be in different event loops, which cannot share connections."""
         roles = build_roles(self._settings, planner=self.planner, model=self.model, secrets=secrets, run=run)
         given = {port: getattr(self, port) for port in ROLES if getattr(self, port) is not None}
         return replace(roles, **given)
@@ -323,7 +324,7 @@ def _refuse_inside_a_loop(call: str) -> None:
 
 
 def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
-    """Build the agent of a job. `folder` is for what its world writes: the log of a simulated one, downloads.
+    """Build the agent of a job. Its world writes into `folder`, for example downloads or the log of a simulated world.
 
     Raises `TaskInvalid` for a task that names skills or probes that the world does not have.
     """

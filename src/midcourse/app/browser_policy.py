@@ -7,5 +7,5 @@ from midcourse.worlds.browser.learn import open_attended as open_attended
 
 
 async def proposal_from(store: Store, run_id: str) -> str:
-    """A policy file that asks less than this run did."""
+    """Propose a policy file with which a run like this one asks fewer questions."""
     return propose_policy(await list_sent_requests(store, run_id))

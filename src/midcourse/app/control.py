@@ -1,4 +1,4 @@
-"""Control of a run that another process drives, the same for local and durable runs."""
+"""Controls a run that another process drives. The interface is the same for local and durable runs."""
 
 import time
 from abc import abstractmethod
@@ -27,14 +27,14 @@ class NotDriven(Exception):
 
 
 class FollowedStore(Store, Inbox, Protocol):
-    """What following and controlling a run needs of a store."""
+    """The methods of a store that are needed to follow and control a run."""
 
 
 class RunControl(PostedControls):
-    """Controls a run that another process drives, and says whether one does."""
+    """Controls a run that another process drives, and tells whether one drives it."""
 
     quiet_looks: ClassVar[int] = 1
-    """Looks without news after which a process that follows the run checks whether it is still driven."""
+    """After this many looks without news, a process that follows the run checks whether it is still driven."""
 
     def __init__(self, store: FollowedStore, run_id: str) -> None:
         self.store = store
@@ -45,14 +45,14 @@ class RunControl(PostedControls):
 
     @abstractmethod
     async def why_not_driven(self) -> str:
-        """Why nothing drives the run now; empty if something does, or if that cannot be known. Raises `NotDriven`."""
+        """Why nothing drives the run now; empty if something does, or if that is unknown. Raises `NotDriven`."""
 
     async def why_no_take_over(self) -> str:
-        """Why a user cannot act in its world from here; empty if it can be tried."""
+        """Why a user cannot act in the run's world from here; empty if it can be tried."""
         return ""
 
     async def attend(self) -> str:
-        """Show the world of the paused run to a user who takes over. Returns where. Raises `ConnectionError` if it cannot."""
+        """Let a user act in the world of the paused run. Returns where to find it. Raises `ConnectionError` if that is not possible."""
         from midcourse.worlds.remote import hand_over
 
         if why_not := await self.why_no_take_over():
@@ -60,20 +60,20 @@ class RunControl(PostedControls):
         return await hand_over(await self.store.session(self.run_id))
 
     async def view(self, since: str) -> View | None:
-        """What its world shows now, for a person who watches. None: it has no pictures. Raises `ConnectionError`."""
+        """A picture of the run's world now, for a person who watches. None: it has no pictures. Raises `ConnectionError`."""
         from midcourse.worlds.remote import view_session
 
         return await view_session(await self.store.session(self.run_id), since)
 
     async def handle(self, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
-        """Do what a person does who has taken over its world. Raises `NotAttended` and `ConnectionError`."""
+        """Repeat the gestures of a person who has taken over the world. Raises `NotAttended` and `ConnectionError`."""
         from midcourse.worlds.remote import handle_in_session
 
         return await handle_in_session(await self.store.session(self.run_id), gestures, since)
 
 
 class LocalStore(FollowedStore, Protocol):
-    """What controlling a local run needs of a store."""
+    """The methods of a store that are needed to control a local run."""
 
     def is_claimed(self, run_id: str) -> bool | None: ...
 
@@ -99,7 +99,7 @@ class LocalControl(RunControl):
         super().__init__(store, run_id)
 
     async def tell(self, event: Request, /) -> str:
-        """Post it. A run that no process drives takes decisions only: they wait until it is resumed, as after `Pending`."""
+        """Post the event. A run that no process drives accepts only decisions; they wait until it is resumed, as after `Pending`."""
         if await self.store.result(self.run_id) is None and not isinstance(event, ApprovalDecided):
             driven = self.store.is_claimed(self.run_id)
             if not driven:
@@ -110,7 +110,7 @@ class LocalControl(RunControl):
         return NOT_DRIVEN.format(run=self.run_id) if self.store.is_claimed(self.run_id) is False else ""
 
     async def why_no_take_over(self) -> str:
-        """A world with a host can be reached by the session's handle; any other is open in the driving process only."""
+        """Why a user cannot act in the world: without a host, it is open only in the process that drives the run."""
         if not self.store.is_claimed(self.run_id) or await self.store.session(self.run_id):
             return ""
         return WORLD_ELSEWHERE.format(run=self.run_id)

@@ -1,4 +1,4 @@
-"""Defaults for what a program does not pass: approvers that deny or leave it to others, the user's name, secrets from the environment."""
+"""Defaults for what a program does not pass: approvers that deny or leave questions open, the user's name, and secrets."""
 
 import getpass
 import os
@@ -9,13 +9,13 @@ from midcourse.errors import TaskInvalid
 from midcourse.ports.vault import Vault
 
 NO_APPROVER = "nobody was there to ask"
-"""Stored in decisions, so it keeps the wording of earlier versions."""
+"""The name in decisions of `DenyAll`. Decisions are stored, so it keeps the wording of earlier versions."""
 
 SECRET_PREFIX = "MIDCOURSE_SECRET_"
 
 
 class DenyAll:
-    """The approver of a program without one: allows nothing, and confirms no effect that is in doubt."""
+    """The approver of a program that passes none: it denies everything, and confirms no effect that is in doubt."""
 
     async def ask(self, question: Question) -> Decision:
         return Decision(verdict="rejected" if question.about in ("approve", "repeat") else "stop", by=NO_APPROVER)

@@ -1,7 +1,7 @@
-"""The demonstration: a shop that goes wrong in three ways, and a model whose answers were recorded.
+"""The demonstration: a shop that goes wrong in three ways, and a model with recorded answers.
 
-The recording (`demo.jsonl`) has one answer a line, for a screen with these things on it. It was written for this shop and comes from no
-provider's model: what is shown is what Midcourse does with a plan. No key and no network beyond this machine is needed.
+The recording (`demo.jsonl`) has one answer per line, and says for which screen it is. It was written for this shop and does not come
+from a provider's model: the demonstration shows what Midcourse does with a plan. It needs no key, and no network beyond this machine.
 """
 
 import json
@@ -36,10 +36,10 @@ POPUP = Popup(
 
 
 class TroubledShop(Shop):
-    """A shop in which each kind of trouble comes once, at the same place each time.
+    """A shop in which each kind of trouble occurs once, always at the same place.
 
-    A pop-up comes over the product as soon as something is typed, the checkout has other names for its controls than the shop, and an order
-    is stored but answered with a 504.
+    A pop-up covers the product as soon as something is typed, the controls of the checkout have other names than those of the shop, and
+    an order is stored but answered with a 504.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ def provide_password() -> Generator[None]:
 
 
 class SaysYes:
-    """An approver for when there is no terminal: it approves, and passes each question to `on_question`."""
+    """An approver for use without a terminal: it approves everything, and passes each question to `on_question`."""
 
     def __init__(self, on_question: Callable[[Question], None]) -> None:
         self._on_question = on_question
@@ -83,7 +83,7 @@ class SaysYes:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """A recorded answer, for one screen. Its steps name zones as `role:label`."""
+    """A recorded answer for one screen. Its steps name zones as `role:label`."""
 
     screen: str
     zones: tuple[ZonePattern, ...]
@@ -99,7 +99,7 @@ class Answer:
 
 
 class RecordedPlanner:
-    """Answers from a recording, each answer once, and raises `CassetteMiss` where it has none."""
+    """A planner that answers from a recording. It uses each answer once, and raises `CassetteMiss` if it has none."""
 
     def __init__(self, recording: str = str(RECORDING)) -> None:
         self._path = Path(recording)
@@ -131,12 +131,12 @@ def read_answers(recording: Path) -> tuple[Answer, ...]:
 
 
 def demo_job(shop: str, *, headed: bool, home: Path | None = None) -> Job:
-    """The task, in the shop at this address."""
+    """The job of the demonstration, in the shop at this address."""
     return parse_job(demo_task(shop, headed=headed), "demo", {"home": str(home)} if home else {})
 
 
 def demo_task(shop: str, *, headed: bool = False) -> str:
-    """The task file. What changes on the screen is pictured, for the console."""
+    """The text of the task file. It asks for a picture whenever the screen changes, for the console."""
     orders = f"{shop}/orders"
     return toml_text(
         {

@@ -1,4 +1,4 @@
-"""A check-up: what works on this machine, what does not, and what to type about it."""
+"""Checks what works on this machine and what does not, and finds the command that fixes each problem."""
 
 import asyncio
 import os
@@ -19,14 +19,14 @@ from midcourse.app.settings.run import Settings
 from midcourse.errors import MidcourseError
 
 Health: TypeAlias = Literal["good", "absent", "bad"]
-"""`absent`: it is not there, and only some of what Midcourse does needs it."""
+"""`absent`: it is not installed or running, and Midcourse needs it only for some features."""
 
 ENOUGH = 500 * 2**20
-"""Bytes that should be free: a browser's profile, pictures and a store need room."""
+"""The number of bytes that should be free for a browser's profile, pictures and a store."""
 BY_KEY = ("anthropic", "cohere", "deepseek", "groq", "mistral", "openai", "openrouter")
-"""Providers whose key is in PROVIDER_API_KEY."""
+"""Providers with a key in the variable PROVIDER_API_KEY."""
 OF_TEMPORAL = "TEMPORAL_API_KEY"
-"""A key, but of no model."""
+"""A variable with a key that is not for a model."""
 ELSEWHERE = "export MIDCOURSE_HOME=FOLDER"
 PATIENCE = 60.0
 """Seconds that a server may take to answer."""
@@ -42,7 +42,7 @@ class Finding:
 
 
 async def check_setup(settings: Settings, *, model: str = "") -> tuple[Finding, ...]:
-    """`model` is checked in place of the one that the settings name. Nothing that costs is asked of it."""
+    """Run all checks. `model` is checked instead of the model in the settings. No request to it costs anything."""
     model = model or settings.model
     checks: tuple[tuple[str, Callable[[], Finding | Awaitable[Finding]]], ...] = (
         ("install", _check_installation),

@@ -1,4 +1,4 @@
-"""What the base install leaves out: which packages each extra brings, and how to get them."""
+"""The extras that the base install leaves out: which packages each one contains, and how to install it."""
 
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
@@ -33,7 +33,7 @@ def install_command(extras: Iterable[str]) -> str:
 
 
 def require_extras(what: str, *wanted: str) -> None:
-    """Raises `TaskInvalid` with the command to type if something that `what` needs is not installed."""
+    """Raise `TaskInvalid`, with the command to type, if something that `what` needs is not installed."""
     if missing := missing_extras(wanted):
         raise TaskInvalid(f"{what} needs more than the base install: {install_command(missing)}")
 
@@ -42,7 +42,7 @@ NO_CHROMIUM = "no Chromium is installed. Type: playwright install chromium (or o
 
 
 async def require_chromium() -> None:
-    """Raises `TaskInvalid` with the command to type if there is none to start."""
+    """Raise `TaskInvalid`, with the command to type, if there is no Chromium to start."""
     from midcourse.worlds.browser.chromium import find_chromium
 
     if await find_chromium() is None:

@@ -1,7 +1,7 @@
-"""A batch: one task, many rows of inputs, a run for each. It survives kill -9 like the runs that it consists of.
+"""A batch: one task, many rows of inputs, and one run for each row. It survives kill -9, as its runs do.
 
-`<home>/batches/<id>/` holds the job, the rows as they were, and the results so far. Nothing else is kept, because a row's
-run is named after batch and row: whether a row is waiting, was interrupted or has ended is what the store says of that run.
+`<home>/batches/<id>/` holds the job, the rows as they were, and the results so far. Nothing else is needed: the run of a row is
+named after batch and row, so the store of that run tells whether the row is waiting, was interrupted or has ended.
 """
 
 import json
@@ -27,7 +27,7 @@ CONCURRENCY = 4
 @dataclass(frozen=True, kw_only=True)
 class Row:
     number: int
-    """From 1, as in the results."""
+    """The number of the row, counted from 1 as in the results."""
     run: str
     inputs: Pairs
     of: Job
@@ -56,7 +56,7 @@ class Batch:
     copy: Path | None = None
     """A second file for the results, outside the batch's folder."""
     concurrency: int = CONCURRENCY
-    """Rows under way at once."""
+    """The number of rows that run at the same time."""
 
     @property
     def folder(self) -> Path:

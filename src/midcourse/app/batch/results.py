@@ -28,10 +28,10 @@ class RowEnd:
 
     row: int
     run: str
-    """Under a business key it may be an earlier run."""
+    """The run of the row; with a business key, this may be an earlier run."""
     result: Result | None = None
     problem: str = ""
-    """A slug such as `key_taken`, where there is no result."""
+    """A slug such as `key_taken`, if there is no result."""
     detail: str = ""
 
     @property

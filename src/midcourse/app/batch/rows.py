@@ -1,6 +1,6 @@
-"""A CSV file as inputs: one row a run, one column an input, in the types that the task's own inputs have.
+"""Reads inputs from a CSV file: each row is a run and each column an input, with the type of the task's own input.
 
-Everything that is wrong with the file is found here, before anything runs.
+All errors in the file are found here, before anything runs.
 """
 
 import csv
@@ -26,7 +26,7 @@ def rows_text(path: Path) -> str:
 
 
 def read_rows(text: str, inputs: Pairs, file: str = "rows") -> tuple[Pairs, ...]:
-    """The inputs of each row; those without a column are left out. `inputs` are the task's own, `file` names the text."""
+    """The inputs of each row, without inputs that have no column. `inputs` are the task's own; `file` is the name in error messages."""
     records = list(_records(text, file))
     if not records:
         raise TaskInvalid(f"{file}: is empty; its first line names the inputs, such as {','.join(dict(inputs))}")

@@ -1,4 +1,4 @@
-"""Carries out a batch in one process: several rows in parallel, each as one run; results are written as they come."""
+"""Runs a batch in one process: several rows in parallel, each as one run. Results are written as soon as rows end."""
 
 import asyncio
 import logging
@@ -59,11 +59,11 @@ class Summary:
     succeeded: int
     verified: int
     failed: int
-    """Ended without success."""
+    """The number of rows that ended without success."""
     by_reason: Mapping[str, int]
-    """Of those that failed, the most frequent first."""
+    """The number of failed rows by reason, the most frequent first."""
     failures: tuple[RowEnd, ...]
-    """In order of rows."""
+    """The failed rows, in the order of the rows."""
     results: Path
 
     @property
@@ -99,8 +99,8 @@ async def run_batch(
     """Run the rows that have not ended, and return the summary of all rows.
 
     Interrupted rows are resumed. Without an approver, nothing irreversible that needs approval is allowed. Once `winding_down`
-    is set, no further row begins. If this is cancelled, the rows can be resumed. Raises `RunBusy` if another process carries
-    out this batch.
+    is set, no further row begins. After a cancellation, the rows can be resumed. Raises `RunBusy` if another process runs this
+    batch.
     """
     _check_buildable(batch)
     try:
@@ -143,7 +143,7 @@ class _Work:
             async with asyncio.TaskGroup() as workers:
                 for number in range(min(self._batch.concurrency, len(waiting))):
                     workers.create_task(self._work_through(rows), name=f"worker {number}")
-        except ExceptionGroup as errors:  # such as a full disk: the first error stands for all
+        except ExceptionGroup as errors:  # for example a full disk: the first error represents all
             raise errors.exceptions[0] from None
         return summary_of(self._batch, self._ends.values())
 

@@ -1,1 +1,1 @@
-"""A desk: the runs of one tenant as a server sees them, to list, read, follow, start and control. Local and durable runs have one each."""
+"""Desks: a server lists, reads, follows, starts and controls the runs of one tenant through a desk. Local and durable runs have one each."""

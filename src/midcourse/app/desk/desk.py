@@ -22,11 +22,11 @@ RunState: TypeAlias = Literal["running", "asking", "paused", "interrupted", "don
 
 
 class DeskStore(FollowedStore, Listing, Prunable, Protocol):
-    """What a desk needs of a store."""
+    """The methods of a store that a desk needs."""
 
 
 class Desk(Protocol):
-    """The runs of one tenant. Everything that raises `MidcourseError` says in its message what to do."""
+    """The runs of one tenant. The message of every `MidcourseError` that a method raises says what to do."""
 
     @property
     def kind(self) -> Literal["local", "fleet"]: ...
@@ -54,11 +54,11 @@ class Desk(Protocol):
         ...
 
     async def start(self, job: Job, run_id: str, *, again: bool = False) -> StartedRun:
-        """Store a run and have it driven, or return the earlier one under the same business key."""
+        """Store a run and start driving it, or return the earlier run with the same business key."""
         ...
 
     async def continue_start(self, run_id: str) -> None:
-        """Have a run driven that is stored, if the process that started it died in between."""
+        """Start driving a stored run, if the process that stored it died before it did so."""
         ...
 
     async def resume(self, run_id: str) -> str:
@@ -75,7 +75,7 @@ class Desk(Protocol):
         ...
 
     def folder(self, run_id: str) -> Path | None:
-        """The run's own files; None if they are not on this machine."""
+        """The folder of the run's files; None if it is not on this machine."""
         ...
 
     def lessons(self, agent: str = "default") -> Memory: ...
@@ -85,15 +85,15 @@ class Desk(Protocol):
         ...
 
     async def take_over(self, run_id: str) -> str:
-        """Let a person act in the world of a paused run. Returns where, or an empty text. Raises `ConnectionError`."""
+        """Let a person act in the world of a paused run. Returns where to find it, or an empty text. Raises `ConnectionError`."""
         ...
 
     async def view(self, run_id: str, since: str) -> View | None:
-        """What the world of this run shows now. None: it has no pictures for persons. Raises `ConnectionError`."""
+        """A picture of the run's world now. None: it has no pictures for people who watch. Raises `ConnectionError`."""
         ...
 
     async def handle(self, run_id: str, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
-        """Do what a person does who has taken over the world. Raises `NotAttended` and `ConnectionError`."""
+        """Repeat the gestures of a person who has taken over the world. Raises `NotAttended` and `ConnectionError`."""
         ...
 
     def driven_here(self) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ class Desk(Protocol):
         ...
 
     async def has_workers(self) -> bool | None:
-        """Whether workers of a fleet are there; None if that cannot be known."""
+        """Whether the fleet has workers; None if that is unknown."""
         ...
 
     def broken(self) -> tuple[str, ...]:
@@ -109,11 +109,11 @@ class Desk(Protocol):
         ...
 
     async def ping(self) -> None:
-        """Raises `ConnectionError` or `StoreUnusable` if the store cannot be used."""
+        """Check that the store can be used. Raises `ConnectionError` or `StoreUnusable` if not."""
         ...
 
     async def close(self) -> None:
-        """Stop. Runs that this process drives are left to be resumed."""
+        """Close the desk. Runs that this process drives stop, and can be resumed."""
         ...
 
 

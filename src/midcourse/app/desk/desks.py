@@ -28,18 +28,18 @@ class Desks(Protocol):
         ...
 
     async def open(self) -> None:
-        """Called once, before the first request. Raises what the first request would."""
+        """Prepare for requests; called once before the first one. Raises what the first request would raise."""
         ...
 
     async def ping(self) -> None:
-        """Raises `ConnectionError` or `StoreUnusable` if a database cannot be used."""
+        """Check that all databases can be used. Raises `ConnectionError` or `StoreUnusable` if one cannot."""
         ...
 
     async def close(self) -> None: ...
 
 
 class LocalDesks:
-    """Homes by tenant; `midcourse serve` has one."""
+    """The desks of homes, by tenant; `midcourse serve` has one home."""
 
     kind: Literal["local"] = "local"
 
@@ -53,7 +53,7 @@ class LocalDesks:
         return self._desks[tenant]
 
     async def open(self) -> None:
-        """Resume what an earlier server drove."""
+        """Resume the runs that an earlier server drove."""
         for desk in self._desks.values():
             await desk.resume_served()
 
@@ -67,7 +67,7 @@ class LocalDesks:
 
 
 class FleetDesks:
-    """A fleet. Each tenant has its own connections, through which only its own rows are visible; they are opened at its first request."""
+    """The desks of a fleet. Each tenant has its own connections, which see only its own rows and are opened at its first request."""
 
     kind: Literal["fleet"] = "fleet"
 
@@ -79,7 +79,7 @@ class FleetDesks:
         self._one_at_a_time = asyncio.Lock()
 
     def has(self, tenant: str) -> bool:
-        """Always true: there is no list of tenants. The keys, proxy or identity provider decide which runs a caller sees."""
+        """Always true, since there is no list of tenants. The keys, proxy or identity provider decide which runs a caller sees."""
         from midcourse.store.postgres.store import TENANT
 
         return TENANT.fullmatch(tenant) is not None

@@ -24,7 +24,7 @@ from midcourse.ports.store import RunSummary
 from midcourse.ports.viewing import Gesture, Handled, View
 
 REFRESHED = 5.0
-"""Seconds for which what Temporal says about broken runs is used again: it describes each of them."""
+"""Seconds for which the list of broken runs is cached: to make it, Temporal has to describe each of them."""
 
 
 class FleetDesk:
@@ -48,7 +48,7 @@ class FleetDesk:
         return FleetControl(self._fleet, run_id)
 
     async def refresh(self) -> None:
-        """Ask Temporal which runs broke. If it is away, what was known before counts."""
+        """Ask Temporal which runs broke. If it cannot be reached, the last known list stays."""
         if time.monotonic() - self._refreshed_at < REFRESHED:
             return
         self._refreshed_at = time.monotonic()
@@ -96,7 +96,7 @@ class FleetDesk:
         return await self.store.open_questions(limit)
 
     def folder(self, run_id: str) -> Path | None:
-        """What worlds wrote is with their hosts and workers."""
+        """None: what worlds wrote is on the machines of hosts and workers."""
         return None
 
     def driven_here(self) -> tuple[str, ...]:
@@ -129,11 +129,11 @@ class FleetDesk:
         return self.store.memory(agent)
 
     async def ping(self) -> None:
-        """Watching and deciding need only the database, so Temporal may be away."""
+        """Check the database only: watching and deciding do not need Temporal."""
         await self.store.audit_head()
 
     async def close(self) -> None:
-        """Workers drive the runs, so they continue."""
+        """Close the store. The runs continue, because workers drive them."""
         await self.store.close()
 
 

@@ -1,4 +1,4 @@
-"""Pages of a desk's runs, by what they are doing now, and how many there are of each state."""
+"""Lists the runs of a desk in pages, filtered by state, and counts the runs in each state."""
 
 from dataclasses import dataclass
 
@@ -14,9 +14,9 @@ STATUSES: dict[RunState, tuple[RunStatus, ...]] = {
     "done": ("done",),
     "failed": ("failed",),
 }
-"""The statuses that a store may have for a run of each state. It does not know whether something drives a run."""
+"""For each state, the statuses that a store may report. A store does not know whether something drives a run."""
 MOST_OPEN = 1000
-"""How many runs that have not ended are checked for a driver when they are counted."""
+"""The maximum number of unended runs for which counting checks whether something drives them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ async def list_page(desk: Desk, query: PageQuery) -> Page:
 
 
 async def count_states(desk: Desk) -> dict[RunState, int]:
-    """Runs by state."""
+    """The number of runs in each state."""
     counted = await desk.store.count_runs()
     states: dict[RunState, int] = dict.fromkeys(STATUSES, 0)
     states["done"], states["failed"] = counted.get("done", 0), counted.get("failed", 0)

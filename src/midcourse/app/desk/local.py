@@ -46,7 +46,7 @@ SERVED = "served"
 
 
 class LocalDesk:
-    """Runs of one home. Use it in one event loop: the store has one connection."""
+    """The runs of one home. Use it in one event loop only, because the store has one connection."""
 
     kind: Literal["local"] = "local"
 
@@ -102,7 +102,7 @@ class LocalDesk:
         return await self.control(run_id).resume()
 
     async def resume_served(self) -> None:
-        """Resume what an earlier server drove until it was killed."""
+        """Resume the runs that an earlier server drove when it was killed."""
         for mark in sorted((self.settings.home / "runs").glob(f"*/{SERVED}")):
             run_id = mark.parent.name
             try:
@@ -126,7 +126,7 @@ class LocalDesk:
         return tuple(self._driven)
 
     async def has_workers(self) -> None:
-        """Processes drive the runs of a home."""
+        """None: the runs of a home are driven by processes, not by workers."""
 
     def broken(self) -> tuple[str, ...]:
         return ()
@@ -185,7 +185,7 @@ class LocalDesk:
         task = asyncio.create_task(self._see_through(live), name=f"drive {run_id}")
         self._driven[run_id] = task
         task.add_done_callback(lambda _: self._forget(run_id))
-        await asyncio.sleep(0)  # it claims the run in its first step: from now on it takes messages
+        await asyncio.sleep(0)  # let it claim the run in its first step, so that it accepts messages from now on
 
     def _forget(self, run_id: str) -> None:
         self._driven.pop(run_id, None)

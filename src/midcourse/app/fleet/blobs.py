@@ -1,4 +1,4 @@
-"""Where a fleet stores screenshots, as its settings say."""
+"""Opens the place where a fleet stores screenshots, according to its settings."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from midcourse.store.postgres import PostgresStore
 
 
 def blobs_of(settings: FleetSettings, store: PostgresStore, home: Path) -> Blobs:
-    """The blobs of the settings' tenant. Raises `TaskInvalid` without what S3 needs."""
+    """The blobs of the settings' tenant. Raises `TaskInvalid` if something that S3 needs is missing."""
     return blobs_outside(settings, home, settings.tenant) or store.blobs
 
 

@@ -31,7 +31,7 @@ from midcourse.runtimes.temporal.wire import Placement, run_id_of
 from midcourse.store.postgres import PostgresStore
 
 RequestFailed: TypeAlias = RPCError
-"""Temporal did not accept a request."""
+"""The error of a request that Temporal did not accept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class Fleet:
 
     @property
     def temporal(self) -> str:
-        """Temporal's address, which may be from a profile."""
+        """Temporal's address, which may come from a profile."""
         return self.client.service_client.config.target_host
 
 
@@ -62,7 +62,7 @@ async def connect_fleet(settings: FleetSettings) -> AsyncGenerator[Fleet]:
 async def connect_tenants(settings: FleetSettings, tenants: Sequence[str]) -> AsyncGenerator[tuple[Fleet, ...]]:
     """Connect for several tenants over the same connections. Raises what `connect_fleet` raises.
 
-    With more than one tenant, stores do not listen for messages, which would take a connection each: they look every second.
+    With more than one tenant, stores check for messages every second: to listen for them, each would need a connection.
     """
     async with open_pool(settings, listens=len(tenants) == 1) as pool:
         stores = [await store_of(settings.model_copy(update={"tenant": tenant}), pool) for tenant in tenants]
@@ -88,7 +88,7 @@ async def _connect_temporal(settings: FleetSettings, profile: Profile | None) ->
         where = where or profile.address
         if "temporal_namespace" not in settings.model_fields_set:
             namespace = profile.namespace or namespace
-    if "://" in where:  # the scheme would decide whether there is TLS, whatever the profile says
+    if "://" in where:  # a scheme would override what the profile says about TLS
         raise FleetUnavailable(f"Temporal's address is HOST:PORT, not '{where}'")
     if not where:
         raise FleetUnavailable(
@@ -104,13 +104,13 @@ async def _connect_temporal(settings: FleetSettings, profile: Profile | None) ->
         raise FleetUnavailable(f"Temporal at {where} rejected the connection: {trouble.message}") from trouble
 
 
-# --- to start a run
+# --- starting a run
 
 
 async def start_durable_run(fleet: Fleet, job: Job, run_id: str, *, again: bool = False) -> StartedRun:
-    """Store a new run and have it driven; or resume the earlier one under the same business key.
+    """Store a new run and start driving it, or resume the earlier run with the same business key.
 
-    `again` and `KeyTaken`: see `check_key`.
+    For `again` and `KeyTaken` see `check_key`.
     """
     AllowedModules(fleet.settings.task_modules).check(job.file, BUILT_IN)
     check_job(job)

@@ -27,13 +27,13 @@ class FleetControl(RunControl):
             return f"the database cannot be reached, so it is not known whether the run will take it: {trouble}"
 
     async def why_not_driven(self) -> str:
-        """Raises `NotDriven` if its execution broke or never began."""
+        """Why no worker drives the run yet; empty if one does. Raises `NotDriven` if its execution broke or never began."""
         resume = f"midcourse resume {self.run_id}"
         try:
             listed = await self._handle.describe()
             if listed.status == "broken":
                 await self._handle.result()
-        except RPCError:  # a Temporal that is away says nothing about the run
+        except RPCError:  # if Temporal cannot be reached, nothing is known about the run
             return ""
         except RunBroken as broken:
             raise NotDriven(f"{broken}; once that is fixed, {resume}") from broken

@@ -1,4 +1,4 @@
-"""Deletes what a fleet stored about the runs of a month: journals, observations, and screenshots wherever they are."""
+"""Deletes what a fleet stored about the runs of a month: journals, observations and screenshots, in any place."""
 
 import asyncio
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from midcourse.store.postgres.partitions import drop_month, runs_of_month
 @dataclass(frozen=True, kw_only=True)
 class Expired:
     runs: int
-    """Runs of the month that observed something."""
+    """The number of runs of the month that observed something."""
     dropped: tuple[str, ...] = ()
     """The partitions of the database that were deleted."""
 
 
 async def expire_month(settings: FleetSettings, home: Path, month: date, *, really: bool) -> Expired:
-    """Delete a month of all tenants if that is `really` meant, or only count its runs.
+    """Delete the records of a month, of all tenants. Without `really`, only count its runs.
 
-    The database URL is that of the tables' owner. Screenshots outside the database go first: if that fails halfway, it can be
-    repeated, and afterwards nothing names them any more. Raises `TaskInvalid` for a month that is not over.
+    The database URL must be that of the tables' owner. Screenshots outside the database are deleted first: the database names
+    them, so if that fails halfway, it can be repeated. Raises `TaskInvalid` for a month that is not over.
     """
     url = settings.database_url.get_secret_value()
     try:

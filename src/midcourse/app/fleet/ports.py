@@ -22,11 +22,11 @@ from midcourse.store.postgres import PostgresStore
 from midcourse.worlds.host.wire import Handle, Ready
 
 NO_HOST = Handle(url="http://127.0.0.1:1", token="")
-"""In place of a host that has not started yet: connections to it are refused, so runs wait as in any outage."""
+"""Stands for a host that has not started yet. Connections to it are refused, so runs wait as in any outage."""
 
 
 class PortsMaker:
-    """`home` is where worlds in processes of their own write what they write, and `shared` whether other tenants' do, too."""
+    """Builds the ports of runs. Worlds in separate processes write below `home`; `shared` says whether other tenants' worlds do, too."""
 
     def __init__(self, store: PostgresStore, settings: FleetSettings, home: Path, *, shared: bool = False) -> None:
         self._store = store
@@ -69,7 +69,7 @@ class PortsMaker:
         return task, job
 
     def world_of(self, run_id: str, job: Job) -> World:
-        """The world of a run, with what the run left in it: at the host, or in a process of its own."""
+        """The world of a run, as the run left it: at the host, or in a separate process."""
         spec, key = job.file.world, f"{self._settings.tenant}/{run_id}"
         host = self._host_of(world_class(spec))
         folder = self._home / (folder_of_run(key) if host or self._shared else f"runs/{run_id}")
@@ -82,7 +82,10 @@ class PortsMaker:
         return Lessons(memory=memory, embedder=embedder_for(settings), above=settings.lesson_similarity)
 
     def _host_of(self, world: str) -> Handle | None:
-        """Read the host file each time: a restarted host has a new address. Without the file, runs wait for a host."""
+        """The host that opens this world, if any. The file is read each time, since a restarted host has a new address.
+
+        Without the file, runs wait for a host.
+        """
         if self._settings.host_file is None:
             return None
         try:

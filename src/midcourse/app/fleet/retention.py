@@ -1,4 +1,4 @@
-"""Deletes what a tenant's runs left behind when they ended long ago, in the database and wherever screenshots are."""
+"""Deletes the records of a tenant's runs that ended long ago, in the database and where screenshots are stored."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.retention import OWNER
 
 AT_ONCE = 500
-"""Runs of one transaction."""
+"""The number of runs that are pruned in one transaction."""
 
 
 async def prune_tenant(
@@ -19,8 +19,8 @@ async def prune_tenant(
 ) -> Pruned:
     """Prune the runs of the settings' tenant that ended before this time, or only count them.
 
-    The database URL is that of the tables' owner. Files outside the database go first: if that fails halfway, it can be
-    repeated, and afterwards nothing names them any more.
+    The database URL must be that of the tables' owner. Files outside the database are deleted first: the database names them,
+    so if that fails halfway, it can be repeated.
     """
     pruned = 0
     blobs = blobs_outside(settings, home, settings.tenant)

@@ -1,4 +1,4 @@
-"""Schedules of a fleet: a task at the times of a timetable, one run for each day on which it is due."""
+"""Schedules of a fleet: a task runs at the times of a timetable, once on each day on which it is due."""
 
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -19,13 +19,13 @@ from midcourse.store.postgres import PostgresStore
 
 @dataclass(frozen=True, kw_only=True)
 class RunEntry:
-    """Enters the runs of schedules, for a worker."""
+    """Stores the runs of schedules when they are due, for a worker."""
 
     store: PostgresStore
     settings: FleetSettings
 
     async def enter(self, firing: Firing) -> Entered:
-        """Store the run of this day unless there is one. Late and repeated firings, and those of both 2:30s, are of the same day."""
+        """Store the run of this day unless there is one. Late or repeated firings, or two at a time that occurs twice, are one day."""
         job = decode_job(firing.task.job)
         AllowedModules(self.settings.task_modules).check(job.file, BUILT_IN)
         day = day_of(firing.at, firing.task.zone)
@@ -38,7 +38,7 @@ class RunEntry:
             run, task = new_run_of(job, f"{firing.task.schedule}-{day}")
             try:
                 await self.store.begin(run, replace(task, key=key), job=encode_job(job))
-            except KeyTaken:  # by another firing
+            except KeyTaken:  # another firing was faster
                 continue
             return Entered(run=run.id, world=job.task.world)
 
@@ -46,7 +46,7 @@ class RunEntry:
 async def add_schedule(
     fleet: Fleet, name: str, timetable: Timetable, job: Job, *, overlap: Overlap, catch_up: timedelta, today: date
 ) -> None:
-    """Have a task run by a timetable. Raises `TaskInvalid` if it cannot be, or if there is a schedule of this name."""
+    """Add a schedule for a task. Raises `TaskInvalid` if the task cannot run, or if there is a schedule with this name."""
     AllowedModules(fleet.settings.task_modules).check(job.file, BUILT_IN)
     check_job(job)
     task = ScheduledTask(

@@ -123,7 +123,7 @@ class FleetSettings(BaseSettings):
     @field_validator("temporal_profile")
     @classmethod
     def _none_in_words(cls, value: str) -> str:
-        """`none`, because an empty variable is ignored, and `.env` may name a profile."""
+        """Read `none` as no profile. An empty variable would be ignored, and `.env` may name a profile."""
         return "" if value.strip().lower() == "none" else value.strip()
 
     @field_validator("blobs")
@@ -140,7 +140,7 @@ class FleetSettings(BaseSettings):
 
     @classmethod
     def load(cls, home: Path, overrides: Mapping[str, str] | None = None) -> "FleetSettings":
-        """`overrides` are from `--set`. Of a fleet in this home only what nothing else contradicts is taken."""
+        """Load the settings. `overrides` are from `--set`. The fleet in this home fills in the rest, unless another one is named."""
         given = overrides or {}
         check_names(given, cls)
         settings = build_settings(cls, {name: value.strip() for name, value in given.items()}, "--set ")
@@ -156,7 +156,7 @@ class FleetSettings(BaseSettings):
     def check_complete(self, home: Path) -> None:
         """Raise `FleetUnavailable` if the settings do not say where the servers are."""
         missing = [name for name in SERVERS if not getattr(self, name)]
-        if self.temporal_profile and "temporal_address" in missing:  # it may name the address
+        if self.temporal_profile and "temporal_address" in missing:  # the profile may name the address
             missing.remove("temporal_address")
         if not self.is_somewhere:
             raise FleetUnavailable(

@@ -1,4 +1,4 @@
-"""The database of a fleet and the keys it is sealed with. Nothing here imports Temporal, so commands that only read are fast."""
+"""Opens the database of a fleet, and reads the keys that seal it. It does not import Temporal, so commands that only read are fast."""
 
 import base64
 import binascii
@@ -27,14 +27,14 @@ HINTS = {
     "alert": "sslcert and sslkey in database_url name the files of the client certificate",
     "no encryption": "the server wants TLS: sslmode=verify-full in database_url",
 }
-"""What to change about a refused connection, by what libpq says about it. The first that fits counts."""
+"""What to change after a refused connection, by a phrase in the message of libpq. The first match counts."""
 
 
 @asynccontextmanager
 async def open_pool(
     settings: FleetSettings, *, role: str = APP_ROLE, listens: bool = True
 ) -> AsyncGenerator[ConnectionPool]:
-    """The connections of a process, for the stores of one or many tenants."""
+    """Open the connections of a process, for the stores of one or many tenants."""
     pool = ConnectionPool(
         settings.database_url.get_secret_value(),
         role=role,
@@ -50,13 +50,13 @@ async def open_pool(
 
 @asynccontextmanager
 async def open_fleet_store(settings: FleetSettings) -> AsyncGenerator[PostgresStore]:
-    """Raises `FleetUnavailable` without a database, and `FormatUnknown` if it has the schema of another version."""
+    """Open the store. Raises `FleetUnavailable` if no database answers, and `FormatUnknown` if it has another version's schema."""
     async with open_pool(settings) as pool:
         yield await store_of(settings, pool)
 
 
 async def store_of(settings: FleetSettings, pool: ConnectionPool) -> PostgresStore:
-    """The store of the settings' tenant. Raises as `open_fleet_store` does."""
+    """The store of the settings' tenant. Raises what `open_fleet_store` raises."""
     seals = Seals(read_keys(settings.keys_file)) if settings.keys_file else None
     store = PostgresStore("", tenant=settings.tenant, seals=seals, pool=pool)
     try:
@@ -67,7 +67,7 @@ async def store_of(settings: FleetSettings, pool: ConnectionPool) -> PostgresSto
 
 
 def read_keys(file: Path) -> tuple[Key, ...]:
-    """Parse a keys file: one key a line, a name and 16, 24 or 32 bytes in base64. Comments begin with #."""
+    """Parse a file of keys. Each line is a name and 16, 24 or 32 bytes in base64. Comments begin with #."""
     lines = [line.partition("#")[0].split() for line in file.read_text(encoding="utf-8").splitlines()]
     keys: list[Key] = []
     for words in filter(None, lines):

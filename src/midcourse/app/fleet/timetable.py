@@ -10,7 +10,7 @@ from midcourse.errors import TaskInvalid
 DAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 GROUPS = {"daily": range(7), "weekdays": range(1, 6), "weekends": (0, 6)}
 YEARS_AHEAD = 5
-"""Years in which to look for times that a change of the clocks skips."""
+"""The number of years in which to look for times that a clock change skips."""
 EXAMPLE = "'weekdays 9:00 Europe/Berlin', 'daily 18:30 UTC' or 'mon,thu 7:00 America/New_York'"
 
 
@@ -25,7 +25,7 @@ class Timetable:
 
     @classmethod
     def parse(cls, text: str) -> "Timetable":
-        """Raises `TaskInvalid` for what is not `DAYS TIME ZONE`."""
+        """Parse a text such as `weekdays 9:00 Europe/Berlin`. Raises `TaskInvalid` if it is not `DAYS TIME ZONE`."""
         words = text.split()
         if len(words) != 3:
             raise TaskInvalid(f"'{text}' is not DAYS TIME ZONE, such as {EXAMPLE}")
@@ -44,16 +44,16 @@ class Timetable:
         return f"{group or ','.join(DAYS[day][:3] for day in self.days)} {self.at:%H:%M} {self.zone}"
 
     def times(self, since: date) -> tuple[time, ...]:
-        """When to fire: at its time, and also right after each gap of the coming years that skips it.
+        """The times at which to fire: the time itself, and the time right after each gap of the coming years that skips it.
 
-        On a day whose clocks are put forward over its time, the second firing is the only one. On all other days it finds the run
-        of that day.
+        On a day on which the clocks skip the time, only the second firing occurs. On all other days the second firing finds the
+        run of that day.
         """
         shifted = {self._after_gap(since + timedelta(days=n)) for n in range(YEARS_AHEAD * 366)}
         return (self.at, *sorted(moved for moved in shifted if moved is not None))
 
     def _after_gap(self, day: date) -> time | None:
-        """The time on the clocks when this time should have been; None unless the clocks skip it on this day."""
+        """What the clocks show when this time should have come; None unless the clocks skip it on this day."""
         wall = datetime.combine(day, self.at)
         real = wall.replace(tzinfo=ZoneInfo(self.zone)).astimezone(UTC).astimezone(ZoneInfo(self.zone))
         return None if real.replace(tzinfo=None) == wall else real.time().replace(tzinfo=None)

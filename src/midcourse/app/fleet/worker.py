@@ -1,9 +1,9 @@
-"""A worker of a fleet, as the settings have it.
+"""Builds the workers of a fleet from its settings.
 
     async with connect_fleet(settings) as fleet, worker_of(fleet, home):
         await stopped.wait()
 
-Separate from the rest, since a client that only starts and answers runs does not need half of Temporal's library.
+It is a separate module because a client that only starts and answers runs does not need half of Temporal's library.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ async def run_workers(fleets: Sequence[Fleet], home: Path) -> AsyncGenerator[Non
 
 
 def worker_of(fleet: Fleet, home: Path, *, shared: bool = False) -> FleetWorker:
-    """What worlds in processes of their own write goes below `home`, which may be `shared` with other tenants."""
+    """Build a worker for the tenant of this fleet. Worlds in separate processes write below `home`, which tenants may share (`shared`)."""
     settings = fleet.settings
     return FleetWorker(
         fleet.client,
