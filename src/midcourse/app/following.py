@@ -1,4 +1,4 @@
-"""A run that another process drives, as a process that follows it sees it. Leaving changes nothing about the run."""
+"""Follows a run that another process drives. To stop following changes nothing about the run."""
 
 import asyncio
 import logging
@@ -26,24 +26,24 @@ from midcourse.ports.store import JournalRow
 log = logging.getLogger(__name__)
 
 GLANCE = 0.2
-"""Seconds between two looks into the journal."""
+"""Seconds between two reads of the journal."""
 PATIENCE = 60.0
-"""Seconds that a database may be away."""
+"""Seconds for which the database may be unreachable."""
 
 
 class FollowedRun(Controls[str]):
-    """The same to hold as a `LiveRun`: iterate over its progress, control it, await its result.
+    """A run that another process drives. It is used like a `LiveRun`: iterate over its progress, control it, await its result.
 
-    It reads the journal, and only what is new; messages go through the `RunControl`. Any number of processes may follow a run.
+    It reads new rows of the journal; messages go through the `RunControl`. Any number of processes may follow a run.
     """
 
     def __init__(self, control: RunControl, opening: Run, on_notice: Callable[[str], None]) -> None:
-        """Follow the run from its opening on. `on_notice` receives why the run refused a message, and why nothing drives it."""
+        """Follow the run from its opening on. `on_notice` is told why the run refused a message, or why nothing drives it."""
         self.run_id = opening.id
         self.past: tuple[JournalRow, ...] = ()
-        """What had happened before it was followed."""
+        """The turns before the run was followed."""
         self.approver: Approver | None = None
-        """Who is asked what the run asks; others may answer as well, and the first answer counts."""
+        """The approver who is asked the run's questions. Others may answer as well; the first answer counts."""
         self._control = control
         self._store = control.store
         self._on_notice = on_notice
@@ -53,10 +53,10 @@ class FollowedRun(Controls[str]):
         self._asking: asyncio.Task[None] | None = None
         self._telling: set[asyncio.Task[None]] = set()
         self._in_turn = asyncio.Lock()
-        """Messages arrive in the order in which they were sent."""
+        """Held while a message is sent, so that messages arrive in the order in which they were sent."""
         self._task: asyncio.Task[Result] | None = None
         self._not_driven = ""
-        """Why nothing drives the run, as far as is known."""
+        """Why nothing drives the run, as far as known."""
 
     @property
     def run(self) -> Run:
@@ -74,7 +74,7 @@ class FollowedRun(Controls[str]):
         await self._task
 
     async def narrate(self) -> AsyncIterator[str]:
-        """What happens in the run, in sentences, from its first turn to its end."""
+        """Yield a sentence for each thing that happens in the run, from its first turn to its end."""
         narrator = Narrator()
         narrator.add_commands(issued.command for issued in self.run.pending)
         async for turn in self:
@@ -85,14 +85,14 @@ class FollowedRun(Controls[str]):
                 yield line.text
 
     async def question(self) -> Question | None:
-        """What the run asks now, if it asks something."""
-        if self._task is None:  # else that one reads the journal, and an answer is checked against the latest state
+        """The open question of the run, if there is one."""
+        if self._task is None:  # otherwise that task reads the journal. An answer is checked against the latest state
             for turn in await self._read_turns():
                 self._turns.put_nowait(turn)
         return await self._control.open_question()
 
     async def attend(self) -> str:
-        """While it is paused: have a person act in its world. Says where. Raises `ConnectionError` if that cannot be."""
+        """Let a person act in the world of the paused run. Returns where to find it. Raises `ConnectionError` if that is not possible."""
         return await self._control.attend()
 
     def tell(self, event: Request, /) -> str:
@@ -106,12 +106,12 @@ class FollowedRun(Controls[str]):
         return why_not or self._send(self._control.answer(question, decision))
 
     async def catch_up(self) -> None:
-        """Take in what there is, as past."""
+        """Read all turns so far and add them to `past`."""
         turns = await self._read_turns()
         self.past += tuple(JournalRow(seq=t.run.seq, event=t.event, commands=t.commands) for t in turns)
 
     async def close(self) -> None:
-        """Stop following, after the messages that were sent have been accepted or refused."""
+        """Stop following, after all sent messages have been accepted or refused."""
         await asyncio.gather(*self._telling)
         for task in (self._task, self._asking):
             if task is not None:
@@ -139,7 +139,7 @@ class FollowedRun(Controls[str]):
                 self._asking.cancel()
 
     async def _read_turns(self) -> tuple[Progress, ...]:
-        """The turns since the last look. A database that is away is waited for, as the run does."""
+        """The turns since the last read. If the database cannot be reached, wait for it, as the run does."""
         until = time.monotonic() + PATIENCE
         while True:
             try:
@@ -150,7 +150,7 @@ class FollowedRun(Controls[str]):
             await asyncio.sleep(1.0)
 
     async def _check_driven(self, quiet: int) -> None:
-        """Say once why nothing drives the run. After the end nothing has to."""
+        """Report once why nothing drives the run, unless it has ended."""
         if not quiet:
             self._not_driven = ""
         elif quiet % self._control.quiet_looks == 0 and not is_over(self.run):
@@ -162,7 +162,7 @@ class FollowedRun(Controls[str]):
     # --- messages
 
     def _send(self, sending: Coroutine[Any, Any, str]) -> str:
-        """Send a message after those before it. An accepted message appears in the journal; a refusal is reported."""
+        """Send a message after earlier ones. An accepted message appears in the journal; a refusal is reported."""
         telling = asyncio.create_task(self._report_refusal(sending), name=f"tell {self.run_id}")
         self._telling.add(telling)
         telling.add_done_callback(self._telling.discard)
@@ -177,7 +177,7 @@ class FollowedRun(Controls[str]):
     # --- questions
 
     def _ask_open_question(self) -> None:
-        """Ask the approver the question that is open now, and withdraw any other. Without a driver no answer is taken."""
+        """Ask the approver the open question, and withdraw any other. Nothing is asked while no process drives the run."""
         phase = self.run.phase
         question = phase.question if isinstance(phase, Asking) and not self._not_driven else 0
         if question == self._asked:
@@ -200,7 +200,7 @@ class FollowedRun(Controls[str]):
             await self._report_refusal(self._control.answer(question, decision))
 
     async def _load_question(self, number: int) -> Question:
-        """The question of this number. The driver stores it a moment after the turn that asks it."""
+        """Load the question with this number. The driver stores it a moment after the turn that asks it."""
         while True:
             question = await self._control.open_question()
             if question is not None and question.id == number:

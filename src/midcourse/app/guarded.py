@@ -162,7 +162,7 @@ class StopWithoutAsking:
 
 
 class LeaveOpenAndLog(LeaveOpen):
-    """Leaves the question open and logs how to decide it: a caller that waits without limit would otherwise show no sign of why."""
+    """Leaves the question open and logs how to decide it, so that it is visible why a caller without a time limit waits."""
 
     async def ask(self, question: Question) -> None:
         log.warning("run %s waits for a decision: midcourse approve %s", question.run, question.run)

@@ -14,11 +14,11 @@ from midcourse.store.blob_folder import BlobFolder
 from midcourse.store.sqlite import SqliteStore
 
 LocalStore: TypeAlias = SqliteStore
-"""The store of a home."""
+"""The type of the store of a home."""
 
 
 def open_store(home: Path) -> LocalStore:
-    """The store of a home, created where there is none."""
+    """Open the store of a home. It is created if it does not exist."""
     open_home(home)
     return SqliteStore(database_of(home))
 

@@ -29,17 +29,17 @@ OURS = (
     "host.log",
     "host.acts.jsonl",
 )
-"""What a home consists of. Nothing else in it is changed: `home = "."` may be a project."""
+"""The files and folders of a home. Nothing else in it is changed, because `home = "."` may be a project."""
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 JOB_FILE = "job.json"
 
 
 Catalogue: TypeAlias = SqliteCatalogue
-"""The list of a home's runs."""
+"""The type of the list of a home's runs."""
 
 
 class AtHome(Protocol):
-    """What names a home: settings, or the home alone."""
+    """Anything that names a home: the settings, or a `Home` alone."""
 
     @property
     def home(self) -> Path: ...
@@ -60,8 +60,12 @@ def open_home(home: Path) -> Path:
     if any(_is_open(path) for path in (home, *top)):
         for path in (inner for outer in top for inner in _walk(outer)):
             _make_private(path)
-        if not home.stat().st_mode & stat.S_ISVTX and home.absolute() != Path("/"):  # a /tmp belongs to all
-            _make_private(home)  # last: until then the next one to open it tries again
+        if not home.stat().st_mode & stat.S_ISVTX and home.absolute() != Path(
+            "/"
+        ):  # folders such as /tmp belong to all accounts
+            _make_private(
+                home
+            )  # last, so that if something fails before, the next process that opens the home tries again
     return home
 
 
@@ -74,12 +78,12 @@ def has_store(settings: AtHome) -> bool:
 
 
 def open_catalogue(settings: AtHome) -> Catalogue:
-    """The list of the runs of a home that has a store."""
+    """Open the list of a home's runs. The home must have a store."""
     return SqliteCatalogue(database_of(open_home(settings.home)))
 
 
 def batch_ids(settings: AtHome) -> list[str]:
-    """The batches that are kept here, oldest first."""
+    """The ids of the batches in this home, oldest first."""
     found = [file.parent for file in (settings.home / "batches").glob(f"*/{JOB_FILE}")]
     return [folder.name for folder in sorted(found, key=lambda folder: (folder / JOB_FILE).stat().st_mtime_ns)]
 

@@ -27,14 +27,14 @@ from midcourse.runtimes.driver import Driver
 from midcourse.store.sqlite import SqliteStore
 
 DECIDED_SECONDS = 0.5
-"""How long a resumed run has at least to read a decision that was posted in the meantime."""
+"""The minimum time that a resumed run has to read a decision that was posted in the meantime."""
 
 
 class LiveRun(Controls[str]):
-    """Iterate over its progress, pause, resume, guide or cancel it, await its result. `Agent.start` makes one.
+    """A run that this process drives: iterate over its progress, control it, and await its result. `Agent.start` makes one.
 
-    Progress is queued until it is iterated over, so a late start misses nothing. Under a business key `run_id` may change to
-    that of an earlier run, at the latest with the first turn or the result.
+    Progress is queued until it is iterated over, so starting late misses nothing. With a business key, `run_id` may change to that
+    of an earlier run, at the latest with the first turn or the result.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class LiveRun(Controls[str]):
         again: bool = False,
         world_is_open: bool = False,
     ) -> None:
-        """`run` and `task` start a run; the id of a stored run resumes it. `ports` builds what it works with."""
+        """Start a new run, given `run` and `task`, or resume the stored run with this id. `ports` builds its ports."""
         self.run_id = run if isinstance(run, str) else run.id
         self._world = world
         self._store = store
@@ -64,7 +64,7 @@ class LiveRun(Controls[str]):
 
     @property
     def task_state(self) -> TaskState:
-        """The state of the task by now."""
+        """The current state of the task."""
         return task_state(self._latest) if self._latest else "PENDING"
 
     async def result(self) -> Result:
@@ -106,21 +106,21 @@ class LiveRun(Controls[str]):
         await self._task
 
     async def attend(self) -> str:
-        """Let a person act in the world while the run is paused, and return where. Raises `ConnectionError` if it cannot."""
+        """Let a person act in the world of the paused run. Returns where to find it. Raises `ConnectionError` if that is not possible."""
         return await self._world.attend()
 
     async def view(self, since: str) -> View | None:
-        """What its world shows now, for a person who watches. None: it has no pictures for that."""
+        """A picture of the run's world now, for a person who watches. None: it has no pictures."""
         return await self._world.view(since) if offers(self._world, Watchable) else None
 
     async def handle(self, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
-        """Do what a person does who has taken over. Raises `NotAttended`."""
+        """Repeat the gestures of a person who has taken over the world. Raises `NotAttended`."""
         if not offers(self._world, Attendable):
             raise NotAttended(f"a person cannot act in {self._world.name} from afar")
         return await self._world.handle(gestures, since)
 
     def answer(self, question: Question, decision: Decision, /) -> str:
-        """Decide a question that an approver put out without waiting. Returns why it is refused, or an empty text."""
+        """Decide a question that the approver left open. Returns why the decision is refused, or an empty text."""
         return why_needs_all_values(question, decision) or self.tell(bind_decision(question, decision))
 
     def tell(self, event: Control, /) -> str:

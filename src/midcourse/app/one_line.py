@@ -1,4 +1,4 @@
-"""A task from one sentence: a goal, the page where it begins, and a model."""
+"""Makes a task from one sentence: a goal, the page where it begins, and a model."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,14 +34,14 @@ class Wish:
     at: str
     """The page where it begins."""
     model: str = ""
-    """If empty, the model of the settings."""
+    """The model that plans; if empty, the model in the settings."""
     inputs: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
     secrets: tuple[str, ...] = ()
-    """Names of secrets, each with `@` and the origin where it may be typed; without one, the origin of `at`."""
+    """Names of secrets, each with `@` and the origin where it may be typed; by default that is the origin of `at`."""
     origins: str | Mapping[str, object] | None = None
     """A policy file, or the contents of one."""
     max_cost: float | None = None
-    """In US dollars."""
+    """The maximum cost in US dollars."""
     approvals: Approvals | None = None
     headed: bool = False
 

@@ -1,4 +1,4 @@
-"""What calls of guarded functions in one process share: the settings, and an open store.
+"""The settings and the open store that calls of guarded functions in one process share.
 
 Opening a store for each call would cost four flushes of the disk and a third of the call's processor time.
 """
@@ -18,7 +18,7 @@ MISSING = (0, 0)
 
 
 def load_settings() -> Settings:
-    """The settings, read again when the folder or a variable has changed since."""
+    """The settings, which are read again if the current folder or an environment variable has changed."""
     return _load(os.getcwd(), tuple(sorted(os.environ.items())))
 
 
@@ -28,7 +28,7 @@ def _load(_folder: str, _variables: tuple[tuple[str, str], ...]) -> Settings:
 
 
 class ProcessStore:
-    """A store that stays open between calls. One thread uses it at a time; others get one of their own for each call."""
+    """A store that stays open between calls. One thread uses it at a time; other threads get a separate store for each call."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -59,7 +59,7 @@ class ProcessStore:
                 with self._lock:
                     self._calls = max(
                         0, self._calls - 1
-                    )  # a call in which the process was forked ends in the child, too
+                    )  # if the process forks during a call, the call also ends in the child
             else:
                 store.close()
 
@@ -74,7 +74,7 @@ class ProcessStore:
             self._store = None
 
     def _prepare_fork(self) -> None:
-        """SQLite's locks belong to the process, so a forked one must not use the same connection."""
+        """Close the store before a fork: SQLite's locks belong to a process, so the child must not use the same connection."""
         self._lock.acquire()
         self._close_idle()
 
@@ -89,7 +89,7 @@ class ProcessStore:
         self._lock = threading.Lock()
 
     def _reopen(self, home: Path) -> LocalStore:
-        """The open store, if its file is still the one of this home: a deleted or replaced file must not receive records."""
+        """The open store; it is opened again if its file is not that of this home, since a deleted file must not receive records."""
         path = database_of(home)
         if self._store is not None and (self._store.path != path or _identity(path) != self._file):
             self._store.close()

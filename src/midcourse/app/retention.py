@@ -1,4 +1,4 @@
-"""Deletes what runs of a home left behind when they ended long ago: records, files and pictures. Results and effects stay."""
+"""Deletes records, files and pictures of a home's runs that ended long ago. Results and effects stay."""
 
 import shutil
 from contextlib import ExitStack
@@ -10,7 +10,7 @@ from midcourse.errors import RunBusy
 from midcourse.files import DEFAULT_TENANT, folder_of_run
 
 AT_ONCE = 100
-"""Runs of one transaction."""
+"""The number of runs that are pruned in one transaction."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,13 +20,13 @@ class Pruned:
     freed_bytes: int = 0
     """How much smaller the database file has become."""
     shrunk: bool = True
-    """False: other processes drive runs, so the file has its size still, and free pages in it are used again."""
+    """Whether the file could be made smaller. If other processes drive runs, it keeps its size, and its free pages are reused."""
 
 
 async def prune_home(home: Path, before: float, at: float, *, dry_run: bool = False) -> Pruned:
     """Prune the runs of a home that ended before this time, or only count them.
 
-    Files go first: if that fails halfway, it can be repeated, and afterwards nothing names them any more.
+    Files are deleted first: the database names them, so if that fails halfway, it can be repeated.
     """
     with open_store(home) as store:
         found = await store.find_prunable(before, None)
@@ -51,7 +51,7 @@ def delete_folder(home: Path, tenant: str, run_id: str) -> None:
 
 
 def _claim(claims: ExitStack, store: LocalStore, run_id: str) -> bool:
-    """Whether no process was working with the run, such as one that still writes its report."""
+    """Claim the run. Returns whether that worked: another process may still use the run, for example to write its report."""
     try:
         claims.enter_context(store.claim(run_id))
     except RunBusy:

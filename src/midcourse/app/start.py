@@ -1,4 +1,4 @@
-"""Start runs: new ones, or the earlier run under the same business key. Used by `Agent`, the CLI and fleets."""
+"""Starts new runs, or finds the earlier run with the same business key. Used by `Agent`, the CLI and fleets."""
 
 import secrets
 import shutil
@@ -31,12 +31,12 @@ T = TypeVar("T")
 
 
 def new_run_id() -> str:
-    """Unique, and sorts by time."""
+    """A new unique id. Ids sort by time."""
     return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
 
 
 def new_run(task: Task, run_id: str, roles: OptionalRoles | None = None) -> Run:
-    """The first state of a run. `roles` are those that it has in addition to the planner.
+    """The first state of a run. `roles` are its roles in addition to the planner.
 
     Raises `TaskInvalid` for a limit that can never take effect, and for four eyes without the name of the user who starts it.
     """
@@ -62,7 +62,7 @@ def new_run(task: Task, run_id: str, roles: OptionalRoles | None = None) -> Run:
 
 
 def new_run_of(job: Job, run_id: str) -> tuple[Run, Task]:
-    """The first state of a run of this job, and its task with the reserves for model calls. Raises as `new_run` does."""
+    """The first state of a run of this job, and its task with the reserves for model calls. Raises what `new_run` raises."""
     roles = roles_for(job)
     task = replace(job.task, limits=with_call_reserves(job.task.limits, roles))
     return new_run(task, run_id, roles), task
@@ -82,31 +82,31 @@ def check_references(task: Task) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Free:
-    """A run may start, `after` the latest under this key if there is one."""
+    """A run may start. `after` is the latest run with this key, if there is one."""
 
     after: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unfinished:
-    """A run under this key has not ended, so that one is resumed."""
+    """A run with this key has not ended, so it is resumed."""
 
     run: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """A run under this key succeeded."""
+    """A run with this key succeeded."""
 
     result: Result
 
 
 async def check_key(store: Store, key: str, *, again: bool = False) -> Free | Unfinished | Done:
-    """Look up what earlier runs under a key did. No key is always free.
+    """Look up what earlier runs with this key did. An empty key is always free.
 
-    A run that ended without success and without an irreversible step frees its key. One that did something irreversible,
-    or may have, does not: the next run would not know and could do it a second time. That raises `KeyTaken`, until a
-    person has checked and passes `again`.
+    A run that ended without success and without an irreversible step frees its key. A run that did something irreversible, or
+    may have, does not: the next run would not know and could do it a second time. Then `KeyTaken` is raised, until a person
+    has checked and passes `again`.
     """
     run_id = await store.run_with_key(key) if key else None
     if run_id is None:
@@ -136,7 +136,7 @@ async def start_under_key(
     resume: Callable[[str], Awaitable[T | None]],
     again: bool = False,
 ) -> T | Result:
-    """Call `begin(after)` if the key is free, `resume(run)` if a run under it has not ended; else return its result.
+    """Call `begin(after)` if the key is free, or `resume(run)` if a run with it has not ended; otherwise return its result.
 
     `begin` raises `KeyTaken`, and `resume` returns None, if another process was faster: then the key is checked again.
     """
@@ -162,15 +162,15 @@ class StartedRun:
     run: str
     job: Job
     result: Result | None = None
-    """Of an earlier run that succeeded."""
+    """The result, if it is an earlier run that succeeded."""
     earlier: bool = False
-    """Whether it was started before, under the same key."""
+    """Whether it is an earlier run with the same key."""
 
 
 async def start_run(
     job: Job, run_id: str, store: Store, *, again: bool = False, ready: Callable[[], object] | None = None
 ) -> StartedRun:
-    """Store a new run of the job, or find the earlier one under its key. `again` and `KeyTaken`: see `check_key`.
+    """Store a new run of the job, or find the earlier one with its key. For `again` and `KeyTaken` see `check_key`.
 
     `ready` builds what a new run needs, before it is stored: if that raises, no run is left behind.
     """
@@ -192,7 +192,7 @@ async def start_run(
             raise
         try:
             await store.begin(run, task, after=after)
-        except KeyTaken:  # only then it is certain that nothing was stored
+        except KeyTaken:  # only after this error it is certain that nothing was stored
             shutil.rmtree(folder)
             raise
         return StartedRun(run=run_id, job=job)
@@ -205,7 +205,7 @@ async def start_run(
 
 
 def found_run(started: StartedRun | Result, job: Job) -> StartedRun:
-    """What `start_under_key` returned, as a run."""
+    """Turn what `start_under_key` returned into a `StartedRun`."""
     if isinstance(started, StartedRun):
         return started
     return StartedRun(run=started.run, job=job, result=started, earlier=True)

@@ -1,4 +1,4 @@
-"""Policy files for MCP servers: the tools that a server has now, each pinned to its definition."""
+"""Proposes policy files for MCP servers, which pin each tool of a server to its current definition."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,7 +21,7 @@ HEAD = """\
 
 
 async def list_definitions(server: str) -> tuple[ToolDefinition, ...]:
-    """The tools of a server: its command, its address, or a task file that names it. Raises `TaskInvalid` and `WorldAway`."""
+    """The tools of a server, given its command, its address, or a task file that names it. Raises `TaskInvalid` and `WorldAway`."""
     require_extras("an MCP server", "mcp")
     world = world_for(_build_spec(server), Path())
     if not isinstance(world, Mcp):
@@ -42,7 +42,7 @@ def _build_spec(server: str) -> WorldSpec:
 
 
 def propose_tool_policy(definitions: tuple[ToolDefinition, ...]) -> str:
-    """A policy file that pins every tool. What the server says about effects is a comment, and counts once you take the # away."""
+    """A policy file that pins every tool. Effects that the server claims are comments, which count only without the #."""
     return HEAD + "".join(f"\n{_format_section(one)}" for one in definitions)
 
 

@@ -1,4 +1,4 @@
-"""Undoes what a run did: carries out the inverse of each act in its ledger, newest first.
+"""Undoes the acts of a run: carries out the inverse of each act in its ledger, newest first.
 
 Each inverse is a separate run under the business key `undo:RUN/COMMAND`, so it is carried out once, even if several calls or
 processes request it. See design/0028.
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from midcourse.app.agent import Agent
 
 UndoState: TypeAlias = Literal["planned", "undone", "gone", "left"]
-"""`gone`: a probe did not find the effect any more, so nothing was sent. `left`: it is still there, or may be."""
+"""`gone`: a probe no longer found the effect, so nothing was sent. `left`: the effect is still there, or may be."""
 
 KEY = "undo:"
-"""Business keys of undos begin with it."""
+"""The prefix of the business keys of undos."""
 NOT_TRIED = "not tried, because a later act could not be undone"
 
 
@@ -49,16 +49,16 @@ class UndoneAct:
     """One act of the run, and whether it was undone."""
 
     number: int
-    """Its number in the run, counted from 1; `step` of `Agent.undo`."""
+    """Its number in the run, counted from 1, which `Agent.undo` takes as `step`."""
     says: str
     effect: Effect
     state: UndoState
     inverse: str = ""
     """The call that undoes it, in words."""
     reason: str = ""
-    """Why it is left."""
+    """Why it was not undone."""
     run: str = ""
-    """The run that undid it, or tried to."""
+    """The id of the run that undid it, or tried to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +83,7 @@ class UndoReport:
 
 async def load_acts(store: Store, run_id: str) -> tuple[PastAct, ...]:
     """The acts of a run that had an effect, or may have had one, in order. Raises `TaskInvalid` if it has not ended."""
-    await store.opening(run_id)  # raises for a run that is unknown
+    await store.opening(run_id)  # raises if the run is unknown
     if await store.result(run_id) is None:
         raise TaskInvalid(
             f"run {run_id} has not ended; resume it (midcourse resume {run_id}), or cancel it and then undo it"
@@ -119,7 +119,7 @@ def _step_of(journal: Journal, entry: LedgerEntry) -> Step | None:
 
 
 def _effect_of(entry: LedgerEntry, step: Step | None) -> Effect | None:
-    """The effect of what was sent; None if nothing was, or it only read."""
+    """The effect of what was sent; None if nothing was sent, or if it only read."""
     if step is None:
         return None
     if entry.dispatched_at is None:
@@ -154,8 +154,8 @@ async def undo_acts(
 ) -> AsyncGenerator[UndoneAct]:
     """Undo the acts of a run, newest first, or only number `step`, and yield each one with its outcome.
 
-    After an act that could not be undone no earlier one is tried: it may depend on it. An act without an inverse does not stop
-    the others. Raises `TaskInvalid` for an unknown step, and `RunBusy` if another process is undoing it.
+    If an act cannot be undone, earlier acts are not tried, because it may depend on them. An act without an inverse does not
+    stop the others. Raises `TaskInvalid` for an unknown step, and `RunBusy` if another process is undoing the run.
     """
     settings = (agent.settings or Settings.load()).with_overrides(WITHOUT_MODELS)
     agent = replace(agent, model="", settings=settings, store=store)
@@ -235,7 +235,7 @@ def _why_left(result: Result) -> str:
 
 
 def undone_run(task: Task) -> str:
-    """The run of which this task undoes an act; empty if it is not an undo."""
+    """The id of the run that has the act this task undoes; empty if the task is not an undo."""
     return task.key.removeprefix(KEY).rpartition("/")[0] if task.key.startswith(KEY) else ""
 
 
@@ -248,7 +248,7 @@ def functions_in(module: str) -> Functions:
     if not found:
         raise TaskInvalid(f"module '{module}' has no guarded functions")
     functions = {function.name: replace(function, call_once=None) for function in map(function_of, found)}
-    return Functions(*functions.values())  # each inverse has a key of its own
+    return Functions(*functions.values())  # each inverse has a separate key
 
 
 def describe_inverse(inverse: Inverse) -> str:

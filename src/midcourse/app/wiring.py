@@ -1,4 +1,4 @@
-"""The composition root: builds the adapters that a job names, and no others. What a fleet also needs is in `app/fleet`."""
+"""The composition root: builds the adapters that a job names, and no others. Additional parts for fleets are in `app/fleet`."""
 
 import json
 import os
@@ -171,7 +171,7 @@ def load_saved_job(folder: Path) -> Job:
 
 
 def load_saved_name(folder: Path) -> str:
-    """The name of the task that the run in this folder was started from; empty if there is none. Does not parse the task."""
+    """The name of the task that the run in this folder was started from, or an empty string. Does not parse the task."""
     try:
         return str(json.loads((folder / JOB_FILE).read_text(encoding="utf-8"))["name"])
     except (FileNotFoundError, ValueError, KeyError):
@@ -198,7 +198,7 @@ def decode_job(text: str) -> Job:
 
 
 def make_portable(job: Job) -> Job:
-    """The same job for another machine: settings of this environment become its overrides, except for the home."""
+    """The same job for another machine: settings from this environment become overrides of the job, except the home."""
     named = {name: format_value(value) for name, value in explicit_values(job.settings).items() if name != "home"}
     return replace(job, overrides=named)
 
@@ -253,7 +253,7 @@ def expected_catalogue(spec: WorldSpec) -> Catalogue:
         return Catalogue()
     options = _options(spec)
     options.pop("effects", None)
-    return _construct("world", spec.name, kind, options).catalogue()  # built only for this call, so it writes no log
+    return _construct("world", spec.name, kind, options).catalogue()  # built only for this call, so no log is written
 
 
 def world_class(spec: WorldSpec) -> str:
@@ -305,7 +305,7 @@ def build_desktop(program: str, options: Mapping[str, object]) -> "Desktop":
 
 
 def build_remote_world(spec: WorldSpec, folder: Path, *, host: "Handle | None" = None, key: str = "") -> "RemoteWorld":
-    """The world in a process that outlives the worker: the session under this key at the host, or a separate process."""
+    """A world that outlives the worker: the session with this key at the host, or a separate process."""
     from midcourse.worlds.remote import RemoteWorld
 
     where = world_class(spec)

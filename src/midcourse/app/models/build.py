@@ -1,4 +1,4 @@
-"""Build the models of all roles. Imported only if a model is named, since it needs the `llm` extra."""
+"""Builds the models of all roles. It is imported only if a model is named, because it needs the extra `llm`."""
 
 import os
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from midcourse.ports.vault import Secrets
 from midcourse.redact import redactor
 
 SHORTEST_KEY = 8
-"""Characters. A provider's key has at least twenty."""
+"""The minimum length of a key that is masked. A provider's key has at least twenty characters."""
 
 
 def build_model_roles(
@@ -30,7 +30,7 @@ def build_model_roles(
     secrets: Secrets,
     run: str,
 ) -> RoleModels:
-    """`names` has the models of every role, or none. A `planner` replaces the planning model."""
+    """Build the roles. `names` has the model of each role, which may be empty. A `planner` replaces the planning model."""
     if settings.record and settings.cassette:
         raise TaskInvalid("record and cassette: a run that is played from a cassette cannot be recorded")
     mask = redactor((*secrets, *_api_keys()))
@@ -57,9 +57,9 @@ def _adapter(role: Role) -> type:
 
 
 def _api_keys() -> Secrets:
-    """Keys in the environment: a provider's error may quote the key that it rejected.
+    """Keys in the environment, which are masked because a provider's error may quote the key that it rejected.
 
-    Local servers accept any text as a key: one such as `any` is not a secret, and would be masked inside ordinary words.
+    Local servers accept any text as a key. A short one such as `any` is not a secret, and would be masked inside ordinary words.
     """
     keys = ((name, value) for name, value in sorted(os.environ.items()) if name.endswith("_API_KEY"))
     return tuple((name, value) for name, value in keys if len(value) >= SHORTEST_KEY)

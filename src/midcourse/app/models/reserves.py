@@ -1,4 +1,4 @@
-"""Reserves for model calls: what one call can cost at most, where the settings do not set it."""
+"""Reserves for model calls: the maximum cost of one call, if the settings do not set it."""
 
 from dataclasses import replace
 from typing import Protocol
@@ -14,7 +14,7 @@ class Priced(Protocol):
     """A role that knows what a call can cost."""
 
     def worst(self, tokens: int) -> Cost:
-        """Of at most so many tokens; 0: as many as the model takes. No money: the price is unknown."""
+        """The maximum cost of a call with this many tokens; 0: as many as the model accepts. Its money is 0 if the price is unknown."""
         ...
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # the settings read the names of the roles
     from midcourse.app.settings.run import Settings
 
 RULES = "rules"
-"""In place of a model in the setting `role_models`: the role is left to what needs none."""
+"""Stands for a model in the setting `role_models`: the role is filled without a model."""
 EXTRA = "pip install 'midcourse[llm]'"
 
 
@@ -40,14 +40,14 @@ class Role:
     """One row of the registry. Its adapter is in `midcourse.llm.roles.NAME`, with its prompt, `NAME.md`, beside it."""
 
     name: str
-    """In the setting `role_models`, in prompts and in what calls cost."""
+    """Its name in the setting `role_models`, in prompts and in the costs of calls."""
     adapter: str
     """The class that asks a model."""
     answer: str = ""
     """The type of the model's answer, in the adapter's module; empty if it depends on the task."""
     _: KW_ONLY
     default: Callable[[], object] | None = None
-    """Answers without a model. A role without a model and without a default is left out."""
+    """Makes an object that fills the role without a model. A role without a model and without a default is left out."""
     wanted: Callable[["Settings"], bool] = _always
     """Whether a run with these settings uses the role."""
     by_rules: bool = False
@@ -99,12 +99,12 @@ class OptionalRoles:
     monitor: Annotated[Monitor | None, _MONITOR] = None
     """Reviews the path, if the setting `monitor` is not off; by default with rules."""
     reflector: Annotated[Reflector | None, _REFLECTOR] = None
-    """Explains failures to the planner; without a model with rules."""
+    """Explains failures to the planner; without a model, it uses rules."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RoleModels(OptionalRoles):
-    """The roles of one run. A role that is None has neither a model nor an object of the user's."""
+    """The roles of one run. A role is None if it has neither a model nor an object that the user passed."""
 
     planner: Annotated[Planner, Role("planner", "ModelPlanner", "PlanAnswer")]
 
@@ -124,7 +124,7 @@ ROLES = {"planner": _ROWS.pop("planner"), **_ROWS}
 """Rows by the name of their field in `Agent` and `Ports`, the planner first."""
 ROLE_NAMES = tuple(role.name for role in ROLES.values())
 WITH_RULES = tuple(role.name for role in ROLES.values() if role.default)
-"""Roles that have an answer without a model."""
+"""Roles that can be filled without a model."""
 
 
 def build_planner(model: str, settings: "Settings", base_url: str = "", secrets: Secrets = ()) -> Planner:

@@ -1,1 +1,1 @@
-"""What a person is shown about runs, as plain values: a terminal, a server or a notebook renders them."""
+"""What people are shown about runs, as plain values that a terminal, a server or a notebook renders."""

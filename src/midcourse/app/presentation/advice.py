@@ -1,4 +1,4 @@
-"""What advisers said, as sentences: why a step failed, what a monitor noticed, the outline and how far it is."""
+"""The answers of advisers as sentences: why a step failed, what a monitor noticed, and the outline with its progress."""
 
 from collections.abc import Callable
 

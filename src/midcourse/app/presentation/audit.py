@@ -1,4 +1,4 @@
-"""What people decided, from the audit log, in words."""
+"""Entries of the audit log as sentences: what people decided."""
 
 from midcourse.domain.event import ApprovalDecided, Event, Guided, TakenOver
 

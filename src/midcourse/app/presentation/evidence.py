@@ -1,4 +1,4 @@
-"""The evidence for what a run sent: when each act was dispatched, where it was looked for, and what decided."""
+"""The evidence for what a run sent: when each act was dispatched, how it was verified, and what decided its outcome."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias

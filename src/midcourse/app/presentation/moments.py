@@ -4,5 +4,5 @@ from datetime import datetime
 
 
 def format_time(at: float) -> str:
-    """Local date and time; empty for a moment that is not known."""
+    """The local date and time; empty if the time is unknown."""
     return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else ""

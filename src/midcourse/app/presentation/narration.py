@@ -1,4 +1,4 @@
-"""The events of a run as sentences, one for each turn: for live views, logs and `show`."""
+"""Describes the events of a run in sentences, one for each turn, for live views, logs and `show`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ OutsideEvent: TypeAlias = (
     | TakenOver
     | TimerFired
 )
-"""Events that do not answer a command which looks at the world, plans or acts."""
+"""Events that do not answer a command that observes the world, plans or acts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ class LogLine:
 
 
 class Narrator:
-    """Describes the turns of a run. It needs all of them in order, because an answer only names the command that it answers."""
+    """Describes the turns of a run. It needs all turns in order, because an answer names its command only by id."""
 
     def __init__(self) -> None:
         self._commands: dict[int, Command] = {}
@@ -85,7 +85,7 @@ class Narrator:
         self._latest: Command | None = None
 
     def add_plan(self, plan: PlanVersion) -> None:
-        """Add a plan, for the words of its steps; before the turn in which it was made."""
+        """Add a plan, so that its steps can be described. Call this before the turn in which it was made."""
         self._plans[plan.version] = plan
 
     def add_commands(self, commands: Iterable[Command]) -> None:
@@ -256,7 +256,7 @@ class Narrator:
 
 
 def _is_reverted(command: PlanTry) -> bool:
-    """Whether the latest try has been taken back."""
+    """Whether the latest try has been reverted."""
     return bool(command.tries) and command.tries[-1].reverted
 
 

@@ -1,6 +1,6 @@
-"""Results, plans and their differences as notebooks show them: HTML without scripts, in which every value is escaped.
+"""Shows results, plans and their differences in notebooks: as HTML without scripts, in which every value is escaped.
 
-The classes are in `domain`, which has nothing to do with presentation; so they get their `_repr_html_` from here.
+The classes are in `domain`, which has nothing to do with presentation, so this module adds `_repr_html_` to them.
 """
 
 from html import escape
@@ -20,13 +20,13 @@ STYLE = """\
 
 
 def show_in_notebooks() -> None:
-    """Give the classes that a program gets from an agent their HTML."""
+    """Add `_repr_html_` to the classes that a program gets from an agent."""
     for kind, render in ((Result, result_html), (PlanVersion, plan_html), (PlanComparison, comparison_html)):
         setattr(kind, "_repr_html_", render)  # noqa: B010
 
 
 def result_html(result: Result) -> str:
-    """Whether it succeeded, what it brought back, what it did that cannot be undone, and what it cost."""
+    """A result as HTML: whether the run succeeded, what it returned, its irreversible acts, and what it cost."""
     from midcourse.app.presentation.page.markup import element, text
     from midcourse.app.presentation.result import describe_counts, headline
     from midcourse.app.presentation.vocabulary import format_argument
@@ -50,7 +50,7 @@ def result_html(result: Result) -> str:
 
 
 def plan_html(plan: PlanVersion) -> str:
-    """A plan version: why it was made, and its steps."""
+    """A plan version as HTML: why it was made, and its steps."""
     from midcourse.app.presentation.page.markup import element, text
     from midcourse.app.presentation.page.plans import step_item
     from midcourse.app.presentation.vocabulary import plan_reason
@@ -63,7 +63,7 @@ def plan_html(plan: PlanVersion) -> str:
 
 
 def comparison_html(compared: PlanComparison) -> str:
-    """What a plan version changed."""
+    """The difference between two plan versions as HTML."""
     from midcourse.app.presentation.page.markup import element, text
     from midcourse.app.presentation.page.plans import difference_items
     from midcourse.app.presentation.vocabulary import plan_reason

@@ -27,7 +27,7 @@ _FINDINGS = {
 
 
 def earlier_lines(question: Question) -> list[str]:
-    """One line for each request sent before, then an empty one; nothing if there were none."""
+    """One line for each request sent before, then an empty line; no lines if nothing was sent before."""
     if not question.earlier:
         return []
     if question.about == "repeat":
@@ -49,13 +49,13 @@ def why_unseen(question: Question, *, in_full: bool) -> str:
 
 
 def before_of(question: Question, number: int) -> Consequence | None:
-    """What this step was when it was last approved or asked about; None if it is new."""
+    """The consequence of this step when it was last approved or asked about; None if it is new."""
     changed = question.changed_from if number == 0 else None
     return changed or (question.before[number] if number < len(question.before) else None)
 
 
 def step_json(question: Question, number: int) -> dict[str, object]:
-    """One of its steps for programs: every row that a person sees, its digest, and what changed since it was last asked."""
+    """One step of the question as JSON: every row that a person sees, its digest, and changes since it was last asked about."""
     consequence = question.consequences[number]
     before = before_of(question, number)
     return {

@@ -13,11 +13,11 @@ NO_WRAP_UP = "--set wrap_up_at=1 leaves that out"
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayWords:
-    """Empty texts are not shown."""
+    """The texts about a replay. Empty ones are not shown."""
 
     headline: str
     recorded: str = ""
-    """What happened at the event at which the two part."""
+    """What happened at the event at which the two runs diverge."""
     this_is: str = ""
     saved: str = ""
     lost: str = ""

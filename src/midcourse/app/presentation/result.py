@@ -14,7 +14,7 @@ from midcourse.ports.store import Store
 DENIED_UNASKED = "there was no terminal to ask in: run it in one, or set approvals=never (--approvals never)"
 UNDECIDED_UNASKED = "there was no terminal to ask in what happened: run it in one, or give the step a probe"
 EFFECTS = "effects.jsonl"
-"""In a run's folder: what a simulated world writes down itself."""
+"""The name of the file in a run's folder in which a simulated world logs its effects."""
 SHOWN_BY: dict[Evidence, str] = {
     "": "the world reported it",
     "expectation": "what was expected was seen",
@@ -55,7 +55,7 @@ async def sent_effects(store: Store, run_id: str) -> tuple[Sent, ...]:
 
 
 def _build_pruned(entry: LedgerEntry, result: Result | None) -> Sent:
-    """An act of a pruned run: what it sent was deleted, that it was sent is known."""
+    """Describe an act of a pruned run: what it sent was deleted, but it is known that it was sent."""
     steps = result.completed if result else ()
     says = next(
         (step.says or step.skill for step in steps if (step.version, step.index) == (entry.version, entry.index)), ""
@@ -158,7 +158,7 @@ def suggest_next(result: Result, unattended: bool) -> str:
 
 
 def _raise_scarcest(used: BudgetUsed) -> str:
-    """The setting for the ceiling that was used up most, doubled."""
+    """The override that doubles the ceiling that was used up most."""
     shares = [
         (used.calls / used.max_calls, f"max_calls={2 * used.max_calls}"),
         (used.segments / used.max_segments, f"max_segments={2 * used.max_segments}"),
@@ -172,7 +172,7 @@ def _raise_scarcest(used: BudgetUsed) -> str:
 
 
 def effect_lines(log: Path) -> tuple[str, ...]:
-    """The world's own log of what happened in it, a line each; empty if it keeps none."""
+    """The lines of the world's own log of its effects; empty if it keeps none."""
     from midcourse.worlds.simulated.effects import read_effects  # worlds are not loaded to show a run
 
     return tuple(

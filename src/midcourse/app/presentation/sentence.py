@@ -11,7 +11,7 @@ class Sentence:
     text: str
     tone: Tone = "plain"
     detail: str = ""
-    """Shown last. A narrow line leaves it out."""
+    """Shown after the text; left out if the line is too narrow."""
 
 
 def report_setback(text: str, detail: str = "") -> Sentence:

@@ -1,4 +1,4 @@
-"""The status of a run: of each step, and what the run waits for, in words."""
+"""The status of a run in words: of each step, and what the run waits for."""
 
 from collections.abc import Iterator
 from typing import Literal, TypeAlias, assert_never
@@ -38,7 +38,7 @@ PLAIN_PHASES: dict[type[Phase], str] = {
     Concluding: "checking whether the task is done",
     Paused: "paused",
 }
-"""Phases whose words need nothing else of the run."""
+"""Words for phases that need no other information about the run."""
 
 
 def step_status(run: Run, index: int) -> StepStatus:

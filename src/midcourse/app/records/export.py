@@ -1,4 +1,4 @@
-"""A run's result and journal as files: `result.json` and `journal.jsonl`."""
+"""Writes a run's result and journal to files: `result.json` and `journal.jsonl`."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ RESULT_FILE = "result.json"
 
 
 def result_json(result: Result) -> str:
-    """One line. Named values are objects here, since JSON readers expect them so."""
+    """The result as one line of JSON. Named values are objects, as readers of JSON expect."""
     plain: dict[str, Any] = json.loads(encode(result))
     plain["data"] = dict(result.data)
     for written, attempt in zip(plain["attempts"], result.attempts, strict=True):
@@ -25,7 +25,7 @@ def result_json(result: Result) -> str:
 
 
 async def export(store: Store, run_id: str, folder: Path) -> None:
-    """Write what there is of the run by now; the result only if it has ended."""
+    """Write the run's journal so far and, if it has ended, its result."""
     result = await store.result(run_id)
     if result is not None:
         _write(folder / RESULT_FILE, result_json(result) + "\n")

@@ -1,7 +1,7 @@
-"""A run's journal as one file: all that is needed to replay it and to look at its plans.
+"""A run's journal as one file, with everything that is needed to replay the run and to show its plans.
 
-One JSON object a line. The first is the header: what the run began with. Then its plans, its turns in order, and the
-state it came to:
+Each line is a JSON object. The first is the header: the state and the task that the run began with. Then come its plans, its turns in
+order, and its last state:
 
     {"journal": 1, "run": {...}, "task": {...}}
     {"plan": {...}}
@@ -32,12 +32,12 @@ T = TypeVar("T")
 @dataclass(frozen=True, kw_only=True)
 class Journal:
     opening: Run
-    """What the run began with; for a fork, where it came from is in there."""
+    """The state that the run began with. For a fork, it names the run that it was made from."""
     task: Task
     plans: tuple[PlanVersion, ...]
     rows: tuple[JournalRow, ...]
     state: Run
-    """What the last turn led to."""
+    """The state after the last turn."""
 
     def plan(self, version: int) -> PlanVersion | None:
         return next((plan for plan in self.plans if plan.version == version), None)
@@ -67,7 +67,7 @@ def _lines(journal: Journal) -> Iterator[str]:
 
 
 def read_journal(path: Path) -> Journal:
-    """Raises `FormatUnknown` with the line that cannot be read."""
+    """Read a journal from a file. Raises `FormatUnknown`, which names the line that cannot be read."""
     try:
         return parse_journal(path.read_text(encoding="utf-8"), str(path))
     except UnicodeDecodeError:
@@ -103,7 +103,7 @@ def parse_journal(text: str, name: str = "journal") -> Journal:
 
 
 class _Reader:
-    """Reads lines of a journal, and names the current one in errors."""
+    """Reads the lines of a journal, and names the current line in errors."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,4 +1,4 @@
-"""Pictures of a run: which of its looks were pictured, and where the pictures are."""
+"""The pictures of a run: which of its observations have one, and where the pictures are stored."""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -15,11 +15,11 @@ class PicturedLook:
     surface: str
     digest: str
     path: Path | None = None
-    """Its file, if it is in one on this machine."""
+    """The file of the picture, if it is on this machine."""
 
 
 async def list_pictures(store: Store, blobs: Blobs, run_id: str) -> tuple[PicturedLook, ...]:
-    """Each picture once, in the order of the looks. No picture is read for it."""
+    """List each picture once, in the order of the observations. The pictures themselves are not read."""
     pictures: dict[str, PicturedLook] = {}
     for row in await store.journal(run_id):
         ref = getattr(row.event, "seen", None)
@@ -35,7 +35,7 @@ async def list_pictures(store: Store, blobs: Blobs, run_id: str) -> tuple[Pictur
 async def save_pictures(
     blobs: Blobs, run_id: str, pictures: tuple[PicturedLook, ...], folder: Path
 ) -> tuple[PicturedLook, ...]:
-    """Write the pictures that are still stored into a folder, numbered in their order. Returns them with these files."""
+    """Write the pictures that are still stored into a folder, numbered in their order. Returns them with their new files."""
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     saved: list[PicturedLook] = []
     for number, one in enumerate(pictures, 1):

@@ -1,4 +1,4 @@
-"""Compare two plan versions of a run."""
+"""Compares two plan versions of a run."""
 
 from dataclasses import dataclass
 
@@ -13,12 +13,12 @@ from midcourse.replay import count_carried_out
 class PlanComparison:
     before: PlanVersion
     after: PlanVersion
-    """With the reason it was made, and after a failure what was known about it (`context`)."""
+    """The later plan. It says why it was made and, after a failure, what was known about it (`context`)."""
     found: PlanDiff
 
 
 def compare_plans(journal: Journal, earlier: int, later: int) -> PlanComparison:
-    """Compare two plan versions. Raises `TaskInvalid` for an unknown version, with those that exist."""
+    """Compare two plan versions. Raises `TaskInvalid` for an unknown version, and names those that exist."""
     before, after = _require_plan(journal, earlier), _require_plan(journal, later)
     reached = count_carried_out(journal.opening, journal.rows)
     return PlanComparison(before=before, after=after, found=diff(before, after, reached.get(before.version, 0)))

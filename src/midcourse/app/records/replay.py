@@ -14,11 +14,11 @@ from midcourse.replay import Replayed, replay
 
 COMMANDS = tuple[Command, ...]
 DECIDING = tuple(field.name for field in fields(Limits))
-"""Settings that the director goes by."""
+"""Settings that the director uses."""
 
 
 def changed_limits(limits: Limits, changes: Mapping[str, str]) -> Limits:
-    """These limits with some of them changed, given as text. The others stay as recorded."""
+    """The limits with these changes, which are given as text. The others stay as recorded."""
     check_names(changes)
     for name in changes:
         if name not in DECIDING and name != "recovery":

@@ -1,4 +1,4 @@
-"""A run's journal as turns, while it is still being written."""
+"""Computes the turns of a run from its journal while that is still being written."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ class Trail:
         self.run = opening
 
     def take(self, rows: Iterable[Happened]) -> tuple[Progress, ...]:
-        """The turns of these rows, which come after those that were taken."""
+        """Compute the turns of these rows, which must follow the rows taken before."""
         turns: list[Progress] = []
         for row in rows:
             self.run, commands = take_turn(self.run, row.event)

@@ -1,4 +1,4 @@
-"""Who sets a setting: written beside its type, as `max_calls: Annotated[int, EVERYDAY]`."""
+"""The audience of a setting, written beside its type: `max_calls: Annotated[int, EVERYDAY]`."""
 
 from enum import StrEnum
 
@@ -18,7 +18,7 @@ EVERYDAY, BENCHMARKS = Audience.EVERYDAY, Audience.BENCHMARKS
 
 
 def audience_of(field: FieldInfo) -> Audience:
-    """A setting without a mark is advanced."""
+    """The audience of a setting; a setting without a mark is advanced."""
     return next((mark for mark in field.metadata if isinstance(mark, Audience)), Audience.ADVANCED)
 
 

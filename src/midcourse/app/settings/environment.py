@@ -1,4 +1,4 @@
-"""Misspelt environment variables: they are ignored, so a warning names the setting that was probably meant."""
+"""Finds misspelt environment variables. They are ignored, so a warning names the setting that was probably meant."""
 
 import os
 import warnings
@@ -12,7 +12,7 @@ from midcourse.app.settings.recovery import PREFIX
 
 ALIAS_PREFIX = "AUTO_REPLANNING_"
 NEAR = 0.72
-"""Lower, and variables that other programs read would count as misspelt: MIDCOURSE_DRIFT_LESSONS is 0.70 from `lessons`."""
+"""The minimum similarity. With less, variables of other programs would match: MIDCOURSE_DRIFT_LESSONS and `lessons` have 0.70."""
 
 
 class MisspeltVariable(UserWarning):
@@ -24,11 +24,13 @@ def warn_of_misspelt_variables(kind: type[BaseSettings]) -> None:
     names = {*os.environ, *_in_dotenv(kind)}
     for name, meant in sorted(find_misspelt(names)):
         problem = f"{name} is not a setting and is ignored; did you mean {meant}?"
-        warnings.warn(problem, MisspeltVariable, stacklevel=1)  # issued here, so that each is shown once a process
+        warnings.warn(
+            problem, MisspeltVariable, stacklevel=1
+        )  # issued from this line, so that each is shown once per process
 
 
 class IneffectiveSetting(UserWarning):
-    """An environment variable by its other name that can never take effect beside the other settings."""
+    """A setting given by its other environment variable that can never take effect together with the other settings."""
 
 
 def is_given_by_other_name(other: str, own: str, kind: type[BaseSettings]) -> bool:
@@ -42,7 +44,7 @@ def _in_dotenv(kind: type[BaseSettings]) -> Iterable[str]:
 
 
 def find_misspelt(variables: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of a variable and the one that was probably meant. What comes near no setting may belong to another program."""
+    """Pairs of a variable and the one that was probably meant. A variable similar to no setting may belong to another program."""
     from midcourse.app.fleet.settings import FleetSettings
     from midcourse.app.settings.run import Settings, aliases
 
@@ -50,7 +52,7 @@ def find_misspelt(variables: Iterable[str]) -> Iterator[tuple[str, str]]:
     own = {f"{PREFIX}{name.upper()}" for kind in kinds for name in kind.model_fields}
     others = set(aliases().values())
     for variable in variables:
-        name = variable.upper()  # as settings are read, in which case does not matter
+        name = variable.upper()  # settings are read regardless of case
         if name in own or name in others or name.startswith(SECRET_PREFIX):
             continue
         for prefix, known in ((PREFIX, own), (ALIAS_PREFIX, others)):
@@ -59,7 +61,7 @@ def find_misspelt(variables: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _nearest(name: str, prefix: str, known: Iterable[str]) -> str:
-    """Compared without the prefix, which all of them share."""
+    """The most similar known name, or an empty string. Names are compared without their common prefix."""
     bare = {other.removeprefix(prefix): other for other in sorted(known)}
     near = get_close_matches(name.removeprefix(prefix), bare, n=1, cutoff=NEAR)
     return bare[near[0]] if near else ""

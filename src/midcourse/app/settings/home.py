@@ -1,4 +1,4 @@
-"""The home alone, for commands that need no other setting: making all of them takes longer than listing runs."""
+"""Finds the home without loading other settings, which takes longer than listing runs."""
 
 import os
 import unicodedata
@@ -10,14 +10,14 @@ PREFIX = "MIDCOURSE_"
 HOME = "HOME"
 DEFAULT_HOME = ".midcourse"
 NAMING_FLEET = ("database_url", "temporal_address", "temporal_profile")
-"""Settings that say where a fleet is. One of them is enough to mean another fleet than that of the home."""
+"""Settings that say where a fleet is. If one of them is given, the fleet of the home is not meant."""
 NEAR = 0.72
 
 
 def find_home(given: str | None) -> Path | None:
-    """The home as `Settings` would have it. None: that takes all of the settings, which also report what is wrong with it.
+    """Find the home that `Settings` would have. None: all settings must be loaded, which also reports what is wrong.
 
-    `given` is from the command line.
+    `given` is the value from the command line.
     """
     variables = _variables()
     if any(name != HOME and get_close_matches(name, [HOME], cutoff=NEAR) for name in variables):
@@ -33,7 +33,7 @@ def may_have_fleet(home: Path) -> bool:
 
 
 def _variables() -> dict[str, str]:
-    """Variables of ours, without prefix, in the environment and in the `.env` file of this folder."""
+    """Our variables in the environment and in the `.env` file of this folder, without their prefix."""
     return {**_select_ours(_read_dotenv()), **_select_ours(os.environ)}
 
 

@@ -17,7 +17,7 @@ from midcourse.policy.spelling import describe_unknown
 PREFIX = "MIDCOURSE_"
 
 MOST_RULES = 50
-"""They travel with the state of a run, which has to stay small."""
+"""The maximum number of failure rules: they are part of the state of a run, which must stay small."""
 
 
 Preset: TypeAlias = Literal["default", "strict", "off"]

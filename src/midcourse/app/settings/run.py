@@ -280,7 +280,7 @@ class Settings(RecoverySettings):
     @field_validator("home")
     @classmethod
     def _refuse_control_characters(cls, home: Path) -> Path:
-        """A task file may name the home, its path is printed, and no system call takes a path with a NUL."""
+        """Refuse control characters: a task file may name the home, its path is printed, and no path can contain a NUL."""
         if any(unicodedata.category(char) == "Cc" for char in str(home)):
             raise ValueError("has to be a path without control characters")
         return home

@@ -9,7 +9,7 @@ from midcourse.policy.spelling import describe_unknown
 
 
 def check_against(file: TaskFile, catalogue: Catalogue) -> None:
-    """Check that the world has every skill and probe that the task names. Raises `TaskInvalid` with the nearest name.
+    """Check that the world has every skill and probe that the task names. If not, raises `TaskInvalid` with the nearest name.
 
     A world that has no catalogue before it is open is not checked.
     """

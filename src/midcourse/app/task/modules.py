@@ -23,12 +23,12 @@ ENTRY = re.compile(rf"{MODULE}(?:\.\*)?|\*")
 class AllowedModules:
     """An allow-list: `shop.worlds` is that module, `acme.*` is `acme` and all below it, `*` is any, `none` is no module.
 
-    An empty list allows any but Python's own: those contain no worlds and planners, but `os:system`. What a task file has short
-    names for (`shop`, `browser`, `playbook`) is always allowed.
+    An empty list allows every module except those of Python itself: they contain no worlds or planners, but do contain `os:system`.
+    Worlds and planners with short names in task files (`shop`, `browser`, `playbook`) are always allowed.
     """
 
     def __init__(self, text: str) -> None:
-        """Raises `ValueError` for what is neither a module nor a pattern."""
+        """Parse the list. Raises `ValueError` for an entry that is neither a module nor a pattern."""
         entries = [entry for entry in re.split(r"[,\s]+", text.strip()) if entry]
         for entry in entries:
             if not ENTRY.fullmatch(entry):
@@ -38,10 +38,10 @@ class AllowedModules:
         self._entries = [] if entries == [NONE] else entries
 
     def check(self, file: "TaskFile", built_in: frozenset[str] = frozenset()) -> None:
-        """Raises `TaskInvalid` for a module that is not allowed, without importing it.
+        """Raise `TaskInvalid` if the task names a module that is not allowed. That module is not imported.
 
-        An object of an allowed module must also be defined in one: most modules have imported more than they define. `built_in`
-        are 'package.module:Class' that are always allowed.
+        A named object must also be defined in an allowed module, because most modules contain objects that they imported. `built_in`
+        are objects, as 'package.module:Class', that are always allowed.
         """
         for what, name in _list_named(file):
             module, _, attribute = name.partition(":")
@@ -77,7 +77,7 @@ def _matches(entry: str, module: str) -> bool:
 
 
 def _find_defining_module(module: str, attribute: str) -> str:
-    """The module that defines it; empty if that cannot be found out: it may be installed at the host only."""
+    """The module that defines the object; empty if that is unknown, because it may be installed only at the host."""
     try:
         found: Any = getattr(import_named(module), attribute)
     except (ImportError, AttributeError):
@@ -88,7 +88,7 @@ def _find_defining_module(module: str, attribute: str) -> str:
 
 
 def import_named(module: str) -> ModuleType:
-    """Import a module that a task names. As with `python -m`, one beside the task is found."""
+    """Import a module that a task names. Like `python -m`, it also finds modules in the current folder."""
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     return import_module(module)

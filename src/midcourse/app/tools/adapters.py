@@ -1,7 +1,7 @@
-"""An agent's tool in the types of other frameworks, with their retries and time-outs switched off.
+"""Converts an agent's tool to the types of other frameworks, with their retries and time-outs switched off.
 
-A framework that gave a call up or made it again would not do harm, since its run is found by the key; but it would tell its model
-that nothing happened. So no call raises for what happened in the world, and none is interrupted.
+If a framework gave up a call or repeated it, that would do no harm, since the run is found by its key; but the framework would tell its
+model that nothing happened. So calls do not raise for what happened in the world, and are not interrupted.
 """
 
 import json
@@ -14,7 +14,7 @@ from midcourse.app.guarded import run_blocking
 from midcourse.app.tools.agent_tool import AgentTool
 
 NEVER = 10.0**9
-"""Seconds. pydantic-ai takes no time-out for 'that of the agent', so there has to be one."""
+"""A time-out in seconds that is never reached. For pydantic-ai, no time-out means that of the agent, so a value is needed."""
 
 
 def pydantic_ai_tool(tool: AgentTool) -> Any:
@@ -72,7 +72,7 @@ def langgraph_tool(tool: AgentTool) -> Any:
 
 
 def crewai_tool(tool: AgentTool, conversation: str) -> Any:
-    """A `BaseTool`. CrewAI tells a tool no id of the call, so calls with the same arguments in a conversation are the same."""
+    """Make a `BaseTool`. CrewAI does not pass an id of the call, so calls with the same arguments in a conversation are the same."""
     base: Any = import_module("crewai.tools").BaseTool
 
     async def call(arguments: Mapping[str, Any]) -> str:
@@ -100,7 +100,7 @@ def _cache_nothing(_arguments: Any = None, _result: Any = None) -> bool:
 
 
 def _read(text: str) -> Mapping[str, Any]:
-    """Arguments as a model wrote them. What is not an object becomes an argument that is refused."""
+    """Parse arguments that a model wrote. Text that is not a JSON object becomes an argument that is refused."""
     try:
         given: object = json.loads(text or "{}")
     except ValueError:

@@ -21,7 +21,7 @@ NOTHING = Markup("")
 
 
 def text(value: str) -> Markup:
-    """Text of a page, a planner or a person: isolated, so that it cannot change the direction of what is around it."""
+    """Escape text of a page, a planner or a person. It is isolated, so that it cannot change the direction of the text around it."""
     return element("bdi", _escape_readably(value)) if value else NOTHING
 
 
@@ -36,7 +36,7 @@ def _spell(char: str) -> str:
 
 
 def element(name: str, /, *children: Child, **attributes: str | bool) -> Markup:
-    """An element. Names of attributes: `class_` is class, `data_x` is data-x."""
+    """Make an element. The argument `class_` is the attribute class, and `data_x` is data-x."""
     given = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(str(value), quote=True)}"')
         for key, value in attributes.items()
@@ -48,6 +48,6 @@ def element(name: str, /, *children: Child, **attributes: str | bool) -> Markup:
 
 
 def join(children: Iterable[Child], between: str = "") -> Markup:
-    """Children one after another. What is not finished is escaped as it is, without isolation: words of our own."""
+    """Join children. A plain string is escaped but not isolated, so it must be text of Midcourse itself."""
     parts = (child if isinstance(child, Markup) else escape(child) for child in children if child)
     return Markup(escape(between).join(parts))

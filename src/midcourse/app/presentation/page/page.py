@@ -1,4 +1,4 @@
-"""The page: a head with the sentence and facts, then the sections, in one self-contained file."""
+"""Renders the page: a head with a sentence and facts about the run, then the sections, in one self-contained file."""
 
 from base64 import b64encode
 from functools import lru_cache
@@ -34,7 +34,7 @@ PARTS = (
 
 
 async def page_of_run(store: Store, blobs: Blobs, run_id: str, *, name: str = "", most_bytes: int = MOST_BYTES) -> str:
-    """A run as it is now, as HTML. Raises `RunUnknown`. Pictures beyond `most_bytes` are left out, and the page says so."""
+    """The run in its current state as HTML. Pictures beyond `most_bytes` are left out, and the page says so. Raises `RunUnknown`."""
     return draw(await read_story(store, blobs, run_id, name=name, most_bytes=most_bytes))
 
 

@@ -108,7 +108,7 @@ def _shot(picture: Picture | None) -> Markup:
 
 
 def _rows(consequence: Consequence | None) -> Markup:
-    """Everything that is bound by an approval, as rows and never as a mapping: a page chooses the names."""
+    """Everything that an approval binds, as rows. It is never a mapping, because a page chooses the names."""
     if consequence is None:
         return NOTHING
     rows: list[Markup] = []
@@ -203,7 +203,7 @@ def _figure(picture: Picture, story: Story) -> Markup:
 
 
 def spending_section(story: Story) -> Markup:
-    """By role and model, over all plans."""
+    """The section with the costs by role and model, over all plans."""
     totals: dict[tuple[str, str], list[Cost]] = {}
     for one in story.journal.state.spent:
         totals.setdefault((one.role or "lost or given up", one.model), []).append(one.cost)

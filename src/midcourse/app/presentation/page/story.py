@@ -20,7 +20,7 @@ from midcourse.ports.store import Store
 from midcourse.replay import count_carried_out
 
 MOST_BYTES = 20_000_000
-"""Bytes of pictures that a page has at most."""
+"""The maximum number of bytes of pictures in a page."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Story:
     result: Result | None
     sentence: str
     name: str
-    """Of the task; empty if a program started it."""
+    """The name of the task; empty if a program started the run."""
     log: tuple[LogLine, ...]
     sent: tuple[SentAct, ...]
     questions: tuple[AskedQuestion, ...]
@@ -65,7 +65,7 @@ class Story:
     shots: dict[str, Picture]
     """Pictures by observation."""
     carried_out: dict[int, int]
-    """Steps that were carried out, by plan version."""
+    """The number of steps that were carried out, by plan version."""
     told_at: float
 
     @property
