@@ -11,10 +11,10 @@ Ability = TypeVar("Ability")
 
 
 def offers(port: object, ability: type[Ability]) -> "TypeIs[Ability]":
-    """Whether it has everything that this protocol names, itself or through `__getattr__`.
+    """Whether the object has every member of this protocol, itself or through `__getattr__`.
 
-    In place of `isinstance`, which from Python 3.12 on does not see what a wrapper delegates: a wrapped store would not be
-    claimed, and a wrapped world not told the turn it acts for.
+    It replaces `isinstance`, which from Python 3.12 on does not see members that a wrapper delegates: then a wrapped store would
+    not be claimed, and a wrapped world would not learn the turn for which it acts.
     """
     return all(hasattr(port, name) for name in _names(ability))
 

@@ -19,22 +19,22 @@ class Approver(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """What a world wants to know from a person while it carries out an act. Its words are the world's, and not trusted."""
+    """The fields that a world wants a person to fill in during an act. Its texts come from the world and are not trusted."""
 
     asker: str
     skill: str
     message: str
     fields: tuple[Parameter, ...] = ()
     address: str = ""
-    """A page that the person is to open instead of filling in fields."""
+    """The address of a page that the person opens instead of filling in fields."""
 
 
 FillIn: TypeAlias = Callable[[Form], Awaitable[Mapping[str, Scalar] | None]]
 
 
 class FormFiller(Protocol):
-    """An approver who also fills in forms. The values go to the world that asked, and to no model; they are not stored."""
+    """An approver who also fills in forms. The values go only to the world that asked, not to a model, and are not stored."""
 
     async def fill_in(self, form: Form) -> Mapping[str, Scalar] | None:
-        """The values by the names of the fields. None: the person declines."""
+        """Ask the person to fill in the form. Returns the values by the names of the fields; None if the person declines."""
         ...

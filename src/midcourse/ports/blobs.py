@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Literal, Protocol, TypeAlias
 
 MediaType: TypeAlias = Literal["image/webp", "image/png", "application/octet-stream"]
-"""A closed set: what a world delivers must never be served as a page or a script."""
+"""The allowed types. The set is closed, so that content from a world is never served as a page or a script."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -17,7 +17,7 @@ class Blob:
     media_type: MediaType = "application/octet-stream"
     width: int = 0
     height: int = 0
-    """Of a picture, in its own pixels."""
+    """The size of a picture in its own pixels."""
 
     @property
     def digest(self) -> str:
@@ -27,7 +27,7 @@ class Blob:
 class Blobs(Protocol):
     """Blobs of runs. Each belongs to the run that put it there, and no other run can read it.
 
-    Raises `OSError` (a `ConnectionError` is one) if the place cannot be reached.
+    Methods raise `OSError`, for example `ConnectionError`, if the storage cannot be reached.
     """
 
     async def put(self, run_id: str, blob: Blob) -> str:
@@ -35,7 +35,7 @@ class Blobs(Protocol):
         ...
 
     async def read(self, run_id: str, digest: str) -> Blob | None:
-        """None: the run has no such blob, or it was changed since it was stored."""
+        """Read a blob. None: the run has no such blob, or its data was changed after it was stored."""
         ...
 
     async def delete(self, run_id: str) -> None:
@@ -48,5 +48,5 @@ def digest_of(data: bytes) -> str:
 
 
 def is_digest(text: str) -> bool:
-    """Whether this can be a digest. Anything else is looked for nowhere."""
+    """Whether this text has the form of a digest. A blob is never searched for under any other text."""
     return _DIGEST.fullmatch(text) is not None

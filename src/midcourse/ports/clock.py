@@ -1,4 +1,4 @@
-"""Port of the clock, for adapters. The director has none."""
+"""Port of the clock, for adapters. The director has no clock."""
 
 import asyncio
 import time

@@ -33,7 +33,7 @@ class Closeness:
     cost: Cost = FREE
     model: str = ""
     wait: float | None = None
-    """Without a value: the judge could not be reached; ask again after this many seconds (0: unknown)."""
+    """If the judge could not be reached: seconds until it should be asked again; 0 if unknown."""
 
 
 class ClosenessJudge(Protocol):

@@ -12,20 +12,20 @@ R = TypeVar("R", covariant=True)
 
 
 class Controls(Protocol, Generic[R]):
-    """Pause, resume, cancel, guide and answer, in terms of `tell`.
+    """Pause, resume, cancel, guide and answer. All of them send an event with `tell`.
 
-    All return why the request is refused, or an empty text: `R` is `str`, or a coroutine of `str` where the answer comes over
-    the network.
+    All return why the request is refused, or an empty text. `R` is `str`, or a coroutine of `str` if the answer comes over the
+    network.
     """
 
     def tell(self, event: Request, /) -> R: ...
 
     def answer(self, question: Question, decision: Decision, /) -> R:
-        """Decide a question that is open."""
+        """Decide an open question."""
         ...
 
     def pause(self) -> R:
-        """Pause after the current step. A person may act in the world: it is observed before the run continues."""
+        """Pause after the current step. A person may then act in the world, since it is observed before the run continues."""
         return self.tell(PauseAsked())
 
     def resume(self) -> R:

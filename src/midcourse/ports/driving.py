@@ -1,6 +1,6 @@
-"""Port of driving: claims, turns that only the latest claim may write, rest, and who is told of turns.
+"""Port of driving a run: claims, turns that only the latest claim may write, rests, and telemetry about turns.
 
-One locked record per run decides every turn, message and rest, so no message can arrive unnoticed between two of them.
+One locked record per run orders all turns, messages and rests, so no message can arrive unnoticed between two of them.
 """
 
 from collections.abc import Callable
@@ -21,21 +21,21 @@ class Claim:
 
     run: str
     epoch: int
-    """Grows with every claim."""
+    """The number of the claim, which grows with every claim."""
     holder: str = ""
-    """Random: a database that lost its last commits may give out an epoch again, but not to the same holder."""
+    """A random id. A database that lost its last commits may assign an epoch again, but not to the same holder."""
     decided: int = 0
     """The number of the last message that is in the journal."""
     rested_at: int = -1
-    """The turn after which the last driver rested with no command under way; -1: it did not."""
+    """The turn after which the last driver rested with no command under way; -1 if it did not rest."""
 
 
 class MessageWaiting(Exception):
-    """A turn was refused: a message was accepted on the state before it, so that message is decided first."""
+    """A turn was refused: a message was accepted for the state before the turn, so that message must be decided first."""
 
 
 class Turns(Protocol):
-    """Where a driver writes its turns."""
+    """The interface through which a driver writes its turns."""
 
     async def keep(
         self,
@@ -47,22 +47,22 @@ class Turns(Protocol):
         known: int | None = None,
         message: int = 0,
     ) -> None:
-        """As `Store.keep`. Nothing is written if it is refused.
+        """Save a turn like `Store.keep`, or write nothing and raise.
 
-        Raises `RunBusy` if the run was claimed since, and `MessageWaiting` if there are messages above `known`. `message` is
-        the number of this event if it is one.
+        Raises `RunBusy` if the run was claimed again since, and `MessageWaiting` if there are messages above `known`. If this
+        event is a message, `message` is its number.
         """
         ...
 
 
 class Driving(Inbox, Turns, Protocol):
-    """What a driver needs of a store."""
+    """The methods of a store that a driver needs."""
 
     async def claim_run(self, run_id: str, *, placed: int = 0) -> Claim:
-        """Claim a run: from now on earlier claims write nothing.
+        """Claim a run. From now on, earlier claims can write nothing.
 
-        `placed` is the time at which a supervisor placed this driver. Raises `RunBusy` if one that was placed later has
-        claimed it: a worker that was frozen before its claim must not shut out its replacement.
+        `placed` is the time at which a supervisor placed this driver. Raises `RunBusy` if a driver that was placed later has
+        claimed the run: a worker that hung before its claim must not displace its replacement.
         """
         ...
 
@@ -75,7 +75,7 @@ class Driving(Inbox, Turns, Protocol):
 
 
 class Records(Turns, Store, Protocol):
-    """What one command writes. It is stored together with the turn of the command's answer, or earlier."""
+    """The records that one command writes. They are stored together with the turn of the command's answer, or earlier."""
 
 
 class Batching(Protocol):
@@ -88,7 +88,7 @@ class Durable(Protocol):
     """A store that can tell whether its server keeps what it has confirmed."""
 
     async def check_durability(self) -> None:
-        """Raises `FleetUnavailable` if it may not."""
+        """Raise `FleetUnavailable` if the server may lose what it has confirmed."""
         ...
 
 
@@ -96,17 +96,17 @@ class SharedStore(Store, Inbox, Protocol):
     """A store in which the workers of a fleet drive runs."""
 
     async def unread(self, known: dict[str, int]) -> list[str]:
-        """Those of these runs that have messages above the known number."""
+        """The runs among these that have messages above the known number."""
         ...
 
     async def to_wake(self) -> list[tuple[str, int]]:
-        """Runs that rest although they have messages, with the number of the last one."""
+        """Runs that rest although they have messages, each with the number of its last message."""
         ...
 
     async def take_due(self, now: float, again_at: float) -> list[tuple[str, int]]:
-        """Runs that rest although their `wake_at` has come, with the number of their last message.
+        """Runs that rest although their `wake_at` has come, each with the number of its last message.
 
-        Each is returned once; it counts as due again at `again_at`, in case its waking is lost.
+        Each run is returned once. It counts as due again at `again_at`, in case it could not be woken.
         """
         ...
 
@@ -116,12 +116,12 @@ class SharedStore(Store, Inbox, Protocol):
 
 
 class Telemetry(Protocol):
-    """What a driver tells of every turn. It must not fail or delay the run."""
+    """Receives every turn from the driver. It must not fail or delay the run."""
 
     def follow(self, run: Run) -> AbstractContextManager[None]:
-        """Entered while this process drives the run, beginning with this state."""
+        """A context that is entered while this process drives the run. `run` is the state at its beginning."""
         ...
 
     def tell(self, event: Event, run: Run, commands: tuple[Command, ...]) -> None:
-        """A turn was stored: the event, the state that it led to, and the commands issued."""
+        """Report a stored turn: the event, the state that it led to, and the issued commands."""
         ...

@@ -14,7 +14,7 @@ from midcourse.ports.controls import Controls, Request
 @dataclass(frozen=True, kw_only=True)
 class Message:
     number: int
-    """Its place among all messages of the run, from 1 on."""
+    """Its place among all messages of the run, counted from 1."""
     event: Request
 
 
@@ -25,45 +25,45 @@ class Posted:
     number: int = 0
     refused: str = ""
     resting: bool = False
-    """Whether no driver runs the run, so that one has to be started for this message."""
+    """Whether no driver is running, so that one must be started for this message."""
 
 
 class Questions(Protocol):
-    """A store through which other processes see what a run asks."""
+    """A store in which other processes find the open questions of runs."""
 
     async def save_question(self, question: Question) -> None:
-        """What the run asks now, in place of what it asked before."""
+        """Save the open question of a run. It replaces the earlier one."""
         ...
 
     async def open_question(self, run_id: str) -> Question | None:
-        """The question that the run waits with."""
+        """The question that the run waits for, if any."""
         ...
 
 
 class Inbox(Questions, Protocol):
-    """What other processes need of a store to control a run.
+    """The methods of a store that other processes need to control a run.
 
-    A message is accepted on the state that it will be decided on: the driver's next turn is refused until it has been read. So
-    an accepted approval cannot expire in between, and of two approvals of one question the second is refused.
+    A message is checked against the same state on which it will be decided: the driver's next turn is refused until the message
+    has been read. So an accepted approval cannot expire in between, and of two approvals of one question the second is refused.
     """
 
     async def post(self, run_id: str, event: Request) -> Posted:
-        """Add a message, unless it would have no effect, given those that are not decided yet."""
+        """Add a message, unless it would have no effect after the messages that are not decided yet."""
         ...
 
     async def messages(self, run_id: str, after: int) -> tuple[Message, ...]:
-        """Those above this number, in order."""
+        """The messages above this number, in order."""
         ...
 
 
 class PostedControls(Controls[Coroutine[Any, Any, str]]):
-    """Controls of a run that another process drives, by messages. All return why the run refuses it, or an empty text."""
+    """Controls a run that another process drives, by messages. All methods return why the run refuses, or an empty text."""
 
     @abstractmethod
     async def open_question(self) -> Question | None: ...
 
     async def answer(self, question: Question, decision: Decision, /) -> str:
-        """Decide a question that is open. If it has been replaced by another, the refusal says what changed."""
+        """Decide an open question. If it has been replaced by another, the refusal says what changed."""
         if incomplete := why_needs_all_values(question, decision):
             return incomplete
         why_not = await self.tell(bind_decision(question, decision))

@@ -13,7 +13,7 @@ from midcourse.ports.planner import ONE_CALL
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressContext:
-    """An outline with its finished goals, and the screen to judge it by. It does not contain what was done."""
+    """An outline with its finished goals, and the screen to judge it by. The judge is not told what the run did."""
 
     task: Task
     outline: Outline

@@ -63,7 +63,7 @@ class Store(Protocol):
         ...
 
     async def happened(self, run_id: str, above: int) -> tuple["Happened", ...]:
-        """Events with numbers above this one, in order: what a process reads that follows a run driven elsewhere."""
+        """Events with numbers above this one, in order. A process reads them to follow a run that another process drives."""
         ...
 
     async def save_session(self, run_id: str, handle: str) -> None: ...
@@ -145,11 +145,11 @@ class Listing(Protocol):
     """A store that lists its runs in pages, for consoles."""
 
     async def find_runs(self, query: RunQuery) -> tuple[RunSummary, ...]:
-        """A page of the runs that fit, the newest first."""
+        """A page of the runs that match, the newest first."""
         ...
 
     async def count_runs(self) -> dict[RunStatus, int]:
-        """The number of runs by status; those that no run has may be missing."""
+        """The number of runs by status. A status without runs may be missing."""
         ...
 
 
@@ -161,15 +161,15 @@ class Prunable(Protocol):
     """
 
     async def pruned_at(self, run_id: str) -> float | None:
-        """The time at which this run was pruned; None: it has all its records."""
+        """The time at which this run was pruned; None if it still has all its records."""
         ...
 
     async def find_prunable(self, before: float, limit: int | None) -> tuple[str, ...]:
-        """Runs that ended before this time and have all their records, the oldest first; None: all of them."""
+        """Runs that ended before this time and still have their records, oldest first: at most `limit`, or all if that is None."""
         ...
 
     async def prune(self, run_ids: tuple[str, ...], at: float) -> int:
-        """Delete the records of these runs; the number of those that were. A run that has not ended is left as it is."""
+        """Delete the records of these runs, and return how many runs were pruned. A run that has not ended is not changed."""
         ...
 
 

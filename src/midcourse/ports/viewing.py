@@ -1,4 +1,4 @@
-"""Ports for persons: worlds that can be watched, and worlds in which a person can act from afar."""
+"""Ports for people: worlds that a person can watch, and worlds in which a person can act from another machine."""
 
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
@@ -6,12 +6,12 @@ from typing import Literal, Protocol, TypeAlias
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """The world as it looks now, for a person."""
+    """A picture of the world as it looks now, for a person."""
 
     stamp: str
-    """Differs from an earlier one if the world may look different now; empty if that is unknown."""
+    """A stamp that differs from an earlier one if the world may look different now; empty if that is unknown."""
     picture: bytes = field(default=b"", repr=False)
-    """JPEG with secrets covered. Empty: nothing has changed, or no picture can be taken at the moment."""
+    """The picture as JPEG, with secrets covered. Empty: nothing has changed, or no picture can be taken at the moment."""
 
 
 class Watchable(Protocol):
@@ -33,7 +33,7 @@ Button: TypeAlias = Literal["left", "middle", "right"]
 
 @dataclass(frozen=True, kw_only=True)
 class Gesture:
-    """One movement of a person's hand: of the mouse, on a key, or an answer to a dialog of the browser."""
+    """One input of a person: with the mouse, with a key, or an answer to a dialog of the browser."""
 
     kind: GestureKind
     x: float = 0.0
@@ -46,7 +46,7 @@ class Gesture:
     """How far the wheel was turned, in pixels."""
     dy: float = 0.0
     text: str = field(default="", repr=False)
-    """The name of the key as browsers have it ('a', 'Enter'), or the text to insert."""
+    """The name of the key as in browsers ('a', 'Enter'), or the text to insert."""
 
 
 DeedKind: TypeAlias = Literal["clicked", "typed", "pressed", "scrolled", "went_back", "answered", "sent"]
@@ -63,25 +63,25 @@ class Deed:
 
 @dataclass(frozen=True, kw_only=True)
 class Handled:
-    """What the world shows to the person who acts in it, and what that person did since the last time."""
+    """What the world shows to the person who acts in it, and what that person did since the last call."""
 
     view: View
-    """Its picture is not covered."""
+    """The current view. Secrets in its picture are not covered."""
     deeds: tuple[Deed, ...] = ()
     dialog: str = ""
-    """What a dialog of the browser asks: nothing can be pictured until it is answered."""
+    """The text of an open dialog of the browser. Until it is answered, no picture can be taken."""
 
 
 class NotAttended(Exception):
-    """The world is not handed over to a person, or not any more."""
+    """The world is not, or no longer, handed over to a person."""
 
 
 class Attendable(Watchable, Protocol):
-    """A world in which a person can act from afar, while it is handed over by `World.attend`."""
+    """A world in which a person can act from another machine, while it is handed over by `World.attend`."""
 
     async def handle(self, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
-        """Carry out what a person does, and show the world as it is, uncovered, unless nothing has changed since that stamp.
+        """Repeat a person's gestures in the world, and return its uncovered view unless nothing has changed since that stamp.
 
-        Raises `NotAttended`. Without gestures and stamp it only reports what the person did, also after the end.
+        Raises `NotAttended`. Without gestures and stamp it only reports what the person did, even after the person has finished.
         """
         ...

@@ -16,7 +16,7 @@ Finding: TypeAlias = Literal["present", "absent", "unclear", "elsewhere"]
 """What a probe found. `elsewhere`: it was led to something else, such as a sign-in."""
 
 REVERSED: dict[Finding, Finding] = {"present": "absent", "absent": "present"}
-"""What a finding means for the reverse of the effect."""
+"""The finding about the reverse of an effect, for each finding about the effect."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +37,9 @@ class Call:
     allowed: bool = False
     """Whether the commit set that was last read for this call may be sent. Otherwise held requests stay held."""
     identity: str = ""
-    """What an irreversible act is recognised by if it is sent again."""
+    """The digest by which an irreversible act is recognised if it is sent again."""
     known: tuple[int, ...] = ()
-    """The commands in the run's ledger that have sent the same before."""
+    """The commands in the run's ledger that have already sent the same."""
 
 
 UNSENT = "unsent"
@@ -51,7 +51,7 @@ class WorldAway(ConnectionError):
 
 
 class WorldFull(WorldAway):
-    """The host has as many sessions as it may. It is there, so waiting for it is not an outage."""
+    """The host has reached its maximum number of sessions. It can be reached, so waiting for it is not an outage."""
 
 
 class World(Protocol):
@@ -102,9 +102,9 @@ class World(Protocol):
         ...
 
     async def attend(self) -> str:
-        """Let a person act until the next observation or act: nothing of what they do is held.
+        """Let a person act until the next observation or act. None of their requests is held.
 
-        Returns text that tells them where to find the world; may be empty.
+        Returns a text that tells them where to find the world; it may be empty.
         """
         ...
 
@@ -129,10 +129,10 @@ class Rereads(Protocol):
 
 
 class Pictured(Protocol):
-    """A world whose observations name screenshots."""
+    """A world with observations that name screenshots."""
 
     async def read_screenshot(self, digest: str) -> bytes | None:
-        """The screenshot, PNG or WebP, that the latest observation names by its SHA-256. None: it is not available any more.
+        """The screenshot, PNG or WebP, that the latest observation names by its SHA-256. None: it is no longer available.
 
         The world only has to keep it until the next observation: the run stores it.
         """
@@ -151,12 +151,12 @@ class Eliciting(Protocol):
     """A world that may need something from a person in the middle of an act."""
 
     def elicit_with(self, fill_in: FillIn | None) -> None:
-        """Have forms filled in by this from now on; None: by no one."""
+        """Set the function that fills in forms from now on; None: forms are not filled in."""
         ...
 
 
 class Renewed(Protocol):
-    """A world whose handle changes when it is attached to."""
+    """A world that gets a new handle when it is attached to."""
 
     def renewed_handle(self) -> str:
         """The handle to store after attaching; empty if it is still the same."""
@@ -164,11 +164,11 @@ class Renewed(Protocol):
 
 
 Turn: TypeAlias = tuple[int, int]
-"""When a driver was placed, and the epoch of its claim: later ones are greater, even if the store has lost commits."""
+"""The time at which a driver was placed, and the epoch of its claim. Later turns are greater, even if the store has lost commits."""
 
 
 class Losable(Protocol):
-    """A world whose session may end by itself."""
+    """A world with a session that may end by itself."""
 
     async def wait_until_lost(self) -> None:
         """Return once the open session has ended without being closed."""
@@ -176,10 +176,10 @@ class Losable(Protocol):
 
 
 class Parkable(Protocol):
-    """A world whose session can be closed while its run waits: the next one begins with what this one stored."""
+    """A world with a session that can be closed while its run waits: the next session begins with what this one stored."""
 
     async def park(self) -> str | None:
-        """What the next session is to begin with, such as cookies. None: this one has to stay open for now."""
+        """Return what the next session begins with, such as cookies. None: this session must stay open for now."""
         ...
 
     def unpark(self, stored: str) -> None:
@@ -188,7 +188,7 @@ class Parkable(Protocol):
 
 
 class Ordered(Protocol):
-    """A world whose host refuses to attach for an earlier turn than the latest one."""
+    """A world with a host that refuses to attach for an earlier turn than the latest one."""
 
     def set_turn(self, turn: Turn) -> None:
         """Set the turn for which `open` and `attach` are called."""
