@@ -154,7 +154,7 @@ async def undo_acts(
 ) -> AsyncGenerator[UndoneAct]:
     """Undo the acts of a run, newest first, or only number `step`, and yield each one with its outcome.
 
-    If an act cannot be undone, earlier acts are not tried, because it may depend on them. An act without an inverse does not
+    If undoing an act fails, earlier acts are not tried, because it may depend on them. An act without an inverse does not
     stop the others. Raises `TaskInvalid` for an unknown step, and `RunBusy` if another process is undoing the run.
     """
     settings = (agent.settings or Settings.load()).with_overrides(WITHOUT_MODELS)

@@ -28,10 +28,10 @@ from midcourse.policy.plan.admission import is_finished, repeats_failure, second
 from midcourse.policy.spending import worst_look, worst_reading
 
 MOST_HOLDS = 3
-"""How often the consequence of a step may change before the step counts as failed."""
+"""The number of times that the consequence of a step may change before the step counts as failed."""
 
 MOST_ABSENCES = 100
-"""Acts reported as absent by a probe that a run remembers. After that, no such report is believed."""
+"""The number of acts that a run remembers as reported absent by a probe. Beyond that, no such report is believed."""
 
 EVIDENCE: dict[Status, tuple[Evidence, ...]] = {
     "ok": ("expectation", "probe", "response", "person"),
@@ -48,7 +48,7 @@ SPECIFIC_REASONS = ("error", "timeout")
 
 
 def do(run: Run, move: Do) -> Turn:
-    """Dispatch a step, the only place where that happens. A missing observation or approval is requested first."""
+    """Dispatch a step. This is the only place that does so. A missing observation or approval is requested first."""
     step = move.step
     if move.harmless and binds(step):
         return run, _report(run, move, "failed", "not_harmless", f"{step.skill} may leave something behind")
@@ -204,7 +204,7 @@ def _check_held_step(run: Run, doing: Do, event: Acted) -> Turn:
 
 
 def _use_grant(run: Run, step: PlannedStep, *, done: bool) -> tuple[Run, Grant | None]:
-    """Use up an approval: a single-use one with any effect, certain or not; others once an irreversible effect is certain."""
+    """Use up an approval: a single-use one with any effect, even an uncertain one; others only with a certain irreversible effect."""
     used = live_grant(run.grants, step.consequence, float("-inf"))
     if used is None or not (used.once or (done and step.effect == "irreversible")):
         return run, None
@@ -266,8 +266,8 @@ def on_verified(run: Run, phase: Verifying, event: Verified) -> Turn:
 def _can_be_deferred(run: Run, doubted: CheckOutcome, event: Verified) -> bool:
     """Whether the check may be repeated after another plan, within the limits.
 
-    A probe that was led elsewhere is asked again after it. Without a probe, a step that ended the session stays in doubt until
-    the run would end; until then a request that resembles it needs approval as a repetition.
+    If a probe was led elsewhere, it is asked again after that plan. Without a probe, a step that ended the session stays in doubt
+    until the run would end; until then a request that resembles it needs approval as a repetition.
     """
     if doubted.step.effect != "irreversible" or run.deferred is not None or doubted.concludes:
         return False

@@ -1,4 +1,4 @@
-"""Control events (pause, resume, cancel, guidance), applied between two moves, and the end of a run. They never raise."""
+"""Control events (pause, resume, cancel, guidance), which are applied between two moves and never raise; and the end of a run."""
 
 from midcourse.director.outage import wait_out
 from midcourse.director.turn import (
@@ -66,7 +66,7 @@ def on_pause_asked(run: Run, phase: Phase, _event: PauseAsked) -> Turn:
 def on_cancel_asked(run: Run, phase: Phase, _event: CancelAsked) -> Turn:
     run = replace(run, wish="cancel")
     if isinstance(phase, Acting | Verifying):
-        return run, Rest(phase)  # an effect may be under way: its answer comes first
+        return run, Rest(phase)  # an effect may be under way, so its answer is awaited first
     return run, End(reason="cancelled", detail="cancelled on request")
 
 
@@ -101,7 +101,7 @@ def count_late_event(run: Run, phase: Phase, _event: Control) -> Turn:
 
 
 def apply_request(run: Run, move: Move) -> Turn | None:
-    """The move that a request, an overrun or a lost session puts before this one, or None. Reports and ends are not delayed."""
+    """The turn that a request, an overrun or a lost session puts before this move, or None. Reports and ends are not delayed."""
     if isinstance(move, End | Report):
         return None
     if run.overrun != FREE:

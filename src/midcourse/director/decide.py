@@ -226,7 +226,7 @@ def find_objection(run: Run, event: Control) -> str:
 
 
 def find_objection_after(run: Run, earlier: Iterable[Control], event: Control) -> str:
-    """The same, once these control events have been applied."""
+    """Why a control event would have no effect after these earlier ones have been applied; empty if it will be applied."""
     for each in earlier:
         run, _ = decide(run, each)
     return find_objection(run, event)

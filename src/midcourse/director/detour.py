@@ -1,6 +1,6 @@
-"""Detours: try, weigh, then retain, explore, revert or cancel, until a step is in reach or given up.
+"""Detours: try, judge the result, then retain, explore, revert or cancel, until a step is in reach or given up.
 
-A state is judged once: the closeness after a try is that before the next. A detour does nothing irreversible, so it needs no
+A state is judged once: the closeness after a try is also the closeness before the next try. A detour does nothing irreversible, so it needs no
 approvals.
 """
 

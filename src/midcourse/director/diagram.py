@@ -17,7 +17,7 @@ def mermaid() -> str:
 
 
 def table() -> str:
-    """The same as a Markdown table, one row for each row of the transition table."""
+    """The state diagram as a Markdown table, with one row for each row of the transition table."""
     rows = [
         f"| `{row.phase.__name__}` | `{row.event.__name__}` | {', '.join(f'`{to.__name__}`' for to in row.to)} |"
         for row in TABLE

@@ -29,8 +29,8 @@ UNRELATED = (TimerFired, PersonAsked, Recorded, Finished)
 def wait_out(run: Run, again: Move, what: str, detail: str, *, no_delay: bool = False) -> Turn:
     """Wait before `again`, or end the run if the outage has lasted too long.
 
-    The last try is made when the limit is reached, so no run ends before that. `no_delay`: there is another provider to ask, so
-    the first tries need no pause. After `max_step_retries` tries every pause has a minimum, to avoid a tight loop.
+    The last try is made when the limit is reached, so no run ends before that. `no_delay`: another provider can be asked, so the
+    first tries need no pause. After `max_step_retries` tries every pause has a minimum length, to avoid a tight loop.
     """
     limits, outage = run.limits, run.outage or Outage(since=run.now)
     left = outage.since + limits.max_outage_seconds - run.now

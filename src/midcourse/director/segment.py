@@ -81,7 +81,7 @@ def on_world_opened(run: Run, phase: Opening, event: WorldOpened) -> Turn:
     if event.opened:
         return run, phase.then
     if event.away:
-        if event.full:  # it answered: an outage that there may have been is over, so this wait has no limit of its own
+        if event.full:  # the host answered, so any outage is over, and this wait has no separate limit
             run = replace(run, outage=Outage(since=run.now, tries=run.outage.tries) if run.outage else None)
         return _wait_for_host(run, Open(then=phase.then, failures=phase.failures), event.detail)
     if event.invalid or phase.failures >= run.limits.max_step_retries:

@@ -65,7 +65,7 @@ def can_afford_adviser(run: Run, plans: int = 1) -> bool:
 def issue_to_adviser(
     run: Run, phase: Phase, make: Callable[[int, float], Command], *, due: float | None, otherwise: Move
 ) -> Turn:
-    """As `issue`, for advisers: at most one call and a share of the time, and `otherwise` instead of ending the run."""
+    """Issue a command like `issue`, for advisers: at most one call and a share of the time, and `otherwise` instead of ending."""
     time = seconds_left(run) if due is None else min(seconds_left(run), due - run.budget.active_seconds)
     if time <= 0:
         return run, otherwise
@@ -85,7 +85,7 @@ def send(run: Run, command: Command, reserved: Cost = FREE) -> Run:
 
 
 def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
-    """Remove the answered command from `pending` and replace its reservation by its actual cost. None: too late."""
+    """Remove the answered command from `pending` and replace its reservation by its actual cost. None: the answer is late."""
     issued = next((item for item in run.pending if item.command.id == answer.answers), None)
     if issued is None:
         return run, None

@@ -103,7 +103,7 @@ class Limits:
         return explicit | {name for name, default in names.items() if getattr(self, name) != default}
 
     def with_defaults(self, defaults: "Limits") -> "Limits":
-        """These limits, and `others` where nothing was given."""
+        """These limits, with those of `defaults` where none was given."""
         return replace(defaults, **{name: getattr(self, name) for name in sorted(self.explicit_names())})
 
 

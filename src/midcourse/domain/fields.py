@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 V = TypeVar("V")
 NONE: Any = ()
-"""The default of such a field."""
+"""The default of such a field: an empty tuple."""
 
 if TYPE_CHECKING:
 

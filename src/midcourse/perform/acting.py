@@ -39,15 +39,15 @@ RESERVED_REASONS = ("held", "already_finished", "repeats_failure", "not_dispatch
 NOT_ALLOWED = "what it would send has not been allowed"
 
 WOULD_SEND = "would_send"
-"""A world's reason: it holds back what this act would send, which is its commit set. With the status `unknown`, the allowed
-request was sent, and the world holds back another one."""
+"""A world's reason: it holds back the request of this act, which is its commit set. With the status `unknown`, the allowed request
+was sent, and the world holds back another one."""
 
 WOULD_CHANGE = "would_change"
 """A world's reason: nothing was done yet, and this act is reversible, although its skill is usually harmless. Repeating the call
 carries it out, with an entry in the ledger."""
 
 REDIRECTED = "redirected"
-"""What was sent may have happened, and the world was asked to send it to another destination as well."""
+"""A reason: what was sent may have happened, and the world was asked to send it to another destination as well."""
 
 
 async def load_step(ports: Ports, version: int, index: int, made_by: int = 0, effect: Effect | None = None) -> Step:
@@ -274,7 +274,7 @@ async def _send(
     arguments = ports.fill_in(step.arguments)
     assert not isinstance(arguments, str), "checked before dispatch"
     call = build_call(step, command.id, arguments, seen=before, allowed=binds(step))
-    if entry.identity:  # its consequence was just read, and the ledger with it
+    if entry.identity:  # its consequence and the ledger were just read
         alike = (earlier.command for earlier in ports.past.entries if earlier.identity == entry.identity)
         call = replace(call, identity=entry.identity, known=tuple(number for number in alike if number != command.id))
     seconds = time.left(ports.task.limits.act_timeout_seconds)

@@ -30,10 +30,10 @@ from midcourse.ports.outliner import OutlineDraft, OutliningContext
 from midcourse.ports.reflector import Explanation, ReflectionContext
 
 MOST_FACTORS = 5
-"""Contributing factors, and proposed changes, that are kept: the state of a run has to stay small."""
+"""The number of contributing factors and of proposed changes that are kept: the state of a run must stay small."""
 
 LONGEST_PATH = 24
-"""Steps that a monitor is shown: enough to find loops, and short enough for a model before every plan."""
+"""The number of steps that a monitor is shown: enough to find loops, and short enough for a model before every plan."""
 
 
 async def advise(ports: Ports, command: Advise) -> Advised:

@@ -1,4 +1,4 @@
-"""Answers of user code and models: a late one counts as transport, one of the wrong type or an exception as garbage."""
+"""Answers of user code and models. A late answer counts as transport; an answer of the wrong type, or an exception, as garbage."""
 
 import asyncio
 import inspect
@@ -48,7 +48,7 @@ def name_of(method: Callable[..., Any]) -> str:
 async def request_answer(
     ask: Callable[[C], Awaitable[object]], context: C, kind: type[A], seconds: float
 ) -> A | NoAnswer:
-    """Ask, and return an answer that is known to be storable or why there is none. Misuse of the library is raised."""
+    """Ask, and return an answer that can be stored, or why there is none. Errors in the use of this library are raised."""
     try:
         answer = await asyncio.wait_for(require_awaitable(ask(context), ask), seconds)
         if isinstance(answer, kind):

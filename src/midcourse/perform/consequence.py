@@ -20,7 +20,7 @@ from midcourse.policy.likeness import likeness_of
 from midcourse.ports.world import Call
 
 ANSWERS_EACH = 5
-"""Answers that are loaded per required approval: a question may have several that decided nothing."""
+"""The number of answers that are loaded per required approval: a question may have several that decided nothing."""
 
 UNSENT = 0
 """The command id of a call that is not sent, only inspected."""
@@ -32,7 +32,7 @@ class Forecast:
     digest: str
     ruled: Ruling
     likeness: Likeness | None = None
-    """Only for an irreversible step."""
+    """Set only for an irreversible step."""
     alike: tuple[Alike, ...] = ()
 
 

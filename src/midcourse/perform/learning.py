@@ -33,7 +33,7 @@ FAILURES = ("failed", "no_effect", "unreachable")
 LONGEST_EXCERPT = 500
 
 SAME_TASK = 0.6
-"""How similar two tasks have to be for a lesson of one to apply to the other."""
+"""The minimum similarity of two tasks for a lesson of one to apply to the other."""
 
 
 def find_lesson_key(ports: Ports, step: Step, seen: Observation, outcome: Outcome) -> str:

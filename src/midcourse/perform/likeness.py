@@ -1,4 +1,4 @@
-"""Earlier effects of this run that a request resembles. Where only the form can tell, the world reads it again."""
+"""Finds earlier effects of this run that a request resembles. If only the form can tell, the world reads the form again."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from midcourse.ports.abilities import offers
 from midcourse.ports.world import Call, Rereads
 
 MOST_ALIKE = 20
-"""Effects that are reported at most, the latest last."""
+"""The maximum number of effects that are reported, the latest last."""
 
 
 async def find_similar_effects(

@@ -111,8 +111,8 @@ async def _read_picture(
 def _apply_sighting(seen: Observation, sighting: Sighting) -> Observation | Unseen:
     """The observation with the zones found in the picture.
 
-    `Unseen`, so that the last observation stays, if none were found and the world reports none on the screen either, or the
-    reader has to be asked again.
+    Returns `Unseen`, so that the last observation stays, if neither the reader nor the world found zones on the screen, or if the
+    reader must be asked again.
     """
     if not sighting.zones and (sighting.wait is not None or not any(zone.bounds for zone in seen.zones)):
         return Unseen(reason="failed", detail=f"the picture could not be read: {sighting.why}")

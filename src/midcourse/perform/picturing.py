@@ -30,7 +30,7 @@ async def store_picture(ports: Ports, digest: str, time: Allowance) -> Blob | No
             if picture is None or picture.digest != digest:
                 return None
             await ports.blobs.put(ports.run_id, picture)
-    except Exception as error:  # a world of the user's may raise anything
+    except Exception as error:  # a world of the user may raise anything
         log.warning("a screenshot of run %s was not stored: %s: %s", ports.run_id, type(error).__name__, error)
         return None
     return picture

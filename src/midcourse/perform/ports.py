@@ -43,7 +43,7 @@ class Lessons:
     memory: Memory
     embedder: Embedder | None = None
     above: float = ALIKE
-    """How similar a lesson with another signature has to be; 1 is identical."""
+    """The minimum similarity of a lesson with another signature; 1 is identical."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ class Ports:
             case "file":
                 return reference.name if reference.name in self.task.files else None
             case "result" | "argument":
-                return None  # put in its place before anything is filled in
+                return None  # results, and arguments that a probe refers to, are filled in earlier
 
     def mask(self, values: Pairs) -> Pairs:
         """The pairs with every secret of the task replaced by its name, in names as well as in values."""

@@ -18,7 +18,7 @@ from midcourse.ports.extractor import Extract, Wanted
 from midcourse.ports.verifier import Claim, Verdict
 
 MOST_SCREENS = 6
-"""Screens that are searched for the output, the latest first."""
+"""The number of screens that are searched for the output, the latest first."""
 LONGEST_VALUE = 2000
 
 

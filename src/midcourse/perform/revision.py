@@ -12,7 +12,7 @@ from midcourse.policy.identity import consequence_digest, shape_digest
 from midcourse.policy.plan.diff import diff
 
 ActKey: TypeAlias = tuple[str, str, str, Arguments]
-"""Skill, role, label and arguments: what identifies an act regardless of the page's title."""
+"""The key of an act: skill, role, label and arguments. The page's title does not count."""
 
 CONTINUING_CAUSES = ("initial", "adaptive", "detour")
 """Causes of plans that do not replace another plan."""

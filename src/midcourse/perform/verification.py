@@ -99,7 +99,7 @@ async def _fill_in_probe(ports: Ports, step: Step, probe: Probe) -> Probe:
         name: called.get(value.name) if isinstance(value, Reference) and value.source == "argument" else value
         for name, value in probe.arguments
     }
-    if probe.negated:  # it is about another call, and has all of its arguments
+    if probe.negated:  # it is about another call and already has all arguments
         return replace(probe, arguments=tuple(given.items()))
     same = {
         parameter.name: called[parameter.name]

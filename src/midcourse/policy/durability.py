@@ -1,4 +1,4 @@
-"""Which turns have to survive loss of power, for stores that flush the disk only where it matters."""
+"""Decides which turns must survive a loss of power, for stores that flush the disk only where it matters."""
 
 from midcourse.domain.budget import Cost, total
 from midcourse.domain.command import AskPerson, Command
@@ -9,10 +9,10 @@ from midcourse.policy.audit import is_human_input
 
 
 def must_survive(run: Run, event: Event, commands: tuple[Command, ...]) -> bool:
-    """Whether this turn has to be on the disk before the next, so that a power cut repeats nothing outside this computer.
+    """Whether this turn must be on the disk before the next one, so that a power cut repeats nothing outside this computer.
 
-    Others are observations, checks and plans that cost nothing, which a resumed run makes again. An act that may not be repeated
-    is in the ledger before it is sent, which is always flushed.
+    Other turns are observations, checks and plans that cost nothing, which a resumed run makes again. An act that must not be
+    repeated is written to the ledger before it is sent, and the ledger is always flushed.
     """
     if isinstance(event, Acted) or is_human_input(event) or isinstance(run.phase, Ended):
         return True

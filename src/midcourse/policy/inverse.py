@@ -17,10 +17,10 @@ class PastAct:
     """An act of an earlier run that had an effect, or may have had one."""
 
     number: int
-    """Its position among them, counted from 1 in the order in which they were sent."""
+    """Its position among the run's acts, counted from 1 in the order in which they were sent."""
     command: int
     step: Step
-    """With the results of earlier steps filled in."""
+    """The step, with the results of earlier steps filled in."""
     effect: Effect
     happened: Happened
     results: Pairs = ()

@@ -33,5 +33,5 @@ def spell_out(text: str, spell: Callable[[str], str]) -> str:
 
 
 def make_readable(text: str, spell: Callable[[str], str]) -> str:
-    """As `spell_out`, but joiners within emoji are removed instead of spelled out."""
+    """The text with all invisible characters spelled out, except that joiners within emoji are removed."""
     return spell_out(text if text.isascii() else _IN_EMOJI.sub("", text), spell)

@@ -23,7 +23,7 @@ OVERFLOW = "…"
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NUMBERED = re.compile(r"^\d+: ")
-"""Prefix of a value's name that says to which of several requests it belongs."""
+"""The prefix of a value's name that tells to which of several requests it belongs."""
 _ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
 _SESSION_PATH = re.compile(r";jsessionid=[^/?]*", re.IGNORECASE)
 

@@ -9,7 +9,7 @@ from midcourse.domain.replace import replace
 ALIKE = 5.0
 """Maximum size ratio of two boxes that show the same thing. A canvas is much larger than what is drawn on it."""
 FAR_LARGER = 40.0
-"""The same for boxes with the same label: a reader may box the text of a wide row only."""
+"""The same ratio for boxes with the same label, since a reader may box only the text of a wide row."""
 
 
 def merge_zones(seen: Observation, found: Sequence[Zone]) -> Observation:

@@ -88,7 +88,7 @@ def is_past_deadline(run: Run) -> bool:
 
 
 MOST_LINES = 60
-"""Lines kept, since a run has to stay small. Beyond that, the earliest plans are merged into one line per role and model."""
+"""The maximum number of lines, since a run must stay small. Beyond that, the earliest plans are merged into a line per role and model."""
 
 
 def add_costs(lines: tuple[Spent, ...], more: tuple[Spent, ...]) -> tuple[Spent, ...]:

@@ -22,9 +22,9 @@ from midcourse.policy.failure.classification import OUT_OF_SIGHT, classify, may_
 
 LONGEST_LOOP = 4
 ROUNDS = 2
-"""Rounds that count as a loop. After one more, admission ends the run, unless there was advice: then one more try is allowed."""
+"""The number of rounds that count as a loop. After one more, admission ends the run; if there was advice, it allows one more try."""
 ADVICE_LASTS = LONGEST_LOOP
-"""Plans that receive a piece of advice: as many as a loop may have steps, since the way out may be on any of its screens."""
+"""The number of plans that receive a piece of advice: as many as a loop may have steps, since any of its screens may have the way out."""
 MOST_PROBES = 4
 IDLE_STEPS = 6
 LONGEST_ADVICE = 300
@@ -32,7 +32,7 @@ LONGEST_ADVICE = 300
 
 
 def wants_review(run: Run) -> bool:
-    """Whether the monitor reviews the path before the next plan: once there is one, and once per plan."""
+    """Whether the monitor reviews the path before the next plan. It does so once per plan, as soon as there is a path."""
     return run.limits.monitor != "off" and run.counts.segments > 0 and run.watch.version != next_version(run)
 
 

@@ -10,7 +10,7 @@ from midcourse.policy.advice.monitor import current_advice
 
 MOST_GOALS = 10
 LONGEST_GOAL = 160
-"""Characters of a goal: it is part of the run's state."""
+"""The maximum number of characters of a goal, which is part of the run's state."""
 
 EXPLORING = (
     "check",
@@ -66,7 +66,7 @@ def select_goals(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 _NUMBER = re.compile(r"^\s*(?:step\s*)?\d*\s*[.:)]\s*", re.IGNORECASE)
-"""The number of a list item; the outline numbers its goals itself."""
+"""Matches the number of a list item, which is removed because the outline numbers its goals itself."""
 
 
 def rewrite_goals(outline: Outline, goals: tuple[str, ...]) -> Outline:

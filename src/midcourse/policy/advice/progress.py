@@ -11,9 +11,9 @@ from midcourse.policy.advice.outline import EXPLORING
 from midcourse.policy.detour.closeness import words_of
 
 SETBACKS = 2
-"""Judgements in a row that it takes to go back."""
+"""The number of judgements in a row that are needed to go back."""
 MOST_REGRESSIONS = 5
-"""Regressions that are kept with the run; all are in its journal."""
+"""The number of regressions that are kept with the run; all of them are in its journal."""
 LONGEST_EVIDENCE = 120
 
 

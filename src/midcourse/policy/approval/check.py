@@ -6,7 +6,7 @@ from midcourse.domain.plan import PlannedStep, Step
 
 DENIALS: tuple[Verdict, ...] = ("rejected", "stop")
 CONSENTS: tuple[Verdict, ...] = ("approved", "changed", "send_again")
-"""Verdicts that let something be sent, and so apply to exactly what was shown."""
+"""Verdicts that allow something to be sent. They apply to exactly what was shown."""
 
 
 def needs_approval(limits: Limits, step: PlannedStep) -> bool:

@@ -17,7 +17,7 @@ RowKind: TypeAlias = Literal["skill", "target", "origin", "address", "argument",
 
 MOST_ROWS = 200
 LONGEST_TEXT = 1000
-"""Characters of a name or value, and rows, beyond which a question cannot be read at a glance."""
+"""The maximum characters of a name or value, and the maximum rows, of a question that can be read at a glance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +106,7 @@ def describe_change(difference: Difference) -> str:
 
 
 def say_changes(shown: Question, now: Question | None) -> str:
-    """What the question that is open now asks about differently from this one; empty if it still is the same."""
+    """How the question that is open now differs from the one that was shown; empty if it is still the same."""
     if now is None or now.id == shown.id:
         return ""
     changes = compare_steps(shown.consequences, now.consequences)

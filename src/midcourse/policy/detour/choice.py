@@ -20,9 +20,9 @@ from midcourse.policy.evidence.verification import describe, holds
 
 GOOD_PROGRESS = 0.5
 MOST_REPEATS = 3
-"""Repetitions of a try from the same state that count as a loop."""
+"""The number of times that the same try from the same state counts as a loop."""
 MOST_STEPS_BACK = 3
-"""Tries in a row away from the goal, none of them reverted, that count as a regression."""
+"""The number of tries in a row, away from the goal and not reverted, that count as a regression."""
 
 OUT_OF_REACH = ("target_not_visible", "out_of_reach")
 """Reasons of failures that a detour may resolve."""

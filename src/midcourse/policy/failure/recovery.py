@@ -114,8 +114,8 @@ def _triggers_replan(limits: Limits, severity: Severity) -> bool:
 
 
 SLOW_GROWTH = 3.0
-"""Growth of the delay where something is overloaded or a connection is down. Measured: fewer tries fail than with doubling,
-and three of them span more than a minute."""
+"""The factor by which the delay grows if something is overloaded or a connection is down. Measured: fewer tries fail than with
+doubling, and three of them span more than a minute."""
 
 
 def retry_delay(run: Run, reason: str, tries: int, found: Classification | None = None) -> float:
@@ -128,7 +128,7 @@ def retry_delay(run: Run, reason: str, tries: int, found: Classification | None 
 
 
 def cool_down(limits: Limits, reason: str, tries: int) -> float:
-    """Seconds that the same step has to wait at least."""
+    """The minimum seconds that the same step must wait."""
     if reason in NO_DELAY:
         return 0.0
     return _grow(limits.retry_delay_seconds, 2.0, tries, limits.max_retry_delay_seconds)
@@ -148,7 +148,7 @@ def _grow(seconds: float, growth: float, times: int, most: float) -> float:
 
 
 SHORTEST_WAIT = 1.0
-"""Seconds that a wait for a model lasts at least, since a shorter one would not help."""
+"""The minimum seconds of a wait for a model, since a shorter one would not help."""
 
 
 def add_jitter(run: Run, seconds: float) -> float:

@@ -111,7 +111,7 @@ BY_NATURE: dict[Nature, Remedy] = {
 """Remedies for failures without a specific error type."""
 
 REPEATED = 2
-"""Failures with the same reason that count as a contributing factor."""
+"""The number of failures with the same reason that counts as a contributing factor."""
 
 
 def explain_failure(

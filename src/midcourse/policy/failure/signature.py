@@ -14,7 +14,7 @@ from math import sqrt
 from midcourse.domain.records.lesson import Embedding
 
 LONGEST = 300
-"""Characters of a signature. What distinguishes failures comes early."""
+"""The maximum number of characters of a signature. The parts that distinguish failures come early."""
 
 TRIGRAM_BUCKETS = 512
 """Length of a trigram embedding. On `benchmarks/memory.py` 1,024 is not better, and every lesson stores one."""

@@ -9,10 +9,10 @@ from midcourse.policy.failure.recovery import cool_down
 from midcourse.policy.identity import plan_digest
 
 MOST_ROUNDS = 2
-"""How often the same plan may be completed from the same screen. The next time counts as a circle."""
+"""The number of times that the same plan may be completed from the same screen. The next time counts as a circle."""
 
 MOST_WALKED = 50
-"""Plans that a run remembers."""
+"""The number of plans that a run remembers."""
 
 
 INTERRUPTED = ("expectation_unmet", "signed_out")

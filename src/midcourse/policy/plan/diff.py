@@ -25,7 +25,7 @@ class PlanDiff:
     """Steps of the earlier plan only that were never carried out."""
     new: tuple[Step, ...]
     changed: tuple[StepChange, ...] = ()
-    """Pairs of a dropped and a new step, which are then in neither of these."""
+    """Pairs of a dropped and a new step. Paired steps are not listed as dropped or new."""
 
 
 def diff(before: PlanVersion, after: PlanVersion, carried_out: int = 0) -> PlanDiff:

@@ -41,7 +41,7 @@ def insert_placeholders(condition: C, blanks: Placeholders) -> C:
 
 
 def insert_placeholders_safely(condition: C, blanks: Placeholders) -> C:
-    """As `insert_placeholders`, but also raises `Unclear` where a value may occur by chance or in another spelling."""
+    """Insert names like `insert_placeholders`, but also raise `Unclear` if a value may occur by chance or in another spelling."""
 
     def require_sure(text: str, *, in_pattern: bool = False) -> str:
         if not blanks.is_sure(text, in_pattern=in_pattern):

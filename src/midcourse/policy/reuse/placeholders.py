@@ -81,7 +81,7 @@ class Placeholders:
         return _BLANK.sub(value, template)
 
     def fill_in_value(self, template: Scalar) -> Scalar:
-        """As `fill`, but a template that is only a name becomes the value of that input, with its type."""
+        """Fill in a template like `fill`, but a template that is only a name becomes the value of that input, with its type."""
         if not isinstance(template, str):
             return template
         name = _sole_name(template)
