@@ -43,14 +43,14 @@ def _build_spec(server: str) -> WorldSpec:
 
 def propose_tool_policy(definitions: tuple[ToolDefinition, ...]) -> str:
     """A policy file that pins every tool. Effects that the server claims are comments, which count only without the #."""
-    return HEAD + "".join(f"\n{_format_section(one)}" for one in definitions)
+    return HEAD + "".join(f"\n{_format_section(definition)}" for definition in definitions)
 
 
-def _format_section(one: ToolDefinition) -> str:
-    pinned: Mapping[str, object] = {one.name: {"definition": one.digest}}
-    description = " ".join(make_readable(one.description[:LONGEST_DESCRIPTION], _spell).split())
+def _format_section(definition: ToolDefinition) -> str:
+    pinned: Mapping[str, object] = {definition.name: {"definition": definition.digest}}
+    description = " ".join(make_readable(definition.description[:LONGEST_DESCRIPTION], _spell).split())
     comments = [f"# {description}"] if description else []
-    effects = [f'# effect = "{one.says}"      # what the server says\n'] if one.says else []
+    effects = [f'# effect = "{definition.says}"      # what the server says\n'] if definition.says else []
     return "".join(f"{line}\n" for line in comments) + toml_text(pinned, ("tools",)) + "".join(effects)
 
 

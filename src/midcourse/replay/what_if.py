@@ -85,7 +85,7 @@ class ChangedReplay:
         self._old, self._new = opening.limits, limits
         self._run = replace(opening, limits=limits)
         self._issued: list[Commands] = []
-        self._ids = {one.command.id: one.command.id for one in opening.pending}
+        self._ids = {issued.command.id: issued.command.id for issued in opening.pending}
         self._note = ""
 
     def walk(self, rows: Sequence[Row]) -> Replayed:
@@ -270,12 +270,12 @@ class ChangedReplay:
 
     def _match_ids(self, ours: Commands, theirs: Commands) -> None:
         for kind in (False, True):
-            mine, its = ([one for one in some if isinstance(one, Wait) is kind] for some in (ours, theirs))
+            mine, its = ([command for command in some if isinstance(command, Wait) is kind] for some in (ours, theirs))
             self._ids.update((it.id, my.id) for my, it in zip(mine, its, strict=False))
 
 
 def _find_pending(run: Run, number: int) -> Issued | None:
-    return next((one for one in run.pending if one.command.id == number), None)
+    return next((issued for issued in run.pending if issued.command.id == number), None)
 
 
 def _end_after_check(run: Run) -> End | None:

@@ -109,7 +109,9 @@ def add_handlers(app: FastAPI) -> None:
 
     async def handle_invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:20])
+        problems = "; ".join(
+            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:20]
+        )
         return respond(Refusal(422, "invalid", problems, next="send what /api/v1/openapi.json describes").problem)
 
     async def handle_http(request: Request, error: Exception) -> Response:

@@ -86,7 +86,7 @@ async def run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by: str =
     run, task = await store.load(run_id)
     result = await store.result(run_id)
     plans = await store.plans(run_id)
-    plan = next((one for one in plans if run.segment and one.version == run.segment.version), None)
+    plan = next((stored for stored in plans if run.segment and stored.version == run.segment.version), None)
     row = await run_row(desk, await _build_summary(desk, run, task, result))
     return RunView(
         **row.model_dump(),
@@ -96,7 +96,7 @@ async def run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by: str =
         seq=run.seq,
         wish=run.wish,
         plan=plan_view(run, plan) if plan else None,
-        plans=tuple(one.version for one in plans),
+        plans=tuple(stored.version for stored in plans),
         seen=run.seen,
         question=run.phase.question if isinstance(run.phase, Asking) else None,
         guidance=run.guidance,

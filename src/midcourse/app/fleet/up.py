@@ -103,10 +103,10 @@ def _start_servers(home: Path, folder: Path, up: Up, *, ui: bool) -> Up:
         with ThreadPoolExecutor() as pool:
             starting = [pool.submit(starts[name], folder) for name in missing]
     finally:  # if one part failed, the others are still up
-        for one in starting:
-            up = up if one.exception() else _add_part(home, up, one.result())
-    for one in starting:
-        one.result()
+        for future in starting:
+            up = up if future.exception() else _add_part(home, up, future.result())
+    for future in starting:
+        future.result()
     return up
 
 

@@ -31,14 +31,16 @@ def earlier_lines(question: Question) -> list[str]:
     if not question.earlier:
         return []
     if question.about == "repeat":
-        lines = [f"This looks like the request sent at {_describe_earlier(one)}." for one in question.earlier]
+        lines = [f"This looks like the request sent at {_describe_earlier(request)}." for request in question.earlier]
     else:
-        lines = [f"Attempt {n}: sent at {_describe_earlier(one)}." for n, one in enumerate(question.earlier, start=1)]
+        lines = [
+            f"Attempt {n}: sent at {_describe_earlier(request)}." for n, request in enumerate(question.earlier, start=1)
+        ]
     return [*lines, ""]
 
 
-def _describe_earlier(one: Earlier) -> str:
-    return f"{format_time(one.at)}, {_FINDINGS[one.finding]}"
+def _describe_earlier(request: Earlier) -> str:
+    return f"{format_time(request.at)}, {_FINDINGS[request.finding]}"
 
 
 def why_unseen(question: Question, *, in_full: bool) -> str:

@@ -176,6 +176,6 @@ def effect_lines(log: Path) -> tuple[str, ...]:
     from midcourse.worlds.simulated.effects import read_effects  # worlds are not loaded to show a run
 
     return tuple(
-        f"{one.effect} {', '.join(f'{name}={value}' for name, value in one.values.items())}".strip()
-        for one in read_effects(log)
+        f"{entry.effect} {', '.join(f'{name}={value}' for name, value in entry.values.items())}".strip()
+        for entry in read_effects(log)
     )

@@ -27,8 +27,8 @@ async def list_pictures(store: Store, blobs: Blobs, run_id: str) -> tuple[Pictur
         if look is None or not look.screenshot or look.screenshot in pictures:
             continue
         path = blobs.path(run_id, look.screenshot) if isinstance(blobs, BlobFolder) else None
-        one = PicturedLook(at=row.event.at, surface=look.surface.title, digest=look.screenshot, path=path)
-        pictures[look.screenshot] = one
+        pictured = PicturedLook(at=row.event.at, surface=look.surface.title, digest=look.screenshot, path=path)
+        pictures[look.screenshot] = pictured
     return tuple(pictures.values())
 
 
@@ -38,10 +38,10 @@ async def save_pictures(
     """Write the pictures that are still stored into a folder, numbered in their order. Returns them with their new files."""
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     saved: list[PicturedLook] = []
-    for number, one in enumerate(pictures, 1):
-        blob = await blobs.read(run_id, one.digest)
+    for number, picture in enumerate(pictures, 1):
+        blob = await blobs.read(run_id, picture.digest)
         if blob is not None:
             path = folder / f"{number:03}.{SUFFIXES[blob.media_type]}"
             await asyncio.to_thread(path.write_bytes, blob.data)
-            saved.append(replace(one, path=path))
+            saved.append(replace(picture, path=path))
     return tuple(saved)

@@ -29,7 +29,7 @@ def _steps(file: TaskFile) -> list[Draft]:
 
 
 def _check_probe(probe: Probe, catalogue: Catalogue, file: TaskFile, where: str) -> None:
-    _check("probe", probe.name, [one.name for one in catalogue.probes], file, where)
+    _check("probe", probe.name, [spec.name for spec in catalogue.probes], file, where)
 
 
 def _check(what: str, name: str, known: list[str], file: TaskFile, where: str) -> None:

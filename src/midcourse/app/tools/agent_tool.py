@@ -125,7 +125,7 @@ class AgentTool:
             try:
                 values = self._model.model_validate(given).model_dump()
             except ValidationError as error:
-                problems = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
+                problems = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()]
                 return refused_answer(f"the arguments do not fit: {'; '.join(problems)}")
             return await self._start(store, values, conversation, call)
 

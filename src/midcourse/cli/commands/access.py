@@ -74,10 +74,10 @@ def list_keys(keys: KeysFile, json: Json = False) -> None:
 
     found = [key.caller for key in read_api_keys(Path(keys))]
     if json:
-        print_object([{"name": one.name, "tenant": one.tenant, "role": one.role} for one in found])
+        print_object([{"name": caller.name, "tenant": caller.tenant, "role": caller.role} for caller in found])
         return
-    for one in found:
-        print(f"{one.name}\t{one.tenant}\t{one.role}")
+    for caller in found:
+        print(f"{caller.name}\t{caller.tenant}\t{caller.role}")
 
 
 @commands.command()

@@ -38,14 +38,14 @@ def list_kept(context: typer.Context, set_: Fleet = None, durable: DurableOnly =
     found = asyncio.run(_load_all(set_, durable))
     where = terminal()
     if json:
-        print_object([_segment_json(one) for one in found])
+        print_object([_segment_json(segment) for segment in found])
     elif not found:
         where.console.print("nothing is kept; runs with --set reuse=on keep what worked", soft_wrap=True)
     elif where.console.is_terminal:
         where.console.print(_build_table(found, where))
     else:
-        for one in found:
-            print("\t".join(where.marks.clean(text) for text in _format_cells(one)))
+        for segment in found:
+            print("\t".join(where.marks.clean(text) for text in _format_cells(segment)))
 
 
 @commands.command()
@@ -93,13 +93,13 @@ async def _load_all(overrides: Overrides, durable: bool) -> tuple[KeptSegment, .
 
 async def _drop(name: str, overrides: Overrides, durable: bool) -> list[str]:
     async with _open_segments(overrides, durable) as segments:
-        found = [one.id for one in await segments.all() if one.id.startswith(name)]
+        found = [segment.id for segment in await segments.all() if segment.id.startswith(name)]
         if name and len(found) != 1:
             raise TaskInvalid(f"{len(found) or 'no'} segments begin with '{name}'; midcourse kept lists them")
         return [segment_id for segment_id in found if await segments.drop(segment_id)]
 
 
-def _segment_json(one: KeptSegment) -> dict[str, object]:
+def _segment_json(segment: KeptSegment) -> dict[str, object]:
     steps = [
         {
             "skill": step.draft.skill,
@@ -107,29 +107,36 @@ def _segment_json(one: KeptSegment) -> dict[str, object]:
             "label": step.label,
             "arguments": {name: format_argument(value) for name, value in step.draft.arguments},
         }
-        for step in one.steps
+        for step in segment.steps
     ]
     return {
-        "segment": one.id,
-        "goal": one.goal,
-        "screen": one.title,
+        "segment": segment.id,
+        "goal": segment.goal,
+        "screen": segment.title,
         "steps": steps,
-        "run": one.run,
-        "plan": one.version,
-        "worked": one.worked,
-        "worked_at": one.worked_at,
+        "run": segment.run,
+        "plan": segment.version,
+        "worked": segment.worked,
+        "worked_at": segment.worked_at,
     }
 
 
-def _format_cells(one: KeptSegment) -> tuple[str, ...]:
-    what = pluralize(len(one.steps), "step") if one.steps else "done here"
-    return one.id[:SHORT_ID], one.title, what, f"{one.worked}x", format_time(one.worked_at), one.goal
+def _format_cells(segment: KeptSegment) -> tuple[str, ...]:
+    what = pluralize(len(segment.steps), "step") if segment.steps else "done here"
+    return (
+        segment.id[:SHORT_ID],
+        segment.title,
+        what,
+        f"{segment.worked}x",
+        format_time(segment.worked_at),
+        segment.goal,
+    )
 
 
 def _build_table(found: Sequence[KeptSegment], where: Terminal) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for column in ("segment", "screen", "does", "worked", "last", "goal"):
         table.add_column(column, no_wrap=column != "goal")
-    for one in found:
-        table.add_row(*(where.marks.clean(text) for text in _format_cells(one)))
+    for segment in found:
+        table.add_row(*(where.marks.clean(text) for text in _format_cells(segment)))
     return table

@@ -65,11 +65,11 @@ def show(lesson: LessonKey, set_: Fleet = None, durable: DurableOnly = False, js
     """
     found = asyncio.run(_find_lesson(lesson, set_, durable))
     if json:
-        print_object([_lesson_json(one) for one in found])
+        print_object([_lesson_json(entry) for entry in found])
         return
     where = terminal()
-    for one in found:
-        for word, text in _format_details(one):
+    for entry in found:
+        for word, text in _format_details(entry):
             where.console.print(f"{word:11}{where.marks.clean(text)}", soft_wrap=True)
 
 
@@ -92,9 +92,9 @@ def share(
     Without this, they only see how often a new plan helped. What its agent
     learns later is not shared.
     """
-    found = [one for one in asyncio.run(_find_lesson(lesson, set_, durable)) if agent in ("", one.agent)]
+    found = [entry for entry in asyncio.run(_find_lesson(lesson, set_, durable)) if agent in ("", entry.agent)]
     if len(found) != 1:
-        agents = ", ".join(one.agent for one in found) or "no agent"
+        agents = ", ".join(entry.agent for entry in found) or "no agent"
         raise TaskInvalid(f"{agents} has learned '{lesson}': name the agent with --agent")
     if not yes:
         raise TaskInvalid(

@@ -114,7 +114,7 @@ def tools(
 
     found = asyncio.run(list_definitions(server))
     if json:
-        print_object([{"tool": one.name, "definition": one.digest, "says": one.says} for one in found])
+        print_object([{"tool": tool.name, "definition": tool.digest, "says": tool.says} for tool in found])
     else:
         print(propose_tool_policy(found), end="")
 

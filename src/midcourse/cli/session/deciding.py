@@ -95,9 +95,9 @@ async def _why_outdated(question: Question, shown: Sequence[str], control: RunCo
         return ""
     problem = f"what you were shown is not what question {question.id} asks about"
     earlier = [await control.store.consequence(control.run_id, digest) for digest in shown]
-    if unknown := [digest for digest, one in zip(shown, earlier, strict=True) if one is None]:
+    if unknown := [digest for digest, consequence in zip(shown, earlier, strict=True) if consequence is None]:
         return f"{problem}: nothing with the digest {unknown[0]} was ever asked about in this run"
-    changes = compare_steps([one for one in earlier if one is not None], question.consequences)
+    changes = compare_steps([consequence for consequence in earlier if consequence is not None], question.consequences)
     return f"{problem}; changed since: {'; '.join(map(describe_change, changes))}"
 
 
@@ -185,7 +185,7 @@ def _question_json(question: Question) -> dict[str, object]:
         "would": [step_json(question, number) for number in range(len(question.consequences))],
         "needs_all_values": not is_read_at_a_glance(question.consequences),
         "revision": json_format.loads(encode(question.revision)) if question.revision else None,
-        "earlier": [{"sent_at": one.at, "finding": one.finding} for one in question.earlier],
+        "earlier": [{"sent_at": request.at, "finding": request.finding} for request in question.earlier],
         "detail": question.detail,
         "expires_at": question.expires_at,
     }

@@ -74,11 +74,11 @@ class Verdict:
         rows.append(("took", Text(describe_counts(result))))
         rows += [("", Text(line)) for line in describe_ways(result)]
         rows += _label_lines("done", self._completed_lines(marks), most, marks)
-        rows += _label_lines("sent", [sent_line(one, marks) for one in self.sent], most, marks)
+        rows += _label_lines("sent", [sent_line(act, marks) for act in self.sent], most, marks)
         if self.effects:
             text = f"{pluralize(len(self.effects), 'effect')} in the world's own log, {EFFECTS}"
             rows += _label_lines(
-                "world", [Text(text), *(Text(marks.clean(one), "dim") for one in self.effects)], most, marks
+                "world", [Text(text), *(Text(marks.clean(line), "dim") for line in self.effects)], most, marks
             )
         rows += _label_lines("failed", self._attempt_lines(marks), most, marks)
         data = [Text(marks.clean(f"{name} = {format_argument(value)}"), "cyan") for name, value in result.data]

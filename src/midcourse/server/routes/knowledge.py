@@ -65,8 +65,8 @@ class AuditVerdict(Model):
 async def list_lessons(desk: TheDesk) -> tuple[LessonView, ...]:
     """What failures taught, the latest first."""
     return tuple(
-        LessonView(lesson=one, fixed=one.track.mended, not_fixed=one.track.unmended)
-        for one in await desk.lessons().lessons()
+        LessonView(lesson=lesson, fixed=lesson.track.mended, not_fixed=lesson.track.unmended)
+        for lesson in await desk.lessons().lessons()
     )
 
 
@@ -77,7 +77,9 @@ async def share_lesson(key: LessonKey, body: ShareBody, desk: TheDesk, caller: A
         raise Refusal(
             404, "not_found", f"agent {body.agent} has no lesson {key}", next="GET /api/v1/lessons lists them"
         )
-    shared = next(one for one in await desk.lessons().lessons() if (one.key, one.agent) == (key, body.agent))
+    shared = next(
+        lesson for lesson in await desk.lessons().lessons() if (lesson.key, lesson.agent) == (key, body.agent)
+    )
     return LessonView(lesson=shared, fixed=shared.track.mended, not_fixed=shared.track.unmended)
 
 

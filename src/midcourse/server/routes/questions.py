@@ -56,7 +56,7 @@ async def decide(
     if body.verdict not in VERDICTS[asked.about]:
         words = ", ".join(VERDICTS[asked.about])
         raise Refusal(422, "invalid", f"'{body.verdict}' does not answer this question", next=f"one of: {words}")
-    changes = tuple(Change(step=one.step, arguments=one.arguments) for one in body.changes)
+    changes = tuple(Change(step=change.step, arguments=change.arguments) for change in body.changes)
     if unfit := why_changes_invalid(body.verdict, changes, len(asked.consequences)):
         raise Refusal(422, "invalid", unfit)
     if why_not := why_may_not_decide(asked.not_by, body.verdict, caller.name):
@@ -100,7 +100,7 @@ async def _check_shown(asked: Question, body: DecisionBody, control: RunControl)
     if body.shown == list_digests(asked):
         return
     earlier = [await control.store.consequence(asked.run, digest) for digest in body.shown]
-    known = [one for one in earlier if one is not None]
+    known = [consequence for consequence in earlier if consequence is not None]
     if len(known) != len(earlier) or not known:
         detail, changes = "nothing with these digests was asked about in this run", ()
     else:

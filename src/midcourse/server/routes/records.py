@@ -64,8 +64,8 @@ async def list_plans(
         state, plans = journal.state, journal.plans
         reached, made = count_carried_out(journal.opening, journal.rows), _find_creations(journal)
     spent: dict[int, list[Spent]] = {}
-    for one in state.spent:
-        spent.setdefault(one.version, []).append(one)
+    for line in state.spent:
+        spent.setdefault(line.version, []).append(line)
     return tuple(
         PlanRow(
             plan=plan,

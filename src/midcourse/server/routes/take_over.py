@@ -111,7 +111,7 @@ async def act_in_taken_over(
     """Use mouse and keyboard in the world that the caller has taken over, in this order."""
     held = await _find_held(desk, shared, caller, run_id)
     try:
-        await held.handle(tuple(one.gesture() for one in body.gestures))
+        await held.handle(tuple(gesture.gesture() for gesture in body.gestures))
     except NotAttended as why_not:
         await _end_take_over(shared, caller, held)
         raise _build_refusal(run_id, str(why_not)) from why_not

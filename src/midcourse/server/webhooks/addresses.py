@@ -11,7 +11,7 @@ NAT64 = ipaddress.ip_network("64:ff9b::/96")
 def is_public(text: str) -> bool:
     """Whether this address, and any IPv4 address that it wraps, belongs to the public internet."""
     address = ipaddress.ip_address(text.partition("%")[0])
-    return all(one.is_global and not one.is_multicast for one in (address, *_wrapped(address)))
+    return all(candidate.is_global and not candidate.is_multicast for candidate in (address, *_wrapped(address)))
 
 
 def _wrapped(address: Address) -> tuple[Address, ...]:
@@ -21,4 +21,4 @@ def _wrapped(address: Address) -> tuple[Address, ...]:
     inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
     if address in NAT64:
         inner.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-    return tuple(one for one in inner if one is not None)
+    return tuple(wrapped for wrapped in inner if wrapped is not None)

@@ -100,12 +100,12 @@ def read_webhooks(path: Path, tenant: str) -> tuple[Hook, ...]:
     except ValidationError as error:
         first = error.errors()[0]
         raise TaskInvalid(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    names = [one.name for one in (*found.webhook, *found.slack)]
+    names = [table.name for table in (*found.webhook, *found.slack)]
     if len(set(names)) < len(names):
         raise TaskInvalid(f"{path}: two webhooks have the same name")
     return (
-        *(_build_webhook(one, path, tenant) for one in found.webhook),
-        *(_build_slack_hook(one, path, tenant) for one in found.slack),
+        *(_build_webhook(table, path, tenant) for table in found.webhook),
+        *(_build_slack_hook(table, path, tenant) for table in found.slack),
     )
 
 

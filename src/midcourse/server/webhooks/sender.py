@@ -62,7 +62,7 @@ async def _send(hook: Webhook, message_id: str, body: bytes) -> Answer:
     secure = address.scheme == "https"
     host, port = address.hostname or "", address.port or (443 if secure else 80)
     found = await _resolve(host, port)
-    allowed = found if hook.allow_private else [one for one in found if is_public(one)]
+    allowed = found if hook.allow_private else [ip for ip in found if is_public(ip)]
     if not allowed:
         return Answer(problem=f"{host} is at {', '.join(found)}, which is not public; allow_private = true allows it")
     options: dict[str, Any] = {"ssl": _context(), "server_hostname": host} if secure else {}

@@ -132,5 +132,5 @@ class SlackListener:
         if command.get("channel_id") != self._hook.channel:
             return "Use this command in the channel that Midcourse posts to."
         asked = (await self._questions())[:MOST_LISTED]
-        lines = [f"• run {one.run}: <{self._link(one)}|open its card>" for one in asked]
+        lines = [f"• run {question.run}: <{self._link(question)}|open its card>" for question in asked]
         return "\n".join(["These runs wait for an answer:", *lines]) if lines else "Nothing waits for an answer."

@@ -162,8 +162,8 @@ def _decision(asked: AskedQuestion, story: Story) -> Markup:
     once = " once" if decision.verdict == "approved" and decision.once else ""
     changes = [
         element("li", text(name), " is now ", _value(value))
-        for one in decision.changes
-        for name, value in one.arguments
+        for change in decision.changes
+        for name, value in change.arguments
     ]
     return element(
         "div",
@@ -205,8 +205,8 @@ def _figure(picture: Picture, story: Story) -> Markup:
 def spending_section(story: Story) -> Markup:
     """The section with the costs by role and model, over all plans."""
     totals: dict[tuple[str, str], list[Cost]] = {}
-    for one in story.journal.state.spent:
-        totals.setdefault((one.role or "lost or given up", one.model), []).append(one.cost)
+    for spent in story.journal.state.spent:
+        totals.setdefault((spent.role or "lost or given up", spent.model), []).append(spent.cost)
     if not totals:
         return NOTHING
     rows = [

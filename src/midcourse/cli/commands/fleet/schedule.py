@@ -112,23 +112,23 @@ def list_schedules(set_: Fleet = None, json: Json = False) -> None:
         print_object(
             [
                 {
-                    "name": one.name,
-                    "says": one.says,
-                    "next": _format_time(one.next_at),
-                    "last": _format_time(one.last_at),
+                    "name": listed.name,
+                    "says": listed.says,
+                    "next": _format_time(listed.next_at),
+                    "last": _format_time(listed.last_at),
                 }
-                for one in found
+                for listed in found
             ]
         )
         return
-    for one in found:
+    for listed in found:
         print(
             "\t".join(
                 (
-                    one.name,
-                    one.says,
-                    f"next {_format_time(one.next_at) or 'never'}",
-                    f"last {_format_time(one.last_at) or 'never'}",
+                    listed.name,
+                    listed.says,
+                    f"next {_format_time(listed.next_at) or 'never'}",
+                    f"last {_format_time(listed.last_at) or 'never'}",
                 )
             )
         )
@@ -139,7 +139,7 @@ async def _load_schedules(settings: FleetSettings) -> "list[ListedSchedule]":
     from midcourse.app.fleet.schedules import schedules_of
 
     async with connect_fleet(settings) as fleet:
-        return sorted([one async for one in schedules_of(fleet).list_all()], key=lambda one: one.name)
+        return sorted([listed async for listed in schedules_of(fleet).list_all()], key=lambda listed: listed.name)
 
 
 @commands.command()

@@ -38,11 +38,11 @@ async def _print_effects(name: str, overrides: list[str], *, json: bool) -> None
         sent = await sent_effects(found.store, found.run.id)
     logged = effect_lines(run_folder(settings, found.run.id) / EFFECTS)
     if json:
-        print_object({"run": found.run.id, "sent": [asdict(one) for one in sent], "world": list(logged)})
+        print_object({"run": found.run.id, "sent": [asdict(act) for act in sent], "world": list(logged)})
         return
     where = terminal()
-    for one in sent:
-        where.console.print(Text.assemble(("sent   ", "dim"), sent_line(one, where.marks)), soft_wrap=True)
+    for act in sent:
+        where.console.print(Text.assemble(("sent   ", "dim"), sent_line(act, where.marks)), soft_wrap=True)
     for line in logged:
         where.console.print(Text.assemble(("world  ", "dim"), where.marks.clean(line)), soft_wrap=True)
     if not sent and not logged:

@@ -117,7 +117,7 @@ async def _find_pictures(
     pictures = await list_pictures(found.store, blobs, found.run.id)
     if folder is not None:
         return await save_pictures(blobs, found.run.id, pictures, folder)
-    return tuple(one for one in pictures if one.path or found.durable)
+    return tuple(picture for picture in pictures if picture.path or found.durable)
 
 
 async def _state_json(found: FoundRun) -> dict[str, object]:
@@ -140,8 +140,8 @@ async def _run_json(found: FoundRun, pictures: tuple[PicturedLook, ...]) -> dict
         "plans": [json_format.loads(encode(plan)) for plan in await store.plans(run.id)],
         "journal": [json_format.loads(encode(row, JournalRow)) for row in await store.journal(run.id)],
         "pictures": [
-            {"at": one.at, "surface": one.surface, "digest": one.digest, "path": str(one.path or "")}
-            for one in pictures
+            {"at": picture.at, "surface": picture.surface, "digest": picture.digest, "path": str(picture.path or "")}
+            for picture in pictures
         ],
         "pruned_at": None,
     }
@@ -216,10 +216,12 @@ def _picture_lines(pictures: tuple[PicturedLook, ...], began: float, marks: Mark
     if not pictures:
         return
     yield Text("Pictures", "bold")
-    for one in pictures:
-        at = f"  {format_elapsed(one.at - began):>5}  "
-        yield Text.assemble((at, "dim"), marks.clean(f"'{one.surface}' "), (str(one.path or one.digest[:12]), "dim"))
-    if any(one.path is None for one in pictures):
+    for picture in pictures:
+        at = f"  {format_elapsed(picture.at - began):>5}  "
+        yield Text.assemble(
+            (at, "dim"), marks.clean(f"'{picture.surface}' "), (str(picture.path or picture.digest[:12]), "dim")
+        )
+    if any(picture.path is None for picture in pictures):
         yield Text("         to save them: --pictures FOLDER", "dim")
     yield Text("")
 

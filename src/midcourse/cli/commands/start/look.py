@@ -86,8 +86,8 @@ def look(
         where.console.print(line, soft_wrap=not where.console.is_terminal)
     zones = pluralize(len(sight.seen.zones), "zone")
     where.console.print(Text(f"\n{zones} in {sight.milliseconds:.0f} ms, drawn in {png}", "dim"), soft_wrap=True)
-    for one in sight.turned_away:
-        where.console.print(Text(f"not let through: {where.marks.fit(one, 100)}", "yellow"), soft_wrap=True)
+    for request in sight.turned_away:
+        where.console.print(Text(f"not let through: {where.marks.fit(request, 100)}", "yellow"), soft_wrap=True)
 
 
 async def _look(url: str, options: Mapping[str, object], *, whole: bool) -> Snapshot:
