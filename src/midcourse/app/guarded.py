@@ -45,7 +45,7 @@ R_co = TypeVar("R_co", covariant=True)
 BUSY_SECONDS = 0.05
 """Seconds between checks whether another process has finished the same call."""
 NEVER = 10.0**9
-"""Seconds that are never reached: a plain function cannot be interrupted, so a time-out has to be set inside it."""
+"""A time-out in seconds that is never reached. A plain function cannot be interrupted, so it needs a time-out inside."""
 
 
 def guarded(

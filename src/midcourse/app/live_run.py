@@ -27,7 +27,7 @@ from midcourse.runtimes.driver import Driver
 from midcourse.store.sqlite import SqliteStore
 
 DECIDED_SECONDS = 0.5
-"""The minimum time that a resumed run has to read a decision that was posted in the meantime."""
+"""The minimum seconds that a resumed run gets for reading a decision that was posted in the meantime."""
 
 
 class LiveRun(Controls[str]):

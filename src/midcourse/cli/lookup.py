@@ -83,7 +83,7 @@ async def find_run(settings: AtHome, fleet: "FleetSettings | None", name: str) -
 
 
 def blobs_of_run(found: FoundRun, settings: AtHome, fleet: "FleetSettings | None") -> Blobs:
-    """Where the screenshots of this run are."""
+    """The storage with the screenshots of this run."""
     if fleet is None or isinstance(found.store, LocalStore):
         return blobs_in(settings.home)
     from midcourse.app.fleet.blobs import blobs_of

@@ -1,4 +1,4 @@
-"""The answer for a command whose worker died, or whose world is gone. Every command has one or is repeated."""
+"""Makes the answer for a command if its worker died or its world is gone. A command without such an answer is repeated."""
 
 from typing import assert_never
 

@@ -384,7 +384,7 @@ def on_deferred_reported(run: Run, move: Report) -> Turn:
 def _learn(run: Run, segment: Segment, step: PlannedStep) -> Run:
     """Keep what was learned about a step, mainly its consequence, for a retry.
 
-    Not if its effect showed only when it was tried: nothing is held back any more, so a retry has to show it again.
+    Nothing is kept if its effect showed only when it was tried: the held request is gone, so a retry must show the effect again.
     """
     place = segment.cursor
     if segment.steps[place].effect != step.effect:

@@ -50,7 +50,7 @@ class Tried:
     """The plan version that holds its step."""
     call: str
     before: str
-    """Fingerprint of the screen before; `seen` is the observation."""
+    """Fingerprint of the screen before the try; `seen` is its observation."""
     seen: str
     after: str = ""
     closeness_before: float = 0.0
@@ -59,7 +59,7 @@ class Tried:
     explored: int = 0
     """The number of options that have been used as hints."""
     explores: str = ""
-    """The try whose option was the hint for this one."""
+    """The try that named the option which was the hint for this one."""
     failed: str = ""
     """Why it failed, if it did."""
     choice: Choice | None = None
@@ -102,7 +102,7 @@ class Detour:
     """The current try."""
     hint: Option | None = None
     explores: str = ""
-    """The try whose option the hint is."""
+    """The try that named the current hint as an option."""
     reverting: Reverting | None = None
     refused: str = ""
     """Why the last draft was refused before it was tried."""

@@ -48,7 +48,7 @@ class Plan:
     """The failure, if the cause is an error."""
     amends: Amendment | None = None
     doubt: "CheckOutcome | None" = None
-    """A step whose outcome can be checked after this plan was carried out."""
+    """A step with an outcome that can be checked after this plan was carried out."""
     kind: Literal["plan"] = "plan"
 
 
@@ -119,7 +119,7 @@ class Do:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOutcome:
-    """Find out whether an act whose outcome is unknown happened."""
+    """Find out whether an act with an unknown outcome happened."""
 
     step: PlannedStep
     purpose: Purpose

@@ -9,7 +9,7 @@ from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.records.lesson import Recalled
 
 MOST_KEPT = 20
-"""Steps of each kind in a replanning context. All of them are in the plan store."""
+"""The maximum number of steps of each kind in a replanning context. All steps are in the plan store."""
 
 
 @dataclass(frozen=True, kw_only=True)

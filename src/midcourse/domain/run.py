@@ -132,7 +132,7 @@ class Run:
     absences: tuple[Absence, ...] = ()
     """Irreversible acts that a probe reported as absent, one per likeness."""
     deferred: CheckOutcome | None = None
-    """An irreversible step whose outcome is unknown and is checked again before the next plan."""
+    """An irreversible step with an unknown outcome, which is checked again before the next plan."""
     attempts: tuple[Attempt, ...] = ()
     replanned_at: float | None = None
     """When the last plan after a failure was requested."""

@@ -101,7 +101,7 @@ async def act(ports: Ports, command: Act) -> Acted:
 async def _check_reached(
     ports: Ports, command: Act, step: Step, before: Observation | None, entry: LedgerEntry
 ) -> Acted:
-    """Check a step that sends nothing: its condition holds already, or a detour has to find a way to it."""
+    """Check a step that sends nothing: either its condition already holds, or a detour must find a way to it."""
     if command.found or (step.expect and before and holds(step.expect, before)):
         outcome = Outcome(evidence="expectation")
     else:
@@ -189,7 +189,7 @@ async def _hold_undeclared(
     report: Outcome,
     time: Allowance,
 ) -> Acted:
-    """Hold an act whose real effect showed when it was tried. If part of it was sent, the ledger records that."""
+    """Hold an act after its real effect showed when it was tried. If part of it was sent, the ledger records that."""
     sent = report.status == "unknown" and entry.dispatched_at is not None
     if entry.dispatched_at is not None:
         nothing = Outcome(status="no_effect", reason="held", detail=NOT_ALLOWED, evidence="not_dispatched")

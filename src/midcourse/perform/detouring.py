@@ -21,7 +21,7 @@ from midcourse.ports.detour import DetourContext, PastTry, TryDraft
 
 MOST_OPTIONS = 5
 LONGEST_NAME, LONGEST_HINT = 60, 200
-"""Characters kept of what a model writes, since it is part of the run's state."""
+"""The number of characters that are kept of a model's text, since it becomes part of the run's state."""
 
 
 # --- a try

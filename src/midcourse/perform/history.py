@@ -23,7 +23,7 @@ TriedStep: TypeAlias = CompletedStep | FailedStep
 @dataclass(frozen=True, kw_only=True)
 class History:
     completed: tuple[CompletedStep, ...]
-    """Steps that were done, and irreversible ones that may have been."""
+    """Steps that were done, and irreversible steps that may have been done."""
     attempts: tuple[FailedStep, ...]
     data: Pairs
     plans: tuple[PlanVersion, ...] = ()

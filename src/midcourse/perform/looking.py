@@ -66,7 +66,7 @@ async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, 
 
 
 async def is_world_lost(ports: Ports, seconds: float) -> bool:
-    """Whether the world's session is gone, or its host away. Nothing is saved or read by a model."""
+    """Whether the world's session is gone or its host cannot be reached. Nothing is saved or read by a model."""
     seen = await _observe_world(ports, Allowance(ports.clock, seconds))
     return isinstance(seen, Unseen) and seen.reason == "world_lost"
 

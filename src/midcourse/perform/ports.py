@@ -33,7 +33,7 @@ from midcourse.ports.world import World
 from midcourse.redact import Redactor, redactor
 
 LONGEST_TEXT = 1000
-"""Characters kept of a detail: a world may answer with a whole page, and a run has to stay small."""
+"""The number of characters that are kept of a detail: a world may answer with a whole page, and a run must stay small."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,5 +177,5 @@ def _mask(value: Scalar, mask: Redactor) -> Scalar:
 
 
 def describe_error(error: BaseException) -> str:
-    """Type and message of an exception. It is not shortened here: a secret in it has to be masked first."""
+    """The type and message of an exception. The text is not shortened here, because a secret in it must be masked first."""
     return f"{type(error).__name__}: {error}"

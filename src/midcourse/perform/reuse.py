@@ -186,7 +186,7 @@ class _Past:
 
     @property
     def successful_plans(self) -> list[PlanVersion]:
-        """Plans whose steps all had the expected outcome in the end, except those of detours."""
+        """Plans in which every step had the expected outcome in the end, except plans of detours."""
         last = {(entry.version, entry.index): entry for entry in self.entries}
         return [
             plan

@@ -15,7 +15,7 @@ _IGNORABLE = (
 )
 """Default_Ignorable_Code_Point, from Unicode's DerivedCoreProperties."""
 BLANK = re.compile(rf"[\u2800{_IGNORABLE}]")
-"""Characters that show nothing although their category is that of visible ones; also the braille pattern without dots."""
+"""Characters that show nothing although they are in a category of visible characters, such as the braille pattern without dots."""
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 _IN_EMOJI = re.compile(r"(?<=[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])(?:\ufe0f\u200d?|\u200d)")
 """A selector or joiner directly after a pictograph. No emoji has two in a row."""

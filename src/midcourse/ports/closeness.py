@@ -28,7 +28,7 @@ class Closeness:
     """Closeness from 0 to 10, which means reached. A checkable goal is reached only if the check says so."""
 
     value: float | None
-    """None: no model could be reached."""
+    """The closeness; None if no model could be reached."""
     detail: str = ""
     cost: Cost = FREE
     model: str = ""

@@ -1,4 +1,4 @@
-"""Port of the detour planner: proposes one act at a time towards a goal whose path is unknown."""
+"""Port of the detour planner: proposes one act at a time towards a goal, if the way there is unknown."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -134,7 +134,7 @@ class Pictured(Protocol):
     async def read_screenshot(self, digest: str) -> bytes | None:
         """The screenshot, PNG or WebP, that the latest observation names by its SHA-256. None: it is no longer available.
 
-        The world only has to keep it until the next observation: the run stores it.
+        The world must keep it only until the next observation, because the run stores it.
         """
         ...
 

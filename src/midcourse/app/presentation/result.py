@@ -35,7 +35,7 @@ class Sent:
     what: str
     """The request, or skill and target if there is none."""
     happened: bool | None
-    """None: nothing shows it."""
+    """Whether the act happened; None if there is no evidence."""
     evidence: str
     detail: str = ""
 

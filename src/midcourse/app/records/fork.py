@@ -56,7 +56,7 @@ class Forked:
 
 
 class TimedWorld(Protocol):
-    """A world whose clock can be replaced."""
+    """A world with a clock that can be replaced."""
 
     def keep_time_by(self, clock: Clock) -> None: ...
 
@@ -288,7 +288,7 @@ class _Rebuild:
 
 
 def _comparable_parts(event: Event) -> tuple[object, ...]:
-    """The parts of an answer that have to be equal: not its digests, which are bound to a run, and not its duration."""
+    """The parts of an answer that must be equal. Its digests, which are bound to a run, and its duration may differ."""
     match event:
         case WorldOpened():
             return (event.opened,)

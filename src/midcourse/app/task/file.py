@@ -53,11 +53,11 @@ class PlannerSpec:
 @dataclass(frozen=True, kw_only=True)
 class TaskFile:
     task: Task
-    """With default limits; `Job.task` adds those of the settings."""
+    """The task, with default limits; `Job.task` adds the limits of the settings."""
     world: WorldSpec
     planner: PlannerSpec
     settings: Mapping[str, object] = field(default_factory=dict[str, object])
-    """As written; `Settings.load` validates the values."""
+    """The settings as written in the file; `Settings.load` validates the values."""
 
 
 def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> TaskFile:

@@ -48,4 +48,4 @@ class AuditLog:
     backed: bool = False
     """Whether each row must be in a journal, too. False where months of journals may be dropped."""
     pruned: frozenset[str] = frozenset()
-    """Runs whose journals were deleted, so that their rows are in none."""
+    """Runs without journals, because these were deleted. Their rows are in no journal."""

@@ -7,7 +7,7 @@ from midcourse.domain.outcome import Outcome
 
 @dataclass(frozen=True, kw_only=True)
 class Likeness:
-    """An irreversible effect without tokens, nonces and the like. Requests with equal likeness may be the same effect."""
+    """An irreversible effect without values such as tokens and nonces. Requests with equal likeness may be the same effect."""
 
     digest: str
     """Digest of the address and of every value that the form certainly does not change by itself."""
@@ -47,9 +47,9 @@ class LedgerEntry:
     call: str
     identity: str = ""
     likeness: Likeness | None = None
-    """Only for an irreversible act. None in older ledgers."""
+    """Set only for an irreversible act. None in older ledgers."""
     consequence: str = ""
-    """Digest of what was sent, its key in the store."""
+    """Digest of what was sent, which is its key in the store."""
     seen: str = ""
     """The observation that the act relied on."""
     dispatched_at: float | None = None

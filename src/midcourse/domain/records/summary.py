@@ -1,4 +1,4 @@
-"""Runs in lists. It imports nothing else of the domain, so that listing runs is quick."""
+"""Runs as they appear in lists. This module imports nothing else of the domain, so that listing runs is quick."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -28,7 +28,7 @@ class RunSummary:
     """None until it has ended."""
     calls: int | None = None
     cost_usd: float | None = None
-    """None: only the state of the run tells, because it has not ended."""
+    """The cost; None for a run that has not ended, because then only its state has it."""
     waiting_since: float | None = None
     """When the open question was asked."""
 

@@ -28,7 +28,7 @@ ADVICE_LASTS = LONGEST_LOOP
 MOST_PROBES = 4
 IDLE_STEPS = 6
 LONGEST_ADVICE = 300
-"""Characters kept of a piece of advice: it is part of the run's state."""
+"""The number of characters that are kept of a piece of advice, since it is part of the run's state."""
 
 
 def wants_review(run: Run) -> bool:

@@ -93,7 +93,7 @@ def find_unexplored(detour: Detour) -> Tried | None:
 
 
 def find_dead_end(detour: Detour) -> Tried:
-    """The try at which the dead end began: the one whose options are used up, or else the last."""
+    """The try at which the dead end began: the one with all options used up, or else the last."""
     path = detour.path
     return next((tried for tried in path if tried.label == path[-1].explores), path[-1])
 

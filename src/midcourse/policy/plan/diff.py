@@ -20,9 +20,9 @@ class PlanDiff:
 
     kept: tuple[Step, ...]
     done: tuple[Step, ...]
-    """Steps of the earlier plan only, because they were carried out."""
+    """Steps that are only in the earlier plan, because they were already carried out."""
     dropped: tuple[Step, ...]
-    """Steps of the earlier plan only that were never carried out."""
+    """Steps that are only in the earlier plan and were never carried out."""
     new: tuple[Step, ...]
     changed: tuple[StepChange, ...] = ()
     """Pairs of a dropped and a new step. Paired steps are not listed as dropped or new."""

@@ -16,7 +16,7 @@ _SPECIAL = re.compile(r"([*?\[])")
 
 
 class Unclear(Exception):
-    """It cannot be decided which input this text contains, if any."""
+    """Raised if it cannot be decided which input a text contains, if any."""
 
 
 class Placeholders:

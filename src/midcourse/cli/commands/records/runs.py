@@ -227,7 +227,7 @@ def _batch_line(batch_id: str, rows: Sequence[RunSummary]) -> Line:
 
 
 def table_of(lines: Sequence[Line], marks: Marks, width: int) -> Table:
-    """Runs as a table of this width: a goal that does not fit is cut."""
+    """Build a table of runs with this width. A goal that does not fit is cut."""
     rows = [(line.id, line.words, line.task, format_time(line.began_at)[5:16], line.goal) for line in lines]
     taken = sum(max(len(row[column]) for row in rows) + GAP for column in range(4))
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")

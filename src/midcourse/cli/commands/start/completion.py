@@ -21,7 +21,7 @@ from midcourse.errors import MidcourseError, TaskInvalid
 from midcourse.policy.spelling import describe_unknown
 
 VARIABLE = "_MIDCOURSE_COMPLETE"
-"""Set by the script when a shell asks for completions."""
+"""The variable that the script sets when a shell asks for completions."""
 WHERE = {
     "bash": "midcourse completion bash > ~/.local/share/bash-completion/completions/midcourse",
     "zsh": "midcourse completion zsh > ~/.zfunc/_midcourse   # with fpath+=~/.zfunc before compinit in ~/.zshrc",
