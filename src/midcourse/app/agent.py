@@ -117,7 +117,7 @@ class Agent(OptionalRoles):
         return self._live_run(run, task, again=again)
 
     def _under_settings(self, task: Task) -> Task:
-        """The task, completed by the agent's settings and policy where it has none of its own."""
+        """The task, completed by the agent's settings and policy where it has none."""
         settings = self._settings
         return replace(
             task,

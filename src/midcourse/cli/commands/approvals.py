@@ -27,7 +27,7 @@ AskingRun = Annotated[
     str,
     typer.Argument(
         metavar="[RUN]",
-        help="A run's id, the beginning of one, or 'last'; without it, what is waiting.",
+        help="A run's id, the beginning of one, or 'last'. Without it, open questions are listed.",
         show_default=False,
     ),
 ]
@@ -64,9 +64,12 @@ commands = typer.Typer()
     epilog=teach(
         ("midcourse approve", "what is waiting for an answer"),
         ("midcourse approve last", "see exactly what will be sent, and decide"),
-        ("midcourse approve last --change quantity=2", "not like that; you are shown the result"),
+        ("midcourse approve last --change quantity=2", "approve with a change; you are shown the result"),
         ("midcourse approve --json", "for programs: every value, and the digest of each step"),
-        ("midcourse approve 20260802-11 --yes --shown DIGEST --json", "this, or nothing if it has changed since"),
+        (
+            "midcourse approve 20260802-11 --yes --shown DIGEST --json",
+            "approve exactly this, or nothing if it has changed",
+        ),
     ),
 )
 def approve(

@@ -25,7 +25,7 @@ commands = typer.Typer(
     epilog=teach(
         ("midcourse kept", "what is kept in this home"),
         ("midcourse kept --durable", "what the fleet keeps"),
-        ("midcourse kept drop 3f2a", "have this one planned again"),
+        ("midcourse kept drop 3f2a", "drop this segment, so that it is planned again"),
     ),
 )
 

@@ -43,7 +43,9 @@ def resume(
     detach: Detach = False,
     restored: Annotated[
         bool,
-        typer.Option("--restored", help="You have checked what the run did: continue in a copied or restored folder."),
+        typer.Option(
+            "--restored", help="Continue in a copied or restored folder, after you have checked what the run did."
+        ),
     ] = False,
     json: Json = False,
     quiet: Quiet = False,

@@ -47,7 +47,7 @@ Task = Annotated[
 Inputs = Annotated[
     str,
     typer.Option(
-        "--inputs", metavar="FILE", help="A CSV file: one run for each row, its columns are the task's inputs."
+        "--inputs", metavar="FILE", help="A CSV file. Each row is a run, and each column an input of the task."
     ),
 ]
 Concurrency = Annotated[
@@ -63,7 +63,7 @@ BatchId = Annotated[
 Again = Annotated[
     bool,
     typer.Option(
-        "--again", help="Start a new run although an earlier one under the task's key failed and may have done it."
+        "--again", help="Start a new run although an earlier one with the task's key failed and may have done it."
     ),
 ]
 Durable = Annotated[

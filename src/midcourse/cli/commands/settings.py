@@ -42,7 +42,7 @@ commands = typer.Typer()
 
 @commands.command(
     epilog=teach(
-        ("midcourse settings", "those that are set most often"),
+        ("midcourse settings", "the settings that are changed most often"),
         ("midcourse settings --all", "all of them"),
         ("MIDCOURSE_MAX_CALLS=5 midcourse settings --json", "as a run started like this would have them"),
     ),

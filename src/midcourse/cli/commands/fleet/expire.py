@@ -21,7 +21,7 @@ commands = typer.Typer()
 
 @commands.command(
     epilog=teach(
-        ("midcourse fleet expire 2026-01", "says how many runs that would concern"),
+        ("midcourse fleet expire 2026-01", "prints how many runs would be affected"),
         ("midcourse fleet expire 2026-01 --yes", "deletes their journals, observations and screenshots"),
     ),
 )

@@ -80,7 +80,7 @@ Worlds = Annotated[
     typer.Option(
         "--worlds",
         metavar="NAMES",
-        help="Which worlds it opens, with commas between: those of Midcourse by name (browser, shop), your own as package.module:Class. "
+        help="The worlds that it opens, separated by commas: those of Midcourse by name (browser, shop), your own as package.module:Class. "
         "All simulated ones by default.",
     ),
 ]
@@ -104,7 +104,10 @@ HostUrl = Annotated[
     ),
 ]
 CertificateFile = Annotated[
-    str, typer.Option("--certificate", metavar="FILE", help="Speak HTTPS with this certificate, in PEM with its chain.")
+    str,
+    typer.Option(
+        "--certificate", metavar="FILE", help="Use HTTPS with this certificate, in PEM format with its chain."
+    ),
 ]
 KeyFile = Annotated[str, typer.Option("--key", metavar="FILE", help="The private key of the certificate.")]
 TlsElsewhere = Annotated[
@@ -126,7 +129,7 @@ WorldOptions = Annotated[
 MaxSessions = Annotated[
     int,
     typer.Option(
-        "--max-sessions", min=1, metavar="N", help="Sessions at a time. Runs beyond that wait for one to end."
+        "--max-sessions", min=1, metavar="N", help="The maximum number of sessions. Further runs wait until one ends."
     ),
 ]
 Idle = Annotated[
@@ -139,8 +142,8 @@ Park = Annotated[
         "--park",
         min=0.1,
         metavar="SECONDS",
-        help="Close a browser that was not used for so long, as by a run that waits. Its cookies and local storage are kept in memory until "
-        "--idle, and the next session of the run begins with them.",
+        help="Close a browser that has not been used for this long, for example while its run waits. Its cookies and local storage are "
+        "kept in memory until --idle, and the next session of the run begins with them.",
     ),
 ]
 Grace = Annotated[
@@ -162,8 +165,8 @@ HostJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on
 @commands.command(
     epilog=teach(
         ("midcourse fleet host", "every simulated world, on a free port of this machine"),
-        ("midcourse fleet host --worlds shop,your_package.module:Mail", "one of them, and one of your own"),
-        ("midcourse fleet host --port 4100 --json", "for programs: where it listens, once it does"),
+        ("midcourse fleet host --worlds shop,your_package.module:Mail", "one world of Midcourse, and one of yours"),
+        ("midcourse fleet host --port 4100 --json", "for programs: prints the address once it listens"),
         (
             "midcourse fleet host --worlds browser --option browser.within=policy.toml",
             "browsers that stay within a policy",

@@ -60,9 +60,9 @@ def show(
 
 @commands.command(
     epilog=teach(
-        ("midcourse audit verify", "is every row as it was written, and in its place?"),
-        ("midcourse audit verify --through 41:9c1f…", "and does it lead through the head that you kept?"),
-        ("midcourse audit verify --through result.json", "or through the one in a result that you kept"),
+        ("midcourse audit verify", "check that every row is unchanged and in its place"),
+        ("midcourse audit verify --through 41:9c1f…", "also check that it contains the head that you kept"),
+        ("midcourse audit verify --through result.json", "the same with the head in a result that you kept"),
     ),
 )
 def verify(

@@ -19,7 +19,7 @@ commands = typer.Typer()
 
 @commands.command(
     epilog=teach(
-        ("midcourse effects last", "every irreversible request, and what shows how it turned out"),
+        ("midcourse effects last", "every irreversible request, and the evidence for its outcome"),
         ("midcourse effects last --json | jq '.sent[].what'", "for programs"),
     ),
 )

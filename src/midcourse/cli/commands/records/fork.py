@@ -27,7 +27,7 @@ commands = typer.Typer()
 
 @commands.command(
     epilog=teach(
-        ("midcourse fork last --at 12", "continue from there once more, in a fresh world"),
+        ("midcourse fork last --at 12", "continue from event 12 again, in a fresh world"),
         ("midcourse fork last --at 12 --set max_replans=2", "under other settings from there on"),
     ),
 )

@@ -23,9 +23,9 @@ commands = typer.Typer()
 
 @commands.command(
     epilog=teach(
-        ("midcourse prune --older-than 90d --dry-run", "says how many runs that would concern"),
+        ("midcourse prune --older-than 90d --dry-run", "prints how many runs would be pruned"),
         ("midcourse prune --older-than 90d", "deletes their journals, plans, observations, files and pictures"),
-        ("midcourse prune --durable", "those of the fleet's tenant, by the setting retention_days"),
+        ("midcourse prune --durable", "prunes runs of the fleet's tenant, by the setting retention_days"),
     ),
 )
 def prune(

@@ -50,7 +50,7 @@ commands = typer.Typer()
     epilog=teach(
         ("midcourse show last", "its plans with why each was made, the journal in brief, the verdict"),
         ("midcourse show last --plans", "only the plans, and what was repaired in them"),
-        ("midcourse show last --diff 1 2", "what the second plan kept, dropped and added, and why there is one"),
+        ("midcourse show last --diff 1 2", "what the second plan kept, dropped and added, and why it was made"),
         ("midcourse show last --pictures shots", "also saves its screenshots in this folder"),
         ("midcourse show last --json | jq .plans", "for programs"),
     ),

@@ -43,7 +43,7 @@ commands = typer.Typer()
 @commands.command(
     epilog=teach(
         ("midcourse watch", "a table of the runs that is kept up to date"),
-        ("midcourse watch last", "one of them, as if you had begun it here; you may answer what it asks"),
+        ("midcourse watch last", "one run, as if you had started it here; you can answer its questions"),
         ("midcourse watch --json", "a line for every change, for programs"),
     ),
 )

@@ -36,7 +36,10 @@ commands = typer.Typer()
 @commands.command(
     epilog=teach(
         ('eval "$(midcourse completion bash)"', "in this shell, now"),
-        ("midcourse completion bash > ~/.local/share/bash-completion/completions/midcourse", "from the next one on"),
+        (
+            "midcourse completion bash > ~/.local/share/bash-completion/completions/midcourse",
+            "works from the next shell on",
+        ),
         ("midcourse completion fish > ~/.config/fish/completions/midcourse.fish", "the same for fish"),
     ),
 )

@@ -37,7 +37,7 @@ Secret = Annotated[
     typer.Option(
         "--secret",
         metavar="NAME[@ORIGIN]",
-        help="A secret that it may type, from MIDCOURSE_SECRET_NAME: at this origin, by default that of --at. "
+        help="A secret that may be typed at this origin, by default that of --at. Its value is in MIDCOURSE_SECRET_NAME. "
         "Models never see it.",
     ),
 ]

@@ -22,8 +22,8 @@ commands = typer.Typer()
 
 @commands.command(
     epilog=teach(
-        ("midcourse doctor", "what works here, and what to type about what does not"),
-        ("midcourse doctor --model openai:gpt-5", "whether this one can be reached; nothing that costs is asked"),
+        ("midcourse doctor", "what works here, and what to type to fix the rest"),
+        ("midcourse doctor --model openai:gpt-5", "whether this model can be reached, without cost"),
         ("midcourse doctor --json | jq -r '.findings[].type_this'", "for programs"),
     ),
 )

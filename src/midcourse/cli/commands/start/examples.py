@@ -17,8 +17,8 @@ commands = typer.Typer()
 
 @commands.command(
     epilog=teach(
-        ("midcourse examples", "what there is"),
-        ("midcourse examples order > order.toml", "make one your own"),
+        ("midcourse examples", "list all tasks"),
+        ("midcourse examples order > order.toml", "copy one, to change it"),
     ),
 )
 def examples(

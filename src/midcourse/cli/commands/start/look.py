@@ -49,8 +49,8 @@ commands = typer.Typer()
 @commands.command(
     epilog=teach(
         ("midcourse look https://example.org", "its zones in the terminal, and drawn over it in look.png"),
-        ("midcourse look http://127.0.0.1:8000 --whole --png page.png", "down to the end of the page"),
-        ("midcourse look --desktop mousepad", "a program on a display of its own; without one, what is on yours"),
+        ("midcourse look http://127.0.0.1:8000 --whole --png page.png", "the whole page, down to its end"),
+        ("midcourse look --desktop mousepad", "a program on a separate display; without a program, your own display"),
         ("midcourse look https://example.org --json | jq '.zones[].label'", "for programs"),
     ),
 )
