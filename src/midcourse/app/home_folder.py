@@ -60,12 +60,9 @@ def open_home(home: Path) -> Path:
     if any(_is_open(path) for path in (home, *top)):
         for path in (inner for outer in top for inner in _walk(outer)):
             _make_private(path)
-        if not home.stat().st_mode & stat.S_ISVTX and home.absolute() != Path(
-            "/"
-        ):  # folders such as /tmp belong to all accounts
-            _make_private(
-                home
-            )  # last, so that if something fails before, the next process that opens the home tries again
+        # The home comes last: if something fails before, the next process that opens it tries again. /tmp belongs to all accounts.
+        if not home.stat().st_mode & stat.S_ISVTX and home.absolute() != Path("/"):
+            _make_private(home)
     return home
 
 

@@ -57,9 +57,8 @@ class ProcessStore:
         finally:
             if shared:
                 with self._lock:
-                    self._calls = max(
-                        0, self._calls - 1
-                    )  # if the process forks during a call, the call also ends in the child
+                    # If the process forks during a call, the call also ends in the child, where the count is 0.
+                    self._calls = max(0, self._calls - 1)
             else:
                 store.close()
 

@@ -24,9 +24,8 @@ def warn_of_misspelt_variables(kind: type[BaseSettings]) -> None:
     names = {*os.environ, *_in_dotenv(kind)}
     for name, meant in sorted(find_misspelt(names)):
         problem = f"{name} is not a setting and is ignored; did you mean {meant}?"
-        warnings.warn(
-            problem, MisspeltVariable, stacklevel=1
-        )  # issued from this line, so that each is shown once per process
+        # Issued from this line (`stacklevel=1`), so that each is shown once per process.
+        warnings.warn(problem, MisspeltVariable, stacklevel=1)
 
 
 class IneffectiveSetting(UserWarning):
