@@ -23,7 +23,7 @@ WORLD_ELSEWHERE = (
 
 
 class NotDriven(Exception):
-    """Nothing drives the run, and nothing will unless it is started again; the message says how."""
+    """Nothing drives the run, and nothing will until someone starts it again. The message says how."""
 
 
 class FollowedStore(Store, Inbox, Protocol):

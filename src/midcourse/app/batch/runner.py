@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 class Watcher(Protocol):
-    """Receives the progress of a batch: `found` for a row that had ended before, else `began`, `on_progress` and `ended`."""
+    """Receives the progress of a batch. For a row that had already ended it gets `found`; for others `began`, `on_progress` and `ended`."""
 
     def found(self, row: Row, end: RowEnd) -> None: ...
 

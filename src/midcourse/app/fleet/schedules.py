@@ -25,7 +25,7 @@ class RunEntry:
     settings: FleetSettings
 
     async def enter(self, firing: Firing) -> Entered:
-        """Store the run of this day unless there is one. Late or repeated firings, or two at a time that occurs twice, are one day."""
+        """Store the run of this day unless there is one. Late and repeated firings belong to the same day, as do both if 2:30 occurs twice."""
         job = decode_job(firing.task.job)
         AllowedModules(self.settings.task_modules).check(job.file, BUILT_IN)
         day = day_of(firing.at, firing.task.zone)

@@ -80,10 +80,10 @@ _REFLECTOR = Role("reflector", "ModelReflector", "ReflectionAnswer", default=Rul
 
 @dataclass(frozen=True, kw_only=True)
 class OptionalRoles:
-    """Every role but the planner. None: the model that the settings name answers, else the default of the row."""
+    """Every role except the planner. A role that is None is filled by the model in the settings, else by the default of its row."""
 
     verifier: Annotated[Verifier | None, Role("verifier", "ModelVerifier", "VerdictAnswer")] = None
-    """Judges expectations that are only words."""
+    """Judges expectations that are written only in words."""
     extractor: Annotated[Extractor | None, Role("extractor", "ModelExtractor")] = None
     """Reads values that no skill returned."""
     reader: Annotated[Reader | None, _READER] = None

@@ -109,7 +109,7 @@ class Narrator:
                 return ""
 
     def new_plan_version(self, event: Event) -> int:
-        """The plan version that this event brought, or 0."""
+        """The version of the plan that arrived with this event, or 0."""
         match event:
             case Planned():
                 drafted = event.verdict == "steps" and bool(event.steps)

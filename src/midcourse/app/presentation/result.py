@@ -25,7 +25,7 @@ SHOWN_BY: dict[Evidence, str] = {
     "not_dispatched": "nothing was sent",
     "person": "you confirmed it",
 }
-"""Evidence in words."""
+"""Words for each kind of evidence."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ def _has_happened(outcome: Outcome) -> bool | None:
 
 
 def describe_evidence(outcome: Outcome) -> str:
-    """What shows the outcome, in words."""
+    """The evidence for the outcome, in words."""
     if outcome.status == "unknown":
         return "nothing shows whether it happened"
     if outcome.status != "ok" and outcome.evidence == "probe":

@@ -56,7 +56,7 @@ def describe_step(step: Step) -> str:
 
 
 def describe_call(step: Step) -> str:
-    """Skill and target, as a line under or beside the words."""
+    """Skill and target of a step, as text to show below or beside its words."""
     if step.zone == REPLAN:
         return ""
     return f"{step.skill} '{step.target.label}'" if step.target.label else step.skill

@@ -1,4 +1,4 @@
-"""Finds the home without loading other settings, which takes longer than listing runs."""
+"""Finds the home alone, for commands that need no other setting: loading all settings takes longer than listing runs."""
 
 import os
 import unicodedata

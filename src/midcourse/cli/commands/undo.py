@@ -118,7 +118,7 @@ async def _find_world(
 
 
 def _is_minor(act: UndoneAct) -> bool:
-    """Whether only the number of such acts is printed, such as clicks and texts typed in forms."""
+    """Whether the act is minor, such as a click or text typed in a form. Of minor acts, only the number is printed."""
     return act.state == "left" and act.effect == "set_state"
 
 

@@ -121,7 +121,7 @@ class RunFollower:
     # --- menus
 
     def _open_menu(self, title: str, choices: Sequence[Choice]) -> None:
-        """Show a menu while the run is followed. There is one at a time."""
+        """Show a menu while the run is followed. Only one menu is open at a time."""
         if self._menu_task is None:
             self._menu_of_pause = choices is PAUSED
             self._menu_task = asyncio.create_task(self._choose(title, choices), name="menu")

@@ -55,7 +55,7 @@ class Room:
 
 
 class RunView:
-    """Takes every turn and draws the run at any size. `add_turn` stores, `render` draws; neither waits."""
+    """Receives every turn and draws the run at any size. `add_turn` stores a turn, `render` draws; neither waits."""
 
     def __init__(self, *, name: str, goal: str, run_id: str, marks: Marks = UNICODE) -> None:
         self.narrator = Narrator()
