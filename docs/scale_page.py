@@ -21,7 +21,7 @@ PAGE = """# Scale
 Written by `python docs/generate.py` from the [kept results](../benchmarks/results) of benchmarks. Every figure here was measured, or is calculated
 from measured figures. They were measured on two busy cores: run the commands on your own machines before you buy hardware.
 
-**When you can skip this page.** One person or one team needs only one machine. {laptop_runs} runs a day, of {steps} steps each, on pages of 500
+**When you can skip this page.** You do not need this page if one person or one team uses one machine. {laptop_runs} runs a day, of {steps} steps each, on pages of 500
 elements, store {laptop_day:.0f} MB a day ({laptop_year:.1f} GB a year) in one SQLite file. With `midcourse prune --older-than 90d`
 ([operations](operations.md)) the file stops growing at {laptop_pruned:.1f} GB. One worker drives a hundred runs at a time (`max_runs`). Read on if
 you have thousands of runs at a time, or hundreds of thousands that wait.
