@@ -133,7 +133,7 @@ def main() -> int:
     inferior = [row.error for row in rows if row.outline == "auto" and row.at_least <= -MARGIN]
     helps = [row.error for row in rows if row.outline == "on" and row.at_least > 0]
     verdict = (
-        f"automatic is {'not inferior to off at any error rate' if not inferior else f'not format_rows to be as good as off at {inferior}'} "
+        f"automatic is {'not inferior to off at any error rate' if not inferior else f'not shown to be as good as off at {inferior}'} "
         f"(margin {MARGIN:g} points); on beats off at {helps or 'no error rate'}"
     )
     text = f"{format_rows(rows)}\n\n{verdict}"

@@ -201,7 +201,7 @@ async def is_done(job: Job, world: SimulatedWorld[Any]) -> bool:
 
 
 class DoubtApprover:
-    """An approver that answers doubts by looking for the effect, and rejects everything in advance."""
+    """An approver that rejects requests for approval, and answers all other questions by looking for the effect."""
 
     def __init__(self, world: SimulatedWorld[Any], job: Job) -> None:
         self._world = world

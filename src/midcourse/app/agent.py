@@ -236,8 +236,8 @@ class Agent(OptionalRoles):
     async def undo(self, run_id: str, step: int | None = None, *, dry_run: bool = False) -> UndoReport:
         """Undo the acts of an ended run, newest first, or only act number `step`. See docs/undo.md.
 
-        For each inverse the approver is asked; then it is carried out once and verified. Acts that cannot be undone are in the
-        report with the reason. `dry_run` only finds the inverses. Raises `TaskInvalid`, `RunUnknown` and `RunBusy`.
+        For each inverse the approver is asked, unless approvals are off; then it is carried out once and verified. Acts that
+        cannot be undone are in the report with the reason. `dry_run` only finds the inverses. Raises `TaskInvalid`, `RunUnknown` and `RunBusy`.
         """
         with self.open_store() as store:
             acts = undo_acts(self, store, run_id, step=step, dry_run=dry_run)

@@ -124,7 +124,7 @@ def top(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Run agents whose actions have consequences. They ask before they act, never repeat an effect, and resume after a crash."""
+    """Run agents whose actions have consequences. They ask before an irreversible act, never repeat one, and resume after a crash."""
 
 
 @runtime_checkable

@@ -48,12 +48,17 @@ async def _load_planning(ports: Ports, command: MakePlan) -> Planning | None:
     history = await load_history(ports, command.told)
     planning = Planning(ports=ports, command=command, time=time, scope=scope, history=history)
     return (
-        replace(planning, recovery=await _explain_failure(planning, command.failure)) if command.failure else planning
+        replace(planning, recovery=await _build_recovery_context(planning, command.failure))
+        if command.failure
+        else planning
     )
 
 
-async def _explain_failure(planning: Planning, failure: Failure) -> ReplanningContext:
-    """The context of a failure: the explanation of an adviser or else of the rules, and lessons of earlier runs."""
+async def _build_recovery_context(planning: Planning, failure: Failure) -> ReplanningContext:
+    """Build the context of a failure: its explanation by an adviser or else by rules, and lessons of earlier runs.
+
+    What this failure teaches is stored.
+    """
     ports, history = planning.ports, planning.history
     failed = find_failed_step(failure, history)
     reminded = await remind(ports, failure.found.error_type)

@@ -243,7 +243,7 @@ class ChangedReplay:
         if mine == its:
             return None
         if gave_up is not None:
-            return _continue_unrecorded(gave_up)
+            return _diverge_unrecorded(gave_up)
         if _end_after_check(self._run) is not None:
             return self._end_after_failed_check(ours)
         return _diverge_undetermined(describe_difference(mine, its))
@@ -260,7 +260,7 @@ class ChangedReplay:
 
     def _compare_ends(self, end: Finish | None, recorded: Finish) -> _Divergence | None:
         if end is None:
-            return _continue_unrecorded(recorded)
+            return _diverge_unrecorded(recorded)
         self._ids[recorded.id] = end.id
         if (end.reason, end.detail) != (recorded.reason, recorded.detail):
             self._note = (
@@ -283,7 +283,7 @@ def _end_after_check(run: Run) -> End | None:
     return run.phase.otherwise if isinstance(run.phase, Concluding) else None
 
 
-def _continue_unrecorded(recorded: Finish | End) -> _Divergence:
+def _diverge_unrecorded(recorded: Finish | End) -> _Divergence:
     detail = f"the recorded run ended there ({describe_end(recorded)}), this one would have gone on"
     return _Divergence(verdict="not_recorded", detail=detail)
 

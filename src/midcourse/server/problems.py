@@ -117,11 +117,11 @@ def add_handlers(app: FastAPI) -> None:
     async def handle_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         code: ProblemCode = STATUS_CODES[error.status_code][0] if error.status_code in STATUS_CODES else "invalid"
-        handle_refusal = Refusal(error.status_code, code, str(error.detail))
+        refusal = Refusal(error.status_code, code, str(error.detail))
         headers = dict(error.headers or {})
         if error.status_code == 405:
             headers["Allow"] = ", ".join(_methods_at(request))
-        return respond(handle_refusal.problem, headers)
+        return respond(refusal.problem, headers)
 
     async def handle_bug(_: Request, error: Exception) -> Response:
         hint = "please report it; the server's log has the traceback"

@@ -170,7 +170,7 @@ class MemoryStore:
         return tuple(_summary(stored) for stored in reversed(self._runs.values()))
 
     async def find_runs(self, query: RunQuery) -> tuple[RunSummary, ...]:
-        numbered = [_list_entry(stored, place) for place, stored in enumerate(self._runs.values(), start=1)]
+        numbered = [_build_list_entry(stored, place) for place, stored in enumerate(self._runs.values(), start=1)]
         found = [
             run
             for run in reversed(numbered)
@@ -317,7 +317,7 @@ def _summary(stored: _StoredRun) -> RunSummary:
     )
 
 
-def _list_entry(stored: _StoredRun, place: int) -> RunSummary:
+def _build_list_entry(stored: _StoredRun, place: int) -> RunSummary:
     run, asked = stored.state, stored.question
     asking = isinstance(run.phase, Asking) and asked is not None and asked.id == run.phase.question
     return replace(

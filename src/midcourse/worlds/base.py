@@ -178,10 +178,7 @@ class BaseWorld:
         except ArgumentsUnfit as unfit:
             return failed("bad_arguments", f"{call.skill}: {unfit}")
         if call.pictured and declared.signature.on_zone and not declared.by_position:
-            others = (
-                ", ".join(declared.skill.name for declared in self._declared.skills if declared.by_position)
-                or "no skill"
-            )
+            others = ", ".join(each.skill.name for each in self._declared.skills if each.by_position) or "no skill"
             where = f"{call.target.role} '{call.target.label}' is only seen in the picture, where {others} can act"
             return failed("not_by_position", f"{call.skill} needs more than a position: {where}")
         arguments = await self._with_zone(declared, call, bound)

@@ -171,7 +171,7 @@ def _start_postgres(folder: Path) -> Started:
     migrate(url)
     pid = int((data / "postmaster.pid").read_text(encoding="utf-8").splitlines()[0])
     shown = url.replace(f":{urlsplit(url).password}@", "@")
-    return Started(part=_find_part(POSTGRES, shown, pid, data / "log"), settings={"database_url": url})
+    return Started(part=_build_part(POSTGRES, shown, pid, data / "log"), settings={"database_url": url})
 
 
 def _stop_postgres(folder: Path) -> None:
@@ -189,7 +189,7 @@ def _start_temporal(folder: Path, *, ui: bool) -> Started:
         server = start_server(folder / "temporal", ui_port=_choose_ui_port() if ui else None, program=program)
     except RuntimeError as trouble:
         raise FleetUnavailable(str(trouble)) from trouble
-    part = _find_part(TEMPORAL, server.address, server.pid, folder / "temporal" / "temporal.log")
+    part = _build_part(TEMPORAL, server.address, server.pid, folder / "temporal" / "temporal.log")
     settings = {"temporal_address": server.address, "keys_file": str(keys)}
     return Started(part=replace(part, ui=server.ui), settings=settings)
 
@@ -213,7 +213,7 @@ def _start_host(home: Path, folder: Path) -> Started:
     )
     _wait_for(ready.exists, pid, HOST, log)
     url = decode(Ready, ready.read_bytes()).url
-    return Started(part=_find_part(HOST, url, pid, log), settings={"host_file": str(ready)})
+    return Started(part=_build_part(HOST, url, pid, log), settings={"host_file": str(ready)})
 
 
 def _start_worker(home: Path, folder: Path, up: Up) -> Started:
@@ -228,10 +228,10 @@ def _start_worker(home: Path, folder: Path, up: Up) -> Started:
     fixed = {"home": str(home.absolute()), "temporal_namespace": "default", "temporal_profile": "none"}
     pid = _spawn(["fleet", "worker", "--json"], log, {**fixed, **found})
     _wait_for(lambda: b'{"pid": %d,' % pid in log.read_bytes()[said:], pid, WORKER, log)
-    return Started(part=_find_part(WORKER, f"for tenant {chosen.tenant}", pid, log), settings={})
+    return Started(part=_build_part(WORKER, f"for tenant {chosen.tenant}", pid, log), settings={})
 
 
-def _find_part(name: str, address: str, pid: int, log: Path) -> Part:
+def _build_part(name: str, address: str, pid: int, log: Path) -> Part:
     process = find_process(pid)
     if process is None:
         raise FleetUnavailable(f"{name} was gone as soon as it had started; see {log}")

@@ -53,7 +53,7 @@ Changes = Annotated[
     typer.Option(
         "--change",
         metavar="NAME=VALUE",
-        help="Approve with this argument instead (2.NAME=VALUE for the second step). You are asked again about the result.",
+        help="Change this argument instead of approving it (2.NAME=VALUE for the second step). You are asked about the result.",
     ),
 ]
 
@@ -64,7 +64,7 @@ commands = typer.Typer()
     epilog=teach(
         ("midcourse approve", "what is waiting for an answer"),
         ("midcourse approve last", "see exactly what will be sent, and decide"),
-        ("midcourse approve last --change quantity=2", "approve with a change; you are shown the result"),
+        ("midcourse approve last --change quantity=2", "change an argument; you are asked about the result"),
         ("midcourse approve --json", "for programs: every value, and the digest of each step"),
         (
             "midcourse approve 20260802-11 --yes --shown DIGEST --json",

@@ -51,7 +51,7 @@ def pause(run: Run, set_: Fleet = None, json: Json = False) -> int:
 
 @commands.command(epilog=teach(("midcourse cancel last", "after the current step; what is done stays done")))
 def cancel(run: Run, set_: Fleet = None, json: Json = False) -> int:
-    """End a run after the current step. A step that has begun is never interrupted."""
+    """End a run after the current step. An act that has begun is never interrupted."""
     reply = "it ends after the current step; what is done stays done"
     return asyncio.run(_send(run, set_, lambda run: run.cancel(), reply, json=json))
 

@@ -157,7 +157,7 @@ def _list_relevant(seen: Observation, about: str) -> _Listing:
     return _Listing(
         surface=_surface(seen, page),
         zones={zone.id: zone_line(zone, seen.surface.origin) for zone in zones if zone.id in listed},
-        counted=(*counted, *_count_out_of_sight(zones, listed)),
+        counted=(*counted, *_describe_out_of_sight(zones, listed)),
     )
 
 
@@ -197,7 +197,7 @@ def _rank_by_task_words(zones: Sequence[Zone], about: str) -> list[int]:
     return sorted((n for n in worth if worth[n]), key=lambda n: -worth[n])
 
 
-def _count_out_of_sight(zones: Sequence[Zone], listed: set[str]) -> Iterable[str]:
+def _describe_out_of_sight(zones: Sequence[Zone], listed: set[str]) -> Iterable[str]:
     """One line for what is not listed above what is visible, and one for what is not listed below."""
     visible = [n for n, zone in enumerate(zones) if zone.get("seen") is not False]
     first = visible[0] if visible else 0

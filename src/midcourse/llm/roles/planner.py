@@ -163,9 +163,9 @@ def _list_latest(steps: Sequence[S], line: Callable[[S], str]) -> Iterable[str]:
 
     What is left out cannot be repeated by mistake: a plan that would is refused with the reason.
     """
-    early = _describe_omitted(len(steps), MOST_STEPS)
+    early = _count_omitted(len(steps), MOST_STEPS)
     lasting = [step for step in steps[:early] if isinstance(step, CompletedStep) and step.irreversible]
-    older = _describe_omitted(len(lasting), MOST_IRREVERSIBLE)
+    older = _count_omitted(len(lasting), MOST_IRREVERSIBLE)
     kept = lasting[older:]
     if early > len(kept):
         refused = f", {older} of which cannot be undone and are refused if they are planned again" if older else ""
@@ -173,7 +173,7 @@ def _list_latest(steps: Sequence[S], line: Callable[[S], str]) -> Iterable[str]:
     yield from map(line, (*kept, *steps[early:]))
 
 
-def _describe_omitted(count: int, most: int) -> int:
+def _count_omitted(count: int, most: int) -> int:
     """How many are left out from the beginning so that at most so many are listed."""
     return max(0, -(-(count - most) // BLOCK) * BLOCK)
 

@@ -65,7 +65,7 @@ def is_seen(text: str, seen: Observation) -> bool:
     wanted = _normalise(text)
     values = (str(value) for zone in seen.zones for _, value in zone.state if isinstance(value, str))
     shown = (seen.surface.title, seen.surface.address, *(zone.label for zone in seen.zones), *values)
-    return bool(wanted) and any(wanted in _normalise(text) for text in shown)
+    return bool(wanted) and any(wanted in _normalise(line) for line in shown)
 
 
 def _normalise(text: str) -> str:

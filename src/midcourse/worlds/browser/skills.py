@@ -159,8 +159,8 @@ class Skills(BaseWorld):
             await self._input.click(zone)
             await self._running.settle()
             after = await self._list_shown_options()
-            known = {option.id for option in before}
-            new = [option for option in after if option.id not in known]
+            known = {shown.id for shown in before}
+            new = [shown for shown in after if shown.id not in known]
             found = await self._find_option(zone, option, new) or await self._find_option(zone, option, after)
         if found is None:
             return failed("no_such_option", f"no option '{option}' showed at {zone.role} '{zone.label}'")

@@ -111,7 +111,10 @@ class Connection:
         return tuple(listed)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Call a tool once; it is not sent again. Raise `ConnectionLost` if the server is gone, `CallRefused` if it answers with an error."""
+        """Call a tool. The call is sent again only if the server asks for input.
+
+        Raises `ConnectionLost` if the server is gone, `CallRefused` if it answers with an error.
+        """
         self._forms.skill = tool
         try:
             result = await self._call(tool, dict(arguments))

@@ -355,11 +355,11 @@ async def test_slow_response_does_not_delay_other_requests() -> None:
         return Answer("at last")
 
     async with Site({"/": "hello", "/slow": slow}).served() as site, open_proxy(site) as (_, client):
-        wait_for_held = asyncio.create_task(client.ask("GET", f"{site.url}/slow"))
+        waiting = asyncio.create_task(client.ask("GET", f"{site.url}/slow"))
         async with open_proxy(site) as (_, other):
             assert await other.ask("GET", f"{site.url}/") == (200, b"hello")
         released.set()
-        assert await wait_for_held == (200, b"at last")
+        assert await waiting == (200, b"at last")
 
 
 async def test_silent_refused_tunnel_does_not_keep_the_proxy_from_closing() -> None:

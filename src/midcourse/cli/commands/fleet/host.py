@@ -148,7 +148,9 @@ Park = Annotated[
 ]
 Grace = Annotated[
     float,
-    typer.Option("--grace", min=0.0, metavar="SECONDS", help="How long current acts may still take after Ctrl-C."),
+    typer.Option(
+        "--grace", min=0.0, metavar="SECONDS", help="How long current acts may still take when it is stopped."
+    ),
 ]
 TokenFile = Annotated[
     str, typer.Option("--token-file", metavar="FILE", help="Use the token in this file instead of a new one.")

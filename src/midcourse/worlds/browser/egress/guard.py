@@ -1,7 +1,7 @@
 """The guard of one browser: holds what a call would send until that call is allowed.
 
 If the act of a call causes a request that is held, the outcome is `would_send`, and the commit set is the held request.
-When the same call comes again and is allowed, it only releases that request. Every other act drops what is held.
+When the same call comes again and is allowed, it only releases that request. Every other act, except `send`, drops what is held.
 """
 
 import ssl
@@ -66,7 +66,7 @@ class Guard:
     # --- around an act
 
     def begin_act(self, call: Call) -> tuple[HeldRequest, ...]:
-        """Drop held requests, except those that this act releases instead of being carried out. Return those."""
+        """Return the held requests that this act releases instead of being carried out, and drop all others. `send` drops none."""
         self.outbox.begin_act()
         self.proxy.take_refusals()  # drop the refusals from before this act
         own = self._find_releasable(call) if call.allowed else ()

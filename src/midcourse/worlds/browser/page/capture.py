@@ -29,7 +29,7 @@ class Capture:
     async def look(self, tabs: Tabs) -> Scene:
         tab = tabs.front
         around = (
-            *[await _tab_zone(tab) for tab in tabs.others],
+            *[await _tab_zone(other) for other in tabs.others],
             *(_download_zone(download) for download in tabs.downloads),
         )
         if tab.dialog is not None:
