@@ -14,7 +14,6 @@ grown       parts that ended larger than the bars below allow
 
 import asyncio
 import json
-import math
 import os
 import subprocess
 import sys
@@ -61,14 +60,14 @@ steps = [{{ zone = "button:Order", skill = "click", expect = {{ surface_matches 
 """
 TENANT = "soak"
 HOST, WORKER, SERVER = OWN = ("host", "worker", "server")
-"""Parts whose size is ours to keep. Temporal and PostgreSQL fill caches of their own, and are reported."""
+"""Parts that must not grow. Temporal and PostgreSQL fill their caches, and are only reported."""
 MOST_GROWTH = 0.10
-"""Of the memory of a part: its least in the last quarter, in terms of its least in the second. The least, because browsers of
-runs that are under way belong to their host."""
+"""Growth of the memory of a part from the second quarter to the last, compared at their minima: the host's memory includes the
+browsers of current runs."""
 MOST_FILES, MOST_PROCESSES, MOST_FOLDERS = 5, 1, 2
-"""More, in the same terms."""
+"""Growth of open files, processes and temporary folders, compared in the same way."""
 MOST_BYTES = 1.15
-"""Bytes of a run in the database, in terms of those in the second quarter."""
+"""Bytes that a run adds to the tables in the last quarter, relative to the second."""
 LEAST_SECONDS = 600.0
 """In a shorter time caches still fill, so growth is not judged."""
 DECIDES_EVERY = 0.5
@@ -95,11 +94,22 @@ class Sample:
     """Bytes of the development server's database."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """A fleet that is up."""
+
+    home: Path
+    temporary: Path
+    pids: dict[str, int]
+    url: str
+    token: str
+
+
 @dataclass(kw_only=True)
 class Soak:
-    """A fleet under load, and what was seen of it."""
+    """A fleet under load, and its measurements."""
 
-    parts: "Parts"
+    parts: Parts
     client: httpx.AsyncClient
     site: Office
     url: str
@@ -119,8 +129,7 @@ class Soak:
 
     async def decide(self) -> None:
         """Approve every question and record which runs have ended, until all have."""
-        until = math.inf
-        while time.monotonic() < until:
+        while not self.all_started or len(self.ended) < len(self.started):
             questions = (await self.client.get("/questions")).json()["questions"]
             for question in questions:
                 body = {"verdict": "approved", "shown": question["shown"], "all_values": True}
@@ -129,26 +138,24 @@ class Soak:
                 result = (await self.client.get(f"/runs/{run}")).json()["result"]
                 if result is not None:
                     self.ended[run] = "" if result["success"] else result["final_detail"]
-            if self.all_started:
-                until = min(until, time.monotonic() + PATIENCE) if len(self.ended) < len(self.started) else 0.0
             await asyncio.sleep(DECIDES_EVERY)
 
     async def sample(self, every: float) -> None:
-        """Measure all sizes every so many seconds, until cancelled."""
+        """Measure all sizes at this interval in seconds, until cancelled."""
         while True:
             self.samples.append(await asyncio.to_thread(self.measure))
             await asyncio.sleep(every)
 
     def measure(self) -> Sample:
-        families = {name: _family(pid) for name, pid in self.parts.pids.items()}
+        families = {name: _list_family(pid) for name, pid in self.parts.pids.items()}
         home = self.parts.home
         with psycopg.connect(read_up(home).settings["database_url"], autocommit=True) as connection:
             (tables,) = connection.execute(SIZE).fetchone() or (0,)
         return Sample(
             seconds=time.monotonic() - self.began,
             ended=len(self.ended),
-            megabytes={name: round(sum(map(_megabytes, family)), 1) for name, family in families.items()},
-            files={name: sum(map(_open_files, family)) for name, family in families.items()},
+            megabytes={name: round(sum(map(_read_megabytes, family)), 1) for name, family in families.items()},
+            files={name: sum(map(_count_open_files, family)) for name, family in families.items()},
             processes={name: len(family) for name, family in families.items()},
             temporary=sum(1 for _ in self.parts.temporary.iterdir()),
             home=sum(len(files) for _, _, files in os.walk(home)),
@@ -157,20 +164,20 @@ class Soak:
         )
 
 
-def _family(pid: int) -> list[psutil.Process]:
+def _list_family(pid: int) -> list[psutil.Process]:
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         return [process, *process.children(recursive=True)]
     return []
 
 
-def _megabytes(process: psutil.Process) -> float:
+def _read_megabytes(process: psutil.Process) -> float:
     with suppress(psutil.Error):
         return process.memory_full_info().pss / 1e6
     return 0.0
 
 
-def _open_files(process: psutil.Process) -> int:
+def _count_open_files(process: psutil.Process) -> int:
     with suppress(psutil.Error):
         return process.num_fds()
     return 0
@@ -179,20 +186,9 @@ def _open_files(process: psutil.Process) -> int:
 # --- the fleet
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parts:
-    """A fleet that is up."""
-
-    home: Path
-    temporary: Path
-    pids: dict[str, int]
-    url: str
-    token: str
-
-
 @contextmanager
 def start_fleet(folder: Path, site: str) -> Generator[Parts]:
-    """The servers of `midcourse up`, and a host for browsers, a worker and a server of a tenant of their own."""
+    """Start the servers of `midcourse up`, and a browser host, a worker and a server for a separate tenant."""
     home, temporary, host_file = folder / "home", folder / "tmp", folder / "host.json"
     temporary.mkdir()
     environment = {**os.environ, "MIDCOURSE_HOME": str(home), "TMPDIR": str(temporary)}
@@ -224,7 +220,7 @@ def start_fleet(folder: Path, site: str) -> Generator[Parts]:
         subprocess.run([*command, "down"], env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
-async def soak(given: Namespace) -> Soak:
+async def run_soak(args: Namespace) -> Soak:
     site = Office(0)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -235,19 +231,20 @@ async def soak(given: Namespace) -> Soak:
         api = f"{parts.url}/api/v1"
         async with httpx.AsyncClient(base_url=api, headers=headers, timeout=PATIENCE, verify=False) as client:
             load = Soak(parts=parts, client=client, site=site, url=address)
-            await _carry_out(load, given)
+            await _carry_out(load, args)
             return load
 
 
-async def _carry_out(load: Soak, given: Namespace) -> None:
+async def _carry_out(load: Soak, args: Namespace) -> None:
     async with asyncio.TaskGroup() as group:
         deciding = group.create_task(load.decide())
-        sampling = group.create_task(load.sample(given.sample))
-        while time.monotonic() < load.began + 60 * given.minutes:
+        sampling = group.create_task(load.sample(args.sample))
+        while time.monotonic() < load.began + 60 * args.minutes:
             await load.start_run()
-            await asyncio.sleep(max(0.0, load.began + len(load.started) * given.every - time.monotonic()))
+            await asyncio.sleep(max(0.0, load.began + len(load.started) * args.every - time.monotonic()))
         load.all_started = True
-        await deciding
+        await asyncio.wait({deciding}, timeout=PATIENCE)
+        deciding.cancel()
         sampling.cancel()
     load.samples.append(await asyncio.to_thread(load.measure))
 
@@ -258,9 +255,9 @@ async def _carry_out(load: Soak, given: Namespace) -> None:
 def summarise(load: Soak) -> dict[str, Any]:
     orders = load.site.orders
     lost = [run for run in load.started if load.ended.get(run, "it did not end") or not orders[run]]
-    compared = [one for one in load.samples if one.seconds > load.samples[-1].seconds / 4]
-    second = [one for one in compared if one.seconds <= load.samples[-1].seconds / 2] or compared[:1]
-    last = [one for one in compared if one.seconds > load.samples[-1].seconds * 3 / 4]
+    compared = [sample for sample in load.samples if sample.seconds > load.samples[-1].seconds / 4]
+    second = [sample for sample in compared if sample.seconds <= load.samples[-1].seconds / 2] or compared[:1]
+    last = [sample for sample in compared if sample.seconds > load.samples[-1].seconds * 3 / 4]
     parts = {name: _compare_part(name, second, last) for name in load.samples[-1].megabytes}
     summary: dict[str, Any] = {
         "runs": len(load.started),
@@ -270,32 +267,33 @@ def summarise(load: Soak) -> dict[str, Any]:
         "runs_a_minute": round(60 * len(load.ended) / load.samples[-1].seconds, 1),
         "samples": len(load.samples),
         "parts": parts,
-        "temporary_more": min(one.temporary for one in last) - min(one.temporary for one in second),
-        "home_files_a_run": _a_run(compared, "home", 2),
-        "table_bytes_a_run": [_a_run(second, "tables", 0), _a_run(last, "tables", 0)],
-        "temporal_bytes_a_run": [_a_run(second, "temporal", 0), _a_run(last, "temporal", 0)],
+        "temporary_more": min(sample.temporary for sample in last) - min(sample.temporary for sample in second),
+        "home_files_a_run": _growth_per_run(compared, "home", 2),
+        "table_bytes_a_run": [_growth_per_run(second, "tables", 0), _growth_per_run(last, "tables", 0)],
+        "temporal_bytes_a_run": [_growth_per_run(second, "temporal", 0), _growth_per_run(last, "temporal", 0)],
     }
     return summary | {"grown": find_grown(summary) if load.samples[-1].seconds >= LEAST_SECONDS else []}
 
 
 def _compare_part(name: str, second: list[Sample], last: list[Sample]) -> dict[str, float]:
-    before, after = (min(one.megabytes[name] for one in samples) for samples in (second, last))
+    before, after = (min(sample.megabytes[name] for sample in samples) for samples in (second, last))
     return {
-        "megabytes": round(median(one.megabytes[name] for one in last), 1),
+        "megabytes": round(median(sample.megabytes[name] for sample in last), 1),
         "grown_megabytes": round(after - before, 1),
         "grown": round(after / before - 1, 3),
-        "files_more": min(one.files[name] for one in last) - min(one.files[name] for one in second),
-        "processes_more": min(one.processes[name] for one in last) - min(one.processes[name] for one in second),
+        "files_more": min(sample.files[name] for sample in last) - min(sample.files[name] for sample in second),
+        "processes_more": min(sample.processes[name] for sample in last)
+        - min(sample.processes[name] for sample in second),
     }
 
 
-def _a_run(samples: list[Sample], of: str, digits: int) -> float:
-    """How much of it a run adds, by a line through the samples."""
-    return round(slope([(float(one.ended), float(getattr(one, of))) for one in samples]), digits)
+def _growth_per_run(samples: list[Sample], of: str, digits: int) -> float:
+    """How much of this quantity a run adds, by a line through the samples."""
+    return round(slope([(float(sample.ended), float(getattr(sample, of))) for sample in samples]), digits)
 
 
 def find_grown(summary: dict[str, Any]) -> list[str]:
-    """What is larger than the bars allow, in words."""
+    """List what grew more than the bars allow, in words."""
     found: list[str] = []
     for name in OWN:
         part = summary["parts"][name]
@@ -313,7 +311,7 @@ def find_grown(summary: dict[str, Any]) -> list[str]:
     return found
 
 
-def text_of(summary: dict[str, Any]) -> str:
+def format_text(summary: dict[str, Any]) -> str:
     rows = [
         [
             name,
@@ -338,14 +336,14 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=120.0, help="for which runs are started")
     parser.add_argument("--every", type=float, default=3.0, help="seconds between two starts")
     parser.add_argument("--sample", type=float, default=30.0, help="seconds between two measurements")
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.monotonic()
-    load = asyncio.run(soak(given))
+    load = asyncio.run(run_soak(args))
     summary = summarise(load) | {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
-    if given.keep:
-        keep("soak", summary, text_of(summary))
-    if not given.json:
-        print(text_of(summary))
+    if args.keep:
+        keep("soak", summary, format_text(summary))
+    if not args.json:
+        print(format_text(summary))
     print(json.dumps(summary))
     return 0 if not (summary["lost"] or summary["repeated"] or summary["grown"]) else 1
 

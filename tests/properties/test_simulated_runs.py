@@ -171,7 +171,7 @@ def test_random_runs_keep_every_promise(seed: int) -> None:
         if story.limits.approvals == "always":
             permits.check(turn)
     if story.limits.approvals == "always":
-        assert all(effect in story.approver.allowed for effect in story.world.effects), "7: nobody was asked"
+        assert all(effect in story.approver.allowed for effect in story.world.effects), "7: the approver was not asked"
 
 
 def make_narrow_limits(chance: Random) -> Limits:

@@ -123,7 +123,7 @@ async def test_another_act_drops_the_held_request(hand: Hand, site: Site) -> Non
     ok(await hand.on("Something else", "click"))
     assert [zone for zone in (await hand.see()).zones if zone.role == "request"] == []
     outcome = await repeat_allowed(hand, call)
-    assert is_held(outcome), "it is carried out anew, and what was allowed is gone"
+    assert is_held(outcome), "it is carried out again, without what was allowed"
     assert site.asked == []
 
 

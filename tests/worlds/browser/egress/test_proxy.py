@@ -203,7 +203,7 @@ async def test_dropped_request_gets_403_and_the_connection_stays_usable() -> Non
         asking = asyncio.create_task(client.ask("POST", f"{site.url}/orders", b"item=1"))
         proxy.outbox.drop([await wait_for_held(proxy)])
         assert (await asking)[0] == 403
-        assert proxy.take_refusals() == (), "whoever dropped it knows"
+        assert proxy.take_refusals() == (), "the caller that dropped it knows"
         assert await client.ask("GET", f"{site.url}/") == (200, b"hello")
         assert site.effects() == []
 

@@ -140,7 +140,7 @@ class Tab:
     def _on_unfinished_done(self, task: "asyncio.Future[Any]") -> None:
         self._unfinished.discard(task)
         if not task.cancelled():
-            task.exception()  # asyncio logs an exception that nobody retrieves, and the caller no longer waits
+            task.exception()  # asyncio logs an exception that is never retrieved, and the caller no longer waits
 
     # --- events of the browser
 
