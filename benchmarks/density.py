@@ -11,6 +11,7 @@ kill        `--killed` runs, four per Chromium, are about to order when one of t
 waiting     `--waiting` runs ask for an approval, at a host that has room for `--room` browsers and parks them after a few seconds. Then
             the first `--answered` of them are approved and continue
 
+asked again questions of approved runs beyond the one that was answered
 lost        runs that did not succeed, or without an order at the site
 twice       orders that the site has more than once
 """
@@ -41,6 +42,7 @@ from midcourse.expect import Expectation, SurfaceMatches
 from midcourse.ports.planner import PlanningContext
 from midcourse.testing import Approves
 from midcourse.testing.sites import Request, Response, serve
+from midcourse.testing.sites.tokens import TOKEN, Tokens
 from midcourse.worlds import RemoteWorld
 from midcourse.worlds.host import read_host_file
 
@@ -58,11 +60,15 @@ TASK = Task(goal="Order what is on the page", done_when=Expectation(checks=(Surf
 
 
 class Office:
-    """A site with a page of `elements` elements and an order form for each run. `orders` counts the orders by run."""
+    """A site with a page of `elements` elements and an order form for each run. `orders` counts the orders by run.
+
+    Every visit gets its own CSRF token, which is valid for its session only.
+    """
 
     def __init__(self, elements: int) -> None:
         rows = "".join(f"<li><a href='/row/{row}'>Row {row}</a></li>" for row in range(elements))
         self._page = f"<!doctype html><title>Rows</title><ul>{rows}</ul>"
+        self._tokens = Tokens("office")
         self.orders: Counter[str] = Counter()
         self.visitors: Counter[str] = Counter()
         """Visits without a session cookie, by run."""
@@ -72,6 +78,10 @@ class Office:
         if not run:
             return Response(body=self._page)
         if request.path == "/orders":
+            if not self._tokens.is_valid(request.session, request.form.get(TOKEN, "")):
+                return Response(
+                    status=403, body="<!doctype html><title>Forbidden</title><p>CSRF verification failed.</p>"
+                )
             self.orders[run] += 1
             return Response(status=303, location=f"/?run={run}")
         session = request.session
@@ -80,7 +90,9 @@ class Office:
             self.visitors[run] += 1
         if self.orders[run]:
             return Response(body="<!doctype html><title>Thank you</title><p>It is ordered.</p>", session=session)
-        form = f"<form method=post action=/orders><input type=hidden name=run value={run}><button>Order</button></form>"
+        hidden = {**self._tokens.fields(session, volatile=False), "run": run}
+        inputs = "".join(f"<input type=hidden name={name} value={value}>" for name, value in hidden.items())
+        form = f"<form method=post action=/orders>{inputs}<button>Order</button></form>"
         return Response(body=f"<!doctype html><title>Order form</title>{form}", session=session)
 
 
@@ -278,7 +290,8 @@ async def wait_for_approvals(
             len(host.list_processes()) - 1,
             host.measure_memory(),
         )
-        done = await asyncio.gather(*(agent_for(key, Approves()).resume(key) for key in keys[:answered]))
+        approver = Approves()
+        done = await asyncio.gather(*(agent_for(key, approver).resume(key) for key in keys[:answered]))
         results = dict(zip(keys, done, strict=False))
         return {
             "runs": runs,
@@ -289,6 +302,7 @@ async def wait_for_approvals(
             "processes_when_parked": parked,
             "host_mb_when_parked": round(memory),
             "answered": answered,
+            "asked_again": len(approver.questions) - answered,
             "lost": sum(not (result.success and office.orders[key]) for key, result in results.items()),
             "twice": sum(count > 1 for count in office.orders.values()),
             "unapproved": sum(office.orders[key] > 0 for key in keys[answered:]),
@@ -335,14 +349,14 @@ def meets_limits(summary: dict[str, Any]) -> bool:
         kill["sessions_lost"] != KILL_SESSIONS_PER_CHROMIUM or kill["lost"] or kill["twice"]
     ):
         return False
-    bad = ("chromiums_when_parked", "processes_when_parked", "lost", "twice", "unapproved", "signed_out")
+    bad = ("chromiums_when_parked", "processes_when_parked", "asked_again", "lost", "twice", "unapproved", "signed_out")
     return not any(summary.get("waiting", {}).get(name) for name in bad)
 
 
 SESSIONS = ("sessions", "chromiums", "mb_each", "processes_each", "seconds_to_open")
 KILLED = ("runs", "chromiums", "killed", "sessions_lost", "lost", "twice")
 PARKED = ("runs", "room", "most_open", "chromiums_when_parked", "processes_when_parked", "host_mb_when_parked")
-APPROVED = ("answered", "lost", "twice", "signed_out", "unapproved")
+APPROVED = ("answered", "asked_again", "lost", "twice", "signed_out", "unapproved")
 
 
 def format_summary(summary: dict[str, Any]) -> str:

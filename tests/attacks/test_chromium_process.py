@@ -71,20 +71,22 @@ class Process:
 
 
 def below(ancestor: int) -> list[Process]:
-    """All processes that this one started, and those that they did."""
+    """All processes that this one started, and those that they did, the oldest first. Their ids may have wrapped around."""
     parents: dict[int, int] = {}
+    started: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
-                parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(") ")[2].split()[1])
+                fields = (folder / "stat").read_text().rpartition(") ")[2].split()
             except OSError:
                 continue
+            parents[int(folder.name)], started[int(folder.name)] = int(fields[1]), int(fields[19])
     family, found = {ancestor}, list[int]()
     while new := [pid for pid, parent in parents.items() if parent in family and pid not in family]:
         family |= set(new)
         found += new
     alive: list[Process] = []
-    for pid in found:
+    for pid in sorted(found, key=started.__getitem__):
         with suppress(OSError):  # it has ended meanwhile
             alive.append(Process(pid, _read(pid, "cmdline"), _read(pid, "environ")))
     return alive

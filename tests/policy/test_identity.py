@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from midcourse.domain.approval import CommitSet, Consequence
-from midcourse.domain.argument import Arguments, Reference
+from midcourse.domain.argument import Arguments, Reference, Scalar
 from midcourse.domain.plan import Target
 from midcourse.policy.identity import call_digest, consequence_digest, identity_digest
 
@@ -60,6 +60,51 @@ def test_the_order_in_which_values_are_written_makes_no_difference() -> None:
 )
 def test_whatever_differs_is_another_consequence(other: Consequence) -> None:
     assert consequence_digest("run", other) != consequence_digest("run", CONSEQUENCE)
+
+
+ONE_TOKEN, OTHER_TOKEN = "k3Jd82hQx0LmZ41sVb7T", "9fR2mX7aPq5Wc8Ye3Hn1"
+
+
+def with_value(name: str, value: Scalar, address: str = COMMIT.address) -> Consequence:
+    return replace(CONSEQUENCE, commit=replace(COMMIT, values=(*COMMIT.values, (name, value)), address=address))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "csrfmiddlewaretoken",  # Django
+        "authenticity_token",  # Rails
+        "__RequestVerificationToken",  # ASP.NET
+        "_csrf",  # Spring
+        "order[_token]",  # Symfony
+        "2: csrf_token",
+    ],
+)
+def test_an_approval_holds_whatever_the_anti_forgery_token_is(name: str) -> None:
+    one, other = with_value(name, ONE_TOKEN), with_value(name, OTHER_TOKEN)
+    assert consequence_digest("run", one) == consequence_digest("run", other)
+    assert identity_digest("submit", BUTTON, one.commit) != identity_digest("submit", BUTTON, other.commit)
+    assert consequence_digest("run", one) != consequence_digest("run", CONSEQUENCE), "a token that was not there"
+    changed = replace(other, commit=replace(other.commit, values=(("amount", 11), *other.commit.values[2:])))
+    assert consequence_digest("run", one) != consequence_digest("run", changed)
+
+
+@pytest.mark.parametrize("name", ["cart_token", "access_token", "nonce", "__VIEWSTATE", "sku", "coupon"])
+def test_an_approval_binds_every_other_generated_value(name: str) -> None:
+    assert consequence_digest("run", with_value(name, ONE_TOKEN)) != consequence_digest(
+        "run", with_value(name, OTHER_TOKEN)
+    )
+
+
+def test_what_is_called_a_token_and_is_readable_is_bound() -> None:
+    readable = with_value("csrf_token", "pay-to-mallory")
+    assert consequence_digest("run", readable) != consequence_digest("run", with_value("csrf_token", ONE_TOKEN))
+    assert consequence_digest("run", readable) != consequence_digest("run", with_value("csrf_token", "pay-to-alice"))
+
+
+def test_an_argument_of_a_function_is_bound_whatever_its_name() -> None:
+    one, other = with_value("csrf_token", ONE_TOKEN, address=""), with_value("csrf_token", OTHER_TOKEN, address="")
+    assert consequence_digest("run", one) != consequence_digest("run", other)
 
 
 def test_an_approval_is_for_one_run() -> None:

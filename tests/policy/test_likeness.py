@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from midcourse.domain.approval import CommitSet, Source
 from midcourse.domain.argument import Scalar
 from midcourse.domain.plan import Target
-from midcourse.policy.likeness import differing_names, is_volatile_name, likeness_of, looks_random
+from midcourse.policy.generated import is_volatile_name, looks_random
+from midcourse.policy.likeness import differing_names, likeness_of
 
 TARGET = Target(surface="Checkout", role="button", label="Order")
 VOLATILE = (

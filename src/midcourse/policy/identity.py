@@ -6,6 +6,9 @@ from hashlib import blake2b
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Argument, Arguments, Reference
 from midcourse.domain.plan import PlannedStep, Target
+from midcourse.policy.generated import is_anti_forgery_token
+
+_TOKEN = {"from": "form", "name": "anti-forgery token"}
 
 
 def call_digest(skill: str, target: Target, arguments: Arguments) -> str:
@@ -23,9 +26,10 @@ def identity_digest(skill: str, target: Target, commit: CommitSet) -> str:
 
 
 def consequence_digest(run_id: str, consequence: Consequence) -> str:
-    """Identifies a consequence, by everything that an approval binds.
+    """Identifies a consequence, by everything that an approval binds: all but the anti-forgery token of a form.
 
-    Twice as long as the others: a page chooses what it would send, and must not be able to find a collision.
+    A browser that was closed while the run waited gets another token, and the approval is still for the same request
+    (design/0013). Twice as long as the others: a page chooses what it would send, and must not be able to find a collision.
     """
     return digest_of(
         "consequence",
@@ -35,7 +39,7 @@ def consequence_digest(run_id: str, consequence: Consequence) -> str:
         consequence.effect,
         _target(consequence.target),
         consequence.origin,
-        _commit(consequence.commit),
+        _commit(consequence.commit, any_token=True),
         size=16,
     )
 
@@ -76,8 +80,12 @@ def _target(target: Target) -> list[str]:
     return [target.surface, target.role, target.label]
 
 
-def _commit(commit: CommitSet) -> list[object]:
-    return [commit.address, *_sort_pairs(commit.values), *(["abridged"] if commit.abridged else [])]
+def _commit(commit: CommitSet, *, any_token: bool = False) -> list[object]:
+    """What would be sent. `any_token`: with any value of the anti-forgery token."""
+    values: tuple[tuple[str, object], ...] = commit.values
+    if any_token and commit.address:
+        values = tuple((name, _TOKEN if is_anti_forgery_token(name, value) else value) for name, value in commit.values)
+    return [commit.address, *_sort_pairs(values), *(["abridged"] if commit.abridged else [])]
 
 
 def _arguments(arguments: Arguments) -> list[object]:

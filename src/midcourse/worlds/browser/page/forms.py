@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from midcourse.domain.approval import CommitSet, Source
 from midcourse.domain.argument import Pairs, Scalar
-from midcourse.policy.likeness import QUERY, looks_random
+from midcourse.policy.generated import QUERY, looks_random
 from midcourse.worlds.browser.egress.address import place_of
 from midcourse.worlds.browser.egress.request import RAW, REDIRECTED, commit_set, file_value, normalize_newlines
 
