@@ -2,7 +2,7 @@ import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-// One script and one style sheet, with relative addresses: the same files are served below any path, and fit into one exported page.
+// One script and one style sheet with relative addresses, so that the console can be served below any path.
 export default defineConfig({
   base: "./",
   plugins: [react(), tailwindcss()],
@@ -15,7 +15,7 @@ export default defineConfig({
     rolldownOptions: { output: { codeSplitting: false } },
   },
   server: {
-    // `midcourse serve --port 8321` answers; its token is swapped for a cookie here, too.
+    // Requests go to `midcourse serve --port 8321`. Sign in with the token that it prints.
     proxy: { "/api": { target: "http://127.0.0.1:8321", changeOrigin: true } },
   },
 });

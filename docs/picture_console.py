@@ -202,7 +202,7 @@ def take(page: Page, name: str, place: str, to: Path) -> None:
     from PIL import Image
 
     page.evaluate("place => { location.hash = '#' + place }", place)
-    page.locator("h1").filter(has_not_text="Reading").wait_for()
+    page.locator("h1").filter(has_not_text="Loading").wait_for()
     page.wait_for_timeout(1200)
     raw = to / f"{name}.png"
     size = page.viewport_size

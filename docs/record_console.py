@@ -91,7 +91,7 @@ def film(address: str) -> list[Frame]:
 
 def go(page: Page, place: str) -> None:
     page.evaluate("place => { location.hash = '#' + place }", place)
-    page.locator("h1").filter(has_not_text="Reading").wait_for()
+    page.locator("h1").filter(has_not_text="Loading").wait_for()
 
 
 def develop(frame: Frame) -> Image.Image:

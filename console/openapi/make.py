@@ -1,6 +1,6 @@
-"""Makes `src/api/schema.d.ts` from the server's OpenAPI document: `just console-types`.
+"""Generates `src/api/schema.d.ts` from the server's OpenAPI document: `just console-types`.
 
-The first line of it names the document that it was made from, so that a test finds types that are out of date.
+Its first line has the digest of the document, so that a test detects outdated types.
 """
 
 import json
@@ -13,29 +13,31 @@ HERE = Path(__file__).parent
 TYPES = HERE.parent / "src" / "api" / "schema.d.ts"
 
 
-def document() -> dict[str, Any]:
-    """The document without refusals, which all look the same, and without the version of the package."""
+def build_document() -> dict[str, Any]:
+    """Build the document, without error responses (they are all alike) and without the version of the package."""
     from midcourse.server.app import build_api
 
-    whole = json.loads(json.dumps(build_api().openapi(), sort_keys=True))
-    whole["info"] = {"title": "Midcourse", "version": "1"}
-    for path in whole["paths"].values():
+    document = json.loads(json.dumps(build_api().openapi(), sort_keys=True))
+    document["info"] = {"title": "Midcourse", "version": "1"}
+    for path in document["paths"].values():
         for operation in path.values():
-            operation["responses"] = {code: one for code, one in operation["responses"].items() if code.startswith("2")}
-    return whole
+            operation["responses"] = {
+                code: response for code, response in operation["responses"].items() if code.startswith("2")
+            }
+    return document
 
 
-def digest(found: dict[str, Any]) -> str:
-    return sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
+def hash_document(document: dict[str, Any]) -> str:
+    return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def main() -> None:
-    found = document()
+    document = build_document()
     source = HERE / "openapi.json"
-    source.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    source.write_text(json.dumps(document, indent=1), encoding="utf-8")
     subprocess.run(["npm", "run", "--silent", "types"], cwd=HERE, check=True)
-    lines = TYPES.read_text(encoding="utf-8")
-    TYPES.write_text(f"// Made by openapi/make.py from document {digest(found)}\n{lines}", encoding="utf-8")
+    types = TYPES.read_text(encoding="utf-8")
+    TYPES.write_text(f"// Made by openapi/make.py from document {hash_document(document)}\n{types}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,17 +2,17 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { Refusal } from "./api/client";
+import { ApiError } from "./api/client";
 import { router } from "./router";
-import { redeemToken, SignedIn } from "./signin";
+import { redeemToken, RequireSignIn } from "./signin";
 import "./style.css";
 import { applyTheme } from "./ui/theme";
 
 const client = new QueryClient({
   defaultOptions: {
     queries: {
-      // A refusal stays one; a server that is away comes back.
-      retry: (failures, error) => error instanceof Refusal && error.problem.status === 0 && failures < 2,
+      // Retry only if the server could not be reached: it would refuse the same request again.
+      retry: (failures, error) => error instanceof ApiError && error.problem.status === 0 && failures < 2,
       refetchOnWindowFocus: true,
       staleTime: 500,
     },
@@ -22,13 +22,13 @@ const client = new QueryClient({
 applyTheme();
 void redeemToken().then(() => {
   const root = document.getElementById("root");
-  if (!root) throw new Error("there is no place for the console");
+  if (!root) throw new Error("the page has no element #root");
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={client}>
-        <SignedIn>
+        <RequireSignIn>
           <RouterProvider router={router} />
-        </SignedIn>
+        </RequireSignIn>
       </QueryClientProvider>
     </StrictMode>,
   );

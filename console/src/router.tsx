@@ -7,34 +7,34 @@ import { Lessons } from "./screens/lessons";
 import { Replay } from "./screens/replay";
 import { Run, type RunSearch } from "./screens/run";
 import { Runs, type RunsSearch } from "./screens/runs";
-import { type Tried, WhatIf } from "./screens/whatif";
+import { type TriedSettings, WhatIf } from "./screens/whatif";
 import { Shell } from "./shell";
-import { Button, Sentence } from "./ui/parts";
-import { Trouble } from "./ui/trouble";
+import { Button, PageHeading } from "./ui/components";
+import { ErrorNotice } from "./ui/error-notice";
 
-type Given = Record<string, unknown>;
-const text = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) || undefined : undefined);
-const number = (value: unknown) => (Number.isInteger(Number(value)) && value !== "" && value !== undefined ? Number(value) : undefined);
+type RawSearch = Record<string, unknown>;
+const parseText = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) || undefined : undefined);
+const parseNumber = (value: unknown) => (Number.isInteger(Number(value)) && value !== "" && value !== undefined ? Number(value) : undefined);
 
-/** The settings that are tried, of what an address names: only plain values. */
-function tried(value: unknown): Tried | undefined {
+/** The settings to try, from the address of the page. Values that are not plain are ignored. */
+function parseTriedSettings(value: unknown): TriedSettings | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const plain = Object.entries(value).filter(([, one]) => ["number", "boolean", "string"].includes(typeof one));
-  return plain.length ? (Object.fromEntries(plain) as Tried) : undefined;
+  const plain = Object.entries(value).filter(([, setting]) => ["number", "boolean", "string"].includes(typeof setting));
+  return plain.length ? (Object.fromEntries(plain) as TriedSettings) : undefined;
 }
 
 const root = createRootRoute({
   component: Shell,
   notFoundComponent: () => (
-    <Sentence
+    <PageHeading
       more={
         <Link to="/" className="text-accent underline">
           Go to the runs
         </Link>
       }
     >
-      There is no such page.
-    </Sentence>
+      This page does not exist.
+    </PageHeading>
   ),
 });
 
@@ -42,11 +42,11 @@ const runs = createRoute({
   getParentRoute: () => root,
   path: "/",
   component: Runs,
-  validateSearch: (given: Given): RunsSearch => ({
-    state: text(given.state),
-    world: text(given.world),
-    q: text(given.q),
-    start: given.start ? true : undefined,
+  validateSearch: (raw: RawSearch): RunsSearch => ({
+    state: parseText(raw.state),
+    world: parseText(raw.world),
+    q: parseText(raw.q),
+    start: raw.start ? true : undefined,
   }),
 });
 
@@ -54,11 +54,11 @@ const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$run",
   component: Run,
-  validateSearch: (given: Given): RunSearch => ({
-    plan: number(given.plan),
-    at: number(given.at),
-    zones: given.zones === false ? false : undefined,
-    live: given.live === false ? false : undefined,
+  validateSearch: (raw: RawSearch): RunSearch => ({
+    plan: parseNumber(raw.plan),
+    at: parseNumber(raw.at),
+    zones: raw.zones === false ? false : undefined,
+    live: raw.live === false ? false : undefined,
   }),
 });
 
@@ -68,42 +68,42 @@ const evidence = createRoute({
   getParentRoute: () => root,
   path: "/runs/$run/evidence",
   component: Evidence,
-  validateSearch: (given: Given): EvidenceSearch => ({ act: number(given.act), look: number(given.look) }),
+  validateSearch: (raw: RawSearch): EvidenceSearch => ({ act: parseNumber(raw.act), look: parseNumber(raw.look) }),
 });
 
 const replay = createRoute({
   getParentRoute: () => root,
   path: "/runs/$run/replay",
   component: Replay,
-  validateSearch: (given: Given): { at?: number } => ({ at: number(given.at) }),
+  validateSearch: (raw: RawSearch): { at?: number } => ({ at: parseNumber(raw.at) }),
 });
 
 const whatIf = createRoute({
   getParentRoute: () => root,
   path: "/runs/$run/what-if",
   component: WhatIf,
-  validateSearch: (given: Given): { set?: Tried } => ({ set: tried(given.set) }),
+  validateSearch: (raw: RawSearch): { set?: TriedSettings } => ({ set: parseTriedSettings(raw.set) }),
 });
 
 const lessons = createRoute({
   getParentRoute: () => root,
   path: "/lessons",
   component: Lessons,
-  validateSearch: (given: Given): { key?: string } => ({ key: text(given.key) }),
+  validateSearch: (raw: RawSearch): { key?: string } => ({ key: parseText(raw.key) }),
 });
 
 const fleet = createRoute({
   getParentRoute: () => root,
   path: "/fleet",
   component: Fleet,
-  validateSearch: (given: Given): { q?: string; all?: boolean } => ({ q: text(given.q), all: given.all === true ? true : undefined }),
+  validateSearch: (raw: RawSearch): { q?: string; all?: boolean } => ({ q: parseText(raw.q), all: raw.all === true ? true : undefined }),
 });
 
 const inbox = createRoute({
   getParentRoute: () => root,
   path: "/inbox",
   component: Inbox,
-  validateSearch: (given: Given): { run?: string } => ({ run: text(given.run) }),
+  validateSearch: (raw: RawSearch): { run?: string } => ({ run: parseText(raw.run) }),
 });
 
 export const router = createRouter({
@@ -112,9 +112,9 @@ export const router = createRouter({
   scrollRestoration: true,
   defaultErrorComponent: ({ error }) => (
     <div className="space-y-4">
-      <Sentence>This page cannot be shown.</Sentence>
-      <Trouble error={error} />
-      <Button onClick={() => location.reload()}>Load it again</Button>
+      <PageHeading>This page cannot be shown.</PageHeading>
+      <ErrorNotice error={error} />
+      <Button onClick={() => location.reload()}>Reload</Button>
     </div>
   ),
 });

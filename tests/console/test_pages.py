@@ -73,7 +73,7 @@ async def test_the_page_is_reached_by_keyboard_without_passing_its_head(runs: Co
     async with runs.visited() as visit:
         await visit.go("/lessons")
         await visit.page.keyboard.press("Tab")
-        await expect(visit.page.get_by_text("Skip to the page")).to_be_focused()
+        await expect(visit.page.get_by_text("Skip to the content")).to_be_focused()
         await visit.page.keyboard.press("Enter")
         await expect(visit.page.locator("main")).to_be_focused()
         assert visit.page.url.endswith("#/lessons")

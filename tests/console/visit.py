@@ -59,7 +59,7 @@ class Visit:
     async def sentence(self) -> str:
         """The first line of the page, once it is not about reading any more."""
         heading = self.page.locator("h1")
-        await heading.filter(has_not_text="Reading").wait_for()
+        await heading.filter(has_not_text="Loading").wait_for()
         return await heading.inner_text()
 
     async def turns(self) -> list[str]:

@@ -18,7 +18,7 @@ import type {
   TurnLine,
 } from "./types";
 
-const part = encodeURIComponent;
+const encode = encodeURIComponent;
 
 export interface RunFilter {
   states: readonly RunState[];
@@ -26,14 +26,14 @@ export interface RunFilter {
   q?: string;
 }
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
-/** Runs of these states, the newest first, page by page. */
+/** The runs in these states, newest first, in pages. */
 export const runsQuery = ({ states, world, q }: RunFilter, refresh: number) =>
   infiniteQueryOptions({
     queryKey: ["runs", states, world ?? "", q ?? ""],
     queryFn: ({ signal, pageParam }) => {
-      const query = new URLSearchParams({ limit: String(PAGE) });
+      const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
       for (const state of states) query.append("state", state);
       if (world) query.set("world", world);
       if (q) query.set("q", q);
@@ -43,20 +43,20 @@ export const runsQuery = ({ states, world, q }: RunFilter, refresh: number) =>
     initialPageParam: "",
     getNextPageParam: (page: RunPage) => page.next,
     refetchInterval: refresh,
-    placeholderData: (before) => before,
+    placeholderData: (previous) => previous,
     enabled: states.length > 0,
   });
 
 export const runQuery = (run: string) =>
   queryOptions({
     queryKey: ["run", run],
-    queryFn: ({ signal }) => get<RunView>(`runs/${part(run)}`, signal),
+    queryFn: ({ signal }) => get<RunView>(`runs/${encode(run)}`, signal),
   });
 
 export const observationQuery = (run: string, id: string) =>
   queryOptions({
     queryKey: ["observation", run, id],
-    queryFn: ({ signal }) => get<Observation>(`runs/${part(run)}/observations/${part(id)}`, signal),
+    queryFn: ({ signal }) => get<Observation>(`runs/${encode(run)}/observations/${encode(id)}`, signal),
     enabled: !!id,
     staleTime: Infinity,
   });
@@ -64,27 +64,27 @@ export const observationQuery = (run: string, id: string) =>
 export const plansQuery = (run: string) =>
   queryOptions({
     queryKey: ["plans", run],
-    queryFn: ({ signal }) => get<PlanRow[]>(`runs/${part(run)}/plans?brief=true`, signal),
+    queryFn: ({ signal }) => get<PlanRow[]>(`runs/${encode(run)}/plans?brief=true`, signal),
   });
 
-/** The end of the log, for a run whose stream takes a while to begin. */
+/** The last lines of the log, to show while the stream of a long run is still loading. */
 export const linesQuery = (run: string) =>
   queryOptions({
     queryKey: ["lines", run],
-    queryFn: ({ signal }) => get<TurnLine[]>(`runs/${part(run)}/lines`, signal),
+    queryFn: ({ signal }) => get<TurnLine[]>(`runs/${encode(run)}/lines`, signal),
     staleTime: Infinity,
   });
 
 export const diffQuery = (run: string, before: number, after: number) =>
   queryOptions({
     queryKey: ["diff", run, before, after],
-    queryFn: ({ signal }) => get<PlanDiffView>(`runs/${part(run)}/plans/${after}/diff?since=${before}`, signal),
+    queryFn: ({ signal }) => get<PlanDiffView>(`runs/${encode(run)}/plans/${after}/diff?since=${before}`, signal),
   });
 
 export const effectsQuery = (run: string) =>
   queryOptions({
     queryKey: ["run", run, "effects"],
-    queryFn: ({ signal }) => get<Effects>(`runs/${part(run)}/effects`, signal),
+    queryFn: ({ signal }) => get<Effects>(`runs/${encode(run)}/effects`, signal),
   });
 
 export const lessonsQuery = () =>

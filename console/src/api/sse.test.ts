@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Messages } from "./sse";
+import { MessageParser } from "./sse";
 
 const STREAM = ': hello\r\n\r\nid: 1.aa\nevent: turn\ndata: {"a":\ndata: 1}\n\ndata: two\r\rid: 3\n\n';
 const EXPECTED = [
@@ -10,10 +10,10 @@ const EXPECTED = [
 describe("the messages of a stream", () => {
   it("are the same wherever the network cuts the text", () => {
     for (let size = 1; size <= STREAM.length; size++) {
-      const messages = new Messages();
-      const found = [];
-      for (let at = 0; at < STREAM.length; at += size) found.push(...messages.take(STREAM.slice(at, at + size)));
-      expect(found).toEqual(EXPECTED);
+      const parser = new MessageParser();
+      const messages = [];
+      for (let at = 0; at < STREAM.length; at += size) messages.push(...parser.parse(STREAM.slice(at, at + size)));
+      expect(messages).toEqual(EXPECTED);
     }
   });
 });

@@ -1,34 +1,34 @@
-/** One message of a stream of server-sent events. */
+/** A server-sent event. */
 export interface Message {
   id: string;
   event: string;
   data: string;
 }
 
-/** Splits the text of an event stream into messages; keeps what is not complete for the next part. */
-export class Messages {
+/** Parses the text of an event stream. An incomplete message is kept until the rest of it arrives. */
+export class MessageParser {
   private rest = "";
   private id = "";
   private event = "";
   private data: string[] = [];
 
-  take(text: string): Message[] {
-    const found: Message[] = [];
+  parse(text: string): Message[] {
+    const messages: Message[] = [];
     this.rest += text;
     for (;;) {
       const end = this.rest.search(/\r\n|\n|\r(?!$)/);
-      if (end < 0) return found;
+      if (end < 0) return messages;
       const line = this.rest.slice(0, end);
       this.rest = this.rest.slice(end + (this.rest.startsWith("\r\n", end) ? 2 : 1));
       if (line === "") {
-        if (this.data.length) found.push({ id: this.id, event: this.event || "message", data: this.data.join("\n") });
+        if (this.data.length) messages.push({ id: this.id, event: this.event || "message", data: this.data.join("\n") });
         this.event = "";
         this.data = [];
-      } else this.read(line);
+      } else this.parseLine(line);
     }
   }
 
-  private read(line: string): void {
+  private parseLine(line: string): void {
     const colon = line.indexOf(":");
     if (colon === 0) return;
     const name = colon < 0 ? line : line.slice(0, colon);
@@ -42,97 +42,98 @@ export class Messages {
 export type Connection = "connecting" | "live" | "lost" | "closed";
 
 export interface StreamOptions {
-  /** The id to continue after; empty: from the beginning. */
+  /** The id of the last known message; empty to start from the beginning. */
   after: string;
   onMessage: (message: Message) => void;
   onConnection: (state: Connection) => void;
 }
 
-const FIRST_WAIT = 250;
-const LONGEST_WAIT = 5000;
-/** The server sends a comment at least every 15 s; a stream that is silent for longer is dead. */
-const SILENCE = 40_000;
+const MIN_RETRY_MS = 250;
+const MAX_RETRY_MS = 5000;
+/** The server sends a comment at least every 15 s, so a stream that is silent for this long is dead. */
+const SILENCE_TIMEOUT_MS = 40_000;
 
 /**
- * Follows a stream until it is closed, and reconnects after the last message that arrived. In place of `EventSource`, which gives up
- * for good when the server answers once with an error, and cannot begin in the middle. While the page is hidden it is not connected:
- * a browser allows six connections to a server, for all tabs together.
+ * Reads a stream until it is closed. If the connection is lost, it reconnects and continues after the last message.
+ *
+ * `EventSource` is not used because it gives up after one error response and cannot start in the middle of a stream. While the page is
+ * hidden, the connection is closed: a browser allows only six connections to a server, shared by all tabs.
  */
-export function follow(url: string, options: StreamOptions): () => void {
-  let last = options.after;
+export function followStream(url: string, options: StreamOptions): () => void {
+  let lastId = options.after;
   let stopped = false;
-  let wait = FIRST_WAIT;
-  let attempt: AbortController | null = null;
-  let timer = 0;
+  let retryDelay = MIN_RETRY_MS;
+  let current: AbortController | null = null;
+  let retryTimer = 0;
 
-  const hidden = () => document.visibilityState === "hidden";
+  const isHidden = () => document.visibilityState === "hidden";
 
   async function connect(): Promise<void> {
-    if (stopped || attempt || hidden()) return;
-    const mine = new AbortController();
-    attempt = mine;
-    let silence = 0;
-    const alive = () => {
-      clearTimeout(silence);
-      silence = window.setTimeout(() => mine.abort(), SILENCE);
+    if (stopped || current || isHidden()) return;
+    const controller = new AbortController();
+    current = controller;
+    let silenceTimer = 0;
+    const resetSilenceTimer = () => {
+      clearTimeout(silenceTimer);
+      silenceTimer = window.setTimeout(() => controller.abort(), SILENCE_TIMEOUT_MS);
     };
     try {
       options.onConnection("connecting");
-      alive();
+      resetSilenceTimer();
       const headers: Record<string, string> = { Accept: "text/event-stream" };
-      if (last) headers["Last-Event-ID"] = last;
-      const answer = await fetch(url, { headers, signal: mine.signal, cache: "no-store", credentials: "same-origin" });
-      if (answer.status === 204 || answer.status === 410) return stop(); // 410: its journal was deleted
-      if (!answer.ok || !answer.body) throw new Error(`answered ${answer.status}`);
+      if (lastId) headers["Last-Event-ID"] = lastId;
+      const response = await fetch(url, { headers, signal: controller.signal, cache: "no-store", credentials: "same-origin" });
+      if (response.status === 204 || response.status === 410) return stop(); // 410: the journal of the run was deleted
+      if (!response.ok || !response.body) throw new Error(`answered ${response.status}`);
       options.onConnection("live");
-      wait = FIRST_WAIT;
-      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-      const messages = new Messages();
+      retryDelay = MIN_RETRY_MS;
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      const parser = new MessageParser();
       for (;;) {
         const { done, value } = await reader.read();
         if (done) break;
-        alive();
-        for (const message of messages.take(value)) {
+        resetSilenceTimer();
+        for (const message of parser.parse(value)) {
           if (stopped) return;
-          if (message.id) last = message.id;
+          if (message.id) lastId = message.id;
           options.onMessage(message);
         }
       }
     } catch {
-      // A lost connection is taken up again below.
+      // The connection was lost; reconnect below.
     } finally {
-      clearTimeout(silence);
-      attempt = null;
-      if (!stopped) again();
+      clearTimeout(silenceTimer);
+      current = null;
+      if (!stopped) reconnectLater();
     }
   }
 
-  function again(): void {
+  function reconnectLater(): void {
     options.onConnection("lost");
-    clearTimeout(timer);
-    timer = window.setTimeout(() => void connect(), wait);
-    wait = Math.min(wait * 2, LONGEST_WAIT);
+    clearTimeout(retryTimer);
+    retryTimer = window.setTimeout(() => void connect(), retryDelay);
+    retryDelay = Math.min(retryDelay * 2, MAX_RETRY_MS);
   }
 
-  function wake(): void {
-    if (hidden()) attempt?.abort();
+  function onVisibilityOrNetworkChange(): void {
+    if (isHidden()) current?.abort();
     else {
-      wait = FIRST_WAIT;
+      retryDelay = MIN_RETRY_MS;
       void connect();
     }
   }
 
   function stop(): void {
     stopped = true;
-    clearTimeout(timer);
-    attempt?.abort();
-    document.removeEventListener("visibilitychange", wake);
-    window.removeEventListener("online", wake);
+    clearTimeout(retryTimer);
+    current?.abort();
+    document.removeEventListener("visibilitychange", onVisibilityOrNetworkChange);
+    window.removeEventListener("online", onVisibilityOrNetworkChange);
     options.onConnection("closed");
   }
 
-  document.addEventListener("visibilitychange", wake);
-  window.addEventListener("online", wake);
+  document.addEventListener("visibilitychange", onVisibilityOrNetworkChange);
+  window.addEventListener("online", onVisibilityOrNetworkChange);
   void connect();
   return stop;
 }

@@ -1,16 +1,16 @@
 import type { StreamMessage, TurnMessage } from "./types";
 
-/** How many steps of each plan were carried out by these turns. */
-export function reachedBy(turns: readonly TurnMessage[]): Map<number, number> {
-  const found = new Map<number, number>();
-  for (const { standing } of turns) if (standing.plan !== null) found.set(standing.plan, standing.cursor);
-  return found;
+/** Counts the steps that these turns completed, by plan version. */
+export function countDoneSteps(turns: readonly TurnMessage[]): Map<number, number> {
+  const done = new Map<number, number>();
+  for (const { standing } of turns) if (standing.plan !== null) done.set(standing.plan, standing.cursor);
+  return done;
 }
 
-/** The turns of one run as the stream tells them, in the order of the journal. A rewind forgets what was rewritten there. */
+/** The turns of one run, as received from its stream and in the order of the journal. A rewind removes the turns that were rewritten. */
 export class Turns {
   private rows: readonly TurnMessage[] = [];
-  private waiting: TurnMessage[] | null = null;
+  private pending: TurnMessage[] | null = null;
   private readonly listeners = new Set<() => void>();
   ended = false;
   notice = "";
@@ -19,17 +19,17 @@ export class Turns {
     return this.rows;
   }
 
-  take(message: StreamMessage): void {
-    const rows = (this.waiting ??= [...this.rows]);
+  add(message: StreamMessage): void {
+    const rows = (this.pending ??= [...this.rows]);
     switch (message.type) {
       case "turn": {
         const last = rows.at(-1);
-        if (last && message.seq <= last.seq) cut(rows, message.seq - 1); // told again: the later word counts
+        if (last && message.seq <= last.seq) removeAfter(rows, message.seq - 1); // sent again: the later message counts
         rows.push(message);
         break;
       }
       case "rewind":
-        cut(rows, message.to);
+        removeAfter(rows, message.to);
         break;
       case "notice":
         this.notice = message.why_not_driven;
@@ -40,12 +40,12 @@ export class Turns {
     }
   }
 
-  /** Show what was taken. Separate from `take`, so that thousands of messages are drawn once. */
+  /** Notifies the listeners of the added messages. Separate from `add`, so that thousands of messages are rendered once. */
   publish(): boolean {
-    if (!this.waiting) return false;
-    this.rows = this.waiting;
-    this.waiting = null;
-    for (const each of this.listeners) each();
+    if (!this.pending) return false;
+    this.rows = this.pending;
+    this.pending = null;
+    for (const notify of this.listeners) notify();
     return true;
   }
 
@@ -55,14 +55,14 @@ export class Turns {
   };
 }
 
-function cut(rows: TurnMessage[], to: number): void {
+function removeAfter(rows: TurnMessage[], seq: number): void {
   let length = rows.length;
-  while (length > 0 && (rows[length - 1] as TurnMessage).seq > to) length--;
+  while (length > 0 && (rows[length - 1] as TurnMessage).seq > seq) length--;
   rows.length = length;
 }
 
-/** The place of the last turn at or before this journal place; the last one without it. */
-export function placeOf(turns: readonly { seq: number }[], at?: number): number {
+/** Finds the index of the last turn at or before this position in the journal; without a position, the last index. */
+export function findIndexAt(turns: readonly { seq: number }[], at?: number): number {
   if (at === undefined) return turns.length - 1;
   let low = 0;
   let high = turns.length;

@@ -1,4 +1,4 @@
-// The names by which the console calls the generated types. Nothing is described twice.
+// Short names for the types that are generated from the OpenAPI document.
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -34,7 +34,7 @@ export type RunRow = Schemas["RunRow"];
 export type RunStarted = Schemas["RunStarted"];
 export type RunView = Schemas["RunView"];
 export type SettingRow = Schemas["SettingRow"];
-export type SignInWays = Schemas["SignInWays"];
+export type SignInMethods = Schemas["SignInWays"];
 export type Spent = Schemas["Spent"];
 export type StepView = Schemas["StepView"];
 export type TaskRow = Schemas["TaskRow"];

@@ -6,30 +6,30 @@ import { send } from "../api/client";
 import { meQuery } from "../api/queries";
 import type { Accepted, RunView } from "../api/types";
 import { Dialog, Field } from "../ui/dialog";
-import { useKeys } from "../ui/keys";
-import { Button } from "../ui/parts";
-import { Said } from "../ui/said";
-import { Trouble } from "../ui/trouble";
+import { useKeys } from "../ui/use-keys";
+import { Button } from "../ui/components";
+import { UntrustedText } from "../ui/untrusted-text";
+import { ErrorNotice } from "../ui/error-notice";
 
-/** What may be done with a run now. */
+/** The buttons that control a run; only what is allowed now is shown. */
 export function Controls({ view }: { view: RunView }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const [guiding, setGuiding] = useState(false);
   const [cancelling, setCancelling] = useState(false);
-  const [taking, setTaking] = useState(false);
+  const [takingOver, setTakingOver] = useState(false);
   const [text, setText] = useState("");
-  const may = new Set(view.may);
+  const allowed = new Set(view.may);
   const me = useQuery(meQuery());
-  const mine = !!view.taken_over_by && view.taken_over_by === me.data?.name;
-  const tell = useMutation({
-    mutationFn: ({ what, body }: { what: string; body?: object }) => send<Accepted>("POST", `runs/${encodeURIComponent(view.id)}/${what}`, body),
+  const isMine = !!view.taken_over_by && view.taken_over_by === me.data?.name;
+  const control = useMutation({
+    mutationFn: ({ action, body }: { action: string; body?: object }) => send<Accepted>("POST", `runs/${encodeURIComponent(view.id)}/${action}`, body),
     onSettled: () => void client.invalidateQueries({ queryKey: ["run", view.id] }),
   });
   useKeys({
-    p: () => (may.has("pause") ? tell.mutate({ what: "pause" }) : may.has("resume") && tell.mutate({ what: "resume" })),
-    g: () => may.has("guide") && setGuiding(true),
-    t: () => may.has("take_over") && !mine && setTaking(true),
+    p: () => (allowed.has("pause") ? control.mutate({ action: "pause" }) : allowed.has("resume") && control.mutate({ action: "resume" })),
+    g: () => allowed.has("guide") && setGuiding(true),
+    t: () => allowed.has("take_over") && !isMine && setTakingOver(true),
     i: () => view.question !== null && void navigate({ to: "/inbox", search: { run: view.id } }),
   });
   return (
@@ -42,34 +42,34 @@ export function Controls({ view }: { view: RunView }) {
             className="inline-flex min-h-10 items-center gap-2 rounded-lg bg-accent px-3.5 text-sm font-medium text-on-accent hover:brightness-110"
           >
             <Hand aria-hidden className="size-4" />
-            Answer it
+            Answer
           </Link>
         )}
-        {may.has("pause") && view.wish === "go" && (
-          <Button keys="p" onClick={() => tell.mutate({ what: "pause" })}>
+        {allowed.has("pause") && view.wish === "go" && (
+          <Button keys="p" onClick={() => control.mutate({ action: "pause" })}>
             <Pause aria-hidden className="size-4" />
             Pause
           </Button>
         )}
-        {may.has("resume") && (
-          <Button look="primary" keys="p" onClick={() => tell.mutate({ what: "resume" })}>
+        {allowed.has("resume") && (
+          <Button look="primary" keys="p" onClick={() => control.mutate({ action: "resume" })}>
             <Play aria-hidden className="size-4" />
             Resume
           </Button>
         )}
-        {may.has("guide") && (
+        {allowed.has("guide") && (
           <Button keys="g" onClick={() => setGuiding(true)}>
             <Compass aria-hidden className="size-4" />
             Guide…
           </Button>
         )}
-        {may.has("take_over") && !mine && (
-          <Button keys="t" disabled={tell.isPending} onClick={() => setTaking(true)}>
+        {allowed.has("take_over") && !isMine && (
+          <Button keys="t" disabled={control.isPending} onClick={() => setTakingOver(true)}>
             <MousePointerClick aria-hidden className="size-4" />
             Take over…
           </Button>
         )}
-        {may.has("cancel") && view.wish !== "cancel" && (
+        {allowed.has("cancel") && view.wish !== "cancel" && (
           <Button look="danger" onClick={() => setCancelling(true)}>
             <Square aria-hidden className="size-4" />
             Cancel…
@@ -77,21 +77,21 @@ export function Controls({ view }: { view: RunView }) {
         )}
       </div>
       <div role="status" className="text-sm text-soft">
-        {tell.data && (
+        {control.data && (
           <span className="flex items-center gap-1.5">
             <MessageSquareText aria-hidden className="size-4" />
-            <Said text={tell.data.says} />
+            <UntrustedText text={control.data.says} />
           </span>
         )}
       </div>
-      <Trouble error={tell.error} />
-      <Dialog open={guiding} onClose={() => setGuiding(false)} title="Guide the planner" says="It reads this with its next plan. It does not make it plan again by itself.">
+      <ErrorNotice error={control.error} />
+      <Dialog open={guiding} onClose={() => setGuiding(false)} title="Guide the planner" description="The planner reads this when it makes its next plan. Your guidance does not start a new plan.">
         <form
           className="space-y-4"
           onSubmit={(event) => {
             event.preventDefault();
             if (!text.trim()) return;
-            tell.mutate({ what: "guide", body: { text } });
+            control.mutate({ action: "guide", body: { text } });
             setGuiding(false);
             setText("");
           }}
@@ -106,33 +106,33 @@ export function Controls({ view }: { view: RunView }) {
         </form>
       </Dialog>
       <Dialog
-        open={taking}
-        onClose={() => setTaking(false)}
+        open={takingOver}
+        onClose={() => setTakingOver(false)}
         title="Take over?"
-        says="It pauses after the current step, and you act in its world yourself. Nothing is covered and nothing that you send is held; it is recorded as yours. The run looks again when you resume it."
+        description="The run pauses after the current step, and you act in its world yourself. Secrets are not covered, and nothing that you send is held for approval; it is recorded as yours. When you resume the run, it observes the world again."
       >
         <div className="flex justify-end gap-2">
-          <Button onClick={() => setTaking(false)}>Back</Button>
+          <Button onClick={() => setTakingOver(false)}>Back</Button>
           <Button
             look="primary"
             autoFocus
             onClick={() => {
-              tell.mutate({ what: "take-over" });
-              setTaking(false);
+              control.mutate({ action: "take-over" });
+              setTakingOver(false);
             }}
           >
             Take over
           </Button>
         </div>
       </Dialog>
-      <Dialog open={cancelling} onClose={() => setCancelling(false)} title="Cancel this run?" says="It ends after the current step: an act is never interrupted. A cancelled run is over.">
+      <Dialog open={cancelling} onClose={() => setCancelling(false)} title="Cancel this run?" description="The run ends after the current step: an act is never interrupted. A cancelled run cannot be resumed.">
         <div className="flex justify-end gap-2">
           <Button onClick={() => setCancelling(false)}>Back</Button>
           <Button
             look="danger"
             autoFocus
             onClick={() => {
-              tell.mutate({ what: "cancel" });
+              control.mutate({ action: "cancel" });
               setCancelling(false);
             }}
           >

@@ -4,74 +4,75 @@ import { ArrowLeft, ArrowRight, Check, Equal, Lightbulb, Lock, Minus, Pencil, Pl
 import type { ReactNode } from "react";
 import { diffQuery, plansQuery } from "../api/queries";
 import type { DiffStep, PlanDiffView } from "../api/types";
-import { useKeys } from "../ui/keys";
-import { Chip, classes, type Icon, INK, Panel, Sentence, type Tone } from "../ui/parts";
-import { Said } from "../ui/said";
-import { count } from "../ui/time";
-import { Trouble } from "../ui/trouble";
-import { Value } from "./card";
-import { Crumb } from "./crumb";
+import { useKeys } from "../ui/use-keys";
+import { Chip, joinClasses, type IconType, TEXT_COLORS, Panel, PageHeading, type Tone } from "../ui/components";
+import { UntrustedText } from "../ui/untrusted-text";
+import { formatCount } from "../ui/format";
+import { ErrorNotice } from "../ui/error-notice";
+import { Value } from "./request-details";
+import { Breadcrumb } from "./breadcrumb";
 import { CAUSES } from "./plans";
 
+/** Compares a plan with the plan that it replaced. */
 export function Diff() {
   const { run, pair } = useParams({ from: "/runs/$run/plans/$pair" });
   const [before = 0, after = 0] = pair.split("..").map(Number);
-  const found = useQuery(diffQuery(run, before, after));
+  const query = useQuery(diffQuery(run, before, after));
   const plans = useQuery(plansQuery(run));
   const navigate = useNavigate();
   const pairs = (plans.data ?? []).flatMap(({ plan }) => (plan.parent === null ? [] : [`${plan.parent}..${plan.version}`]));
   const at = pairs.indexOf(pair);
-  const go = (to?: string) => to && void navigate({ to: "/runs/$run/plans/$pair", params: { run, pair: to }, replace: true });
+  const goTo = (other?: string) => other && void navigate({ to: "/runs/$run/plans/$pair", params: { run, pair: other }, replace: true });
   const earlier = at > 0 ? pairs[at - 1] : undefined;
   const later = at >= 0 ? pairs[at + 1] : undefined;
-  useKeys({ j: () => go(later), k: () => go(earlier) });
-  const diff = found.data;
+  useKeys({ j: () => goTo(later), k: () => goTo(earlier) });
+  const diff = query.data;
   return (
     <div className="space-y-5">
-      <Crumb run={run} page={`plans ${before} and ${after}`} />
-      <Sentence more={diff && <Counts diff={diff} />}>
+      <Breadcrumb run={run} page={`plans ${before} and ${after}`} />
+      <PageHeading more={diff && <StepCounts diff={diff} />}>
         {diff ? (
           <>
-            Plan {diff.after} replaced plan {diff.before} <Said text={because(diff)} />
+            Plan {diff.after} replaced plan {diff.before} <UntrustedText text={describeCause(diff)} />
           </>
-        ) : found.error ? (
+        ) : query.error ? (
           "These plans cannot be compared."
         ) : (
-          "Reading the plans…"
+          "Loading the plans…"
         )}
-      </Sentence>
-      <Trouble error={found.error} />
+      </PageHeading>
+      <ErrorNotice error={query.error} />
       {diff && (
         <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,7fr)_minmax(0,5fr)]">
           <div className="space-y-5">
-            <Group title="What it does now" empty="It has no steps: there is nothing left to do.">
-              {ordered(diff).map(({ kind, step, was }) => (
-                <Line key={`${kind} ${step.index}`} kind={kind} step={step}>
-                  {was && <Arguments change={was} />}
-                </Line>
+            <StepGroup title="Steps of the new plan" empty="No steps: nothing is left to do.">
+              {orderSteps(diff).map(({ kind, step, change }) => (
+                <StepRow key={`${kind} ${step.index}`} kind={kind} step={step}>
+                  {change && <ChangedArguments change={change} />}
+                </StepRow>
               ))}
-            </Group>
+            </StepGroup>
             {diff.dropped.length > 0 && (
-              <Group title="Given up">
+              <StepGroup title="Dropped">
                 {diff.dropped.map((step) => (
-                  <Line key={step.index} kind="dropped" step={step} />
+                  <StepRow key={step.index} kind="dropped" step={step} />
                 ))}
-              </Group>
+              </StepGroup>
             )}
             {diff.done.length > 0 && (
-              <Group title="Already done, and never done again">
+              <StepGroup title="Already done; never repeated">
                 {diff.done.map((step) => (
-                  <Line key={step.index} kind="done" step={step} />
+                  <StepRow key={step.index} kind="done" step={step} />
                 ))}
-              </Group>
+              </StepGroup>
             )}
           </div>
           <div className="space-y-5">
-            <Why diff={diff} />
+            <ReplanReason diff={diff} />
             {(earlier || later) && (
               <div className="flex flex-wrap justify-between gap-2 text-sm">
-                {earlier ? <Other run={run} pair={earlier} icon={ArrowLeft} /> : <span />}
-                {later && <Other run={run} pair={later} icon={ArrowRight} after />}
+                {earlier ? <PlanPairLink run={run} pair={earlier} icon={ArrowLeft} /> : <span />}
+                {later && <PlanPairLink run={run} pair={later} icon={ArrowRight} iconAfter />}
               </div>
             )}
           </div>
@@ -81,25 +82,25 @@ export function Diff() {
   );
 }
 
-function because(diff: PlanDiffView): string {
+function describeCause(diff: PlanDiffView): string {
   const failed = diff.context?.failed;
   if (failed) return `because its step ${failed.index + 1} failed: ${failed.says || failed.skill}.`;
   const reason = diff.reason;
   const end = /[.!?]$/.test(reason) ? "" : ".";
-  return diff.cause === "adaptive" ? "after a transition: it can see further now." : `${reason}${end}`;
+  return diff.cause === "adaptive" ? "after a transition: more is visible now." : `${reason}${end}`;
 }
 
-function Other({ run, pair, icon: Sign, after }: { run: string; pair: string; icon: Icon; after?: boolean }) {
+function PlanPairLink({ run, pair, icon: Icon, iconAfter }: { run: string; pair: string; icon: IconType; iconAfter?: boolean }) {
   return (
     <Link to="/runs/$run/plans/$pair" params={{ run, pair }} replace className="flex items-center gap-1.5 rounded-lg px-2 py-1 text-accent hover:bg-sunken">
-      {!after && <Sign aria-hidden className="size-4" />}
+      {!iconAfter && <Icon aria-hidden className="size-4" />}
       plans {pair.replace("..", " and ")}
-      {after && <Sign aria-hidden className="size-4" />}
+      {iconAfter && <Icon aria-hidden className="size-4" />}
     </Link>
   );
 }
 
-function Counts({ diff }: { diff: PlanDiffView }) {
+function StepCounts({ diff }: { diff: PlanDiffView }) {
   return (
     <span className="flex flex-wrap gap-1.5 pt-1">
       <Chip tone="plain" icon={Equal}>
@@ -131,7 +132,7 @@ function Counts({ diff }: { diff: PlanDiffView }) {
 
 type Kind = "kept" | "changed" | "new" | "dropped" | "done";
 
-const KINDS: Record<Kind, { icon: Icon; tone: Tone; word: string; wash: string }> = {
+const KINDS: Record<Kind, { icon: IconType; tone: Tone; word: string; wash: string }> = {
   kept: { icon: Equal, tone: "plain", word: "kept", wash: "" },
   changed: { icon: Pencil, tone: "ask", word: "changed", wash: "bg-ask-wash" },
   new: { icon: Plus, tone: "good", word: "new", wash: "bg-good-wash" },
@@ -139,43 +140,43 @@ const KINDS: Record<Kind, { icon: Icon; tone: Tone; word: string; wash: string }
   done: { icon: Lock, tone: "plain", word: "done", wash: "" },
 };
 
-interface Ordered {
+interface OrderedStep {
   kind: Kind;
   step: DiffStep;
-  was?: PlanDiffView["changed"][number];
+  change?: PlanDiffView["changed"][number];
 }
 
-/** The steps of the later plan, in its order. */
-export function ordered(diff: Pick<PlanDiffView, "kept" | "changed" | "new">): Ordered[] {
-  const found: Ordered[] = [
+/** The steps of the new plan, in its order. */
+function orderSteps(diff: Pick<PlanDiffView, "kept" | "changed" | "new">): OrderedStep[] {
+  const steps: OrderedStep[] = [
     ...diff.kept.map((step) => ({ kind: "kept" as const, step })),
-    ...diff.changed.map((change) => ({ kind: "changed" as const, step: change.after, was: change })),
+    ...diff.changed.map((change) => ({ kind: "changed" as const, step: change.after, change })),
     ...diff.new.map((step) => ({ kind: "new" as const, step })),
   ];
-  return found.sort((a, b) => a.step.index - b.step.index);
+  return steps.sort((a, b) => a.step.index - b.step.index);
 }
 
-function Group({ title, empty, children }: { title: string; empty?: string; children: ReactNode[] }) {
+function StepGroup({ title, empty, children }: { title: string; empty?: string; children: ReactNode[] }) {
   return (
-    <Panel flush title={title} aside={<span>{count(children.length, "step")}</span>}>
+    <Panel flush title={title} aside={<span>{formatCount(children.length, "step")}</span>}>
       {children.length ? <ol>{children}</ol> : <p className="px-4 py-3 text-sm text-soft">{empty}</p>}
     </Panel>
   );
 }
 
-function Line({ kind, step, children }: { kind: Kind; step: DiffStep; children?: ReactNode }) {
-  const { icon: Sign, tone, word, wash } = KINDS[kind];
+function StepRow({ kind, step, children }: { kind: Kind; step: DiffStep; children?: ReactNode }) {
+  const { icon: Icon, tone, word, wash } = KINDS[kind];
   return (
-    <li className={classes("flex gap-3 border-b px-4 py-2 last:border-b-0", wash)} data-kind={kind}>
-      <Sign aria-hidden className={classes("mt-0.5 size-4 shrink-0", INK[tone])} />
+    <li className={joinClasses("flex gap-3 border-b px-4 py-2 last:border-b-0", wash)} data-kind={kind}>
+      <Icon aria-hidden className={joinClasses("mt-0.5 size-4 shrink-0", TEXT_COLORS[tone])} />
       <div className="min-w-0 flex-1">
-        <div className={classes("text-sm", kind === "dropped" && "line-through")}>
+        <div className={joinClasses("text-sm", kind === "dropped" && "line-through")}>
           <span className="sr-only">{word}: </span>
-          <Said text={step.says} />
+          <UntrustedText text={step.says} />
         </div>
         {step.call && step.call !== step.says && (
           <div className="font-mono text-xs text-soft">
-            <Said text={step.call} />
+            <UntrustedText text={step.call} />
           </div>
         )}
         {children}
@@ -184,7 +185,7 @@ function Line({ kind, step, children }: { kind: Kind; step: DiffStep; children?:
             {step.arguments.map(([name, value]) => (
               <div key={name} className="flex gap-1.5">
                 <dt className="text-soft">
-                  <Said text={name} />
+                  <UntrustedText text={name} />
                 </dt>
                 <dd>
                   <Value value={value} />
@@ -194,7 +195,7 @@ function Line({ kind, step, children }: { kind: Kind; step: DiffStep; children?:
           </dl>
         )}
       </div>
-      <span className={classes("shrink-0 text-xs", INK[tone])} aria-hidden>
+      <span className={joinClasses("shrink-0 text-xs", TEXT_COLORS[tone])} aria-hidden>
         {word}
       </span>
       {step.effect === "irreversible" && <TriangleAlert role="img" aria-label="irreversible" className="mt-0.5 size-4 shrink-0 text-ask" />}
@@ -202,12 +203,12 @@ function Line({ kind, step, children }: { kind: Kind; step: DiffStep; children?:
   );
 }
 
-function Arguments({ change }: { change: PlanDiffView["changed"][number] }) {
+function ChangedArguments({ change }: { change: PlanDiffView["changed"][number] }) {
   return (
     <ul className="mt-1 space-y-0.5 font-mono text-[0.8125rem]">
       {change.arguments.map((each) => (
         <li key={each.name} className="flex flex-wrap items-center gap-x-2">
-          <Said text={each.name} className="text-soft" />
+          <UntrustedText text={each.name} className="text-soft" />
           <del className="text-soft">
             <span className="sr-only">before: </span>
             <Value value={each.was} />
@@ -223,25 +224,25 @@ function Arguments({ change }: { change: PlanDiffView["changed"][number] }) {
   );
 }
 
-/** The failure that made it, what it means, what was proposed, and the lessons that were used. */
-function Why({ diff }: { diff: PlanDiffView }) {
+/** Why the plan was replaced: the failure, its cause, the proposed fix and the lessons that were used. */
+function ReplanReason({ diff }: { diff: PlanDiffView }) {
   const context = diff.context;
   const cause = CAUSES[diff.cause as keyof typeof CAUSES];
   return (
     <Panel title="Why there is a new plan" aside={cause && <Chip tone={cause.tone}>{cause.word}</Chip>}>
       {!context ? (
         <p className="text-sm">
-          <Said text={diff.reason} />
+          <UntrustedText text={diff.reason} />
         </p>
       ) : (
         <dl className="space-y-3 text-sm">
           {context.failed && (
             <Item name={`Step ${context.failed.index + 1} of plan ${context.failed.version} failed`}>
-              <Said text={context.failed.says || `${context.failed.skill} ${context.failed.target}`} className="font-medium" />
+              <UntrustedText text={context.failed.says || `${context.failed.skill} ${context.failed.target}`} className="font-medium" />
             </Item>
           )}
           <Item name="What went wrong">
-            <Said text={context.failure.detail || context.failure.reason.replaceAll("_", " ")} />
+            <UntrustedText text={context.failure.detail || context.failure.reason.replaceAll("_", " ")} />
             <span className="mt-1 flex flex-wrap gap-1.5">
               <Chip tone="bad">{context.failure.found.severity.toLowerCase()}</Chip>
               <Chip tone="plain">{context.failure.found.category.toLowerCase()}</Chip>
@@ -250,15 +251,15 @@ function Why({ diff }: { diff: PlanDiffView }) {
             </span>
           </Item>
           <Item name={`Root cause, by ${context.by === "rules" ? "the rules" : context.by === "model" ? "a model" : "your reflector"}`}>
-            <Said text={context.analysis.root_cause} />
+            <UntrustedText text={context.analysis.root_cause} />
           </Item>
           {context.fix.message && (
-            <Item name="What may help">
-              <Said text={context.fix.message} />
+            <Item name="Suggested fix">
+              <UntrustedText text={context.fix.message} />
             </Item>
           )}
           {context.similar.length > 0 && (
-            <Item name={`${count(context.similar.length, "lesson")} used`}>
+            <Item name={`${formatCount(context.similar.length, "lesson")} used`}>
               <ul className="space-y-1.5">
                 {context.similar.map(({ lesson, alike }) => (
                   <li key={lesson.key} className="flex gap-2">
@@ -267,7 +268,7 @@ function Why({ diff }: { diff: PlanDiffView }) {
                       <Link to="/lessons" search={{ key: lesson.key }} className="font-mono text-xs text-accent hover:underline">
                         {lesson.key.slice(0, 8)}
                       </Link>{" "}
-                      <Said text={lesson.fix.text || lesson.root_cause.text || lesson.said.text} />{" "}
+                      <UntrustedText text={lesson.fix.text || lesson.root_cause.text || lesson.said.text} />{" "}
                       <span className="text-xs text-soft">
                         helped {lesson.track.mended} of {lesson.track.mended + lesson.track.unmended}
                         {alike < 1 && `, ${Math.round(alike * 100)} % alike`}
@@ -279,12 +280,12 @@ function Why({ diff }: { diff: PlanDiffView }) {
             </Item>
           )}
           {context.completed.length > 0 && (
-            <Item name="Finished by then">
+            <Item name="Finished before">
               <ul>
                 {context.completed.map((step) => (
                   <li key={`${step.version} ${step.index}`} className="flex gap-2">
                     <Check aria-hidden className="mt-0.5 size-4 shrink-0 text-good" />
-                    <Said text={step.says || step.skill} />
+                    <UntrustedText text={step.says || step.skill} />
                   </li>
                 ))}
               </ul>

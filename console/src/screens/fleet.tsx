@@ -2,11 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ShieldAlert, ShieldCheck } from "lucide-react";
 import { auditQuery, fleetQuery, meQuery, settingsQuery } from "../api/queries";
-import { Chip, Fact, Marked, Panel, Sentence } from "../ui/parts";
-import { Said } from "../ui/said";
-import { count } from "../ui/time";
-import { Trouble } from "../ui/trouble";
+import { Chip, Fact, TextWithCode, Panel, PageHeading } from "../ui/components";
+import { UntrustedText } from "../ui/untrusted-text";
+import { formatCount } from "../ui/format";
+import { ErrorNotice } from "../ui/error-notice";
 
+/** The server, its runs, the audit log and the settings. */
 export function Fleet() {
   const fleet = useQuery(fleetQuery());
   const me = useQuery(meQuery());
@@ -14,16 +15,16 @@ export function Fleet() {
   const view = fleet.data;
   return (
     <div className="space-y-5">
-      <Sentence>
+      <PageHeading>
         {fleet.error
-          ? "What drives the runs cannot be read."
+          ? "The state of the fleet cannot be read."
           : !view
-            ? "Reading what drives the runs…"
+            ? "Loading the state of the fleet…"
             : view.kind === "local"
-              ? `This server drives ${count(view.driven_here.length, "run")} itself; other processes on its machine may drive more.`
-              : `Workers drive the runs; this server drives ${view.driven_here.length ? count(view.driven_here.length, "run") : "none"}.`}
-      </Sentence>
-      <Trouble error={fleet.error} />
+              ? `This server drives ${formatCount(view.driven_here.length, "run")} itself; other processes on its machine may drive more.`
+              : `Workers drive the runs; this server drives ${view.driven_here.length ? formatCount(view.driven_here.length, "run") : "none"}.`}
+      </PageHeading>
+      <ErrorNotice error={fleet.error} />
       <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]">
         <div className="space-y-5">
           {view && (
@@ -31,12 +32,12 @@ export function Fleet() {
               <dl className="grid grid-cols-2 gap-4">
                 <Fact name="kind">{view.kind}</Fact>
                 <Fact name="tenant">
-                  <Said text={view.tenant} />
+                  <UntrustedText text={view.tenant} />
                 </Fact>
-                <Fact name="runs that are watched">{view.watched}</Fact>
+                <Fact name="watched runs">{view.watched}</Fact>
                 {me.data && (
                   <Fact name="you">
-                    <Said text={me.data.name} /> <Chip tone="plain">{me.data.role}</Chip>
+                    <UntrustedText text={me.data.name} /> <Chip tone="plain">{me.data.role}</Chip>
                   </Fact>
                 )}
               </dl>
@@ -60,7 +61,7 @@ export function Fleet() {
               <p className="flex items-start gap-2.5 text-sm">
                 {audit.data.holds ? <ShieldCheck aria-hidden className="size-5 shrink-0 text-good" /> : <ShieldAlert aria-hidden className="size-5 shrink-0 text-bad" />}
                 <span>
-                  {audit.data.holds ? `It is as it was written: ${count(audit.data.rows, "row")}, each bound to the one before.` : <Said text={audit.data.problem} />}
+                  {audit.data.holds ? `The log is intact: ${formatCount(audit.data.rows, "row")}, each linked to the previous one by its hash.` : <UntrustedText text={audit.data.problem} />}
                   {audit.data.rows > 0 && <span className="mt-1 block font-mono text-xs text-soft">head {audit.data.head.hash.slice(0, 24)}…</span>}
                 </span>
               </p>
@@ -81,11 +82,11 @@ function Settings() {
   return (
     <Panel
       flush
-      title="Settings that new runs begin with"
+      title="Settings of new runs"
       aside={
         <>
           <label className="flex items-center gap-1.5">
-            <input type="checkbox" checked={all} onChange={(event) => void navigate({ search: (before) => ({ ...before, all: event.target.checked || undefined }), replace: true })} className="size-3.5 accent-(--accent)" />
+            <input type="checkbox" checked={all} onChange={(event) => void navigate({ search: (previous) => ({ ...previous, all: event.target.checked || undefined }), replace: true })} className="size-3.5 accent-(--accent)" />
             all
           </label>
           <label>
@@ -93,7 +94,7 @@ function Settings() {
             <input
               type="search"
               value={q}
-              onChange={(event) => void navigate({ search: (before) => ({ ...before, q: event.target.value || undefined }), replace: true })}
+              onChange={(event) => void navigate({ search: (previous) => ({ ...previous, q: event.target.value || undefined }), replace: true })}
               placeholder="Find a setting"
               className="h-8 w-40 rounded-lg border border-edge bg-panel px-2.5 text-xs text-ink placeholder:text-soft"
             />
@@ -101,17 +102,17 @@ function Settings() {
         </>
       }
     >
-      <Trouble error={settings.error} />
+      <ErrorNotice error={settings.error} />
       <div className="max-h-[36rem] overflow-y-auto" tabIndex={0} role="group" aria-label="Settings">
       <dl>
         {rows.map((row) => (
           <div key={row.name} className="grid gap-x-4 border-b px-4 py-2 last:border-b-0 sm:grid-cols-[minmax(0,1fr)_minmax(0,10rem)]">
             <dt className="min-w-0">
               <span className="font-mono text-[0.8125rem]">{row.name}</span>
-              <span className="block text-xs text-soft"><Marked text={row.description} /></span>
+              <span className="block text-xs text-soft"><TextWithCode text={row.description} /></span>
             </dt>
             <dd className="min-w-0 font-mono text-[0.8125rem] sm:text-right">
-              <Said text={row.value || "none"} className={row.value !== row.default ? "font-semibold text-ask" : ""} />
+              <UntrustedText text={row.value || "none"} className={row.value !== row.default ? "font-semibold text-ask" : ""} />
               {row.value !== row.default && <span className="block text-xs text-soft">default {row.default || "none"}</span>}
             </dd>
           </div>

@@ -1,6 +1,6 @@
 import type { TurnMessage } from "../api/types";
 
-/** One picture of the film: from the turn that brought it until the next. */
+/** One observation in the film strip, shown from its turn until the next frame. */
 export interface Frame {
   seq: number;
   at: number;
@@ -8,33 +8,34 @@ export interface Frame {
   title: string;
   plan: number | null;
   cursor: number;
-  /** Seconds that passed before it, if they are worth a gap. */
+  /** Seconds of waiting before this frame; 0 for short waits. */
   idle: number;
   tone: string;
 }
 
-const IDLE = 20;
+/** Waits of fewer seconds are not shown. */
+const IDLE_SECONDS = 20;
 
-/** What was seen, turn by turn. A turn that saw nothing new adds no frame, so that waiting takes no room. */
-export function framesOf(turns: readonly TurnMessage[]): Frame[] {
-  const found: Frame[] = [];
-  let before = turns[0]?.at ?? 0;
-  let passed = 0;
+/** Builds the frames of a run. A turn without an observation adds no frame, so that waiting takes no space. */
+export function buildFrames(turns: readonly TurnMessage[]): Frame[] {
+  const frames: Frame[] = [];
+  let previous = turns[0]?.at ?? 0;
+  let idle = 0;
   for (const turn of turns) {
-    if (turn.at - before > IDLE) passed += turn.at - before;
-    before = turn.at;
+    if (turn.at - previous > IDLE_SECONDS) idle += turn.at - previous;
+    previous = turn.at;
     if (!turn.seen) continue;
-    found.push({
+    frames.push({
       seq: turn.seq,
       at: turn.at,
       observation: turn.seen.id,
       title: turn.seen.surface ?? "",
       plan: turn.standing.plan,
       cursor: turn.standing.cursor,
-      idle: passed,
+      idle,
       tone: turn.line?.tone ?? "plain",
     });
-    passed = 0;
+    idle = 0;
   }
-  return found;
+  return frames;
 }

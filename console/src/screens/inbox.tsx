@@ -2,19 +2,19 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { CheckCheck, GitCompareArrows, History } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { Refusal, send } from "../api/client";
+import { ApiError, send } from "../api/client";
 import { questionsQuery } from "../api/queries";
 import type { Accepted, Decision, QuestionView } from "../api/types";
-import { useKeys } from "../ui/keys";
-import { useNow } from "../ui/now";
-import { Chip, classes, Key, Panel, Sentence } from "../ui/parts";
-import { Said } from "../ui/said";
-import { count, duration } from "../ui/time";
-import { Clock } from "../ui/times";
-import { Trouble } from "../ui/trouble";
-import { Actions } from "./actions";
-import { Asked, Changes } from "./card";
-import { Target } from "./target";
+import { useKeys } from "../ui/use-keys";
+import { useNow } from "../ui/use-now";
+import { Chip, joinClasses, Key, Panel, PageHeading } from "../ui/components";
+import { UntrustedText } from "../ui/untrusted-text";
+import { formatCount, formatDuration } from "../ui/format";
+import { ClockTime } from "../ui/timestamps";
+import { ErrorNotice } from "../ui/error-notice";
+import { VerdictButtons } from "./verdict-buttons";
+import { RequestDetails, ChangeList } from "./request-details";
+import { CurrentObservation } from "./current-observation";
 
 const FINDINGS = {
   exists: "and it exists",
@@ -22,71 +22,72 @@ const FINDINGS = {
   reported_absent: "and a probe reported it as absent",
 } as const;
 
-/** Identifies exactly what a card shows. */
-export function cardKey(question: QuestionView): string {
+/** Identifies what a card shows: it changes with every shown value. */
+function identifyCard(question: QuestionView): string {
   return `${question.run} ${question.id} ${question.shown.join(" ")}`;
 }
 
+/** The open questions, and the card of the selected one. */
 export function Inbox() {
   const search = useSearch({ from: "/inbox" });
   const navigate = useNavigate({ from: "/inbox" });
-  const asked = useQuery(questionsQuery());
-  const questions = asked.data?.questions ?? [];
-  const at = Math.max(0, questions.findIndex((one) => one.run === search.run));
+  const query = useQuery(questionsQuery());
+  const questions = query.data?.questions ?? [];
+  const at = Math.max(0, questions.findIndex((candidate) => candidate.run === search.run));
   const question = questions[at];
-  const [done, setDone] = useState("");
-  const go = (index: number) => {
-    const one = questions[Math.min(questions.length - 1, Math.max(0, index))];
-    if (one) void navigate({ search: { run: one.run }, replace: true });
+  const [confirmation, setConfirmation] = useState("");
+  const goTo = (index: number) => {
+    const next = questions[Math.min(questions.length - 1, Math.max(0, index))];
+    if (next) void navigate({ search: { run: next.run }, replace: true });
   };
-  useKeys({ j: () => go(at + 1), k: () => go(at - 1) });
-  const chosen = useRef<HTMLAnchorElement>(null);
+  useKeys({ j: () => goTo(at + 1), k: () => goTo(at - 1) });
+  const selected = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
-    void chosen.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    void selected.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [question?.run]);
 
   return (
     <div className="space-y-5">
-      <Sentence>
-        {asked.error
+      <PageHeading>
+        {query.error
           ? "The questions cannot be read."
-          : !asked.data
-            ? "Reading the questions…"
+          : !query.data
+            ? "Loading the questions…"
             : questions.length
-              ? `${count(questions.length, "question")} ${questions.length === 1 ? "waits" : "wait"} for your answer.`
+              ? `${formatCount(questions.length, "question")} ${questions.length === 1 ? "waits" : "wait"} for your answer.`
               : "Nothing waits for you."}
-      </Sentence>
-      <div role="status" className={classes(done ? "flex items-center gap-2 text-sm text-good" : "sr-only")}>
-        {done && <CheckCheck aria-hidden className="size-4 shrink-0" />}
-        <Said text={done} />
+      </PageHeading>
+      <div role="status" className={joinClasses(confirmation ? "flex items-center gap-2 text-sm text-good" : "sr-only")}>
+        {confirmation && <CheckCheck aria-hidden className="size-4 shrink-0" />}
+        <UntrustedText text={confirmation} />
       </div>
-      <Trouble error={asked.error} />
-      {asked.data && !questions.length && (
+      <ErrorNotice error={query.error} />
+      {query.data && !questions.length && (
         <p className="max-w-xl text-soft">
-          A run asks here before it sends anything that cannot be taken back, and when it cannot find out by itself whether something has happened.
+          A run asks here before it sends anything irreversible, and when it cannot find out by itself whether something has happened.
         </p>
       )}
-      <div className={classes("grid grid-cols-[minmax(0,1fr)] items-start gap-5", questions.length > 1 && "lg:grid-cols-[16rem_minmax(0,1fr)]")}>
+      <div className={joinClasses("grid grid-cols-[minmax(0,1fr)] items-start gap-5", questions.length > 1 && "lg:grid-cols-[16rem_minmax(0,1fr)]")}>
         {questions.length > 1 && (
           <nav aria-label="Open questions">
             <ul className="flex gap-2 max-lg:overflow-x-auto lg:flex-col">
-              {questions.map((one, index) => (
-                <li key={`${one.run} ${one.id}`} className="max-lg:w-60 max-lg:shrink-0">
+              {questions.map((listed, index) => (
+                <li key={`${listed.run} ${listed.id}`} className="max-lg:w-60 max-lg:shrink-0">
                   <Link
                     to="/inbox"
-                    ref={index === at ? chosen : undefined}
-                    search={{ run: one.run }}
+                    ref={index === at ? selected : undefined}
+                    search={{ run: listed.run }}
                     replace
                     aria-current={index === at ? "true" : undefined}
-                    className={classes("block rounded-lg border px-3 py-2", index === at ? "border-accent bg-accent-wash" : "bg-panel hover:bg-sunken")}
+                    className={joinClasses("block rounded-lg border px-3 py-2", index === at ? "border-accent bg-accent-wash" : "bg-panel hover:bg-sunken")}
                   >
                     <span className="block truncate text-sm font-medium">
-                      <Said text={one.steps[0]?.says || one.detail || one.title} />
+                      <UntrustedText text={listed.steps[0]?.says || listed.detail || listed.title} />
                     </span>
                     <span className="block truncate text-xs text-soft">
-                      <Said text={one.goal} />
+                      <UntrustedText text={listed.goal} />
                     </span>
-                    <span className="block truncate font-mono text-xs text-soft">{one.run}</span>
+                    <span className="block truncate font-mono text-xs text-soft">{listed.run}</span>
                   </Link>
                 </li>
               ))}
@@ -97,16 +98,16 @@ export function Inbox() {
             </p>
           </nav>
         )}
-        {question && <Card key={question.run} question={question} onDone={setDone} />}
+        {question && <QuestionCard key={question.run} question={question} onDone={setConfirmation} />}
       </div>
     </div>
   );
 }
 
-function Card({ question, onDone }: { question: QuestionView; onDone: (says: string) => void }) {
+function QuestionCard({ question, onDone }: { question: QuestionView; onDone: (confirmation: string) => void }) {
   const client = useQueryClient();
-  const shown = cardKey(question);
-  const first = useRef(shown);
+  const shown = identifyCard(question);
+  const firstShown = useRef(shown);
   const heading = useRef<HTMLHeadingElement>(null);
   const decide = useMutation({
     mutationFn: (body: Decision) => send<Accepted>("POST", `runs/${encodeURIComponent(question.run)}/questions/${question.id}`, body),
@@ -116,9 +117,9 @@ function Card({ question, onDone }: { question: QuestionView; onDone: (says: str
       void client.invalidateQueries({ queryKey: ["run", question.run] });
     },
   });
-  const refusal = decide.error instanceof Refusal ? decide.error.problem : null;
+  const refusal = decide.error instanceof ApiError ? decide.error.problem : null;
   const stale = refusal?.code === "question_changed";
-  const changedUnderneath = first.current !== shown;
+  const changedUnderneath = firstShown.current !== shown;
 
   useEffect(() => {
     heading.current?.focus({ preventScroll: true });
@@ -129,16 +130,16 @@ function Card({ question, onDone }: { question: QuestionView; onDone: (says: str
       <header className="border-b px-4 py-3.5 sm:px-5">
         <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 text-sm text-soft">
           <Link to="/runs/$run" params={{ run: question.run }} search={{}} className="min-w-0 truncate hover:text-ink hover:underline">
-            <span className="font-mono text-xs">{question.run}</span> <Said text={question.goal} />
+            <span className="font-mono text-xs">{question.run}</span> <UntrustedText text={question.goal} />
           </Link>
-          <Expires at={question.expires_at} />
+          <Expiry at={question.expires_at} />
         </div>
         <h2 ref={heading} tabIndex={-1} className="mt-1 text-xl font-semibold outline-none">
           {question.title}
         </h2>
         {question.detail && (
           <p className="mt-1 text-soft">
-            <Said text={question.detail} className="whitespace-pre-wrap" />
+            <UntrustedText text={question.detail} className="whitespace-pre-wrap" />
           </p>
         )}
       </header>
@@ -147,27 +148,27 @@ function Card({ question, onDone }: { question: QuestionView; onDone: (says: str
         <div role="alert" className="border-b bg-ask-wash px-4 py-3 text-sm text-ask sm:px-5">
           <strong className="font-semibold">
             {stale
-              ? "What is asked has changed since you saw it. Nothing was decided."
+              ? "The question has changed since you saw it. Nothing was decided."
               : changedUnderneath
                 ? "This card changed while you were reading. Read it again."
-                : "You approved something else before; that approval is void."}
+                : "Your earlier approval was for something else and is void."}
           </strong>
-          {stale && refusal && <Changes changes={refusal.changes} />}
+          {stale && refusal && <ChangeList changes={refusal.changes} />}
         </div>
       )}
 
       <div className="grid gap-5 px-4 py-4 sm:px-5 xl:grid-cols-[minmax(0,1fr)_minmax(0,24rem)]">
         <div className="min-w-0 space-y-5">
           {question.steps.map((step, index) => (
-            <Asked key={step.digest} step={step} number={index + 1} of={question.steps.length} />
+            <RequestDetails key={step.digest} step={step} number={index + 1} of={question.steps.length} />
           ))}
           {question.earlier.length > 0 && (
             <ul className="space-y-1 text-sm">
-              {question.earlier.map((one, index) => (
+              {question.earlier.map((attempt, index) => (
                 <li key={index} className="flex items-center gap-2">
                   <History aria-hidden className="size-4 shrink-0 text-doubt" />
                   <span>
-                    Attempt {index + 1} was sent at <Clock at={one.at} />, {FINDINGS[one.finding]}.
+                    Attempt {index + 1} was sent at <ClockTime at={attempt.at} />, {FINDINGS[attempt.finding]}.
                   </span>
                 </li>
               ))}
@@ -175,31 +176,31 @@ function Card({ question, onDone }: { question: QuestionView; onDone: (says: str
           )}
         </div>
         <div className="min-w-0 space-y-4">
-          <Target run={question.run} />
-          {question.revision && <Revised question={question} />}
+          <CurrentObservation run={question.run} />
+          {question.revision && <PlanRevision question={question} />}
         </div>
       </div>
 
       <footer className="space-y-3 border-t px-4 py-3.5 sm:px-5">
         {question.not_by && (
           <p className="text-sm text-ask">
-            Two people are needed: <Said text={question.not_by} /> started this run and must not decide.
+            Two people are needed: <UntrustedText text={question.not_by} /> started this run and must not decide.
           </p>
         )}
-        {!stale && <Trouble error={decide.error} />}
-        <Actions question={question} shown={shown} busy={decide.isPending} onDecide={(body) => decide.mutate({ ...body, shown: question.shown })} />
+        {!stale && <ErrorNotice error={decide.error} />}
+        <VerdictButtons question={question} shown={shown} busy={decide.isPending} onDecide={(body) => decide.mutate({ ...body, shown: question.shown })} />
       </footer>
     </article>
   );
 }
 
-function Expires({ at }: { at: number }) {
-  const left = at - useNow();
-  if (left > 86400 * 30) return null;
-  return <span className={classes("whitespace-nowrap", left < 300 && "font-medium text-bad")}>{left > 0 ? `expires in ${duration(Math.ceil(left))}` : "has expired"}</span>;
+function Expiry({ at }: { at: number }) {
+  const secondsLeft = at - useNow();
+  if (secondsLeft > 86400 * 30) return null;
+  return <span className={joinClasses("whitespace-nowrap", secondsLeft < 300 && "font-medium text-bad")}>{secondsLeft > 0 ? `expires in ${formatDuration(Math.ceil(secondsLeft))}` : "has expired"}</span>;
 }
 
-function Revised({ question }: { question: QuestionView }) {
+function PlanRevision({ question }: { question: QuestionView }) {
   const revision = question.revision;
   if (!revision) return null;
   return (
@@ -221,7 +222,7 @@ function Revised({ question }: { question: QuestionView }) {
       }
     >
       <p className="text-sm">
-        <Said text={revision.why} />
+        <UntrustedText text={revision.why} />
       </p>
       <div className="mt-2 flex flex-wrap gap-1.5">
         <Chip tone="plain">{revision.kept} kept</Chip>

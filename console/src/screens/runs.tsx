@@ -5,19 +5,19 @@ import { Plus, Search } from "lucide-react";
 import { useLayoutEffect, useRef, useState } from "react";
 import { questionsQuery, runsQuery } from "../api/queries";
 import type { RunRow, RunState } from "../api/types";
-import { useKeys } from "../ui/keys";
-import { Button, Empty, Key, Sentence } from "../ui/parts";
-import { Said } from "../ui/said";
-import { band, StateChip, type Band } from "../ui/states";
-import { count, dollars, duration } from "../ui/time";
-import { Ago, Since } from "../ui/times";
-import { Trouble } from "../ui/trouble";
-import { gist } from "./card";
+import { useKeys } from "../ui/use-keys";
+import { Button, Empty, Key, PageHeading } from "../ui/components";
+import { UntrustedText } from "../ui/untrusted-text";
+import { groupOf, RunStateChip, type RunGroup } from "../ui/run-state";
+import { formatCount, formatDollars, formatDuration } from "../ui/format";
+import { TimeAgo, TimeSince } from "../ui/timestamps";
+import { ErrorNotice } from "../ui/error-notice";
+import { summarizeQuestion } from "./request-details";
 import { StartDialog } from "./start";
 
-const TITLES: Record<Band, string> = { waits: "Waits for you", under: "Under way", ended: "Ended" };
+const TITLES: Record<RunGroup, string> = { waiting: "Waits for you", running: "Under way", ended: "Ended" };
 const STATES = [
-  ["", "every state"],
+  ["", "all states"],
   ["asking", "waits for you"],
   ["running", "under way"],
   ["paused", "paused"],
@@ -33,47 +33,48 @@ export interface RunsSearch {
   start?: boolean;
 }
 
-const GROUPS: Record<"open" | "ended", readonly RunState[]> = {
+const STATE_GROUPS: Record<"open" | "ended", readonly RunState[]> = {
   open: ["asking", "interrupted", "paused", "running"],
   ended: ["done", "failed"],
 };
 
+/** The list of runs, in groups. */
 export function Runs() {
   const search = useSearch({ from: "/" });
   const navigate = useNavigate({ from: "/" });
   const { state, world, q } = search;
-  const within = (group: readonly RunState[]) => (state ? group.filter((one) => one === state) : group);
-  const open = useInfiniteQuery(runsQuery({ states: within(GROUPS.open), world, q }, 2000));
-  const ended = useInfiniteQuery(runsQuery({ states: within(GROUPS.ended), world, q }, 5000));
+  const filterStates = (states: readonly RunState[]) => (state ? states.filter((each) => each === state) : states);
+  const open = useInfiniteQuery(runsQuery({ states: filterStates(STATE_GROUPS.open), world, q }, 2000));
+  const ended = useInfiniteQuery(runsQuery({ states: filterStates(STATE_GROUPS.ended), world, q }, 5000));
   const all = [...(open.data?.pages ?? []), ...(ended.data?.pages ?? [])].flatMap((page) => page.runs);
   const ready = (!open.isLoading && !ended.isLoading) || all.length > 0;
   const error = open.error ?? ended.error;
   const questions = useQuery(questionsQuery());
-  const asked = new Map(questions.data?.questions.map((one) => [one.run, gist(one)]));
-  const bands: Record<Band, RunRow[]> = { waits: [], under: [], ended: [] };
-  for (const run of new Map(all.map((one) => [one.id, one])).values()) bands[band(run)].push(run);
+  const asked = new Map(questions.data?.questions.map((question) => [question.run, summarizeQuestion(question)]));
+  const groups: Record<RunGroup, RunRow[]> = { waiting: [], running: [], ended: [] };
+  for (const run of new Map(all.map((each) => [each.id, each])).values()) groups[groupOf(run)].push(run);
   const worlds = [...new Set([...all.map((run) => run.world), ...(world ? [world] : [])])].filter(Boolean).sort();
   const filtered = !!(state || world || q);
   const field = useRef<HTMLInputElement>(null);
-  const set = (change: Partial<RunsSearch>) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = (change: Partial<RunsSearch>) => void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true });
 
   useKeys({
     "/": () => field.current?.focus(),
     n: () => set({ start: true }),
-    j: () => step(1),
-    k: () => step(-1),
+    j: () => moveFocus(1),
+    k: () => moveFocus(-1),
   });
 
   return (
     <div className="space-y-6">
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-4">
-        <Sentence>{error ? "The runs cannot be read." : ready ? summary(bands, filtered) : "Reading the runs…"}</Sentence>
+        <PageHeading>{error ? "The runs cannot be read." : ready ? summarizeRuns(groups, filtered) : "Loading the runs…"}</PageHeading>
         <Button look="primary" keys="n" onClick={() => set({ start: true })}>
           <Plus aria-hidden className="size-4" />
           Start a run
         </Button>
       </div>
-      <Trouble error={error} />
+      <ErrorNotice error={error} />
 
       <search className="flex flex-wrap items-center gap-2">
         <label className="relative min-w-0 flex-1 max-sm:basis-full sm:max-w-sm">
@@ -91,12 +92,12 @@ export function Runs() {
             <Key>/</Key>
           </span>
         </label>
-        <Choice label="State" value={state ?? ""} options={STATES} onChange={(value) => set({ state: value || undefined })} />
+        <Select label="State" value={state ?? ""} options={STATES} onChange={(value) => set({ state: value || undefined })} />
         {worlds.length > 1 && (
-          <Choice
+          <Select
             label="World"
             value={world ?? ""}
-            options={[["", "every world"], ...worlds.map((name) => [name, name] as const)]}
+            options={[["", "all worlds"], ...worlds.map((name) => [name, name] as const)]}
             onChange={(value) => set({ world: value || undefined })}
           />
         )}
@@ -107,11 +108,11 @@ export function Runs() {
         )}
       </search>
 
-      {(["waits", "under", "ended"] as const).map((name) =>
-        bands[name].length ? <RunBand key={name} title={TITLES[name]} runs={bands[name]} waits={name === "waits"} asked={asked} /> : null,
+      {(["waiting", "running", "ended"] as const).map((name) =>
+        groups[name].length ? <RunList key={name} title={TITLES[name]} runs={groups[name]} highlighted={name === "waiting"} asked={asked} /> : null,
       )}
       {ready && !error && !all.length && (
-        <Empty>{filtered ? "No run fits. Show all of them, or look for another word." : "Nothing has run yet. Start a run here, or with midcourse run."}</Empty>
+        <Empty>{filtered ? "No run matches. Show all runs, or search for something else." : "Nothing has run yet. Start a run here, or with midcourse run."}</Empty>
       )}
       {ended.hasNextPage && (
         <div className="text-center">
@@ -126,23 +127,23 @@ export function Runs() {
 }
 
 /** Moves the focus to the next or previous run of the list. */
-function step(by: number): void {
+function moveFocus(by: number): void {
   const links = [...document.querySelectorAll<HTMLElement>("[data-run]")];
   const at = links.indexOf(document.activeElement as HTMLElement);
   links[at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, at + by))]?.focus();
 }
 
-function summary(bands: Record<Band, RunRow[]>, filtered: boolean): string {
-  const all = bands.waits.length + bands.under.length + bands.ended.length;
-  if (filtered) return `${count(all, "run")} ${all === 1 ? "fits" : "fit"} what you look for.`;
-  const waits = bands.waits.length;
-  const under = bands.under.length;
-  const first = waits ? `${count(waits, "run")} ${waits === 1 ? "waits" : "wait"} for you` : "Nothing waits for you";
-  const second = under ? `${count(under, "run")} ${under === 1 ? "is" : "are"} under way` : "nothing is under way";
+function summarizeRuns(groups: Record<RunGroup, RunRow[]>, filtered: boolean): string {
+  const all = groups.waiting.length + groups.running.length + groups.ended.length;
+  if (filtered) return `${formatCount(all, "run")} ${all === 1 ? "matches" : "match"} your search.`;
+  const waiting = groups.waiting.length;
+  const running = groups.running.length;
+  const first = waiting ? `${formatCount(waiting, "run")} ${waiting === 1 ? "waits" : "wait"} for you` : "Nothing waits for you";
+  const second = running ? `${formatCount(running, "run")} ${running === 1 ? "is" : "are"} under way` : "nothing is under way";
   return all ? `${first}; ${second}.` : "Nothing has run here yet.";
 }
 
-function Choice({
+function Select({
   label,
   value,
   options,
@@ -171,12 +172,12 @@ function Choice({
   );
 }
 
-function RunBand({ title, runs, waits, asked }: { title: string; runs: RunRow[]; waits: boolean; asked: Map<string, string> }) {
+function RunList({ title, runs, highlighted, asked }: { title: string; runs: RunRow[]; highlighted: boolean; asked: Map<string, string> }) {
   const list = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
-    const now = list.current?.offsetTop ?? 0;
-    if (now !== top) setTop(now);
+    const offset = list.current?.offsetTop ?? 0;
+    if (offset !== top) setTop(offset);
   });
   const rows = useWindowVirtualizer({
     count: runs.length,
@@ -191,7 +192,7 @@ function RunBand({ title, runs, waits, asked }: { title: string; runs: RunRow[];
         {title}
         <span className="font-normal text-soft">{runs.length.toLocaleString("en")}</span>
       </h2>
-      <div ref={list} className={waits ? "overflow-hidden rounded-xl border-2 border-ask/60 bg-panel" : "overflow-hidden rounded-xl border bg-panel"}>
+      <div ref={list} className={highlighted ? "overflow-hidden rounded-xl border-2 border-ask/60 bg-panel" : "overflow-hidden rounded-xl border bg-panel"}>
         <ul style={{ height: rows.getTotalSize() }} className="relative">
           {rows.getVirtualItems().map((item) => {
             const run = runs[item.index];
@@ -215,54 +216,54 @@ function RunBand({ title, runs, waits, asked }: { title: string; runs: RunRow[];
 }
 
 function RunLine({ run, first, asked }: { run: RunRow; first: boolean; asked?: string }) {
-  const asking = run.state === "asking";
+  const isAsking = run.state === "asking";
   const names = [run.id, run.task, run.key && `key ${run.key}`, run.world].filter(Boolean) as string[];
   const took = (run.ended_at ?? run.updated_at) - run.began_at;
   return (
     <Link
-      to={asking ? "/inbox" : "/runs/$run"}
+      to={isAsking ? "/inbox" : "/runs/$run"}
       params={{ run: run.id }}
-      search={asking ? { run: run.id } : {}}
+      search={isAsking ? { run: run.id } : {}}
       data-run={run.id}
       className={`grid gap-x-4 gap-y-1 px-4 py-3 -outline-offset-2 hover:bg-sunken sm:grid-cols-[8.5rem_minmax(0,1fr)_auto] ${first ? "" : "border-t"}`}
     >
       <div className="flex items-center justify-between gap-3 sm:block">
-        <StateChip run={run} />
-        <span className="text-xs text-soft sm:hidden">{asking && run.waiting_since ? <Ago at={run.waiting_since} /> : <Ago at={run.updated_at} />}</span>
+        <RunStateChip run={run} />
+        <span className="text-xs text-soft sm:hidden">{isAsking && run.waiting_since ? <TimeAgo at={run.waiting_since} /> : <TimeAgo at={run.updated_at} />}</span>
       </div>
       <div className="min-w-0">
         <div className="truncate font-medium">
-          <Said text={run.goal} />
+          <UntrustedText text={run.goal} />
         </div>
         <div className="line-clamp-2 text-sm text-soft">
-          <Said text={(run.state === "asking" && asked) || run.sentence} />
+          <UntrustedText text={(run.state === "asking" && asked) || run.sentence} />
         </div>
         <div className="mt-0.5 flex flex-wrap gap-x-3 font-mono text-xs text-soft">
           {names.map((name) => (
-            <Said key={name} text={name} />
+            <UntrustedText key={name} text={name} />
           ))}
         </div>
       </div>
       <div className="hidden min-w-28 text-right text-xs text-soft sm:block">
         <div className="text-ink">
-          {asking && run.waiting_since ? (
+          {isAsking && run.waiting_since ? (
             <>
-              for <Since at={run.waiting_since} />
+              for <TimeSince at={run.waiting_since} />
             </>
           ) : (
-            <Ago at={run.updated_at} />
+            <TimeAgo at={run.updated_at} />
           )}
         </div>
         <div>
           {run.state === "running" ? (
             <>
-              runs for <Since at={run.began_at} />
+              running for <TimeSince at={run.began_at} />
             </>
           ) : (
-            run.ended_at && <>took {duration(took)}</>
+            run.ended_at && <>took {formatDuration(took)}</>
           )}
         </div>
-        <div>{run.cost_usd > 0 ? dollars(run.cost_usd) : run.calls ? count(run.calls, "call") : ""}</div>
+        <div>{run.cost_usd > 0 ? formatDollars(run.cost_usd) : run.calls ? formatCount(run.calls, "call") : ""}</div>
       </div>
     </Link>
   );

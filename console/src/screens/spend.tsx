@@ -1,34 +1,35 @@
 import type { RunView, Spent } from "../api/types";
-import { Panel } from "../ui/parts";
-import { count, dollars, duration } from "../ui/time";
+import { Panel } from "../ui/components";
+import { formatCount, formatDollars, formatDuration } from "../ui/format";
 
-interface Role {
+interface RoleCost {
   name: string;
   calls: number;
   tokens: number;
   usd: number;
 }
 
-/** What each role cost, the dearest first. */
-export function rolesOf(spent: readonly Spent[]): Role[] {
-  const found = new Map<string, Role>();
-  for (const { role, cost } of spent) {
-    const name = role || "not known";
-    const one = found.get(name) ?? { name, calls: 0, tokens: 0, usd: 0 };
-    one.calls += cost.calls;
-    one.tokens += cost.tokens;
-    one.usd += cost.microusd / 1e6;
-    found.set(name, one);
+/** Sums the cost of each role, the most expensive first. */
+export function sumByRole(spent: readonly Spent[]): RoleCost[] {
+  const roles = new Map<string, RoleCost>();
+  for (const { role: roleName, cost } of spent) {
+    const name = roleName || "unknown";
+    const role = roles.get(name) ?? { name, calls: 0, tokens: 0, usd: 0 };
+    role.calls += cost.calls;
+    role.tokens += cost.tokens;
+    role.usd += cost.microusd / 1e6;
+    roles.set(name, role);
   }
-  return [...found.values()].sort((a, b) => b.usd - a.usd || b.tokens - a.tokens || b.calls - a.calls);
+  return [...roles.values()].sort((a, b) => b.usd - a.usd || b.tokens - a.tokens || b.calls - a.calls);
 }
 
+/** What the run has used of its budget. */
 export function Spend({ view, className }: { view: RunView; className?: string }) {
   const used = view.budget;
-  const roles = rolesOf(view.spent);
-  const most = Math.max(...roles.map((role) => role.usd || role.tokens || role.calls), 1e-9);
+  const roles = sumByRole(view.spent);
+  const highest = Math.max(...roles.map((role) => role.usd || role.tokens || role.calls), 1e-9);
   return (
-    <Panel className={className} title="Spend" aside={used.cost_usd > 0 && <span className="font-medium text-ink">{dollars(used.cost_usd)}</span>}>
+    <Panel className={className} title="Spend" aside={used.cost_usd > 0 && <span className="font-medium text-ink">{formatDollars(used.cost_usd)}</span>}>
       {roles.length > 0 && (
         <table className="mb-4 w-full text-sm">
           <caption className="sr-only">Spend by role</caption>
@@ -40,13 +41,13 @@ export function Spend({ view, className }: { view: RunView; className?: string }
                 </th>
                 <td className="w-full py-1">
                   <div className="h-2 rounded-full bg-sunken" aria-hidden>
-                    <div className="h-2 min-w-1 rounded-full bg-accent" style={{ width: `${(100 * (role.usd || role.tokens || role.calls)) / most}%` }} />
+                    <div className="h-2 min-w-1 rounded-full bg-accent" style={{ width: `${(100 * (role.usd || role.tokens || role.calls)) / highest}%` }} />
                   </div>
                 </td>
                 <td className="py-1 pl-3 text-right text-xs whitespace-nowrap text-soft">
-                  {role.usd > 0 && <span className="text-ink">{dollars(role.usd)} </span>}
-                  {count(role.calls, "call")}
-                  {role.tokens > 0 && `, ${count(role.tokens, "token")}`}
+                  {role.usd > 0 && <span className="text-ink">{formatDollars(role.usd)} </span>}
+                  {formatCount(role.calls, "call")}
+                  {role.tokens > 0 && `, ${formatCount(role.tokens, "token")}`}
                 </td>
               </tr>
             ))}
@@ -54,29 +55,30 @@ export function Spend({ view, className }: { view: RunView; className?: string }
         </table>
       )}
       <dl className="grid grid-cols-2 gap-x-6 gap-y-3 sm:grid-cols-3 lg:grid-cols-2 xl:grid-cols-3">
-        <Meter name="model calls" used={used.calls} most={used.max_calls} />
-        <Meter name="plans" used={used.segments} most={used.max_segments} />
-        <Meter name="replans" used={used.replans} most={used.max_replans} />
-        <Meter name="after failures" used={used.error_replans} most={used.max_error_replans} />
-        <Meter name="time" used={used.wall_seconds} most={used.max_wall_seconds} say={duration} />
-        {(used.tokens > 0 || used.max_tokens !== null) && <Meter name="tokens" used={used.tokens} most={used.max_tokens} />}
-        {(used.cost_usd > 0 || used.max_cost_usd !== null) && <Meter name="cost" used={used.cost_usd} most={used.max_cost_usd} say={dollars} />}
+        <Meter name="model calls" used={used.calls} limit={used.max_calls} />
+        <Meter name="plans" used={used.segments} limit={used.max_segments} />
+        <Meter name="replans" used={used.replans} limit={used.max_replans} />
+        <Meter name="replans after failures" used={used.error_replans} limit={used.max_error_replans} />
+        <Meter name="time" used={used.wall_seconds} limit={used.max_wall_seconds} format={formatDuration} />
+        {(used.tokens > 0 || used.max_tokens !== null) && <Meter name="tokens" used={used.tokens} limit={used.max_tokens} />}
+        {(used.cost_usd > 0 || used.max_cost_usd !== null) && <Meter name="cost" used={used.cost_usd} limit={used.max_cost_usd} format={formatDollars} />}
       </dl>
     </Panel>
   );
 }
 
-const plain = (value: number) => value.toLocaleString("en");
+const formatNumber = (value: number) => value.toLocaleString("en");
 
-function Meter({ name, used, most, say = plain }: { name: string; used: number; most: number | null; say?: (value: number) => string }) {
-  const share = most ? Math.min(1, used / most) : 0;
+/** A used amount, with a bar if it has a limit. */
+function Meter({ name, used, limit, format = formatNumber }: { name: string; used: number; limit: number | null; format?: (value: number) => string }) {
+  const share = limit ? Math.min(1, used / limit) : 0;
   return (
     <div className="min-w-0">
       <dt className="text-xs text-soft">{name}</dt>
       <dd className="text-sm">
-        {say(used)}
-        {most !== null && <span className="text-soft"> of {say(most)}</span>}
-        {most !== null && (
+        {format(used)}
+        {limit !== null && <span className="text-soft"> of {format(limit)}</span>}
+        {limit !== null && (
           <div className="mt-1 h-1 rounded-full bg-sunken" aria-hidden>
             <div className={`h-1 rounded-full ${share > 0.8 ? "bg-bad" : "bg-accent"}`} style={{ width: `${100 * share}%` }} />
           </div>

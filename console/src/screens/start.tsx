@@ -5,26 +5,27 @@ import { send } from "../api/client";
 import { tasksQuery } from "../api/queries";
 import type { Scalar, RunStarted, TaskRow } from "../api/types";
 import { Dialog, Field } from "../ui/dialog";
-import { Button } from "../ui/parts";
-import { Said } from "../ui/said";
-import { Trouble } from "../ui/trouble";
+import { Button } from "../ui/components";
+import { UntrustedText } from "../ui/untrusted-text";
+import { ErrorNotice } from "../ui/error-notice";
+import { parseScalar } from "./scalar";
 
-/** Starts a task that the server knows by name, with its inputs. */
+/** Starts a run of one of the server's tasks, with inputs. */
 export function StartDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const tasks = useQuery({ ...tasksQuery(), enabled: open });
   const known = tasks.data ?? [];
   const [name, setName] = useState("");
-  const task = known.find((one) => one.name === name) ?? known[0];
+  const task = known.find((candidate) => candidate.name === name) ?? known[0];
   return (
-    <Dialog open={open} onClose={onClose} title="Start a run" says="A task that this server knows by name.">
-      <Trouble error={tasks.error} />
+    <Dialog open={open} onClose={onClose} title="Start a run" description="Choose one of the tasks of this server.">
+      <ErrorNotice error={tasks.error} />
       {task && (
         <div className="space-y-4">
           <Field label="Task">
             {(className) => (
               <select autoFocus className={className} value={task.name} onChange={(event) => setName(event.target.value)}>
-                {known.map((one) => (
-                  <option key={one.name}>{one.name}</option>
+                {known.map((option) => (
+                  <option key={option.name}>{option.name}</option>
                 ))}
               </select>
             )}
@@ -32,14 +33,14 @@ export function StartDialog({ open, onClose }: { open: boolean; onClose: () => v
           <Inputs key={task.name} task={task} onClose={onClose} />
         </div>
       )}
-      {tasks.data && !known.length && <p className="text-sm text-soft">This server knows no tasks.</p>}
+      {tasks.data && !known.length && <p className="text-sm text-soft">This server has no tasks.</p>}
     </Dialog>
   );
 }
 
 function Inputs({ task, onClose }: { task: TaskRow; onClose: () => void }) {
   const [inputs, setInputs] = useState<Record<string, Scalar>>(task.inputs);
-  // One key for each filling of the form: pressed twice, or repeated by the network, it still starts one run.
+  // One idempotency key per form: if the button is pressed twice or the request is repeated, only one run starts.
   const [key] = useState(() => crypto.randomUUID());
   const navigate = useNavigate();
   const client = useQueryClient();
@@ -60,7 +61,7 @@ function Inputs({ task, onClose }: { task: TaskRow; onClose: () => void }) {
       }}
     >
       <p className="rounded-lg bg-sunken px-3 py-2 text-sm">
-        <Said text={task.goal} />
+        <UntrustedText text={task.goal} />
       </p>
       {Object.entries(inputs).map(([input, value]) => (
         <Field key={input} label={input}>
@@ -68,12 +69,12 @@ function Inputs({ task, onClose }: { task: TaskRow; onClose: () => void }) {
             <input
               className={className}
               value={value === null ? "" : String(value)}
-              onChange={(event) => setInputs({ ...inputs, [input]: typed(event.target.value, task.inputs[input]) })}
+              onChange={(event) => setInputs({ ...inputs, [input]: parseScalar(event.target.value, task.inputs[input]) })}
             />
           )}
         </Field>
       ))}
-      <Trouble error={start.error} />
+      <ErrorNotice error={start.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>
         <Button look="primary" type="submit" disabled={start.isPending}>
@@ -82,11 +83,4 @@ function Inputs({ task, onClose }: { task: TaskRow; onClose: () => void }) {
       </div>
     </form>
   );
-}
-
-/** The text as the kind of value that the task has for this input. */
-function typed(text: string, like: Scalar | undefined): Scalar {
-  if (typeof like === "number" && text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);
-  if (typeof like === "boolean") return text === "true";
-  return text;
 }

@@ -2,15 +2,15 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { Check, CircleDot, CircleHelp, Dot, Eye, Minus, TriangleAlert, X } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { PlanRow, PlanView, StepView } from "../api/types";
-import { classes, Empty, INK, type Icon, type Tone } from "../ui/parts";
-import { Said } from "../ui/said";
+import { joinClasses, Empty, TEXT_COLORS, type IconType, type Tone } from "../ui/components";
+import { UntrustedText } from "../ui/untrusted-text";
 
 type Status = StepView["status"] | "given up";
-export interface Line extends Omit<StepView, "status"> {
+export interface StepLine extends Omit<StepView, "status"> {
   status: Status;
 }
 
-const STATUS: Record<Status, { icon: Icon; tone: Tone; word: string }> = {
+const STATUS: Record<Status, { icon: IconType; tone: Tone; word: string }> = {
   done: { icon: Check, tone: "good", word: "done" },
   current: { icon: CircleDot, tone: "live", word: "now" },
   failed: { icon: X, tone: "bad", word: "failed" },
@@ -19,8 +19,8 @@ const STATUS: Record<Status, { icon: Icon; tone: Tone; word: string }> = {
   "given up": { icon: Minus, tone: "plain", word: "given up" },
 };
 
-/** The steps of a plan that was replaced: what was done, where it failed, what was given up. */
-export function replaced(row: PlanRow, carriedOut: number, next?: PlanRow): Line[] {
+/** The steps of a plan that was replaced, with what became of each: done, failed or given up. */
+export function describeReplacedPlan(row: PlanRow, doneSteps: number, next?: PlanRow): StepLine[] {
   const failure = next?.plan.context?.failure;
   return row.plan.steps.map((step, index) => ({
     index,
@@ -31,7 +31,7 @@ export function replaced(row: PlanRow, carriedOut: number, next?: PlanRow): Line
     effect: step.effect ?? "read",
     look_again: step.zone === "__replan__",
     status:
-      index < carriedOut
+      index < doneSteps
         ? "done"
         : failure && failure.version === row.plan.version && failure.index === index
           ? "failed"
@@ -39,11 +39,11 @@ export function replaced(row: PlanRow, carriedOut: number, next?: PlanRow): Line
   }));
 }
 
-export function Steps({ reason, steps, at }: { reason: string; steps: readonly Line[]; at?: number }) {
-  const box = useRef<HTMLDivElement>(null);
+export function Steps({ reason, steps, at }: { reason: string; steps: readonly StepLine[]; at?: number }) {
+  const container = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
     count: steps.length,
-    getScrollElement: () => box.current,
+    getScrollElement: () => container.current,
     estimateSize: () => 52,
     overscan: 8,
     getItemKey: (index) => index,
@@ -54,9 +54,9 @@ export function Steps({ reason, steps, at }: { reason: string; steps: readonly L
   return (
     <div>
       <p className="border-b px-4 py-2.5 text-sm text-soft">
-        <Said text={reason} />
+        <UntrustedText text={reason} />
       </p>
-      <div ref={box} tabIndex={0} role="group" aria-label="Steps" className="max-h-112 overflow-y-auto -outline-offset-2">
+      <div ref={container} tabIndex={0} role="group" aria-label="Steps" className="max-h-112 overflow-y-auto -outline-offset-2">
         <ol style={{ height: rows.getTotalSize() }} className="relative">
           {rows.getVirtualItems().map((item) => {
             const step = steps[item.index];
@@ -85,21 +85,21 @@ export function CurrentSteps({ plan }: { plan: PlanView | null }) {
   return plan ? <Steps reason={plan.reason} steps={plan.steps} at={plan.cursor} /> : <Empty>There is no plan yet.</Empty>;
 }
 
-function Step({ step }: { step: Line }) {
-  const { icon: Sign, tone, word } = STATUS[step.status];
-  const dim = step.look_again || step.status === "waiting" || step.status === "given up";
+function Step({ step }: { step: StepLine }) {
+  const { icon: Icon, tone, word } = STATUS[step.status];
+  const isDimmed = step.look_again || step.status === "waiting" || step.status === "given up";
   return (
-    <div className={classes("flex gap-3 border-b px-4 py-2", step.status === "current" && "bg-accent-wash")}>
+    <div className={joinClasses("flex gap-3 border-b px-4 py-2", step.status === "current" && "bg-accent-wash")}>
       <span className="w-5 shrink-0 pt-px text-right font-mono text-xs leading-5 text-soft">{step.look_again ? "" : step.index + 1}</span>
-      {step.look_again ? <Eye aria-hidden className="mt-0.5 size-4 shrink-0 text-soft" /> : <Sign aria-hidden className={classes("mt-0.5 size-4 shrink-0", INK[tone])} />}
+      {step.look_again ? <Eye aria-hidden className="mt-0.5 size-4 shrink-0 text-soft" /> : <Icon aria-hidden className={joinClasses("mt-0.5 size-4 shrink-0", TEXT_COLORS[tone])} />}
       <div className="min-w-0 flex-1">
-        <div className={classes("text-sm", dim && "text-soft", step.status === "current" && "font-medium", step.status === "given up" && !step.look_again && "line-through")}>
-          <Said text={step.says} />
+        <div className={joinClasses("text-sm", isDimmed && "text-soft", step.status === "current" && "font-medium", step.status === "given up" && !step.look_again && "line-through")}>
+          <UntrustedText text={step.says} />
           <span className="sr-only">, {word}</span>
         </div>
         {step.call && step.call !== step.says && (
           <div className="truncate font-mono text-xs text-soft">
-            <Said text={step.call} />
+            <UntrustedText text={step.call} />
           </div>
         )}
       </div>

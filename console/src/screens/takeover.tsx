@@ -3,30 +3,31 @@ import { Play, TriangleAlert } from "lucide-react";
 import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
 import { send } from "../api/client";
 import type { Accepted, Gesture, HandledView, RunView } from "../api/types";
-import { usePicture } from "../api/watching";
-import { Button, Panel } from "../ui/parts";
-import { Window } from "../ui/picture";
-import { Said } from "../ui/said";
-import { Trouble } from "../ui/trouble";
+import { useLivePicture } from "../api/use-live-picture";
+import { Button, Panel } from "../ui/components";
+import { WindowFrame } from "../ui/live-picture";
+import { UntrustedText } from "../ui/untrusted-text";
+import { ErrorNotice } from "../ui/error-notice";
 
-/** Milliseconds between two movements of the mouse that are sent. */
-const MOVES = 100;
-const MOST = 100;
+/** Milliseconds between two mouse movements that are sent. */
+const MOVE_INTERVAL_MS = 100;
+const MAX_GESTURES_PER_REQUEST = 100;
 const BUTTONS = ["left", "middle", "right"] as const;
-const SILENT = new Set(["Dead", "Process", "Unidentified", "AltGraph"]);
+/** Keys that the browser reports while text is being composed. */
+const IGNORED_KEYS = new Set(["Dead", "Process", "Unidentified", "AltGraph"]);
 
-/** Sends gestures in their order, one request at a time; movements that were overtaken are left out. */
-class Hand {
+/** Sends gestures in order, one request at a time. A movement that was not sent before the next one is dropped. */
+class GestureQueue {
   private queue: Gesture[] = [];
   private busy = false;
 
   constructor(
     private readonly path: string,
-    private readonly done: (dialog: string) => void,
-    private readonly failed: (error: unknown) => void,
+    private readonly onDone: (dialog: string) => void,
+    private readonly onError: (error: unknown) => void,
   ) {}
 
-  do(gesture: Gesture): void {
+  add(gesture: Gesture): void {
     if (gesture.kind === "move" && this.queue.at(-1)?.kind === "move") this.queue.pop();
     this.queue.push(gesture);
     void this.flush();
@@ -37,87 +38,87 @@ class Hand {
     this.busy = true;
     try {
       do {
-        const gestures = this.queue.splice(0, MOST);
-        this.done((await send<HandledView>("POST", `${this.path}/input`, { gestures })).dialog);
+        const batch = this.queue.splice(0, MAX_GESTURES_PER_REQUEST);
+        this.onDone((await send<HandledView>("POST", `${this.path}/input`, { gestures: batch })).dialog);
       } while (this.queue.length);
     } catch (error) {
       this.queue = [];
-      this.failed(error);
+      this.onError(error);
     } finally {
       this.busy = false;
     }
   }
 }
 
-/** The browser in the hands of the person who reads this: its page as it is, mouse and keyboard. */
+/** The page of the run's browser, which the user controls with mouse and keyboard. */
 export function TakeOver({ view }: { view: RunView }) {
   const client = useQueryClient();
   const path = `runs/${encodeURIComponent(view.id)}/take-over`;
-  const picture = usePicture(`${path}/picture`, true);
+  const picture = useLivePicture(`${path}/picture`, true);
   const [dialog, setDialog] = useState("");
   const [error, setError] = useState<unknown>(null);
-  const hand = useMemo(() => new Hand(path, setDialog, setError), [path]);
+  const gestures = useMemo(() => new GestureQueue(path, setDialog, setError), [path]);
   const page = useRef<HTMLDivElement>(null);
-  const moved = useRef(0);
-  const back = useMutation({
+  const lastMove = useRef(0);
+  const handBack = useMutation({
     mutationFn: () => send<Accepted>("POST", `runs/${encodeURIComponent(view.id)}/resume`),
     onSettled: () => void client.invalidateQueries({ queryKey: ["run", view.id] }),
   });
 
-  // A dialog that the page opens by itself stops the pictures: ask for it in between.
+  // A dialog that the page opens stops the pictures, so ask regularly whether there is one.
   useEffect(() => {
-    const timer = setInterval(() => void hand.flush(), 2000);
+    const timer = setInterval(() => void gestures.flush(), 2000);
     return () => clearInterval(timer);
-  }, [hand]);
+  }, [gestures]);
 
   useEffect(() => {
     const element = page.current;
-    const turn = (event: WheelEvent) => {
-      event.preventDefault(); // which React's own handlers cannot
-      hand.do({ kind: "wheel", dx: event.deltaX, dy: event.deltaY });
+    const onWheel = (event: WheelEvent) => {
+      event.preventDefault(); // React's wheel handlers are passive and cannot do this
+      gestures.add({ kind: "wheel", dx: event.deltaX, dy: event.deltaY });
     };
-    element?.addEventListener("wheel", turn, { passive: false });
-    return () => element?.removeEventListener("wheel", turn);
-  }, [hand]);
+    element?.addEventListener("wheel", onWheel, { passive: false });
+    return () => element?.removeEventListener("wheel", onWheel);
+  }, [gestures]);
 
-  const at = (event: PointerEvent): { x: number; y: number } => {
+  const positionOf = (event: PointerEvent): { x: number; y: number } => {
     const { left, top, width, height } = event.currentTarget.getBoundingClientRect();
-    const share = (value: number) => Math.min(1, Math.max(0, value));
-    return { x: share((event.clientX - left) / width), y: share((event.clientY - top) / height) };
+    const clamp = (value: number) => Math.min(1, Math.max(0, value));
+    return { x: clamp((event.clientX - left) / width), y: clamp((event.clientY - top) / height) };
   };
-  const press = (event: PointerEvent<HTMLDivElement>) => {
-    event.currentTarget.focus({ preventScroll: true }); // else the page would move away under the mouse
+  const onPress = (event: PointerEvent<HTMLDivElement>) => {
+    event.currentTarget.focus({ preventScroll: true }); // otherwise this page would scroll under the mouse
     event.currentTarget.setPointerCapture(event.pointerId);
-    hand.do({ kind: "press", ...at(event), button: BUTTONS[event.button] ?? "left", clicks: clicks(event) });
+    gestures.add({ kind: "press", ...positionOf(event), button: BUTTONS[event.button] ?? "left", clicks: countClicks(event) });
   };
-  const times = useRef({ at: 0, x: 0, y: 0, clicks: 1 });
-  const clicks = (event: PointerEvent): number => {
-    const last = times.current;
-    const again = event.timeStamp - last.at < 400 && Math.hypot(event.clientX - last.x, event.clientY - last.y) < 5;
-    times.current = { at: event.timeStamp, x: event.clientX, y: event.clientY, clicks: again ? Math.min(3, last.clicks + 1) : 1 };
-    return times.current.clicks;
+  const lastClick = useRef({ at: 0, x: 0, y: 0, clicks: 1 });
+  const countClicks = (event: PointerEvent): number => {
+    const last = lastClick.current;
+    const isRepeated = event.timeStamp - last.at < 400 && Math.hypot(event.clientX - last.x, event.clientY - last.y) < 5;
+    lastClick.current = { at: event.timeStamp, x: event.clientX, y: event.clientY, clicks: isRepeated ? Math.min(3, last.clicks + 1) : 1 };
+    return lastClick.current.clicks;
   };
-  const type = (event: KeyboardEvent, kind: "key_down" | "key_up") => {
-    event.stopPropagation(); // keys of this page do nothing meanwhile
+  const onKey = (event: KeyboardEvent, kind: "key_down" | "key_up") => {
+    event.stopPropagation(); // the keys of the console must not act meanwhile
     if (event.key === "Escape" && event.shiftKey) {
       page.current?.blur();
       return;
     }
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "v") return; // comes as a paste
-    if (SILENT.has(event.key)) return;
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "v") return; // arrives as a paste event
+    if (IGNORED_KEYS.has(event.key)) return;
     event.preventDefault();
-    hand.do({ kind, text: event.key });
+    gestures.add({ kind, text: event.key });
   };
 
   return (
     <Panel
-      title="The browser is yours"
+      title="You control the browser"
       aside={
         <>
-          <Button small onClick={() => hand.do({ kind: "back" })}>
+          <Button small onClick={() => gestures.add({ kind: "back" })}>
             Back
           </Button>
-          <Button small look="primary" disabled={back.isPending} onClick={() => back.mutate()}>
+          <Button small look="primary" disabled={handBack.isPending} onClick={() => handBack.mutate()}>
             <Play aria-hidden className="size-3.5" />
             Hand back and resume
           </Button>
@@ -128,24 +129,24 @@ export function TakeOver({ view }: { view: RunView }) {
         <p className="flex items-start gap-2 rounded-lg bg-ask-wash px-3.5 py-2 text-sm text-ask">
           <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
           <span>
-            Nothing is covered and nothing that you send is held. What you do is recorded as yours; pictures and what you type are not. Click into the page to type; Shift+Esc leaves it.
+            Secrets are not covered, and nothing that you send is held for approval. Your actions are recorded; pictures and the text you type are not. Click into the page to type; Shift+Esc leaves it.
           </span>
         </p>
         {dialog && (
           <div role="alertdialog" aria-label="The page asks" className="flex flex-wrap items-center gap-3 rounded-lg border px-3.5 py-2 text-sm">
             <span className="min-w-0 flex-1">
-              The page asks: <Said text={dialog} className="font-medium" />
+              The page asks: <UntrustedText text={dialog} className="font-medium" />
             </span>
-            <Button small look="primary" onClick={() => hand.do({ kind: "accept" })}>
+            <Button small look="primary" onClick={() => gestures.add({ kind: "accept" })}>
               OK
             </Button>
-            <Button small onClick={() => hand.do({ kind: "dismiss" })}>
+            <Button small onClick={() => gestures.add({ kind: "dismiss" })}>
               Cancel
             </Button>
           </div>
         )}
-        <Trouble error={error ?? back.error} />
-        <Window title={<span className="ml-auto font-medium text-ask">not covered, not stored</span>}>
+        <ErrorNotice error={error ?? handBack.error} />
+        <WindowFrame title={<span className="ml-auto font-medium text-ask">not covered, not stored</span>}>
           <div
             ref={page}
             role="application"
@@ -154,16 +155,16 @@ export function TakeOver({ view }: { view: RunView }) {
             aria-label="The page of the browser. Mouse and keys act in it; Shift and Escape leave it."
             className="block min-h-40 cursor-default touch-none select-none focus-visible:outline-3 focus-visible:outline-accent"
             onContextMenu={(event) => event.preventDefault()}
-            onPointerDown={press}
-            onPointerUp={(event) => hand.do({ kind: "release", ...at(event), button: BUTTONS[event.button] ?? "left", clicks: times.current.clicks })}
+            onPointerDown={onPress}
+            onPointerUp={(event) => gestures.add({ kind: "release", ...positionOf(event), button: BUTTONS[event.button] ?? "left", clicks: lastClick.current.clicks })}
             onPointerMove={(event) => {
-              if (event.timeStamp - moved.current < MOVES) return;
-              moved.current = event.timeStamp;
-              hand.do({ kind: "move", ...at(event) });
+              if (event.timeStamp - lastMove.current < MOVE_INTERVAL_MS) return;
+              lastMove.current = event.timeStamp;
+              gestures.add({ kind: "move", ...positionOf(event) });
             }}
-            onKeyDown={(event) => type(event, "key_down")}
-            onKeyUp={(event) => type(event, "key_up")}
-            onPaste={(event) => hand.do({ kind: "text", text: event.clipboardData.getData("text").slice(0, 10_000) })}
+            onKeyDown={(event) => onKey(event, "key_down")}
+            onKeyUp={(event) => onKey(event, "key_up")}
+            onPaste={(event) => gestures.add({ kind: "text", text: event.clipboardData.getData("text").slice(0, 10_000) })}
           >
             {picture ? (
               <img src={picture} alt="The page as it is now, nothing covered" draggable={false} className="block w-full" />
@@ -171,7 +172,7 @@ export function TakeOver({ view }: { view: RunView }) {
               <p className="py-16 text-center text-sm text-soft">{dialog ? "The page waits for an answer." : "Waiting for the first picture…"}</p>
             )}
           </div>
-        </Window>
+        </WindowFrame>
       </div>
     </Panel>
   );

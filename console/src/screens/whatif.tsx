@@ -5,67 +5,68 @@ import { useEffect, useMemo, useRef } from "react";
 import { send } from "../api/client";
 import { runQuery, settingsQuery } from "../api/queries";
 import type { ForkedView, ReplayView, RunView, SettingRow } from "../api/types";
-import { Button, Fact, Marked, Panel, Sentence } from "../ui/parts";
-import { Said } from "../ui/said";
-import { duration } from "../ui/time";
-import { Trouble } from "../ui/trouble";
-import { Crumb } from "./crumb";
+import { Button, Fact, TextWithCode, Panel, PageHeading } from "../ui/components";
+import { UntrustedText } from "../ui/untrusted-text";
+import { formatDuration, toSentence } from "../ui/format";
+import { ErrorNotice } from "../ui/error-notice";
+import { Breadcrumb } from "./breadcrumb";
 
-/** The limits worth trying, with the range of their slider. */
-const RANGES: Record<string, { most: number; step?: number }> = {
-  max_replans: { most: 20 },
-  max_error_replans: { most: 12 },
-  max_step_retries: { most: 10 },
-  max_calls: { most: 120 },
-  max_segments: { most: 60 },
-  max_wall_seconds: { most: 7200, step: 30 },
-  max_plan_steps: { most: 100 },
-  lesson_stop_after: { most: 20 },
+/** The limits that can be tried, with the range of their slider. */
+const RANGES: Record<string, { max: number; step?: number }> = {
+  max_replans: { max: 20 },
+  max_error_replans: { max: 12 },
+  max_step_retries: { max: 10 },
+  max_calls: { max: 120 },
+  max_segments: { max: 60 },
+  max_wall_seconds: { max: 7200, step: 30 },
+  max_plan_steps: { max: 100 },
+  lesson_stop_after: { max: 20 },
 };
 const SWITCHES = ["replan_admission", "structural_stop", "auto_replan", "replan_on_high", "replan_on_medium"] as const;
 
-export type Tried = Record<string, number | boolean | string>;
+export type TriedSettings = Record<string, number | boolean | string>;
 
+/** Replays a run with other settings, and shows what would have been different. */
 export function WhatIf() {
   const { run } = useParams({ from: "/runs/$run/what-if" });
   const { set: tried = {} } = useSearch({ from: "/runs/$run/what-if" });
   const navigate = useNavigate({ from: "/runs/$run/what-if" });
   const view = useQuery(runQuery(run));
   const settings = useQuery(settingsQuery());
-  const words = useMemo(() => new Map(settings.data?.map((row) => [row.name, row])), [settings.data]);
+  const rowsByName = useMemo(() => new Map(settings.data?.map((row) => [row.name, row])), [settings.data]);
   const limits = (view.data?.limits ?? {}) as Record<string, unknown>;
-  const replay = useMutation({ mutationFn: (given: Tried) => send<ReplayView>("POST", `runs/${encodeURIComponent(run)}/replay`, { settings: given }) });
+  const replay = useMutation({ mutationFn: (changed: TriedSettings) => send<ReplayView>("POST", `runs/${encodeURIComponent(run)}/replay`, { settings: changed }) });
   const fork = useMutation({
     mutationFn: (at: number) => send<ForkedView>("POST", `runs/${encodeURIComponent(run)}/fork`, { at, settings: tried }),
     onSuccess: ({ run: forked }) => void navigate({ to: "/runs/$run", params: { run: forked }, search: {} }),
   });
-  const asked = JSON.stringify(tried);
+  const triedJson = JSON.stringify(tried);
   const latest = useRef(replay.mutate);
   latest.current = replay.mutate;
-  const any = Object.keys(tried).length > 0;
+  const hasChanges = Object.keys(tried).length > 0;
   useEffect(() => {
-    const timer = setTimeout(() => latest.current(JSON.parse(asked) as Tried), 200);
+    const timer = setTimeout(() => latest.current(JSON.parse(triedJson) as TriedSettings), 200);
     return () => clearTimeout(timer);
-  }, [asked]);
+  }, [triedJson]);
 
   const set = (name: string, value: number | boolean) => {
     const { [name]: _, ...others } = tried;
     const next = value === limits[name] ? others : { ...others, [name]: value };
     void navigate({ search: { set: Object.keys(next).length ? next : undefined }, replace: true });
   };
-  const found = replay.data;
+  const replayed = replay.data;
   return (
     <div className="space-y-5">
-      <Crumb run={run} page="what if" />
-      <Sentence more={view.data && <Said text={view.data.goal} />}>
-        {found ? any ? <Said text={sentence(found)} /> : "Change a setting, and see whether it would have gone otherwise." : replay.error ? "This run cannot be replayed." : "Reading the run…"}
-      </Sentence>
-      <Trouble error={replay.error ?? view.error} />
+      <Breadcrumb run={run} page="what if" />
+      <PageHeading more={view.data && <UntrustedText text={view.data.goal} />}>
+        {replayed ? hasChanges ? <UntrustedText text={summarizeReplay(replayed)} /> : "Change a setting to see what would have been different." : replay.error ? "This run cannot be replayed." : "Loading the run…"}
+      </PageHeading>
+      <ErrorNotice error={replay.error ?? view.error} />
       <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,6fr)_minmax(0,6fr)]">
         <Panel
           title="Settings of the recorded run"
           aside={
-            any && (
+            hasChanges && (
               <Button small look="ghost" onClick={() => void navigate({ search: {}, replace: true })}>
                 <RotateCcw aria-hidden className="size-3.5" />
                 As recorded
@@ -74,9 +75,9 @@ export function WhatIf() {
           }
         >
           <div className="space-y-4">
-            {Object.entries(RANGES).map(([name, { most, step = 1 }]) =>
+            {Object.entries(RANGES).map(([name, { max, step = 1 }]) =>
               typeof limits[name] === "number" ? (
-                <Range key={name} name={name} words={words.get(name)} recorded={limits[name]} value={(tried[name] as number) ?? limits[name]} most={most} step={step} onChange={(value) => set(name, value)} />
+                <SettingSlider key={name} name={name} row={rowsByName.get(name)} recorded={limits[name]} value={(tried[name] as number) ?? limits[name]} max={max} step={step} onChange={(value) => set(name, value)} />
               ) : null,
             )}
             {SWITCHES.map((name) =>
@@ -91,104 +92,102 @@ export function WhatIf() {
                   <span>
                     <span className="font-mono text-[0.8125rem]">{name}</span>
                     {name in tried && <span className="text-xs text-ask"> was {String(limits[name])}</span>}
-                    <span className="block text-xs text-soft"><Marked text={words.get(name)?.description ?? ""} /></span>
+                    <span className="block text-xs text-soft"><TextWithCode text={rowsByName.get(name)?.description ?? ""} /></span>
                   </span>
                 </label>
               ) : null,
             )}
           </div>
         </Panel>
-        {found && view.data && <Answer found={found} view={view.data} any={any} busy={replay.isPending} fork={fork} />}
+        {replayed && view.data && <ReplayResult replayed={replayed} view={view.data} hasChanges={hasChanges} busy={replay.isPending} fork={fork} />}
       </div>
     </div>
   );
 }
 
-/** The answer up to its first colon; what follows is among the details. */
-function sentence(found: ReplayView): string {
-  const text = (found.headline || found.detail).split(": ")[0] ?? "";
-  const first = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(first) ? first : `${first}.`;
+/** The headline up to its first colon; the rest is shown with the details. */
+function summarizeReplay(replayed: ReplayView): string {
+  return toSentence((replayed.headline || replayed.detail).split(": ")[0] ?? "");
 }
 
-function Range({
+function SettingSlider({
   name,
-  words,
+  row,
   recorded,
   value,
-  most,
+  max,
   step,
   onChange,
 }: {
   name: string;
-  words?: SettingRow;
+  row?: SettingRow;
   recorded: number;
   value: number;
-  most: number;
+  max: number;
   step: number;
   onChange: (value: number) => void;
 }) {
-  const changed = value !== recorded;
+  const isChanged = value !== recorded;
   return (
     <div>
       <label className="block text-sm">
         <span className="flex items-baseline justify-between gap-3">
           <span className="font-mono text-[0.8125rem]">{name}</span>
-          <span className={changed ? "font-semibold text-ask" : "text-soft"}>
-            {changed && <span className="font-normal text-soft">{recorded} → </span>}
+          <span className={isChanged ? "font-semibold text-ask" : "text-soft"}>
+            {isChanged && <span className="font-normal text-soft">{recorded} → </span>}
             {value}
           </span>
         </span>
         <input
           type="range"
           min={0}
-          max={Math.max(most, recorded)}
+          max={Math.max(max, recorded)}
           step={step}
           value={value}
           onChange={(event) => onChange(Number(event.target.value))}
           className="mt-1 h-5 w-full accent-(--accent)"
         />
       </label>
-      {words && <p className="text-xs text-soft"><Marked text={words.description} /></p>}
+      {row && <p className="text-xs text-soft"><TextWithCode text={row.description} /></p>}
     </div>
   );
 }
 
-function Answer({
-  found,
+function ReplayResult({
+  replayed,
   view,
-  any,
+  hasChanges,
   busy,
   fork,
 }: {
-  found: ReplayView;
+  replayed: ReplayView;
   view: RunView;
-  any: boolean;
+  hasChanges: boolean;
   busy: boolean;
   fork: { mutate: (at: number) => void; isPending: boolean; error: unknown };
 }) {
   const rows = [
-    ["steps done", found.recorded.completed, found.until.completed],
-    ["acts", found.recorded.executions, found.until.executions],
-    ["planner calls", found.recorded.planner_calls, found.until.planner_calls],
-    ["model calls", found.recorded.calls, found.until.calls],
-    ["time", duration(found.recorded.seconds), duration(found.until.seconds)],
+    ["steps done", replayed.recorded.completed, replayed.until.completed],
+    ["acts", replayed.recorded.executions, replayed.until.executions],
+    ["planner calls", replayed.recorded.planner_calls, replayed.until.planner_calls],
+    ["model calls", replayed.recorded.calls, replayed.until.calls],
+    ["time", formatDuration(replayed.recorded.seconds), formatDuration(replayed.until.seconds)],
   ] as const;
-  const at = found.event ?? found.events;
+  const at = replayed.event ?? replayed.events;
   const texts = [
-    ["Then", (found.headline || found.detail).split(": ").slice(1).join(": ")],
-    ["What was recorded there", found.recorded_there],
-    ["It would have saved", found.saved_words],
-    ["It would have lost", found.lost_words],
-    ["What may help", found.hint],
+    ["Then", (replayed.headline || replayed.detail).split(": ").slice(1).join(": ")],
+    ["Recorded at this point", replayed.recorded_there],
+    ["Saved", replayed.saved_words],
+    ["Lost", replayed.lost_words],
+    ["Hint", replayed.hint],
   ].filter(([, text]) => text) as [string, string][];
   return (
-    <Panel className="max-lg:order-first" title={busy ? "Replaying…" : "What the journal says"} aside={<span>nothing is done, no model is asked</span>}>
+    <Panel className="max-lg:order-first" title={busy ? "Replaying…" : "Result of the replay"} aside={<span>nothing is executed, no model is called</span>}>
       <div className="space-y-4">
         <dl className="space-y-3">
           {texts.map(([name, text]) => (
             <Fact key={name} name={name}>
-              <Said text={text} />
+              <UntrustedText text={text} />
             </Fact>
           ))}
         </dl>
@@ -201,9 +200,9 @@ function Answer({
               <th scope="col" className="py-1 text-right font-normal">
                 as recorded
               </th>
-              {any && (
+              {hasChanges && (
                 <th scope="col" className="py-1 text-right font-normal">
-                  with these settings, as far as is known
+                  with these settings, as far as known
                 </th>
               )}
             </tr>
@@ -215,16 +214,16 @@ function Answer({
                   {name}
                 </th>
                 <td className="py-1.5 text-right">{before}</td>
-                {any && <td className="py-1.5 text-right font-medium">{now}</td>}
+                {hasChanges && <td className="py-1.5 text-right font-medium">{now}</td>}
               </tr>
             ))}
           </tbody>
         </table>
-        {found.event !== null && (
+        {replayed.event !== null && (
           <dl>
-            <Fact name="The two part at">
-              <Link to="/runs/$run/replay" params={{ run: view.id }} search={{ at: found.event }} className="text-accent hover:underline">
-                event {found.event} of {found.events}
+            <Fact name="Diverges at">
+              <Link to="/runs/$run/replay" params={{ run: view.id }} search={{ at: replayed.event }} className="text-accent hover:underline">
+                event {replayed.event} of {replayed.events}
               </Link>
             </Fact>
           </dl>
@@ -235,9 +234,9 @@ function Answer({
             Continue live from event {at}
           </Button>
           <p className="text-xs text-soft">
-            {view.may.includes("fork") ? "As a new run in a fresh world; approvals are asked for again." : "A run can be continued elsewhere once it has ended, by an operator."}
+            {view.may.includes("fork") ? "Starts a new run in a fresh world; it asks for approvals again." : "An operator can continue a run from here after it has ended."}
           </p>
-          <Trouble error={fork.error} />
+          <ErrorNotice error={fork.error} />
         </div>
       </div>
     </Panel>

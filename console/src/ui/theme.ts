@@ -6,31 +6,32 @@ const KEY = "midcourse.theme";
 const system = window.matchMedia("(prefers-color-scheme: dark)");
 const listeners = new Set<() => void>();
 
-function stored(): Theme | null {
+function readStoredTheme(): Theme | null {
   try {
     const value = localStorage.getItem(KEY);
     return value === "light" || value === "dark" ? value : null;
   } catch {
-    return null; // an exported page has no storage
+    return null; // the browser may forbid access to its storage
   }
 }
 
-let chosen = stored();
+let chosen = readStoredTheme();
 
-const current = (): Theme => chosen ?? (system.matches ? "dark" : "light");
+const currentTheme = (): Theme => chosen ?? (system.matches ? "dark" : "light");
 
 export function applyTheme(): void {
-  document.documentElement.dataset.theme = current();
-  for (const each of listeners) each();
+  document.documentElement.dataset.theme = currentTheme();
+  for (const notify of listeners) notify();
 }
 
 system.addEventListener("change", applyTheme);
 
+/** The theme, and a function that switches it. */
 export function useTheme(): [Theme, () => void] {
   const theme = useSyncExternalStore((listener) => {
     listeners.add(listener);
     return () => listeners.delete(listener);
-  }, current);
+  }, currentTheme);
   return [
     theme,
     () => {
@@ -38,7 +39,7 @@ export function useTheme(): [Theme, () => void] {
       try {
         localStorage.setItem(KEY, chosen);
       } catch {
-        // it holds until the page is closed
+        // then the choice lasts until the page is closed
       }
       applyTheme();
     },

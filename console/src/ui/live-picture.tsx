@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import type { Observation } from "../api/types";
-import { Pulse } from "./parts";
-import { Said } from "./said";
+import { Pulse } from "./components";
+import { UntrustedText } from "./untrusted-text";
 
-/** The frame of a window around what a world shows. */
-export function Window({ title, children }: { title: ReactNode; children: ReactNode }) {
+/** A window frame with a title bar around a picture of a world. */
+export function WindowFrame({ title, children }: { title: ReactNode; children: ReactNode }) {
   return (
     <figure className="min-w-0">
       <figcaption className="flex items-center gap-2 rounded-t-lg border border-b-0 bg-sunken px-3 py-1.5 text-xs text-soft">
@@ -20,14 +20,14 @@ export function Window({ title, children }: { title: ReactNode; children: ReactN
   );
 }
 
-/** What the world shows now, with secrets covered. */
-export function LivePicture({ url, seen }: { url: string; seen?: Observation | null }) {
+/** The current picture of the world, with secrets covered. */
+export function LivePicture({ url, observation }: { url: string; observation?: Observation | null }) {
   return (
-    <Window
+    <WindowFrame
       title={
         <>
           <span className="min-w-0 truncate font-medium text-ink">
-            <Said text={seen?.surface.title || "the page"} />
+            <UntrustedText text={observation?.surface.title || "the page"} />
           </span>
           <span className="ml-auto flex shrink-0 items-center gap-1.5 font-medium text-good" data-live>
             <Pulse />
@@ -37,6 +37,6 @@ export function LivePicture({ url, seen }: { url: string; seen?: Observation | n
       }
     >
       <img src={url} alt="The page as it is now, with secrets covered" className="block w-full" />
-    </Window>
+    </WindowFrame>
   );
 }

@@ -1,69 +1,69 @@
 import { ImageOff } from "lucide-react";
 import { useState } from "react";
-import { pictureAddress } from "../api/client";
+import { pictureUrl } from "../api/client";
 import type { Observation, Zone } from "../api/types";
-import { readable } from "./invisible";
-import { classes } from "./parts";
-import { Window } from "./picture";
-import { Said } from "./said";
+import { spellOutInvisible } from "./invisible-characters";
+import { joinClasses } from "./components";
+import { WindowFrame } from "./live-picture";
+import { UntrustedText } from "./untrusted-text";
 
-/** What was seen: the masked picture with its zones, a drawing from their bounds, or, in worlds without places, a list. */
-export function Scene({
+/** An observation: its masked picture with the zones outlined. Without a picture the zones are drawn; without bounds they are listed. */
+export function ObservationView({
   run,
-  seen,
+  observation,
   target,
   zones = true,
-  bare,
-  picture: taken = seen,
+  thumbnail,
+  pictured = observation,
 }: {
   run: string;
-  seen: Observation;
-  /** The observation whose picture shows this, too; a page that did not change is not pictured again. */
-  picture?: Pick<Observation, "id" | "screenshot" | "size">;
+  observation: Observation;
+  /** The observation that has the picture: a screen that did not change is not pictured again. */
+  pictured?: Pick<Observation, "id" | "screenshot" | "size">;
   target?: string;
   /** Whether to outline every zone, not only the target. */
   zones?: boolean;
-  /** Only the picture, in small. */
-  bare?: boolean;
+  /** Only a small picture, without frame and labels. */
+  thumbnail?: boolean;
 }) {
   const [broken, setBroken] = useState("");
-  const shot = seen.screenshot ? seen : taken;
-  const picture = shot.screenshot && broken !== shot.screenshot ? pictureAddress(run, shot.id) : "";
-  const size = seen.size ?? shot.size ?? null;
-  const spoil = () => setBroken(shot.screenshot ?? "");
-  const placed = seen.zones.filter((zone) => zone.bounds);
-  if (bare)
-    return placed.length || picture ? (
-      <Placed seen={seen} size={size} placed={placed} picture={picture} zones={false} onBroken={spoil} bare />
+  const source = observation.screenshot ? observation : pictured;
+  const picture = source.screenshot && broken !== source.screenshot ? pictureUrl(run, source.id) : "";
+  const size = observation.size ?? source.size ?? null;
+  const hidePicture = () => setBroken(source.screenshot ?? "");
+  const positioned = observation.zones.filter((zone) => zone.bounds);
+  if (thumbnail)
+    return positioned.length || picture ? (
+      <ZoneMap observation={observation} size={size} positioned={positioned} picture={picture} zones={false} onBroken={hidePicture} thumbnail />
     ) : (
-      <Blocks zones={seen.zones} />
+      <ZoneBlocks zones={observation.zones} />
     );
   return (
-    <Window
+    <WindowFrame
       title={
         <>
           <span className="min-w-0 truncate font-medium text-ink">
-            <Said text={seen.surface.title || "untitled"} />
+            <UntrustedText text={observation.surface.title || "untitled"} />
           </span>
           <span className="min-w-0 truncate font-mono">
-            <Said text={seen.surface.address} />
+            <UntrustedText text={observation.surface.address} />
           </span>
         </>
       }
     >
-      {placed.length || picture ? (
-        <Placed seen={seen} size={size} placed={placed} picture={picture} target={target} zones={zones} onBroken={spoil} />
+      {positioned.length || picture ? (
+        <ZoneMap observation={observation} size={size} positioned={positioned} picture={picture} target={target} zones={zones} onBroken={hidePicture} />
       ) : (
-        <Listed zones={seen.zones} target={target} />
+        <ZoneList zones={observation.zones} target={target} />
       )}
-    </Window>
+    </WindowFrame>
   );
 }
 
-function extent(placed: Zone[]): [number, number] {
+function measureExtent(positioned: Zone[]): [number, number] {
   let width = 480;
   let height = 120;
-  for (const { bounds } of placed) {
+  for (const { bounds } of positioned) {
     if (!bounds) continue;
     width = Math.max(width, bounds[0] + bounds[2]);
     height = Math.max(height, bounds[1] + bounds[3]);
@@ -71,63 +71,64 @@ function extent(placed: Zone[]): [number, number] {
   return [width, height];
 }
 
-function Placed({
-  seen,
+/** The zones at their positions, on the picture if there is one. */
+function ZoneMap({
+  observation,
   size,
-  placed,
+  positioned,
   picture,
   target,
   zones,
   onBroken,
-  bare,
+  thumbnail,
 }: {
-  seen: Observation;
+  observation: Observation;
   size: Observation["size"];
-  placed: Zone[];
+  positioned: Zone[];
   picture: string;
   target?: string;
   zones: boolean;
   onBroken: () => void;
-  bare?: boolean;
+  thumbnail?: boolean;
 }) {
   const [natural, setNatural] = useState<[number, number] | null>(null);
-  const [width, height] = size ?? ((picture && natural) || extent(placed));
+  const [width, height] = size ?? ((picture && natural) || measureExtent(positioned));
   const margin = picture || size ? 0 : 12;
-  const aim = placed.find((zone) => zone.id === target);
+  const targetZone = positioned.find((zone) => zone.id === target);
   return (
     <div className="relative" style={{ aspectRatio: `${width + 2 * margin} / ${height + 2 * margin}` }}>
       {picture && (
         <img
           src={picture}
-          alt={bare ? "" : `Picture of ${readable(seen.surface.title || "the page")}, with secrets covered`}
-          loading={bare ? "lazy" : "eager"}
+          alt={thumbnail ? "" : `Picture of ${spellOutInvisible(observation.surface.title || "the page")}, with secrets covered`}
+          loading={thumbnail ? "lazy" : "eager"}
           className="absolute inset-0 size-full"
           onError={onBroken}
-          onLoad={({ currentTarget: shown }) => setNatural([shown.naturalWidth, shown.naturalHeight])}
+          onLoad={({ currentTarget: image }) => setNatural([image.naturalWidth, image.naturalHeight])}
         />
       )}
       <svg
         viewBox={`${-margin} ${-margin} ${width + 2 * margin} ${height + 2 * margin}`}
         className="absolute inset-0 size-full"
-        role={bare ? "presentation" : "img"}
-        aria-label={bare ? undefined : `${placed.length} zones on ${readable(seen.surface.title || "the page")}${aim ? `; the step is aimed at ${aim.role} ${readable(aim.label)}` : ""}`}
+        role={thumbnail ? "presentation" : "img"}
+        aria-label={thumbnail ? undefined : `${positioned.length} zones on ${spellOutInvisible(observation.surface.title || "the page")}${targetZone ? `; the target of the step is ${targetZone.role} ${spellOutInvisible(targetZone.label)}` : ""}`}
       >
         {(picture ? zones : true) &&
-          placed.map((zone) => zone.id !== target && <Outline key={zone.id} zone={zone} drawn={!picture} limit={[width, height]} />)}
-        {aim && <Aim zone={aim} drawn={!picture} width={width} />}
+          positioned.map((zone) => zone.id !== target && <ZoneOutline key={zone.id} zone={zone} drawn={!picture} limit={[width, height]} />)}
+        {targetZone && <TargetOutline zone={targetZone} drawn={!picture} width={width} />}
       </svg>
     </div>
   );
 }
 
-const TYPED = new Set(["textbox", "searchbox", "input", "combobox", "spinbutton", "textarea", "field"]);
+const TEXT_INPUT_ROLES = new Set(["textbox", "searchbox", "input", "combobox", "spinbutton", "textarea", "field"]);
 
-function Outline({ zone, drawn, limit }: { zone: Zone; drawn: boolean; limit: [number, number] }) {
+function ZoneOutline({ zone, drawn, limit }: { zone: Zone; drawn: boolean; limit: [number, number] }) {
   const [left, top, width, height] = zone.bounds as [number, number, number, number];
   if (left >= limit[0] || top >= limit[1] || left + width <= 0 || top + height <= 0) return null;
   const size = Math.max(9, Math.min(15, height * 0.55));
   const fits = Math.max(1, Math.floor((width - 8) / (size * 0.55)));
-  const label = readable(zone.label);
+  const label = spellOutInvisible(zone.label);
   return (
     <g>
       <rect
@@ -136,7 +137,7 @@ function Outline({ zone, drawn, limit }: { zone: Zone; drawn: boolean; limit: [n
         width={width}
         height={height}
         rx={3}
-        fill={drawn ? (TYPED.has(zone.role) ? "var(--panel)" : "var(--sunken)") : "none"}
+        fill={drawn ? (TEXT_INPUT_ROLES.has(zone.role) ? "var(--panel)" : "var(--sunken)") : "none"}
         stroke={drawn ? "var(--edge)" : "var(--accent)"}
         strokeOpacity={drawn ? 0.6 : 0.55}
         strokeWidth={1}
@@ -153,10 +154,10 @@ function Outline({ zone, drawn, limit }: { zone: Zone; drawn: boolean; limit: [n
   );
 }
 
-function Aim({ zone, drawn, width: whole }: { zone: Zone; drawn: boolean; width: number }) {
+function TargetOutline({ zone, drawn, width: sceneWidth }: { zone: Zone; drawn: boolean; width: number }) {
   const [left, top, width, height] = zone.bounds as [number, number, number, number];
-  const label = readable(zone.label);
-  const grow = Math.max(4, whole / 220);
+  const label = spellOutInvisible(zone.label);
+  const grow = Math.max(4, sceneWidth / 220);
   return (
     <g>
       <rect
@@ -180,8 +181,8 @@ function Aim({ zone, drawn, width: whole }: { zone: Zone; drawn: boolean; width:
   );
 }
 
-/** Zones without places, as blocks. */
-function Blocks({ zones }: { zones: readonly Zone[] }) {
+/** Zones without bounds, as gray blocks, for a thumbnail. */
+function ZoneBlocks({ zones }: { zones: readonly Zone[] }) {
   return (
     <span aria-hidden className="flex h-full flex-wrap content-start gap-1 overflow-hidden p-1.5 pb-5">
       {zones.slice(0, 14).map((zone) => (
@@ -191,31 +192,31 @@ function Blocks({ zones }: { zones: readonly Zone[] }) {
   );
 }
 
-function Listed({ zones, target }: { zones: Zone[]; target?: string }) {
+function ZoneList({ zones, target }: { zones: Zone[]; target?: string }) {
   if (!zones.length)
     return (
       <p className="flex items-center justify-center gap-2 px-4 py-12 text-sm text-soft">
         <ImageOff aria-hidden className="size-4" />
-        Nothing that can be acted on was visible.
+        The run saw nothing that it could act on.
       </p>
     );
   return (
     <ul className="grid max-h-96 gap-1.5 overflow-y-auto p-3 sm:grid-cols-2" tabIndex={0} aria-label="What was visible">
       {zones.map((zone) => {
-        const aimed = zone.id === target;
+        const isTarget = zone.id === target;
         return (
           <li
             key={zone.id}
-            className={classes(
+            className={joinClasses(
               "flex min-w-0 items-baseline gap-2 rounded-md border px-2.5 py-1.5 text-sm",
-              aimed ? "border-ask bg-ask-wash font-medium outline-2 outline-ask" : "bg-panel",
+              isTarget ? "border-ask bg-ask-wash font-medium outline-2 outline-ask" : "bg-panel",
             )}
           >
             <span className="shrink-0 text-xs text-soft">{zone.role}</span>
-            <Said text={zone.label} className="min-w-0" />
+            <UntrustedText text={zone.label} className="min-w-0" />
             {zone.state.length > 0 && (
               <span className="ml-auto min-w-0 truncate font-mono text-xs text-soft">
-                <Said text={zone.state.map(([name, value]) => `${name}=${String(value)}`).join(" ")} />
+                <UntrustedText text={zone.state.map(([name, value]) => `${name}=${String(value)}`).join(" ")} />
               </span>
             )}
           </li>

@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 
-/** Where this page is: the run, and the part of it. */
-export function Crumb({ run, page }: { run: string; page: string }) {
+/** The path to a page of a run. */
+export function Breadcrumb({ run, page }: { run: string; page: string }) {
   return (
-    <nav aria-label="You are here" className="flex flex-wrap items-center gap-1 text-sm text-soft">
+    <nav aria-label="Breadcrumb" className="flex flex-wrap items-center gap-1 text-sm text-soft">
       <Link to="/" className="hover:text-ink hover:underline">
         Runs
       </Link>

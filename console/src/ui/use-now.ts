@@ -10,7 +10,7 @@ function subscribe(listener: () => void): () => void {
     now = Date.now() / 1000;
     timer = window.setInterval(() => {
       now = Date.now() / 1000;
-      for (const each of listeners) each();
+      for (const notify of listeners) notify();
     }, 1000);
   }
   return () => {
@@ -19,7 +19,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The time in seconds, refreshed every second by one timer for the whole page. */
+/** The current time in seconds. One timer for the whole page updates it every second. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }

@@ -1,15 +1,15 @@
 import { Ban, BadgeCheck, Check, CircleX, Hand, Pause, Unplug } from "lucide-react";
 import type { RunRow } from "../api/types";
-import { Chip, type Icon, Pulse, type Tone } from "./parts";
+import { Chip, type IconType, Pulse, type Tone } from "./components";
 
-export interface Standing {
+interface StateLabel {
   word: string;
   tone: Tone;
-  icon?: Icon;
+  icon?: IconType;
 }
 
-/** The state of a run in a word or two. */
-export function standing(run: Pick<RunRow, "state" | "verified" | "final_reason">): Standing {
+/** Names the state of a run in a word or two. */
+function labelState(run: Pick<RunRow, "state" | "verified" | "final_reason">): StateLabel {
   switch (run.state) {
     case "asking":
       return { word: "waits for you", tone: "ask", icon: Hand };
@@ -26,8 +26,8 @@ export function standing(run: Pick<RunRow, "state" | "verified" | "final_reason"
   }
 }
 
-export function StateChip({ run }: { run: Pick<RunRow, "state" | "verified" | "final_reason"> }) {
-  const { word, tone, icon } = standing(run);
+export function RunStateChip({ run }: { run: Pick<RunRow, "state" | "verified" | "final_reason"> }) {
+  const { word, tone, icon } = labelState(run);
   return (
     <Chip tone={tone} icon={icon}>
       {!icon && <Pulse />}
@@ -36,9 +36,10 @@ export function StateChip({ run }: { run: Pick<RunRow, "state" | "verified" | "f
   );
 }
 
-export type Band = "waits" | "under" | "ended";
+export type RunGroup = "waiting" | "running" | "ended";
 
-export function band(run: RunRow): Band {
-  if (run.state === "asking" || run.state === "interrupted" || run.state === "paused") return "waits";
-  return run.state === "running" ? "under" : "ended";
+/** The group of the list in which a run is shown. */
+export function groupOf(run: RunRow): RunGroup {
+  if (run.state === "asking" || run.state === "interrupted" || run.state === "paused") return "waiting";
+  return run.state === "running" ? "running" : "ended";
 }
