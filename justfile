@@ -25,12 +25,13 @@ lock-frameworks *args:
 lock-crewai *args:
     uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "just lock-crewai" {{ args }} --output-file tests/frameworks/crewai.lock pyproject.toml tests/frameworks/crewai.in
 
-# Run the examples with LangGraph, the OpenAI Agents SDK and CrewAI, in environments of their own
+# Run the examples with LangGraph, the OpenAI Agents SDK, Inspect and CrewAI, in environments of their own
 frameworks *args:
     uv venv --quiet --allow-existing .ci/tools/crewai
     uv pip sync --quiet --python .ci/tools/crewai --require-hashes tests/frameworks/crewai.lock
     uv venv --quiet --allow-existing .ci/tools/frameworks
     uv pip sync --quiet --compile-bytecode --python .ci/tools/frameworks --require-hashes tests/frameworks/requirements.lock
+    uv pip install --quiet --python .ci/tools/frameworks --no-deps --editable .
     FRAMEWORKS_PYTHON="$PWD/.ci/tools/frameworks/bin/python" CREWAI_PYTHON="$PWD/.ci/tools/crewai/bin/python" uv run pytest -q tests/frameworks {{ args }}
 
 # Compile the lock of the MCP server that needs an environment of its own

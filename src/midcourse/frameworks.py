@@ -1,4 +1,4 @@
-"""Other agent frameworks: an agent as their tool (`Agent.as_tool`), and their agents as planners."""
+"""Other agent frameworks: an agent as their tool (`Agent.as_tool`), their agents as planners, and a solver for Inspect."""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +7,7 @@ from midcourse.lazy import lazy_exports
 if TYPE_CHECKING:
     from midcourse.app.tools.agent_tool import AgentTool as AgentTool
     from midcourse.app.tools.answer import ToolAnswer as ToolAnswer
+    from midcourse.app.tools.inspect_solver import inspect_solver as inspect_solver
     from midcourse.llm.text_planner import LangGraphPlanner as LangGraphPlanner
     from midcourse.llm.text_planner import OpenAIPlanner as OpenAIPlanner
     from midcourse.llm.text_planner import TextPlanner as TextPlanner
@@ -16,6 +17,7 @@ __getattr__, __dir__ = lazy_exports(
     {
         "midcourse.app.tools.agent_tool": "AgentTool",
         "midcourse.app.tools.answer": "ToolAnswer",
+        "midcourse.app.tools.inspect_solver": "inspect_solver",
         "midcourse.llm.text_planner": "LangGraphPlanner OpenAIPlanner TextPlanner",
     },
 )

@@ -1,6 +1,6 @@
 """The examples of `examples/frameworks`, each against the real package, with a scripted model behind the real protocol.
 
-Those of LangGraph and the OpenAI Agents SDK need an environment of their own, and those of CrewAI, which needs an older OpenAI client than
+Those of LangGraph, the OpenAI Agents SDK and Inspect need an environment of their own, and those of CrewAI, which needs an older OpenAI client than
 `midcourse[llm]`, another one: `just frameworks` makes them and names their Pythons in `FRAMEWORKS_PYTHON` and `CREWAI_PYTHON`.
 """
 
@@ -45,7 +45,13 @@ def run_example(name: str, folder: Path, script: Callable[[ChatRequest], Any], f
     with ModelServer(script) as server:
         served = {"MIDCOURSE_MODEL_BASE_URL": server.url, "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "any"}
         environment = {**os.environ, **served}
-        if own := CREWAI_PYTHON if "crewai" in code else PYTHON if "langchain" in code or "agents" in code else "":
+        if (
+            own := CREWAI_PYTHON
+            if "crewai" in code
+            else PYTHON
+            if re.search("langchain|agents|inspect_ai", code)
+            else ""
+        ):
             environment |= {
                 "PYTHONPATH": str(ROOT / "src"),
                 "CREWAI_DISABLE_TELEMETRY": "true",

@@ -13,9 +13,9 @@ from mcp.types import CONNECTION_CLOSED, CallToolResult, Implementation, InputRe
 from mcp.types import Tool as Definition
 
 from midcourse.ports.world import WorldAway
+from midcourse.worlds.json_schema import as_mapping
 from midcourse.worlds.mcp.answer import Address, CallRefused, ConnectionLost, ToolResult
 from midcourse.worlds.mcp.forms import Forms
-from midcourse.worlds.mcp.policy import as_mapping
 from midcourse.worlds.mcp.server import Server
 
 CONNECTS_WITHIN = 60.0

@@ -15,7 +15,7 @@ from mcp.types import (
 
 from midcourse.domain.argument import Scalar
 from midcourse.ports.approver import FillIn, Form
-from midcourse.worlds.mcp.policy import as_mapping
+from midcourse.worlds.json_schema import as_mapping
 from midcourse.worlds.mcp.tool import form_fields
 
 

@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as validated
@@ -32,6 +32,7 @@ from pydantic.dataclasses import dataclass as validated
 from midcourse.domain.argument import Scalar
 from midcourse.domain.skill import Effect
 from midcourse.errors import TaskInvalid
+from midcourse.worlds.json_schema import as_mapping
 
 
 @validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
@@ -134,8 +135,3 @@ def fill_in(template: Any, arguments: Mapping[str, Scalar]) -> Any:
         return template.format_map(arguments)
     named = as_mapping(template)
     return {name: fill_in(value, arguments) for name, value in named.items()} if named else template
-
-
-def as_mapping(value: object) -> Mapping[str, object]:
-    """Return a JSON object as a mapping, and an empty mapping for anything else."""
-    return cast(Mapping[str, object], value) if isinstance(value, dict) else dict[str, object]()

@@ -1,18 +1,18 @@
 """A tool of an MCP server as a skill: its parameters, its digest, and whether arguments fit its schema."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from midcourse.domain.argument import Argument, Arguments, Reference, Scalar, json_text
 from midcourse.domain.expectation import Probe
-from midcourse.domain.skill import Parameter, ProbeSpec, Skill, ValueType
+from midcourse.domain.skill import Parameter, ProbeSpec, Skill
 from midcourse.worlds.declare import DeclaredProbe, DeclaredSkill
-from midcourse.worlds.mcp.policy import Hints, ToolPolicy, ToolRule, UndoRule, as_mapping, is_changed
+from midcourse.worlds.json_schema import as_mapping, properties_of, read_parameter, read_schema
+from midcourse.worlds.mcp.policy import Hints, ToolPolicy, ToolRule, UndoRule, is_changed
 from midcourse.worlds.signature import Signature
 
 if TYPE_CHECKING:
@@ -22,12 +22,6 @@ HAPPENED = "_happened"
 """The ending of the name of a tool's probe."""
 LONGEST_DESCRIPTION = 300
 """The maximum number of characters of a description that a planner sees. It is text of the server."""
-_SCALARS: dict[str, ValueType] = {
-    "string": "string",
-    "integer": "integer",
-    "number": "number",
-    "boolean": "boolean",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,15 +62,7 @@ class Tool:
 
     @cached_property
     def signature(self) -> Signature:
-        schema = self.definition.input_schema
-        required = schema.get("required", ())
-        read = [_parameter(name, each, name in required) for name, each in _properties(schema).items()]
-        return Signature(
-            parameters=tuple(parameter for parameter, _ in read),
-            on_zone=False,
-            nullable=tuple(parameter.name for parameter, nullable in read if nullable),
-            filled=(),
-        )
+        return read_schema(self.definition.input_schema)
 
     @property
     def _hints(self) -> Hints:
@@ -138,7 +124,8 @@ def form_fields(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
     """Return the fields of a form from the schema that a server sends with it."""
     required = schema.get("required", ())
     return tuple(
-        _parameter(name, _flatten_choices(each), name in required)[0] for name, each in _properties(schema).items()
+        read_parameter(name, _flatten_choices(each), name in required)[0]
+        for name, each in properties_of(schema).items()
     )
 
 
@@ -176,30 +163,3 @@ def _validator_class() -> Any:
 def _empty_registry() -> Any:
     """Return the other documents that a schema may refer to, which are none."""
     return import_module("referencing").Registry()
-
-
-def _properties(schema: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    return {name: as_mapping(each) for name, each in as_mapping(schema.get("properties")).items()}
-
-
-def _parameter(name: str, schema: Mapping[str, Any], required: bool) -> tuple[Parameter, bool]:
-    """Return a parameter and whether it may be null. A value that is not a scalar is JSON, with its schema in the description."""
-    kinds, nullable = _kinds(schema)
-    kind = _SCALARS.get(str(kinds[0].get("type"))) if len(kinds) == 1 else None
-    description = str(schema.get("description") or schema.get("title") or "")
-    if kind is None:
-        shape = json.dumps({key: value for key, value in schema.items() if key not in ("description", "title")})
-        description = f"{description} JSON Schema: {shape}".strip()
-        return Parameter(name=name, type="json", required=required, description=description), nullable
-    offered = kinds[0].get("enum", ())
-    choices = tuple(cast(Scalar, each) for each in offered if isinstance(each, str | int | float))
-    return Parameter(name=name, type=kind, required=required, choices=choices, description=description), nullable
-
-
-def _kinds(schema: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
-    """Return the alternatives of a schema except null, and whether null is one of them."""
-    options: list[Mapping[str, Any]] = list(schema.get("anyOf") or schema.get("oneOf") or [schema])
-    if isinstance(schema.get("type"), list):
-        options = [{**schema, "type": each} for each in schema["type"]]
-    kept = [each for each in options if each.get("type") != "null"]
-    return kept or [{}], len(kept) < len(options)

@@ -23,8 +23,9 @@ from midcourse.ports.approver import FillIn
 from midcourse.ports.world import UNSENT, Call
 from midcourse.worlds.base import BaseWorld, Scene, failed
 from midcourse.worlds.declare import Declared, DeclaredProbe
+from midcourse.worlds.json_schema import as_mapping
 from midcourse.worlds.mcp.answer import Address, CallRefused, ConnectionLost
-from midcourse.worlds.mcp.policy import as_mapping, fill_in, read_policy
+from midcourse.worlds.mcp.policy import fill_in, read_policy
 from midcourse.worlds.mcp.tool import HAPPENED, Tool, ToolDefinition
 
 if TYPE_CHECKING:
