@@ -27,11 +27,12 @@ from dataclasses import asdict
 from pathlib import Path
 from threading import Lock, local
 
+from benchmarks.harness.arm_workers import Worker
 from benchmarks.harness.report import describe_machine, keep, make_parser
 from benchmarks.llm.tokenizer import is_installed, tokenizer
 from benchmarks.peer_systems.cells import FROZEN, Cell, digest_cells, list_cells
 from benchmarks.peer_systems.summary import format_tables, summarize
-from benchmarks.peer_systems.systems import SYSTEMS, Worker
+from benchmarks.peer_systems.systems import SYSTEMS
 from benchmarks.peer_systems.trial import RunOutcome, run_cell
 from midcourse.store.postgres import development
 
@@ -47,7 +48,7 @@ class WorkerPool:
     def get_worker(self, system: str) -> Worker:
         own_workers: dict[str, Worker] = self._local.__dict__.setdefault("workers", {})
         if system not in own_workers:
-            own_workers[system] = Worker(SYSTEMS[system])
+            own_workers[system] = Worker(f"peer-{SYSTEMS[system].folder}", SYSTEMS[system].make_command)
             with self._lock:
                 self._all.append(own_workers[system])
         return own_workers[system]

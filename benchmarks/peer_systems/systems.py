@@ -1,22 +1,16 @@
 """The compared systems: packages, arm, dialect and settings of each, and its worker process."""
 
 import json
-import os
 import shutil
-import subprocess
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
-import psutil
-
-from benchmarks import ROOT
-from benchmarks.harness.environments import CACHE, install_environment
+from benchmarks.harness.arm_workers import ARM_PROCESS
+from benchmarks.harness.environments import install_environment
 from benchmarks.peer_systems.dialects import Dialect
 from benchmarks.peer_systems.node_packages import find_node, install_packages
 from benchmarks.peer_systems.with_browser_use.dialect import BrowserUse
@@ -26,8 +20,6 @@ from benchmarks.peer_systems.with_pydantic_ai.dialect import PlaywrightMcp
 from benchmarks.peer_systems.with_stagehand.dialect import Stagehand
 
 FOLDER = Path(__file__).parent
-GRACE_SECONDS = 60.0
-"""Seconds beyond its own limit after which a run's process is ended."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +55,7 @@ class System:
     def make_command(self) -> list[str]:
         if (script := self.home / "arm.mjs").exists():
             return [find_node(), str(script), str(install_packages(self.home))]
-        return [str(self.find_python()), "-P", str(FOLDER / "worker.py"), str(FOLDER / self.folder / "arm.py")]
+        return [str(self.find_python()), "-P", str(ARM_PROCESS), str(FOLDER / self.folder / "arm.py")]
 
     def find_python(self) -> Path:
         """Return the Python of the system's environment, installed at first use. Midcourse uses the project's environment."""
@@ -153,70 +145,3 @@ def find_chromium() -> str:
         if found := shutil.which(name):
             return found
     raise SystemExit("The peers need a Chromium: install the package `chromium`")
-
-
-class Worker:
-    """The process of a system. It runs one job at a time, and is started again if it died."""
-
-    def __init__(self, system: System) -> None:
-        self.system = system
-        self._process: subprocess.Popen[str] | None = None
-
-    def run(self, job: dict[str, Any]) -> dict[str, Any] | None:
-        """Run a job and return the report of the arm, or None if the process died."""
-        process = self._ensure_started()
-        assert process.stdin
-        assert process.stdout
-        guard = Timer(job["limit"] + GRACE_SECONDS, self.kill)
-        guard.start()
-        try:
-            print(json.dumps(job), file=process.stdin, flush=True)
-            answer = process.stdout.readline()
-        except BrokenPipeError:
-            answer = ""
-        finally:
-            guard.cancel()
-        if answer:
-            return json.loads(answer)
-        self.close()
-        return None
-
-    def kill(self) -> None:
-        """Kill the process and its descendants with -9, including its browser."""
-        if self._process is None:
-            return
-        with suppress(psutil.NoSuchProcess):
-            itself = psutil.Process(self._process.pid)
-            for process in [itself, *itself.children(recursive=True)]:
-                with suppress(psutil.NoSuchProcess):
-                    process.kill()
-
-    def close(self) -> None:
-        if self._process is None:
-            return
-        self.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream
-            with suppress(BrokenPipeError):
-                stream.close()
-        self._process = None
-
-    def _ensure_started(self) -> subprocess.Popen[str]:
-        if self._process is None:
-            CACHE.mkdir(exist_ok=True)
-            command = self.system.make_command()
-            with (CACHE / f"peer-{self.system.folder}.log").open("a") as log:
-                self._process = subprocess.Popen(
-                    command,
-                    cwd=ROOT,
-                    env={**os.environ, "PYTHONUNBUFFERED": "1"},
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                    text=True,
-                )
-            assert self._process.stdout
-            if not self._process.stdout.readline():
-                raise SystemExit(f"{self.system.name} did not start; see {CACHE}/peer-{self.system.folder}.log")
-        return self._process

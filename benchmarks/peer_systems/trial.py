@@ -5,10 +5,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from benchmarks.harness.arm_workers import Worker
 from benchmarks.peer_systems.applications import start_application
 from benchmarks.peer_systems.cells import Cell
 from benchmarks.peer_systems.model import PeerModel
-from benchmarks.peer_systems.systems import Worker, find_chromium
+from benchmarks.peer_systems.systems import SYSTEMS, find_chromium
 from midcourse.testing.models import ModelServer
 
 MAX_TRIES = 3
@@ -74,7 +75,7 @@ def run_cell(
 
 def _run_once(cell: Cell, worker: Worker, encode: Callable[[str], list[int]] | None, postgres: str) -> RunOutcome:
     began = time.monotonic()
-    model = PeerModel(cell, worker.system.dialect, encode)
+    model = PeerModel(cell, SYSTEMS[cell.system].dialect, encode)
     with (
         ModelServer(model) as server,
         start_application(cell, worker.kill) as application,
@@ -91,7 +92,7 @@ def _run_once(cell: Cell, worker: Worker, encode: Callable[[str], list[int]] | N
             "chromium": find_chromium(),
             "limit": LIMIT_SECONDS,
             "again": False,
-        } | worker.system.make_options()
+        } | SYSTEMS[cell.system].make_options()
         report = worker.run(job)
         if report is None and cell.fault == "killed" and application.proxy.happened:
             report = worker.run(job | {"again": True})

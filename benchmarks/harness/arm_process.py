@@ -1,6 +1,6 @@
 """Runs in a system's own environment and imports nothing of this project: loads an arm, and calls its `run` for each job.
 
-    python -P worker.py ARM.py
+    python -P arm_process.py ARM.py
 
 One JSON object a line, on stdin and stdout. What libraries print goes to stderr.
 """
