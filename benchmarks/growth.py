@@ -23,7 +23,7 @@ from midcourse.ports.planner import PlanningContext
 from midcourse.store.sqlite import SqliteStore
 
 ZONES = 20
-READS = ("observation", "plan", "plans", "ledger_entry", "ledger", "consequence", "journal", "load", "asked")
+READS = ("observation", "plan", "plans", "ledger_entry", "ledger", "consequence", "journal", "load", "questions")
 
 
 class Pages(BaseWorld):

@@ -73,7 +73,7 @@ async def read_account(fleet: Fleet, run_id: str) -> Account:
     plans = {plan.version: plan for plan in await store.plans(run_id)}
     commands = [command for row in journal for command in row.commands]
     run, _ = await store.load(run_id)
-    replayed = replay(await store.opening(run_id), journal)
+    replayed = replay(await store.initial_state(run_id), journal)
     histories = await fetch_histories(fleet.client, fleet.tenant, run_id)
 
     def counter(version: int, index: int) -> int:

@@ -126,8 +126,8 @@ class InterruptedBatch:
         if entry.outcome is not None:
             self._last_outcome = run_id, zone, entry.command
 
-    async def keep(self, *turn: Any, **fence: Any) -> None:
-        await self._batch.keep(*turn, **fence)
+    async def save_turn(self, *turn: Any, **fence: Any) -> None:
+        await self._batch.save_turn(*turn, **fence)
         self._strike_after_outcome()
 
     async def flush(self) -> None:

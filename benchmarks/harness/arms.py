@@ -29,7 +29,7 @@ from midcourse.policy.evidence.verification import Sight
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.ports.store import Store
 from midcourse.testing import FakeClock, MemoryStore
-from midcourse.worlds.simulated import Drift, Happened
+from midcourse.worlds.simulated import Drift, LoggedEffect
 from midcourse.worlds.simulated.base import SimulatedWorld
 
 TASKS = ("notepad", "order", "report", "invoice", "quest")
@@ -183,7 +183,7 @@ async def _judge_by_log(job: Job, seed: int, world: SimulatedWorld[Any], clock: 
     )
 
 
-def _identify(entry: Happened) -> str:
+def _identify(entry: LoggedEffect) -> str:
     """Return what identifies an effect: all its values except a number that the back end assigned."""
     values = {name: value for name, value in entry.values.items() if name != "number" or entry.effect == "invoice"}
     return repr(sorted(values.items(), key=lambda pair: pair[0]))

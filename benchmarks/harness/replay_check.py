@@ -23,7 +23,7 @@ async def check_replay(store: Store) -> Replayed:
     total = Replayed()
     for summary in await store.runs():
         run, _ = await store.load(summary.id)
-        replayed = replay(await store.opening(summary.id), await store.journal(summary.id))
+        replayed = replay(await store.initial_state(summary.id), await store.journal(summary.id))
         is_same = replayed.verdict == "identical" and encode(replayed.final) == encode(run)
         total += Replayed(1, not is_same)
     return total

@@ -10,7 +10,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import Scene, failed, probe, skill, unreachable
 from midcourse.worlds.simulated.arm import NEAR, OBJECTS, Arm, ArmState, Thing, thing_zone, things_from
 from midcourse.worlds.simulated.base import Simulation
-from midcourse.worlds.simulated.effects import Happened
+from midcourse.worlds.simulated.effects import LoggedEffect
 from midcourse.worlds.simulated.faults import Special
 from midcourse.worlds.simulated.kinematics import solve
 
@@ -143,7 +143,7 @@ class Tabletop(Arm):
         turn = tau * int(self.draw_hex("push", self._looks, len(self.effects)), 16) / 16**8
         x, y = round(thing.x + SHIFT * cos(turn), 4), round(thing.y + SHIFT * sin(turn), 4)
         where = {"object": thing.name, "x": x, "y": y}
-        self.effects.append(Happened(effect="moved", at=self._clock.now(), values=where))
+        self.effects.append(LoggedEffect(effect="moved", at=self._clock.now(), values=where))
 
 
 def _colour(name: str) -> str:

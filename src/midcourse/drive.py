@@ -33,7 +33,7 @@ class Runtime(Protocol):
         """The next event of the mailbox, stamped with the time."""
         ...
 
-    async def keep(self, progress: Progress) -> bool:
+    async def save_turn(self, progress: Progress) -> bool:
         """Write the turn down. Nothing that it commands is started before this returns.
 
         False: a message was accepted on the state before it, and nothing was written. `receive` returns the message next, and
@@ -60,7 +60,7 @@ async def drive(run: Run, runtime: Runtime) -> Run:
             run, commands = decide(run, event)
         except ImpossibleEvent as bug:
             run, commands = abort(run, f"{type(bug).__name__}: {bug}")
-        if not await runtime.keep(Progress(event=event, run=run, commands=commands)):
+        if not await runtime.save_turn(Progress(event=event, run=run, commands=commands)):
             run = before
             continue
         for dropped in _dropped(before, run, event):

@@ -24,7 +24,7 @@ from midcourse.runtimes.temporal.worker import Capacity
 from midcourse.store.postgres.blobs import PostgresBlobs
 from midcourse.store.s3 import S3Blobs
 from midcourse.testing.conformance.blobs import PICTURE
-from midcourse.testing.conformance.store_samples import TASK, opening
+from midcourse.testing.conformance.store_samples import TASK, new_run
 from midcourse.worlds.host.wire import Ready
 from midcourse.worlds.remote import RemoteWorld
 
@@ -121,7 +121,7 @@ async def blobs(scene: Scene) -> None:
         def chosen(**settings: object) -> Blobs:
             return PortsMaker(fleet.store, scene.settings(**settings), scene.home / "worker")._blobs
 
-        await fleet.store.begin(opening("r"), TASK)
+        await fleet.store.begin(new_run("r"), TASK)
         assert isinstance(chosen(), PostgresBlobs)
         assert isinstance(chosen(blobs="postgres"), PostgresBlobs)
         assert isinstance(chosen(blobs="s3://bucket/shots"), S3Blobs)

@@ -22,7 +22,7 @@ from midcourse.pictures import read_picture
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.migrate import migrate
 from midcourse.testing.conformance.blobs import PICTURE
-from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, opening
+from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, new_run
 from midcourse.worlds.host import HostConfig, WorldRegistry, serve_host
 
 WORLD = "tests.server.worlds:Office"
@@ -88,7 +88,7 @@ async def test_screenshots_are_deleted_with_the_month_of_their_runs(
         own = settings.model_copy(update={"tenant": whose})
         async with PostgresStore(empty_database, tenant=whose) as store:
             for run_id in ("past", "present"):
-                await store.begin(opening(run_id), TASK)
+                await store.begin(new_run(run_id), TASK)
             with psycopg.connect(empty_database) as owner:
                 owner.execute("UPDATE midcourse.runs SET month = %s WHERE id = 'past'", (old,))
         async with PostgresStore(empty_database, tenant=whose) as store:

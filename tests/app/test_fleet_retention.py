@@ -18,11 +18,11 @@ from midcourse.store.postgres.address import for_libpq
 from midcourse.store.postgres.migrate import migrate
 from midcourse.testing.conformance.blobs import PICTURE
 from midcourse.testing.conformance.store.base import keep_all
-from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, opening, result, rows
+from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, new_run, result, rows
 
 
 async def end_run(store: PostgresStore, run_id: str) -> None:
-    await store.begin(opening(run_id), TASK)
+    await store.begin(new_run(run_id), TASK)
     await keep_all(store, run_id)
     await store.save_observation(run_id, OBSERVATION)
     await store.save_result(result(run_id))

@@ -17,7 +17,7 @@ from midcourse.app.start import new_run
 from midcourse.app.wiring import load_job, planner_for, world_for
 from midcourse.domain.approval import Question
 from midcourse.errors import RunUnknown
-from midcourse.ports.store import Happened
+from midcourse.ports.store import JournalEvent
 from midcourse.store.memory import MemoryStore
 from midcourse.store.sqlite import SqliteStore
 from midcourse.testing import Posts
@@ -94,8 +94,8 @@ class Counting(SqliteStore):
 
     read = 0
 
-    async def happened(self, run_id: str, above: int) -> tuple[Happened, ...]:
-        found = await super().happened(run_id, above)
+    async def events(self, run_id: str, above: int) -> tuple[JournalEvent, ...]:
+        found = await super().events(run_id, above)
         self.read += len(found)
         return found
 
@@ -132,7 +132,7 @@ class Yes:
 
 
 async def followed(store: Any, said: Callable[[str], None], approver: Yes | None = None) -> FollowedRun:
-    run = FollowedRun(LocalControl(store, RUN), await store.opening(RUN), said)
+    run = FollowedRun(LocalControl(store, RUN), await store.initial_state(RUN), said)
     run.approver = approver
     return run
 

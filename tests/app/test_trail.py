@@ -5,14 +5,14 @@ import random
 import pytest
 
 from midcourse.app.records.trail import Trail
-from midcourse.ports.store import Happened
+from midcourse.ports.store import JournalEvent
 from midcourse.replay import list_states
 from tests.replay.recording import Recording, made_up, recorded
 from tests.scenarios.stage import example
 
 
-def rows_of(recording: Recording) -> list[Happened]:
-    return [Happened(seq=row.seq, event=row.event) for row in recording.rows]
+def rows_of(recording: Recording) -> list[JournalEvent]:
+    return [JournalEvent(seq=row.seq, event=row.event) for row in recording.rows]
 
 
 async def test_all_at_once_or_one_by_one_it_is_what_was_recorded() -> None:

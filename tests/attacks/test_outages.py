@@ -195,7 +195,7 @@ class Hurried:
         await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize("method", ["keep", "save_observation", "save_plan", "write_ledger"])
+@pytest.mark.parametrize("method", ["save_turn", "save_observation", "save_plan", "write_ledger"])
 async def test_a_local_run_waits_for_its_database(tmp_path: Path, method: str) -> None:
     async with switched_host(tmp_path) as host:
         store = Flaky(method)
@@ -208,7 +208,7 @@ async def test_a_local_run_waits_for_its_database(tmp_path: Path, method: str) -
 async def test_a_local_run_stops_when_its_database_stays_away(tmp_path: Path) -> None:
     """Nothing could be written down, so it has not ended: it can be resumed."""
     async with switched_host(tmp_path) as host:
-        run = replace(agent(host, tmp_path, Posts(), max_outage_seconds=5), store=Flaky("keep"), clock=Hurried())
+        run = replace(agent(host, tmp_path, Posts(), max_outage_seconds=5), store=Flaky("save_turn"), clock=Hurried())
         with pytest.raises(ConnectionError, match="PostgreSQL"):
             await run.run("Post one letter")
 

@@ -10,7 +10,7 @@ import pytest
 from midcourse.sealing import Key, SealBroken, Seals
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.sqlite import SqliteStore
-from midcourse.testing.conformance.store_samples import TASK, opening
+from midcourse.testing.conformance.store_samples import TASK, new_run
 
 HANDLE = '{"url":"http://127.0.0.1:4100/sessions/1","token":"mqXgVsAnybodyWithThisMayAct"}'
 
@@ -21,7 +21,7 @@ def contents(folder: Path) -> bytes:
 
 async def test_local_database_has_no_token(tmp_path: Path):
     with SqliteStore(tmp_path / "midcourse.db") as store:
-        await store.begin(opening("../a"), TASK)
+        await store.begin(new_run("../a"), TASK)
         await store.save_session("../a", HANDLE)
         assert await store.session("../a") == HANDLE
         assert b"mqXgVs" not in contents(tmp_path)
@@ -33,7 +33,7 @@ async def test_local_database_has_no_token(tmp_path: Path):
 async def test_tokens_of_an_earlier_version_leave_the_database_when_it_is_opened(tmp_path: Path):
     path = tmp_path / "midcourse.db"
     with SqliteStore(path) as store:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
     db = sqlite3.connect(path)
     db.execute("UPDATE runs SET session = ?", (HANDLE,))
     for table in ("inbox", "questions"):
@@ -53,11 +53,11 @@ async def test_tokens_of_an_earlier_version_leave_the_database_when_it_is_opened
 async def test_database_of_a_fleet_has_no_token_in_clear(postgres: str, tenant: str):
     seals = Seals([Key(id="2026", secret=b"k" * 32)])
     async with PostgresStore(postgres, tenant=tenant) as unsealed:
-        await unsealed.begin(opening("b"), TASK)
+        await unsealed.begin(new_run("b"), TASK)
         await unsealed.save_session("b", HANDLE)
     async with PostgresStore(postgres, tenant=tenant, seals=seals) as store:
         assert await store.session("b") == HANDLE, "an earlier version wrote it, before there were keys"
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         batch = store.records(await store.claim_run("a"))
         await batch.save_session("a", HANDLE)
         assert await batch.session("a") == HANDLE

@@ -33,10 +33,10 @@ def _is_held_turn(_run, event, _commands) -> bool:
 
 
 STORE = {
-    "turn_of_the_held_order": ("keep", _is_held_turn),
+    "turn_of_the_held_order": ("save_turn", _is_held_turn),
     "ledger_says_dispatched": ("write_ledger", _is_dispatch),
     "ledger_says_outcome": ("write_ledger", _is_outcome),
-    "turn_of_the_order": ("keep", _is_order_turn),
+    "turn_of_the_order": ("save_turn", _is_order_turn),
 }
 WORLD = {
     "commit_set_is_read": ("commit_set", _is_order),

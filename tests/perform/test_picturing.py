@@ -12,7 +12,7 @@ from midcourse.perform.looking import look
 from midcourse.ports.blobs import Blob, digest_of
 from midcourse.testing import FakeClock, MemoryBlobs, MemoryStore, Scripted
 from midcourse.testing.conformance.reader import white
-from midcourse.testing.conformance.store_samples import opening
+from midcourse.testing.conformance.store_samples import new_run
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
 
 PICTURE = white(64, 48)
@@ -106,7 +106,7 @@ async def test_a_blob_store_that_hangs_takes_only_the_time_of_the_look():
         store, "r1", task
     )
     await ports.world.open()
-    await store.begin(opening("r1"), task)
+    await store.begin(new_run("r1"), task)
     seen = (await look(ports, 1, 60.0)).seen
     assert isinstance(seen, Observation)
     assert seen.screenshot == ""

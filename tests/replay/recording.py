@@ -46,7 +46,7 @@ def written(commands: tuple[Command, ...]) -> str:
 async def recording_of(stage: Stage) -> Recording:
     """What the stage's store has of its run."""
     state, _ = await stage.store.load(RUN)
-    return Recording(opening=await stage.store.opening(RUN), rows=await stage.store.journal(RUN), state=state)
+    return Recording(opening=await stage.store.initial_state(RUN), rows=await stage.store.journal(RUN), state=state)
 
 
 async def recorded(stage: Stage) -> tuple[Recording, Played]:

@@ -98,8 +98,8 @@ class DoomedBatch:
             self._fate.strike_at("before it is on record")
         await self._batch.write_ledger(run_id, entry)
 
-    async def keep(self, run: Run, event: Event, commands: tuple[Command, ...], **fence: Any) -> None:
-        await self._batch.keep(run, event, commands, **fence)
+    async def save_turn(self, run: Run, event: Event, commands: tuple[Command, ...], **fence: Any) -> None:
+        await self._batch.save_turn(run, event, commands, **fence)
         if isinstance(event, Acted) and event.identity and event.dispatched:
             self._fate.strike_at("after it was written down")
 

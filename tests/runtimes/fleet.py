@@ -31,7 +31,7 @@ from midcourse.runtimes.temporal.client import FleetClient, RunHandle
 from midcourse.runtimes.temporal.wire import Placement, workflow_id
 from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
 from midcourse.testing import Approves
-from midcourse.worlds.simulated import Fault, Happened, Shop
+from midcourse.worlds.simulated import Fault, LoggedEffect, Shop
 from midcourse.worlds.simulated.base import SimulatedWorld
 from tests.harness import Safe
 from tests.scenarios.stage import keep_session
@@ -134,7 +134,7 @@ def order(*faults: Fault, **limits: Any) -> Cast:
     return Cast(world=world, planner=planner_for(job.file.planner), task=task)
 
 
-def effects(cast: Cast) -> tuple[Happened, ...]:
+def effects(cast: Cast) -> tuple[LoggedEffect, ...]:
     """The effects in the world's own log."""
     assert isinstance(cast.world, SimulatedWorld)
     return cast.world.effects.present(float("inf"))

@@ -142,7 +142,7 @@ async def test_a_run_continues_under_another_director(fleet: Fleet) -> None:
             handle = await fleet.begin(cast)
             await fleet.wait_for_status(handle, "asking")
     rows = await fleet.store.journal(handle.run_id)
-    assert replay(await fleet.store.opening(handle.run_id), rows).verdict != "identical", "the directors differ"
+    assert replay(await fleet.store.initial_state(handle.run_id), rows).verdict != "identical", "the directors differ"
     async with fleet.worker():
         assert await handle.answer(approver.questions[-1], YES) == ""
         assert (await handle.result()).final_reason == "goal_reached"

@@ -31,7 +31,7 @@ from midcourse.ports.store import Store
 from midcourse.ports.world import World
 from midcourse.testing import Approves, FakeClock, MemoryStore, Scripted
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, failed, skill
-from midcourse.worlds.simulated import Arm, Desktop, Erp, Fault, Happened, Quest, Shop, Web
+from midcourse.worlds.simulated import Arm, Desktop, Erp, Fault, LoggedEffect, Quest, Shop, Web
 from midcourse.worlds.simulated.base import SimulatedWorld
 
 WORLDS: dict[str, Callable[..., World]] = {world.name: world for world in (Arm, Desktop, Erp, Quest, Shop, Web)}
@@ -252,7 +252,7 @@ class Stage:
         )
 
     @property
-    def effects(self) -> tuple[Happened, ...]:
+    def effects(self) -> tuple[LoggedEffect, ...]:
         """The effects in the world's own log, including delayed ones."""
         assert isinstance(self.world, SimulatedWorld)
         return self.world.effects.present(float("inf"))

@@ -308,7 +308,7 @@ async def test_browser_use_3044_the_history_is_complete(disk: SqliteStore) -> No
     faults = [Fault(kind="stored_but_error"), Fault(kind="look_fails", nth=3), Fault(kind="zone_moves", skill="fill")]
     stage = replace(example("order", faults=faults), store=disk)
     await stage.play()
-    run = await disk.opening(RUN)
+    run = await disk.initial_state(RUN)
     for row in await disk.journal(RUN):
         run, commands = decide(run, row.event)
         assert commands == row.commands

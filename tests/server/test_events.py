@@ -93,13 +93,13 @@ def test_viewers_that_come_at_the_same_moment_share_a_follower(tmp_path: Path, m
             await desk.start(jobs, f"past-{number}")
         past = await asyncio.gather(*(hub.watch("local", desk, f"past-{number}") for number in range(4)))
         await asyncio.gather(*(read(one) for one in past))
-        opening = desk.store.opening
+        initial_state = desk.store.initial_state
 
         async def later(run_id: str) -> Run:
             await asyncio.sleep(0.01)  # as a database does that is not in this process
-            return await opening(run_id)
+            return await initial_state(run_id)
 
-        monkeypatch.setattr(desk.store, "opening", later)
+        monkeypatch.setattr(desk.store, "initial_state", later)
         await start_run(jobs, "idle", desk.store)
         found = await asyncio.gather(*(hub.watch("local", desk, "idle") for _ in range(20)))
         assert len(set(map(id, found))) == 1

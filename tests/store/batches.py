@@ -9,7 +9,7 @@ from midcourse.domain.move import Look, Plan
 from midcourse.domain.phase import Asking, Ended, New, Paused, Phase
 from midcourse.domain.run import Run
 from midcourse.store.postgres import PostgresBatch, PostgresStore
-from midcourse.testing.conformance.store_samples import opening
+from midcourse.testing.conformance.store_samples import new_run
 
 THEN = Look(then=Plan(cause="initial"))
 PHASES: dict[str, Phase] = {
@@ -27,12 +27,12 @@ async def batch_of(store: PostgresStore, run_id: str = "a") -> PostgresBatch:
 
 
 def state(run_id: str, seq: int, phase: str = "running") -> Run:
-    return replace(opening(run_id), seq=seq, phase=PHASES[phase])
+    return replace(new_run(run_id), seq=seq, phase=PHASES[phase])
 
 
 async def write(store: PostgresStore, run_id: str, seq: int, event: Event, phase: str = "running") -> None:
     """A turn, which leads to this phase."""
-    await (await batch_of(store, run_id)).keep(state(run_id, seq, phase), event, ())
+    await (await batch_of(store, run_id)).save_turn(state(run_id, seq, phase), event, ())
 
 
 class Batched:

@@ -17,7 +17,7 @@ from midcourse.store.s3 import S3Blobs
 from midcourse.testing.conformance import BlobsConformance
 from midcourse.testing.conformance.blobs import OLD_PICTURE, PICTURE, RUNS
 from midcourse.testing.conformance.reader import white
-from midcourse.testing.conformance.store_samples import TASK, opening
+from midcourse.testing.conformance.store_samples import TASK, new_run
 
 
 class TestMemory(BlobsConformance):
@@ -47,7 +47,7 @@ class TestPostgres(BlobsConformance):
 
     async def make_blobs(self, *runs: str) -> Blobs:
         for run_id in runs:
-            await self.store.begin(opening(run_id), TASK)
+            await self.store.begin(new_run(run_id), TASK)
         return self.store.blobs
 
 
@@ -125,7 +125,7 @@ async def test_no_run_id_leads_out_of_the_home(tmp_path: Path, run_id: str):
 async def test_no_tenant_reads_or_deletes_what_another_has(tmp_path: Path, postgres: str, tenant: str, bucket: str):
     async with PostgresStore(postgres, tenant=tenant) as one, PostgresStore(postgres, tenant=f"{tenant}x") as other:
         for store in (one, other):
-            await store.begin(opening("r1"), TASK)
+            await store.begin(new_run("r1"), TASK)
         pairs: list[tuple[Blobs, Blobs]] = [
             (BlobFolder(tmp_path, tenant="a"), BlobFolder(tmp_path, tenant="b")),
             (BlobFolder(tmp_path), BlobFolder(tmp_path, tenant="b")),
@@ -152,7 +152,7 @@ async def test_a_run_that_the_store_does_not_have_has_no_blobs(postgres: str, te
 
 async def test_row_that_was_changed_is_not_served(postgres: str, tenant: str):
     async with PostgresStore(postgres, tenant=tenant) as store:
-        await store.begin(opening("r1"), TASK)
+        await store.begin(new_run("r1"), TASK)
         digest = await store.blobs.put("r1", PICTURE)
         with psycopg.connect(postgres) as owner:  # a superuser: no other role can change one
             owner.execute("UPDATE midcourse.blobs SET body = %s WHERE tenant = %s", (OLD_PICTURE.data, tenant))

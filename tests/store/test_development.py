@@ -18,7 +18,7 @@ import pytest
 from midcourse.domain.event import Acted
 from midcourse.store.postgres import PostgresStore, development
 from midcourse.store.postgres.migrate import migrate
-from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, opening
+from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, new_run
 from tests.store.batches import batch_of, state
 
 pytestmark = pytest.mark.slow
@@ -95,7 +95,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: 
 
 async def test_idle_store_does_not_notice_a_restart(folder: Path, tenant: str):
     async with PostgresStore(development.start(folder), tenant=tenant) as store:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         await asyncio.gather(*(store.runs() for _ in range(5)))
         development.stop(folder)
         development.start(folder)
@@ -105,7 +105,7 @@ async def test_idle_store_does_not_notice_a_restart(folder: Path, tenant: str):
 
 async def test_without_a_server_writes_raise_and_later_succeed(folder: Path, tenant: str):
     async with PostgresStore(development.start(folder), tenant=tenant) as store:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         batch = await batch_of(store)
         await batch.save_observation("a", OBSERVATION)
         development.stop(folder)
@@ -136,7 +136,7 @@ async def test_whatever_was_written_during_crashes_is_there(folder: Path, tenant
                 await batch.save_observation(run_id, replace(OBSERVATION, id=f"o{seq}"))
                 while True:
                     try:
-                        await batch.keep(state(run_id, seq), Acted(answers=seq, at=float(seq)), ())
+                        await batch.save_turn(state(run_id, seq), Acted(answers=seq, at=float(seq)), ())
                         break
                     except ConnectionError:
                         raised += 1
@@ -153,7 +153,7 @@ async def test_whatever_was_written_during_crashes_is_there(folder: Path, tenant
             over.set()
 
         for run_id in written:
-            await store.begin(opening(run_id), TASK)
+            await store.begin(new_run(run_id), TASK)
         await asyncio.gather(crash(), *map(write, written))
         assert raised >= crashes
         for run_id, expected in written.items():

@@ -102,10 +102,10 @@ async def test_a_turn_is_refused_while_a_message_waits_that_was_accepted_before_
     after, commands = decide(run, expired)
     assert not (await store.post(RUN, approval)).refused
     with pytest.raises(MessageWaiting):
-        await store.keep(after, expired, commands, known=0)
+        await store.save_turn(after, expired, commands, known=0)
     assert (await store.load(RUN))[0] == run, "nothing of the refused turn was written"
     after, commands = decide(run, approval)
-    await store.keep(after, approval, commands, known=None, message=1)
+    await store.save_turn(after, approval, commands, known=None, message=1)
     assert (await store.claim_run(RUN)).decided == 1
 
 

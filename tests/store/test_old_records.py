@@ -20,7 +20,7 @@ from midcourse.domain.command import Command
 from midcourse.domain.event import Event
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
-from midcourse.domain.records.answers import Asked
+from midcourse.domain.records.answers import AskedConsequence
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.lesson import Lesson
 from midcourse.domain.result import Result
@@ -28,7 +28,7 @@ from midcourse.domain.task import Task
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "stored-fields.json"
 KEPT: tuple[Any, ...] = (
-    Event, Command, Task, Observation, PlanVersion, Consequence, LedgerEntry, Result, Asked, Lesson,
+    Event, Command, Task, Observation, PlanVersion, Consequence, LedgerEntry, Result, AskedConsequence, Lesson,
 )  # fmt: skip
 REQUIRED = "required"
 OLD_LESSON = '{"key": "k", "signature": "permission denied: <name>", "said": {"text": "Permission denied"}}'

@@ -23,7 +23,7 @@ from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.connections import ConnectionPool
 from midcourse.store.postgres.tables import metadata
 from midcourse.testing.conformance.store import DrivingConformance
-from midcourse.testing.conformance.store_samples import TASK, opening, rows, turns
+from midcourse.testing.conformance.store_samples import TASK, new_run, rows, turns
 from tests.store.test_postgres_tenants import fill
 
 MOST = 20
@@ -112,9 +112,9 @@ class TestDriving(DrivingConformance):
 async def _play(pool: ConnectionPool, tenant: str, number: int) -> None:
     """A run of this tenant. All tenants call theirs the same."""
     store = PostgresStore("", tenant=tenant, pool=pool)
-    await store.begin(opening("a"), TASK)
+    await store.begin(new_run("a"), TASK)
     for turn in turns("a"):
-        await store.keep(*turn)
+        await store.save_turn(*turn)
     await store.save_session("a", f"handle {number}")
     assert await store.session("a") == f"handle {number}"
 

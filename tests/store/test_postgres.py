@@ -26,7 +26,7 @@ from midcourse.testing.conformance.store import (
     same,
 )
 from midcourse.testing.conformance.store.base import keep_all
-from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, opening, result, turns
+from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, new_run, result, turns
 from tests.scenarios.stage import RUN, example
 from tests.store.batches import Batched
 
@@ -65,7 +65,7 @@ class TestRetention(OnPostgres, RetentionConformance):
             PostgresStore(self.url, tenant=f"{self.tenant}x") as other,
         ):
             if not await other.runs_named(run_id, 1):
-                await other.begin(opening(run_id), TASK)
+                await other.begin(new_run(run_id), TASK)
                 await keep_all(other, run_id)
                 await other.save_result(result(run_id))
             with pytest.raises(FleetUnavailable, match="owns the tables"):
@@ -134,7 +134,7 @@ class TestSeveralWorkers:
 
             async def come(number: int) -> bool:
                 try:
-                    await store.begin(opening(f"run {number}"), replace(TASK, key="order 1"))
+                    await store.begin(new_run(f"run {number}"), replace(TASK, key="order 1"))
                 except KeyTaken:
                     return False
                 return True
@@ -144,12 +144,12 @@ class TestSeveralWorkers:
 
     async def test_one_of_many_different_writes_of_a_turn_succeeds(self, postgres: str, tenant: str) -> None:
         async with PostgresStore(postgres, tenant=tenant) as store:
-            await store.begin(opening("a"), TASK)
+            await store.begin(new_run("a"), TASK)
             run, event, commands = turns("a")[0]
 
             async def keep(number: int) -> bool:
                 try:
-                    await store.keep(run, replace(event, at=float(number)), commands)
+                    await store.save_turn(run, replace(event, at=float(number)), commands)
                 except RunBusy:
                     return False
                 return True
@@ -161,7 +161,7 @@ class TestSeveralWorkers:
     ) -> None:
         monkeypatch.setattr("midcourse.store.postgres.database.MEMORY", 2000)
         async with PostgresStore(postgres, tenant=tenant) as store:
-            await store.begin(opening("a"), TASK)
+            await store.begin(new_run("a"), TASK)
             for number in range(20):
                 await store.save_observation("a", replace(OBSERVATION, id=f"o{number}"))
             assert 0 < len(list(store._database._recent)) < 10
@@ -194,7 +194,7 @@ class TestText:
         nasty = "NUL \0, quote ' \" \\, percent %s %(run)s, emoji 🖊, line\nbreak"
         seen = replace(OBSERVATION, surface=replace(OBSERVATION.surface, title=nasty))
         async with PostgresStore(postgres, tenant=tenant) as store:
-            await store.begin(opening("a"), replace(TASK, goal=nasty))
+            await store.begin(new_run("a"), replace(TASK, goal=nasty))
             await store.save_observation("a", seen)
             store._database.forget("a")
             assert same(await store.observation("a", "o1"), seen)

@@ -20,7 +20,7 @@ from midcourse.testing.conformance.store_samples import (
     OBSERVATION,
     PLAN,
     TASK,
-    opening,
+    new_run,
     result,
 )
 from tests.store.batches import batch_of, state, write
@@ -33,7 +33,7 @@ ADOPTED = replace(PLAN, made_by=7)
 @pytest.fixture
 async def store(postgres: str, tenant: str) -> AsyncIterator[PostgresStore]:
     async with PostgresStore(postgres, tenant=tenant, connections=1) as store:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         yield store
 
 
@@ -71,7 +71,7 @@ async def step(batch: PostgresBatch, seq: int = 1) -> None:
     await batch.write_ledger("a", SENT)
     await batch.save_observation("a", replace(OBSERVATION, id="o9"))
     await batch.write_ledger("a", SETTLED)
-    await batch.keep(state("a", seq), Acted(answers=9, at=21.0), ())
+    await batch.save_turn(state("a", seq), Acted(answers=9, at=21.0), ())
 
 
 # --- transactions
@@ -95,7 +95,7 @@ async def test_any_other_step_costs_one(store: PostgresStore):
         assert await batch.observation("a", "o1")
         await batch.save_observation("a", replace(OBSERVATION, id="o9"))
         await batch.write_ledger("a", replace(SETTLED, dispatched_at=None))
-        await batch.keep(state("a", 1), Acted(answers=9, at=21.0), ())
+        await batch.save_turn(state("a", 1), Acted(answers=9, at=21.0), ())
     assert transactions.count == 1
 
 
@@ -125,7 +125,7 @@ async def test_one_row_that_fails_leaves_nothing_of_the_batch(store: PostgresSto
     await batch.save_observation("a", OBSERVATION)
     await batch.save_plan("a", replace(PLAN, version=2**40))
     with pytest.raises(psycopg.errors.DataError):
-        await batch.keep(state("a", 1), Started(at=1.0), ())
+        await batch.save_turn(state("a", 1), Started(at=1.0), ())
     assert await other.session("a") == ""
     assert await other.observation("a", "o1") is None
     assert await other.journal("a") == ()
@@ -261,11 +261,11 @@ def question(run_id: str, number: int) -> Question:
 async def ask(store: PostgresStore, run_id: str, number: int) -> None:
     batch = await batch_of(store, run_id)
     await batch.save_question(question(run_id, number))
-    await batch.keep(state(run_id, number, "asking"), Acted(answers=1), ())
+    await batch.save_turn(state(run_id, number, "asking"), Acted(answers=1), ())
 
 
 async def test_open_questions_are_found_by_others_the_longest_waiting_first(store: PostgresStore, other: PostgresStore):
-    await store.begin(opening("b"), TASK)
+    await store.begin(new_run("b"), TASK)
     await ask(store, "a", 3)
     await ask(store, "b", 4)
     assert await other.open_questions() == (question("a", 3), question("b", 4))
@@ -313,11 +313,11 @@ async def test_many_batches_at_once_on_few_connections(postgres: str, tenant: st
         ids = tuple(f"run {number}" for number in range(20))
 
         async def drive(run_id: str) -> None:
-            await store.begin(opening(run_id), TASK)
+            await store.begin(new_run(run_id), TASK)
             for seq in range(1, 6):
                 batch = await batch_of(store, run_id)
                 await batch.save_observation(run_id, replace(OBSERVATION, id=f"o{seq}"))
-                await batch.keep(state(run_id, seq), Acted(answers=seq, at=float(seq)), ())
+                await batch.save_turn(state(run_id, seq), Acted(answers=seq, at=float(seq)), ())
 
         await asyncio.gather(*map(drive, ids))
         for run_id in ids:

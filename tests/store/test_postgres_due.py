@@ -8,7 +8,7 @@ import pytest
 
 from midcourse.store.postgres import PostgresStore, queries
 from midcourse.store.postgres.address import for_libpq
-from midcourse.testing.conformance.store_samples import TASK, opening
+from midcourse.testing.conformance.store_samples import TASK, new_run
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ async def store(postgres: str, tenant: str) -> AsyncIterator[PostgresStore]:
 
 
 async def rest_until(store: PostgresStore, run_id: str, wake_at: float | None) -> None:
-    await store.begin(opening(run_id), TASK)
+    await store.begin(new_run(run_id), TASK)
     claim = await store.claim_run(run_id)
     assert await store.rest(claim, seq=0, known=0, wake_at=wake_at)
 

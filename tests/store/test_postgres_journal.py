@@ -9,7 +9,7 @@ import pytest
 from midcourse.codec import encode
 from midcourse.domain.event import Event, Finished, Started
 from midcourse.domain.phase import Ended
-from midcourse.ports.store import Happened
+from midcourse.ports.store import JournalEvent
 from midcourse.replay import list_states
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.statements import SAVE_EVENT
@@ -26,11 +26,11 @@ async def store(postgres: str, tenant: str) -> AsyncIterator[PostgresStore]:
         yield store
 
 
-def events_of(recording: Recording) -> tuple[Happened, ...]:
-    return tuple(Happened(seq=row.seq, event=row.event) for row in recording.rows)
+def events_of(recording: Recording) -> tuple[JournalEvent, ...]:
+    return tuple(JournalEvent(seq=row.seq, event=row.event) for row in recording.rows)
 
 
-async def append(store: PostgresStore, run_id: str, *happened: Happened) -> None:
+async def append(store: PostgresStore, run_id: str, *happened: JournalEvent) -> None:
     month = await store._database.month_of(run_id)
     for one in happened:
         await store._database.write(
@@ -43,7 +43,7 @@ async def both_ways(store: PostgresStore, recording: Recording) -> None:
     kept, appended = (replace(recording.opening, id=name) for name in ("kept", "appended"))
     await store.begin(kept, TASK)
     for run, row in zip(list_states(kept, recording.rows)[1:], recording.rows, strict=True):
-        await store.keep(run, row.event, row.commands)
+        await store.save_turn(run, row.event, row.commands)
     await store.begin(appended, TASK)
     await append(store, "appended", *events_of(recording))
     assert same(await store.journal("appended"), recording.rows)
@@ -68,7 +68,9 @@ async def test_generated_run_is_the_same_appended_and_kept(store: PostgresStore,
 async def test_answer_that_cannot_be_ends_the_run_as_it_does_in_the_loop(store: PostgresStore):
     await store.begin(Drill().run, TASK)
     impossible = Finished(answers=1, at=2.0)
-    await append(store, Drill().run.id, Happened(seq=1, event=Started(at=1.0)), Happened(seq=2, event=impossible))
+    await append(
+        store, Drill().run.id, JournalEvent(seq=1, event=Started(at=1.0)), JournalEvent(seq=2, event=impossible)
+    )
     run, _ = await store.load(Drill().run.id)
     assert isinstance(run.phase, Ended)
     assert run.phase.reason == "internal_error"
@@ -83,7 +85,7 @@ async def test_turn_kept_after_appended_events_goes_on_from_them(store: Postgres
     await append(store, "a", *events_of(replace(recording, rows=tuple(first))))
     *_, before, after = list_states(opening, recording.rows)
     assert (await store.load("a"))[0] == before
-    await store.keep(after, last.event, last.commands)
+    await store.save_turn(after, last.event, last.commands)
     assert (await store.load("a"))[0] == after
     assert await store.journal("a") == recording.rows
 

@@ -23,7 +23,7 @@ from midcourse.store.postgres.partitions import AHEAD, make_partitions
 from midcourse.store.postgres.queries import EVENTS_ABOVE
 from midcourse.store.postgres.tables import PARTITIONED, SCHEMA, metadata
 from midcourse.testing.conformance.blobs import PICTURE
-from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, opening
+from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, new_run
 from tests.store.batches import batch_of, state
 
 
@@ -117,11 +117,11 @@ def test_those_that_are_there_are_not_made_again(postgres: str):
 
 async def enter(beginner: PostgresStore, store: PostgresStore, url: str, run_id: str, month: str) -> None:
     """A run that was entered in that month, with a row in each partitioned table."""
-    await beginner.begin(opening(run_id), TASK)
+    await beginner.begin(new_run(run_id), TASK)
     rows(url, "UPDATE midcourse.runs SET month = %s WHERE id = %s RETURNING id", month, run_id)
     batch = await batch_of(store, run_id)
     await batch.save_observation(run_id, OBSERVATION)
-    await batch.keep(state(run_id, 1), Started(at=1.0), ())
+    await batch.save_turn(state(run_id, 1), Started(at=1.0), ())
     await store.blobs.put(run_id, PICTURE)
 
 
@@ -177,7 +177,7 @@ async def test_owner_need_not_be_a_superuser(empty_database: str, tenant: str):
 
 async def test_reading_a_run_looks_into_one_partition(postgres: str, tenant: str):
     async with PostgresStore(postgres, tenant=tenant) as store:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         plan = await store._database.rows(
             b"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + EVENTS_ABOVE, {"run": "a", "seq": 0}
         )

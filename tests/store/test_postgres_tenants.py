@@ -11,7 +11,7 @@ from sqlalchemy import make_url
 
 from midcourse.director.decide import decide
 from midcourse.domain.event import ApprovalDecided, Guided, Started
-from midcourse.domain.records.answers import Asked
+from midcourse.domain.records.answers import AskedConsequence
 from midcourse.domain.records.audit import START, AuditLog
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.store.postgres import PostgresStore
@@ -26,7 +26,7 @@ from midcourse.testing.conformance.store_samples import (
     OBSERVATION,
     PLAN,
     TASK,
-    opening,
+    new_run,
     result,
 )
 from tests.store.batches import batch_of, state
@@ -37,7 +37,7 @@ TABLES = [table.name for table in metadata.sorted_tables]
 
 async def fill(store: PostgresStore) -> None:
     """A row in every table."""
-    await store.begin(opening("a"), replace(TASK, key="order 1"))
+    await store.begin(new_run("a"), replace(TASK, key="order 1"))
     batch = await batch_of(store)
     await batch.save_session("a", "handle")
     await batch.save_observation("a", OBSERVATION)
@@ -45,18 +45,18 @@ async def fill(store: PostgresStore) -> None:
     await batch.save_consequence("a", "c1", CONSEQUENCE)
     await batch.write_ledger("a", ENTRY)
     await batch.save_question(question("a", 3))
-    await batch.save_asked((Asked(run="a", question=2, shape="s1", consequence="c1"),))
-    await batch.keep(state("a", 1, "asking"), Started(at=1.0), ())
-    await batch.keep(state("a", 2, "asking"), ApprovalDecided(question=2, verdict="approved", by="Ann"), ())
+    await batch.save_questions((AskedConsequence(run="a", question=2, shape="s1", consequence="c1"),))
+    await batch.save_turn(state("a", 1, "asking"), Started(at=1.0), ())
+    await batch.save_turn(state("a", 2, "asking"), ApprovalDecided(question=2, verdict="approved", by="Ann"), ())
     await store.save_result(result("a"))
     await store.blobs.put("a", PICTURE)
     await store.segments.keep(SEGMENT)
     await store.memory("ann").save(DENIED)
     await store.memory("ann").debit(DENIED.key, "a")
-    await store.begin(opening("b"), TASK)
+    await store.begin(new_run("b"), TASK)
     claim = await store.claim_run("b")
-    run, commands = decide(opening("b"), Started(at=1.0))
-    await store.records(claim).keep(run, Started(at=1.0), commands)
+    run, commands = decide(new_run("b"), Started(at=1.0))
+    await store.records(claim).save_turn(run, Started(at=1.0), commands)
     await store.post("b", Guided(text="no hurry", at=2.0))
 
 
@@ -92,14 +92,14 @@ async def test_store_of_another_tenant_finds_nothing(postgres: str, tenant: str)
         assert await other.runs() == ()
         assert await other.run_with_key("order 1") is None
         assert (await other.audit(), await other.audit_head()) == (AuditLog(chain=f"{tenant}x"), START)
-        assert (await other.asked("a"), await other.answered("s1", 9)) == ((), ())
+        assert (await other.questions("a"), await other.decisions("s1", 9)) == ((), ())
         assert await other.open_questions() == ()
         assert await other.ledger("a") == ()
         assert await other.result("a") is None
         for refused in (other.load("a"), other.journal("a"), other.save_session("a", "mine")):
             with pytest.raises(RunUnknown):
                 await refused
-        await other.begin(opening("a"), replace(TASK, goal="Another", key="order 1"))
+        await other.begin(new_run("a"), replace(TASK, goal="Another", key="order 1"))
         assert (await other.load("a"))[1].goal == "Another"
         assert (await store.load("a"))[1].goal == TASK.goal
 

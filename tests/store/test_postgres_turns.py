@@ -12,7 +12,7 @@ from midcourse.errors import RunBusy
 from midcourse.ports.driving import Claim
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.address import for_libpq
-from midcourse.testing.conformance.store_samples import ENTRY, OBSERVATION, TASK, opening
+from midcourse.testing.conformance.store_samples import ENTRY, OBSERVATION, TASK, new_run
 from tests.store.batches import state
 
 SENT = replace(ENTRY, command=9, dispatched_at=20.0, outcome=None)
@@ -21,12 +21,12 @@ SENT = replace(ENTRY, command=9, dispatched_at=20.0, outcome=None)
 @pytest.fixture
 async def store(postgres: str, tenant: str) -> AsyncIterator[PostgresStore]:
     async with PostgresStore(postgres, tenant=tenant) as store:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         yield store
 
 
 async def write(store: PostgresStore, claim: Claim, seq: int = 1) -> None:
-    await store.records(claim).keep(state("a", seq), Observed(answers=claim.epoch, at=2.0), ())
+    await store.records(claim).save_turn(state("a", seq), Observed(answers=claim.epoch, at=2.0), ())
 
 
 async def written_by(store: PostgresStore, seq: int = 1) -> int:
@@ -42,7 +42,7 @@ async def test_an_outdated_claim_writes_nothing(store: PostgresStore):
     with pytest.raises(RunBusy, match="'a' was claimed by another process"):
         await behind.flush()
     with pytest.raises(RunBusy):
-        await behind.keep(state("a", 2), Observed(answers=1, at=3.0), ())
+        await behind.save_turn(state("a", 2), Observed(answers=1, at=3.0), ())
     assert (await written_by(store), len(await store.journal("a"))) == (2, 1)
     assert await store.observation("a", OBSERVATION.id) is None
 
@@ -60,12 +60,12 @@ async def test_records_of_runs_that_rest_or_have_ended_are_not_cached(store: Pos
         return {run for _, run, _ in store._database._recent}
 
     for run in ("b", "c"):
-        await store.begin(opening(run), TASK)
+        await store.begin(new_run(run), TASK)
     resting, ending = await store.claim_run("a"), await store.claim_run("b")
     for claim, phase in ((resting, "running"), (ending, "ended")):
         records = store.records(claim)
         await records.save_observation(claim.run, OBSERVATION)
-        await records.keep(state(claim.run, 1, phase), Observed(answers=1, at=2.0), ())
+        await records.save_turn(state(claim.run, 1, phase), Observed(answers=1, at=2.0), ())
     assert cached_runs() == {"a", "b"}
     assert await store.rest(resting, seq=1, known=0)
     assert cached_runs() == {"b"}
@@ -76,10 +76,10 @@ async def test_records_of_runs_that_rest_or_have_ended_are_not_cached(store: Pos
 async def test_claims_are_separate_for_each_run_and_tenant(store: PostgresStore, postgres: str, tenant: str):
     await store.claim_run("a")
     claim = await store.claim_run("a")
-    await store.begin(opening("b"), TASK)
+    await store.begin(new_run("b"), TASK)
     await store.records(await store.claim_run("b")).write_ledger("b", SENT)
     async with PostgresStore(postgres, tenant=f"{tenant}-else") as other:
-        await other.begin(opening("a"), TASK)
+        await other.begin(new_run("a"), TASK)
         await write(other, await other.claim_run("a"))
         assert await written_by(other) == 1
     await write(store, claim)
@@ -139,6 +139,6 @@ async def test_a_claim_does_not_wait_for_messages_that_the_database_has_lost(
     assert (await store.post("a", Guided(text="left"))).number == 1
     await lose(postgres, tenant, "UPDATE midcourse.drives SET messages = 0", "DELETE FROM midcourse.inbox")
     with pytest.raises(RunBusy, match="lost commits"):
-        await store.records(claim).keep(state("a", 1), Observed(answers=1, at=2.0), (), known=1)
+        await store.records(claim).save_turn(state("a", 1), Observed(answers=1, at=2.0), (), known=1)
     with pytest.raises(RunBusy, match="lost commits"):
         await store.rest(claim, seq=0, known=1)

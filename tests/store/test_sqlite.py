@@ -50,7 +50,7 @@ async def main(path, run_id, count):
         await store.begin(run, Task(goal="Count"))
         for seq in range(1, count + 1) if count else itertools.count(1):
             await store.write_ledger(run_id, LedgerEntry(command=seq, version=1, index=0, call=""))
-            await store.keep(replace(run, seq=seq), Started(at=float(seq)), ())
+            await store.save_turn(replace(run, seq=seq), Started(at=float(seq)), ())
             print(seq, flush=True)
 
 asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
@@ -129,7 +129,7 @@ class TestDurability:
                 with closing(sqlite3.connect(store.path)) as other:
                     other.execute("CREATE TRIGGER full BEFORE INSERT ON journal BEGIN SELECT RAISE(ABORT, 'full'); END")
                 with pytest.raises(sqlite3.IntegrityError):
-                    await store.keep(Run(id="a", seq=1), Started(at=1.0), ())
+                    await store.save_turn(Run(id="a", seq=1), Started(at=1.0), ())
                 assert await store.load("a") == (Run(id="a"), TASK)
                 assert await store.journal("a") == ()
                 await store.begin(Run(id="b"), TASK)
@@ -152,7 +152,7 @@ class TestDurability:
                 assert last <= run.seq <= last + 1
                 assert [row.seq for row in journal] == list(range(1, run.seq + 1))
                 assert len(await store.ledger("a")) in (run.seq, run.seq + 1)
-                await store.keep(replace(run, seq=run.seq + 1), Started(at=0.0), ())
+                await store.save_turn(replace(run, seq=run.seq + 1), Started(at=0.0), ())
 
         asyncio.run(play())
 
@@ -207,9 +207,9 @@ class TestSeveralProcesses:
         async def play() -> None:
             with SqliteStore(tmp_path / "runs.db") as one, SqliteStore(tmp_path / "runs.db") as two:
                 await one.begin(Run(id="a"), TASK)
-                await one.keep(Run(id="a", seq=1), Started(at=1.0), ())
+                await one.save_turn(Run(id="a", seq=1), Started(at=1.0), ())
                 with pytest.raises(RunBusy):
-                    await two.keep(Run(id="a", seq=1), Started(at=1.5), ())
+                    await two.save_turn(Run(id="a", seq=1), Started(at=1.5), ())
                 await two.write_ledger("a", LedgerEntry(command=1, version=1, index=0, call=""))
                 assert len(await one.ledger("a")) == 1
 
@@ -311,7 +311,7 @@ class TestAudit:
         async def play() -> None:
             with SqliteStore(tmp_path / "runs.db") as store:
                 await store.begin(Run(id="a"), TASK)
-                await store.keep(Run(id="a", seq=1), CancelAsked(at=1.0), ())
+                await store.save_turn(Run(id="a", seq=1), CancelAsked(at=1.0), ())
                 for statement in ("UPDATE audit SET body = ''", "DELETE FROM audit"):
                     with pytest.raises(sqlite3.IntegrityError, match="only added to"):
                         store._db.execute(statement)

@@ -54,9 +54,9 @@ class Recorded:
         store, plan = MemoryStore(), SamePlan([Draft(skill="order", arguments={"product": "lamp"})])
         agent = Agent(Shop(), plan, approver=Approves(), store=store, settings=Settings(home=tmp_path))
         assert (await agent.run(Task(goal=GOAL), run_id="run-1")).success
-        opening = await store.opening("run-1")
+        opening = await store.initial_state("run-1")
         with self._telemetry.follow(opening):
-            for turn in Trail(opening).take(await store.happened("run-1", 0)):
+            for turn in Trail(opening).take(await store.events("run-1", 0)):
                 self._telemetry.tell(turn.event, turn.run, turn.commands)
 
     @property

@@ -8,7 +8,7 @@ from midcourse.domain.plan import GLOBAL, Step, Target
 from midcourse.domain.skill import Effect
 from midcourse.errors import SkillInvalid
 from midcourse.expect import Reference, Undo
-from midcourse.policy.inverse import Happened, Inverse, PastAct, find_inverse
+from midcourse.policy.inverse import Certainty, Inverse, PastAct, find_inverse
 
 
 class Orders(BaseWorld):
@@ -41,7 +41,7 @@ CATALOGUE = Orders().catalogue()
 
 
 def act(
-    name: str, arguments: Pairs = (), results: Pairs = (), happened: Happened = "yes", effect: Effect = "irreversible"
+    name: str, arguments: Pairs = (), results: Pairs = (), happened: Certainty = "yes", effect: Effect = "irreversible"
 ) -> PastAct:
     target = Target(surface="Orders", role="", label="")
     step = Step(version=1, index=0, zone=GLOBAL, skill=name, arguments=arguments, target=target)

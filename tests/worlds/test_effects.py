@@ -6,23 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.worlds.simulated.effects import EffectLog, Happened, read_effects
+from midcourse.worlds.simulated.effects import EffectLog, LoggedEffect, read_effects
 
 WRITER = """
 import sys
-from midcourse.worlds.simulated.effects import EffectLog, Happened
+from midcourse.worlds.simulated.effects import EffectLog, LoggedEffect
 
 log = EffectLog(sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(int(sys.argv[3])):
-    log.append(Happened(effect="note", at=1.0, values={"by": sys.argv[2], "number": number, "text": "x" * 5000}))
+    log.append(LoggedEffect(effect="note", at=1.0, values={"by": sys.argv[2], "number": number, "text": "x" * 5000}))
     print(number, flush=True)
 """
 
 
-def note(number: int, at: float = 1.0) -> Happened:
-    return Happened(effect="note", at=at, values={"number": number})
+def note(number: int, at: float = 1.0) -> LoggedEffect:
+    return LoggedEffect(effect="note", at=at, values={"number": number})
 
 
 def test_effects_of_one_log_are_visible_in_another(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ class Agent(OptionalRoles):
         with self.open_store() as store:
             if not offers(store, LocalStore):
                 raise TaskInvalid(f"runs in a {type(store).__name__} cannot be followed in Python; midcourse watch can")
-            run = FollowedRun(LocalControl(store, run_id), await store.opening(run_id), log.warning)
+            run = FollowedRun(LocalControl(store, run_id), await store.initial_state(run_id), log.warning)
             run.approver = approver
             try:
                 yield run

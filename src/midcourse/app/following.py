@@ -143,7 +143,7 @@ class FollowedRun(Controls[str]):
         until = time.monotonic() + PATIENCE
         while True:
             try:
-                return self._trail.take(await self._store.happened(self.run_id, self._trail.run.seq))
+                return self._trail.take(await self._store.events(self.run_id, self._trail.run.seq))
             except OSError as trouble:
                 if time.monotonic() > until:
                     raise FleetUnavailable(f"the database cannot be reached: {trouble}") from trouble

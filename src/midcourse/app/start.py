@@ -213,7 +213,7 @@ def found_run(started: StartedRun | Result, job: Job) -> StartedRun:
 
 async def is_stored(store: Store, run_id: str) -> bool:
     try:
-        await store.opening(run_id)
+        await store.initial_state(run_id)
     except RunUnknown:
         return False
     except RunPruned:

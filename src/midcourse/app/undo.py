@@ -24,7 +24,7 @@ from midcourse.domain.skill import Catalogue, Effect
 from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, RunBusy, TaskInvalid
 from midcourse.planners.inverse import InversePlanner
-from midcourse.policy.inverse import Happened, Inverse, PastAct, find_inverse
+from midcourse.policy.inverse import Certainty, Inverse, PastAct, find_inverse
 from midcourse.ports.store import Store
 from midcourse.ports.world import World
 from midcourse.worlds.functions import GUARD, Functions, function_of
@@ -83,7 +83,7 @@ class UndoReport:
 
 async def load_acts(store: Store, run_id: str) -> tuple[PastAct, ...]:
     """The acts of a run that had an effect, or may have had one, in order. Raises `TaskInvalid` if it has not ended."""
-    await store.opening(run_id)  # raises if the run is unknown
+    await store.initial_state(run_id)  # raises if the run is unknown
     if await store.result(run_id) is None:
         raise TaskInvalid(
             f"run {run_id} has not ended; resume it (midcourse resume {run_id}), or cancel it and then undo it"
@@ -129,7 +129,7 @@ def _effect_of(entry: LedgerEntry, step: Step | None) -> Effect | None:
     return "reversible" if step.effect in ("read", "set_state") else step.effect
 
 
-def _classify_outcome(outcome: Outcome) -> Happened | None:
+def _classify_outcome(outcome: Outcome) -> Certainty | None:
     """Whether an act happened; None if it certainly had no effect. A failure without evidence may have had one."""
     if outcome.status == "ok":
         return "yes"

@@ -7,7 +7,7 @@ from midcourse.codec import decode, encode
 from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Verdict
 from midcourse.domain.command import AskPerson
 from midcourse.domain.event import ApprovalDecided, PersonAsked
-from midcourse.domain.records.answers import Asked
+from midcourse.domain.records.answers import AskedConsequence
 from midcourse.perform.acting import load_step
 from midcourse.perform.answering import NotAsync, name_of, require_awaitable
 from midcourse.perform.ports import Ports
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | PersonAsked:
     question = await build_question(ports, command)
     if command.about == "approve":
-        await ports.store.save_asked(_list_asked(question))
+        await ports.store.save_questions(_list_asked(question))
     if offers(ports.store, Questions):  # other processes may answer it
         await ports.store.save_question(question)
     try:
@@ -50,9 +50,9 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
     return bind_decision(question, decision)
 
 
-def _list_asked(question: Question) -> tuple[Asked, ...]:
+def _list_asked(question: Question) -> tuple[AskedConsequence, ...]:
     return tuple(
-        Asked(
+        AskedConsequence(
             run=question.run,
             question=question.id,
             shape=shape_digest(consequence),

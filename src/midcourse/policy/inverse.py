@@ -9,7 +9,7 @@ from midcourse.domain.plan import Step
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Catalogue, Effect, Skill
 
-Happened: TypeAlias = Literal["yes", "perhaps"]
+Certainty: TypeAlias = Literal["yes", "perhaps"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class PastAct:
     step: Step
     """The step, with the results of earlier steps filled in."""
     effect: Effect
-    happened: Happened
+    happened: Certainty
     results: Pairs = ()
 
 

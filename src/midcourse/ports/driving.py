@@ -37,7 +37,7 @@ class MessageWaiting(Exception):
 class Turns(Protocol):
     """The interface through which a driver writes its turns."""
 
-    async def keep(
+    async def save_turn(
         self,
         run: Run,
         event: Event,
@@ -47,7 +47,7 @@ class Turns(Protocol):
         known: int | None = None,
         message: int = 0,
     ) -> None:
-        """Save a turn like `Store.keep`, or write nothing and raise.
+        """Save a turn like `Store.save_turn`, or write nothing and raise.
 
         Raises `RunBusy` if the run was claimed again since, and `MessageWaiting` if there are messages above `known`. If this
         event is a message, `message` is its number.

@@ -9,7 +9,7 @@ from midcourse.domain.command import Command
 from midcourse.domain.event import Event
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
-from midcourse.domain.records.answers import Answered, Asked
+from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.domain.records.audit import AuditLog, Head
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.summary import RunQuery as RunQuery
@@ -42,7 +42,7 @@ class Store(Protocol):
         """The latest run under this business key."""
         ...
 
-    async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
+    async def save_turn(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
         """Save the turn that led to this state: journal row `run.seq` and the state, in one transaction."""
         ...
 
@@ -54,7 +54,7 @@ class Store(Protocol):
         """All runs, newest first."""
         ...
 
-    async def opening(self, run_id: str) -> Run:
+    async def initial_state(self, run_id: str) -> Run:
         """The state that a run and its journal began with."""
         ...
 
@@ -62,7 +62,7 @@ class Store(Protocol):
         """The turns with numbers above this one, in order."""
         ...
 
-    async def happened(self, run_id: str, above: int) -> tuple["Happened", ...]:
+    async def events(self, run_id: str, above: int) -> tuple["JournalEvent", ...]:
         """Events with numbers above this one, in order. A process reads them to follow a run that another process drives."""
         ...
 
@@ -109,15 +109,15 @@ class Store(Protocol):
 
     async def result(self, run_id: str) -> Result | None: ...
 
-    async def save_asked(self, asked: tuple[Asked, ...]) -> None:
+    async def save_questions(self, asked: tuple[AskedConsequence, ...]) -> None:
         """Record that people are asked about these. Idempotent."""
         ...
 
-    async def asked(self, run_id: str) -> tuple[Asked, ...]:
+    async def questions(self, run_id: str) -> tuple[AskedConsequence, ...]:
         """What people were asked about in this run, ordered by question."""
         ...
 
-    async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
+    async def decisions(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
         """Decisions about consequences of this shape, in any run, from the audit log, the latest first."""
         ...
 
@@ -134,7 +134,7 @@ class Store(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Happened:
+class JournalEvent:
     """An event with its number in a run's journal."""
 
     seq: int
@@ -157,7 +157,7 @@ class Prunable(Protocol):
     """A store that deletes the records of runs that ended long ago.
 
     A pruned run keeps its key, task, last state and result, the audit log, and the ledger entries of its irreversible acts, so
-    that nothing is done again. `opening` and `journal` raise `RunPruned`; it has no plans, observations or consequences.
+    that nothing is done again. `initial_state` and `journal` raise `RunPruned`; it has no plans, observations or consequences.
     """
 
     async def pruned_at(self, run_id: str) -> float | None:

@@ -165,7 +165,7 @@ class Driver:
         self._arrival = await self._box.receive()
         return self._arrival.event
 
-    async def keep(self, progress: Progress) -> bool:
+    async def save_turn(self, progress: Progress) -> bool:
         try:
             await self._retry_store(lambda: self._write(progress))
         except MessageWaiting:
@@ -247,7 +247,7 @@ class Driver:
         # A later message was accepted after this one. Recovery changes nothing that messages were checked against.
         known = None if arrival.message or arrival.recovers else self._box.known
         turns = records or self._store
-        await turns.keep(
+        await turns.save_turn(
             progress.run, progress.event, progress.commands, claim=self._claim, known=known, message=arrival.message
         )
 

@@ -151,7 +151,7 @@ class WatchedRun:
 
     async def _read_journal(self) -> bool:
         """Add new turns of the journal to the log. Returns whether there were any."""
-        rows = await self._desk.store.happened(self._run_id, self._trail.run.seq)
+        rows = await self._desk.store.events(self._run_id, self._trail.run.seq)
         if rows:
             for plan in await self._desk.store.plans(self._run_id, max(self._plans, default=0)):
                 self._plans[plan.version] = plan
@@ -237,7 +237,7 @@ class Hub:
         key = (tenant, run_id)
         found = self._watched.get(key)
         if found is None or found.broken:
-            opening = await desk.store.opening(run_id)
+            opening = await desk.store.initial_state(run_id)
             found = self._watched.get(key)  # another viewer may have created it during the await
             if found is None or found.broken:
                 found = self._watched[key] = WatchedRun(desk, run_id, opening)

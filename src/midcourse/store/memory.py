@@ -14,7 +14,7 @@ from midcourse.domain.event import ApprovalDecided, Event
 from midcourse.domain.observation import Observation
 from midcourse.domain.phase import Asking, Ended
 from midcourse.domain.plan import PlanVersion
-from midcourse.domain.records.answers import Answered, Asked
+from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.plan_cache import KeptSegment
@@ -28,7 +28,7 @@ from midcourse.ports.controls import Request
 from midcourse.ports.driving import Claim, MessageWaiting
 from midcourse.ports.inbox import Message, Posted
 from midcourse.ports.plan_cache import MOST_OF_A_TASK
-from midcourse.ports.store import Happened, JournalRow, RunQuery, RunStatus, RunSummary
+from midcourse.ports.store import JournalEvent, JournalRow, RunQuery, RunStatus, RunSummary
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class _StoredRun:
     observations: dict[str, Observation] = field(default_factory=dict[str, Observation])
     consequences: dict[str, Consequence] = field(default_factory=dict[str, Consequence])
     ledger: dict[int, LedgerEntry] = field(default_factory=dict[int, LedgerEntry])
-    asked: dict[tuple[int, str], Asked] = field(default_factory=dict[tuple[int, str], Asked])
+    asked: dict[tuple[int, str], AskedConsequence] = field(default_factory=dict[tuple[int, str], AskedConsequence])
     messages: list[Message] = field(default_factory=list[Message])
     decided: int = 0
     epoch: int = 0
@@ -94,7 +94,7 @@ class MemoryStore:
         under = [run_id for run_id, stored in self._runs.items() if key and stored.task.key == key]
         return under[-1] if under else None
 
-    async def keep(
+    async def save_turn(
         self,
         run: Run,
         event: Event,
@@ -184,15 +184,15 @@ class MemoryStore:
     async def count_runs(self) -> dict[RunStatus, int]:
         return dict(Counter(_status(_summary(stored)) for stored in self._runs.values()))
 
-    async def opening(self, run_id: str) -> Run:
+    async def initial_state(self, run_id: str) -> Run:
         return self._require_readable(run_id).opening
 
     async def journal(self, run_id: str, above: int = 0) -> tuple[JournalRow, ...]:
         return tuple(row for row in self._require_readable(run_id).journal.values() if row.seq > above)
 
-    async def happened(self, run_id: str, above: int) -> tuple[Happened, ...]:
+    async def events(self, run_id: str, above: int) -> tuple[JournalEvent, ...]:
         rows = self._require_readable(run_id).journal.values()
-        return tuple(Happened(seq=row.seq, event=row.event) for row in rows if row.seq > above)
+        return tuple(JournalEvent(seq=row.seq, event=row.event) for row in rows if row.seq > above)
 
     async def save_session(self, run_id: str, handle: str) -> None:
         self._require_run(run_id).session = handle
@@ -247,19 +247,19 @@ class MemoryStore:
         stored = self._runs.get(run_id)
         return stored.result if stored else None
 
-    async def save_asked(self, asked: tuple[Asked, ...]) -> None:
+    async def save_questions(self, asked: tuple[AskedConsequence, ...]) -> None:
         for one in asked:
             self._require_run(one.run).asked[one.question, one.consequence] = one
 
-    async def asked(self, run_id: str) -> tuple[Asked, ...]:
+    async def questions(self, run_id: str) -> tuple[AskedConsequence, ...]:
         stored = self._runs.get(run_id)
         return tuple(sorted(stored.asked.values(), key=lambda one: one.question)) if stored else ()
 
-    async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
+    async def decisions(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
         asked = [one for stored in self._runs.values() for one in stored.asked.values() if one.shape == shape]
         events = [(row.run, decode_any(Event, row.body)) for row in reversed(self._audit)]
         found = [
-            Answered(asked=one, decision=decision)
+            AnsweredConsequence(asked=one, decision=decision)
             for run_id, decision in events
             if isinstance(decision, ApprovalDecided)
             for one in asked

@@ -18,7 +18,7 @@ from midcourse.domain.command import Command
 from midcourse.domain.event import ApprovalDecided, Event
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
-from midcourse.domain.records.answers import Answered, Asked
+from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.domain.records.audit import AuditLog, AuditRow, Head, HumanInput
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
@@ -28,7 +28,7 @@ from midcourse.errors import KeyTaken, RunBusy, StoreRestored, StoreUnusable, Ta
 from midcourse.policy.audit import HUMAN_INPUT_KINDS, is_human_input
 from midcourse.policy.durability import must_survive
 from midcourse.ports.driving import Claim, MessageWaiting
-from midcourse.ports.store import Happened, JournalRow, RunQuery, RunStatus, RunSummary
+from midcourse.ports.store import JournalEvent, JournalRow, RunQuery, RunStatus, RunSummary
 from midcourse.store.deltas import compress, expand
 from midcourse.store.lock import is_locked, lock_file
 from midcourse.store.observations import ObservationBase, base_id_of, pack, unpack
@@ -160,7 +160,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
         row = self._fetch_one("SELECT id FROM runs WHERE key = ? AND key <> '' ORDER BY entered DESC LIMIT 1", key)
         return row[0] if row else None
 
-    async def keep(
+    async def save_turn(
         self,
         run: Run,
         event: Event,
@@ -212,7 +212,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
     async def count_runs(self) -> dict[RunStatus, int]:
         return count_runs(self._db)
 
-    async def opening(self, run_id: str) -> Run:
+    async def initial_state(self, run_id: str) -> Run:
         state, pruned_at = self._fetch_known(run_id, "SELECT opening, pruned_at FROM runs WHERE id = ?")
         check_not_pruned(run_id, pruned_at)
         return read_run(run_id, state)
@@ -228,10 +228,10 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
             for seq, event, commands in rows
         )
 
-    async def happened(self, run_id: str, above: int) -> tuple[Happened, ...]:
+    async def events(self, run_id: str, above: int) -> tuple[JournalEvent, ...]:
         sql = "SELECT seq, event FROM journal WHERE run = ? AND seq > ? ORDER BY seq"
         rows = self._db.execute(sql, (run_id, above))
-        return tuple(Happened(seq=seq, event=decode_stored_any(Event, event)) for seq, event in rows)
+        return tuple(JournalEvent(seq=seq, event=decode_stored_any(Event, event)) for seq, event in rows)
 
     # --- what a run refers to
 
@@ -336,18 +336,21 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
 
     # --- what people decided
 
-    async def save_asked(self, asked: tuple[Asked, ...]) -> None:
+    async def save_questions(self, asked: tuple[AskedConsequence, ...]) -> None:
         sql = "INSERT OR REPLACE INTO asked SELECT id, ?, ?, ? FROM runs WHERE id = ?"
         for one in asked:
             self._write(one.run, sql, one.question, one.consequence, one.shape)
 
-    async def asked(self, run_id: str) -> tuple[Asked, ...]:
+    async def questions(self, run_id: str) -> tuple[AskedConsequence, ...]:
         sql = "SELECT run, question, shape, consequence FROM asked WHERE run = ? ORDER BY question, rowid"
         return tuple(_asked(*row) for row in self._db.execute(sql, (run_id,)))
 
-    async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
+    async def decisions(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
         rows = self._db.execute(ANSWERED, (shape, limit))
-        return tuple(Answered(asked=_asked(*row), decision=decode_stored(ApprovalDecided, body)) for *row, body in rows)
+        return tuple(
+            AnsweredConsequence(asked=_asked(*row), decision=decode_stored(ApprovalDecided, body))
+            for *row, body in rows
+        )
 
     async def audit(self) -> AuditLog:
         rows = self._db.execute("SELECT n, run, seq, body, hash FROM audit ORDER BY n")
@@ -372,5 +375,5 @@ def _how_to_accept(run_id: str) -> str:
     return f"Check what was done, then continue with: midcourse resume {run_id} --restored"
 
 
-def _asked(run: str, question: int, shape: str, consequence: str) -> Asked:
-    return Asked(run=run, question=question, shape=shape, consequence=consequence)
+def _asked(run: str, question: int, shape: str, consequence: str) -> AskedConsequence:
+    return AskedConsequence(run=run, question=question, shape=shape, consequence=consequence)

@@ -10,7 +10,7 @@ from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.budget import Limits
 from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.plan import Target
-from midcourse.domain.records.answers import Answered, Asked
+from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.policy.approval.rules import find_ruling, is_proven, weighs_experience
 from midcourse.policy.identity import shape_digest
 
@@ -81,12 +81,14 @@ def test_experience_counts_for_reversible_steps_in_adaptive_mode_and_for_nothing
 
 def answer(
     question: int, verdict: Any = "approved", *, run: str = "r", by: str = "ada", shown: Any = ("c",)
-) -> Answered:
-    asked = Asked(run=run, question=question, shape="s", consequence="c")
-    return Answered(asked=asked, decision=ApprovalDecided(question=question, verdict=verdict, by=by, shown=shown))
+) -> AnsweredConsequence:
+    asked = AskedConsequence(run=run, question=question, shape="s", consequence="c")
+    return AnsweredConsequence(
+        asked=asked, decision=ApprovalDecided(question=question, verdict=verdict, by=by, shown=shown)
+    )
 
 
-def proven(*latest_first: Answered, after: int = 3) -> bool:
+def proven(*latest_first: AnsweredConsequence, after: int = 3) -> bool:
     return is_proven(Agreement(trust_after=after), latest_first)
 
 

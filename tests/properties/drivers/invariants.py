@@ -64,7 +64,7 @@ class Auditor:
     async def _check_commit(self, process: Process, doing: Doing) -> None:
         before, after = self.stored, await self.backend.read(RUN)
         self.stored = after
-        if doing.name == "keep" and not process.claimed[1]:
+        if doing.name == "save_turn" and not process.claimed[1]:
             self.check(1, False, "a turn without a claim")
         if before.everything == after.everything:
             return
@@ -124,7 +124,7 @@ class Auditor:
         self._is_latest(process, before, f"wrote ({doing.name})")
         grown = after.journal[len(before.journal) :]
         self.check(1, after.journal[: len(before.journal)] == before.journal, "a turn was rewritten")
-        if doing.name != "keep":
+        if doing.name != "save_turn":
             self.check(2, not grown, f"{doing.name} wrote a turn")
             return
         run: Run = doing.arguments[0]

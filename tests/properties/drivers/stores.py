@@ -19,7 +19,7 @@ from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.connections import Connections
 from tests.properties.drivers.scheduler import Process
 
-WRITES = ("save_", "write_", "keep", "claim_run", "rest", "post", "begin")
+WRITES = ("save_", "write_", "claim_run", "rest", "post", "begin")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,13 +111,13 @@ class SharedMemoryStore(MemoryStore):
             raise RunBusy(f"run {claim.run!r} was claimed by another process")
         return super()._check_claim(claim)
 
-    async def keep(
+    async def save_turn(
         self, run: Run, event: Any, commands: Any, *, claim: Any = None, known: int | None = None, message: int = 0
     ) -> None:
         kept = self._require_run(run.id)
         if (claim and self.written.get(claim.holder, 0) > kept.state.seq) or (known or 0) > len(kept.messages):
             raise RunBusy(f"run {run.id!r}: commits were lost")
-        await super().keep(run, event, commands, claim=claim, known=known, message=message)
+        await super().save_turn(run, event, commands, claim=claim, known=known, message=message)
         if claim:
             self.written[claim.holder] = run.seq
 
@@ -145,9 +145,9 @@ class MemoryBatch:
         self._claim = claim
         self._waiting: list[tuple[str, tuple[Any, ...]]] = []
 
-    async def keep(self, *arguments: Any, claim: Claim | None = None, **options: Any) -> None:
+    async def save_turn(self, *arguments: Any, claim: Claim | None = None, **options: Any) -> None:
         written = await self._written()
-        await written.keep(*arguments, claim=self._claim, **options)
+        await written.save_turn(*arguments, claim=self._claim, **options)
         self._store._runs, self._store._audit = written._runs, written._audit
         self._waiting.clear()
 

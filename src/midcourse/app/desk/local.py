@@ -87,7 +87,7 @@ class LocalDesk:
         return started
 
     async def continue_start(self, run_id: str) -> None:
-        if await self._is_left(run_id) and not await self.store.happened(run_id, 0):
+        if await self._is_left(run_id) and not await self.store.events(run_id, 0):
             await self.resume(run_id)
 
     async def _is_left(self, run_id: str) -> bool:

@@ -47,7 +47,7 @@ async def journal_of(store: Store, run_id: str) -> Journal:
     """The journal of a run up to now."""
     state, task = await store.load(run_id)
     return Journal(
-        opening=await store.opening(run_id),
+        opening=await store.initial_state(run_id),
         task=task,
         plans=await store.plans(run_id),
         rows=await store.journal(run_id),

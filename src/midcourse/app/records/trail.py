@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from midcourse.domain.run import Run
 from midcourse.drive import Progress
-from midcourse.ports.store import Happened
+from midcourse.ports.store import JournalEvent
 from midcourse.replay import take_turn
 
 
@@ -14,7 +14,7 @@ class Trail:
     def __init__(self, opening: Run) -> None:
         self.run = opening
 
-    def take(self, rows: Iterable[Happened]) -> tuple[Progress, ...]:
+    def take(self, rows: Iterable[JournalEvent]) -> tuple[Progress, ...]:
         """Compute the turns of these rows, which must follow the rows taken before."""
         turns: list[Progress] = []
         for row in rows:

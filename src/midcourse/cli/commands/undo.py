@@ -73,7 +73,7 @@ def undo(
 
     async def go() -> UndoReport:
         async with find_run(settings, fleet, run) as found:
-            await found.store.opening(found.run.id)  # raises if the run was pruned, with its folder
+            await found.store.initial_state(found.run.id)  # raises if the run was pruned, with its folder
             started_with, world = await _find_world(found, settings, fleet, functions)
             approvals = {"approvals": "never" if yes else "always"}
             agent = Agent(world, approver=TerminalApprover(), settings=started_with.with_overrides(approvals))

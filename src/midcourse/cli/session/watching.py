@@ -34,7 +34,7 @@ class WatchSession:
         `folder` is the folder of the run's files; with `writes`, they are written when the run has ended.
         """
         store = self._control.store
-        run = FollowedRun(self._control, await store.opening(self._run_id), self._say)
+        run = FollowedRun(self._control, await store.initial_state(self._run_id), self._say)
         if not from_the_start:
             await run.catch_up()
         self._view.restore(run.run, await store.plans(self._run_id), run.past)

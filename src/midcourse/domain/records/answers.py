@@ -6,7 +6,7 @@ from midcourse.domain.event import ApprovalDecided
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class AskedConsequence:
     """A record that a person was asked about a consequence; its shape is everything but the values."""
 
     run: str
@@ -16,6 +16,6 @@ class Asked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answered:
-    asked: Asked
+class AnsweredConsequence:
+    asked: AskedConsequence
     decision: ApprovalDecided

@@ -10,7 +10,7 @@ from midcourse.domain.agreement import Agreement, Rule, Ruling
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import Step
-from midcourse.domain.records.answers import Answered
+from midcourse.domain.records.answers import AnsweredConsequence
 from midcourse.domain.skill import Skill
 from midcourse.domain.task import Task
 
@@ -59,12 +59,12 @@ def weighs_experience(limits: Limits, what: Consequence) -> bool:
     return limits.approvals == "adaptive" and what.effect == "reversible"
 
 
-def is_proven(agreement: Agreement, answered: tuple[Answered, ...]) -> bool:
+def is_proven(agreement: Agreement, answered: tuple[AnsweredConsequence, ...]) -> bool:
     """Whether people approved this shape often enough since the last denial. `answered`: the latest first."""
     return _count_approvals_in_a_row(answered) >= agreement.trust_after
 
 
-def _count_approvals_in_a_row(answered: tuple[Answered, ...]) -> int:
+def _count_approvals_in_a_row(answered: tuple[AnsweredConsequence, ...]) -> int:
     """The approvals since the last denial. A question counts once, by its first valid answer: later ones decided nothing."""
     decisive: dict[tuple[str, int], bool] = {}
     for answer in reversed(answered):

@@ -85,7 +85,7 @@ async def list_lines(
     run_id: RunPath, desk: TheDesk, limit: Annotated[int, Query(ge=1, le=1000)] = 200
 ) -> tuple[TurnLine, ...]:
     """The last turns that are worth a line in a log. The whole log is in the event stream, which takes longer to begin."""
-    opening = await desk.store.opening(run_id)
+    opening = await desk.store.initial_state(run_id)
     narrator = Narrator()
     narrator.add_commands(issued.command for issued in opening.pending)
     run, _ = await desk.store.load(run_id)
@@ -180,10 +180,10 @@ async def list_observations(
     limit: Annotated[int, Query(ge=1, le=500)] = 200,
 ) -> LookPage:
     """What was observed, turn by turn, with the plan and step of that moment."""
-    run = await desk.store.opening(run_id)
+    run = await desk.store.initial_state(run_id)
     looks: list[LookRow] = []
     following = None
-    for row in await desk.store.happened(run_id, run.seq):
+    for row in await desk.store.events(run_id, run.seq):
         run, _ = take_turn(run, row.event)
         seen = getattr(row.event, "seen", None)
         if row.seq <= above or seen is None:
@@ -213,7 +213,7 @@ async def get_observation(run_id: RunPath, observation: ObservationPath, desk: T
         raise RunUnknown(f"no run is called '{run_id}'")
     found = await desk.store.observation(run_id, observation)
     if found is None:
-        await desk.store.opening(run_id)  # raises if the run was pruned
+        await desk.store.initial_state(run_id)  # raises if the run was pruned
         raise Refusal(404, "not_found", f"run {run_id} has no observation {observation}")
     return found
 

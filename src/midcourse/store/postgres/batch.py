@@ -8,7 +8,7 @@ import psycopg
 from midcourse.codec import encode
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
-from midcourse.domain.records.answers import Answered, Asked
+from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.domain.records.audit import AuditLog, Head
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.run import Run
@@ -72,7 +72,7 @@ class PostgresBatch(Records):
             await self._send([*self._collect_writes(), (FENCE, (claim.run, claim.epoch, claim.holder))])
             self._forget_flushed()
 
-    async def keep(
+    async def save_turn(
         self,
         run: Run,
         event: Event,
@@ -167,13 +167,13 @@ class PostgresBatch(Records):
 
     # --- reads that need what is not flushed yet
 
-    async def asked(self, run_id: str) -> tuple[Asked, ...]:
+    async def questions(self, run_id: str) -> tuple[AskedConsequence, ...]:
         await self._flush_if(SAVE_ASKED)
-        return await super().asked(run_id)
+        return await super().questions(run_id)
 
-    async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
+    async def decisions(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
         await self._flush_if(SAVE_ASKED, ADD_TO_AUDIT)
-        return await super().answered(shape, limit)
+        return await super().decisions(shape, limit)
 
     async def audit(self) -> AuditLog:
         await self.flush()

@@ -67,7 +67,7 @@ class PostgresDriving(Records):
         drive = self._drives.get(claim.run)
         return PostgresBatch(self._database, drive if drive and drive.claim == claim else Drive(claim))
 
-    async def keep(
+    async def save_turn(
         self,
         run: Run,
         event: Event,
@@ -80,7 +80,7 @@ class PostgresDriving(Records):
         """See the port. Without a claim, the first turn claims the run."""
         drive = self._drives.get(run.id)
         claim = claim or (drive.claim if drive else await self.claim_run(run.id))
-        await self.records(claim).keep(run, event, commands, known=known, message=message)
+        await self.records(claim).save_turn(run, event, commands, known=known, message=message)
 
     async def rest(self, claim: Claim, *, seq: int, known: int, wake_at: float | None = None) -> bool:
         values = {

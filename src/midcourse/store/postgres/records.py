@@ -10,7 +10,7 @@ from midcourse.domain.command import Command
 from midcourse.domain.event import ApprovalDecided, Event
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
-from midcourse.domain.records.answers import Answered, Asked
+from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
@@ -18,7 +18,7 @@ from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, StoreUnusable, TaskInvalid
 from midcourse.policy.audit import HUMAN_INPUT_KINDS
-from midcourse.ports.store import Happened, JournalRow, RunQuery, RunStatus, RunSummary
+from midcourse.ports.store import JournalEvent, JournalRow, RunQuery, RunStatus, RunSummary
 from midcourse.sealing import open_text
 from midcourse.store.deltas import Base, expand
 from midcourse.store.observations import ObservationBase, base_id_of, pack, unpack
@@ -124,7 +124,7 @@ class Records:
     async def count_runs(self) -> dict[RunStatus, int]:
         return dict(await self._database.rows(listing.COUNT, ()))
 
-    async def opening(self, run_id: str) -> Run:
+    async def initial_state(self, run_id: str) -> Run:
         rows = await self._database.rows(queries.OPENING, (run_id,))
         if not rows:
             raise unknown(run_id)
@@ -133,13 +133,13 @@ class Records:
         return read_run(run_id, state)
 
     async def journal(self, run_id: str, above: int = 0) -> tuple[JournalRow, ...]:
-        opening = await self.opening(run_id)
+        opening = await self.initial_state(run_id)
         rows = with_commands(opening, await self._entries(run_id, opening.seq))
         return tuple(row for row in rows if row.seq > above)
 
-    async def happened(self, run_id: str, above: int) -> tuple[Happened, ...]:
+    async def events(self, run_id: str, above: int) -> tuple[JournalEvent, ...]:
         """Return the events with numbers above this one. Recent ones may still be replaced."""
-        return tuple(Happened(seq=entry.seq, event=entry.event) for entry in await self._entries(run_id, above))
+        return tuple(JournalEvent(seq=entry.seq, event=entry.event) for entry in await self._entries(run_id, above))
 
     # --- what a run refers to
 
@@ -236,7 +236,7 @@ class Records:
 
     # --- what people decided
 
-    async def save_asked(self, asked: tuple[Asked, ...]) -> None:
+    async def save_questions(self, asked: tuple[AskedConsequence, ...]) -> None:
         for run_id in {one.run for one in asked}:
             await self._database.month_of(run_id)
         rows = enumerate(asked)
@@ -244,12 +244,14 @@ class Records:
             *((SAVE_ASKED, (one.run, one.question, one.consequence, place, one.shape)) for place, one in rows)
         )
 
-    async def asked(self, run_id: str) -> tuple[Asked, ...]:
+    async def questions(self, run_id: str) -> tuple[AskedConsequence, ...]:
         return tuple(_asked(*row) for row in await self._database.rows(queries.ASKED, (run_id,)))
 
-    async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
+    async def decisions(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
         rows = await self._database.rows(queries.ANSWERED, (shape, limit))
-        return tuple(Answered(asked=_asked(*row), decision=decode(ApprovalDecided, body)) for *row, body in rows)
+        return tuple(
+            AnsweredConsequence(asked=_asked(*row), decision=decode(ApprovalDecided, body)) for *row, body in rows
+        )
 
     async def audit(self) -> AuditLog:
         rows = await self._database.rows(queries.AUDIT, ())
@@ -307,8 +309,8 @@ class Records:
         ]
 
 
-def _asked(run: str, question: int, shape: str, consequence: str) -> Asked:
-    return Asked(run=run, question=question, shape=shape, consequence=consequence)
+def _asked(run: str, question: int, shape: str, consequence: str) -> AskedConsequence:
+    return AskedConsequence(run=run, question=question, shape=shape, consequence=consequence)
 
 
 def _summary(run_id: str, goal: str, phase: str, final_reason: str, began_at: float) -> RunSummary:

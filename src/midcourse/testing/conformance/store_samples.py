@@ -101,7 +101,7 @@ CONSEQUENCE = Consequence(
 ENTRY = LedgerEntry(command=3, version=1, index=0, call="a1", identity="i1", dispatched_at=12.5)
 
 
-def opening(run_id: str) -> Run:
+def new_run(run_id: str) -> Run:
     return Run(id=run_id, limits=TASK.limits, has_done_when=True)
 
 
@@ -116,7 +116,7 @@ def turns(run_id: str) -> tuple[Turn, ...]:
     finish = Finish(id=4, reason="rejected", detail="a person said no", verified=False)
     ask = Ask(about="approve", steps=(PLANNED,), purpose="segment", then=Advance())
     looking = replace(
-        opening(run_id),
+        new_run(run_id),
         seq=1,
         next_id=2,
         started_at=10.0,

@@ -25,7 +25,7 @@ from midcourse.worlds.robot.disturbances import SPECIAL, Disturbances, Faults, R
 from midcourse.worlds.robot.handling import Handling
 from midcourse.worlds.robot.layout import HALF, Place, check_names, read_places
 from midcourse.worlds.simulated.drift import NO_DRIFT
-from midcourse.worlds.simulated.effects import EffectLog, Happened
+from midcourse.worlds.simulated.effects import EffectLog, LoggedEffect
 from midcourse.worlds.simulated.faults import Fault, FaultKind, Premises
 
 log = logging.getLogger(__name__)
@@ -275,7 +275,7 @@ class Robot(BaseWorld):
         return Handling(cell, self._disturbances, self._store)
 
     def _store(self, effect: str, **values: Scalar) -> None:
-        self.effects.append(Happened(effect=effect, at=self._clock.now(), values=values))
+        self.effects.append(LoggedEffect(effect=effect, at=self._clock.now(), values=values))
 
     def _begin(self) -> Cell:
         cell = Cell(self._objects, self._bins)

@@ -5,7 +5,7 @@ from midcourse.worlds.simulated.arm import Arm
 from midcourse.worlds.simulated.base import SimulatedWorld
 from midcourse.worlds.simulated.desktop import Desktop
 from midcourse.worlds.simulated.drift import PROFILES, Drift
-from midcourse.worlds.simulated.effects import Happened, read_effects
+from midcourse.worlds.simulated.effects import LoggedEffect, read_effects
 from midcourse.worlds.simulated.erp import Erp
 from midcourse.worlds.simulated.faults import Fault
 from midcourse.worlds.simulated.quest import Quest
@@ -23,7 +23,7 @@ __all__ = [
     "Drift",
     "Erp",
     "Fault",
-    "Happened",
+    "LoggedEffect",
     "Quest",
     "Shop",
     "SimulatedWorld",

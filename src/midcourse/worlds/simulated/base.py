@@ -12,7 +12,7 @@ from midcourse.ports.world import Call
 from midcourse.worlds.base import BaseWorld, Scene, failed, no_effect, skill, unreachable
 from midcourse.worlds.simulated.disguise import Disguises
 from midcourse.worlds.simulated.drift import NO_DRIFT, Chance, Drift, drift_from
-from midcourse.worlds.simulated.effects import EffectLog, Happened
+from midcourse.worlds.simulated.effects import EffectLog, LoggedEffect
 from midcourse.worlds.simulated.faults import (
     ACT_KINDS,
     LOOK_KINDS,
@@ -124,9 +124,9 @@ class SimulatedWorld(BaseWorld, Generic[State]):
                 return
             if self._store_fault.kind == "stored_late":
                 at += self._store_fault.seconds
-        self.effects.append(Happened(effect=effect, at=at, values=values))
+        self.effects.append(LoggedEffect(effect=effect, at=at, values=values))
 
-    def happened(self, effect: str = "") -> tuple[Happened, ...]:
+    def happened(self, effect: str = "") -> tuple[LoggedEffect, ...]:
         """The effects that are visible in the back end now, oldest first."""
         return tuple(entry for entry in self.effects.present(self._clock.now()) if effect in ("", entry.effect))
 

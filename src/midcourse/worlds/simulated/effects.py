@@ -21,7 +21,7 @@ if sys.platform != "win32":
 
 
 @dataclass(frozen=True, kw_only=True)
-class Happened:
+class LoggedEffect:
     """One effect: its kind, the time from which it is visible, and its values."""
 
     effect: str
@@ -40,7 +40,7 @@ class EffectLog:
 
     def __init__(self, path: str = "") -> None:
         self._path = Path(path) if path else None
-        self._all: list[Happened] = []
+        self._all: list[LoggedEffect] = []
         self._read_to = 0
         if self._path is not None:
             private_folder(self._path.parent)
@@ -50,7 +50,7 @@ class EffectLog:
         self._read_new_lines()
         return len(self._all)
 
-    def append(self, happened: Happened) -> None:
+    def append(self, happened: LoggedEffect) -> None:
         if self._path is None:
             self._all.append(happened)
             return
@@ -60,7 +60,7 @@ class EffectLog:
             file.flush()
             os.fsync(file.fileno())
 
-    def present(self, now: float) -> tuple[Happened, ...]:
+    def present(self, now: float) -> tuple[LoggedEffect, ...]:
         """The effects that are visible at that time, in the order in which they happened."""
         self._read_new_lines()
         return tuple(sorted((effect for effect in self._all if effect.at <= now), key=lambda effect: effect.at))
@@ -76,7 +76,7 @@ class EffectLog:
         self._all += [_parse_line(line) for line in whole.decode().split("\n") if newline]
 
 
-def read_effects(path: str | Path) -> tuple[Happened, ...]:
+def read_effects(path: str | Path) -> tuple[LoggedEffect, ...]:
     """All effects in a log, including those that are not visible yet. Used to count effects from outside."""
     file = Path(path)
     if not file.exists():
@@ -84,9 +84,9 @@ def read_effects(path: str | Path) -> tuple[Happened, ...]:
     return tuple(_parse_line(line) for line in file.read_text(encoding="utf-8").split("\n")[:-1])
 
 
-def _parse_line(line: str) -> Happened:
+def _parse_line(line: str) -> LoggedEffect:
     values = json.loads(line)
-    return Happened(effect=values.pop("effect"), at=values.pop("at"), values=values)
+    return LoggedEffect(effect=values.pop("effect"), at=values.pop("at"), values=values)
 
 
 @contextmanager

@@ -149,7 +149,7 @@ async def _run_json(found: FoundRun, pictures: tuple[PicturedLook, ...]) -> dict
 
 async def _print_run(found: FoundRun, pictures: tuple[PicturedLook, ...], settings: AtHome) -> None:
     where, store, run = terminal(), found.store, found.run
-    plans, journal, opening = await store.plans(run.id), await store.journal(run.id), await store.opening(run.id)
+    plans, journal, opening = await store.plans(run.id), await store.journal(run.id), await store.initial_state(run.id)
     state, _ = await store.load(run.id)
     began = journal[0].event.at if journal else 0.0
     parts = (

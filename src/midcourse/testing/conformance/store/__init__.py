@@ -30,7 +30,7 @@ from midcourse.testing.conformance.store_samples import (
     OBSERVATION,
     PLAN,
     TASK,
-    opening,
+    new_run,
     result,
     rows,
     turns,
@@ -44,10 +44,10 @@ class StoreConformance(RunsConformance, PlansConformance, LedgerConformance, Aud
 
     @with_store
     async def test_runs_do_not_see_each_other(self, store: Store) -> None:
-        await store.begin(opening("a"), TASK)
-        await store.begin(opening("b"), replace(TASK, goal="Another"))
+        await store.begin(new_run("a"), TASK)
+        await store.begin(new_run("b"), replace(TASK, goal="Another"))
         await _fill(store, "a")
-        assert await store.load("b") == (opening("b"), replace(TASK, goal="Another"))
+        assert await store.load("b") == (new_run("b"), replace(TASK, goal="Another"))
         assert await store.journal("b") == ()
         assert await store.session("b") == ""
         assert await store.observation("b", "o1") is None
@@ -60,8 +60,8 @@ class StoreConformance(RunsConformance, PlansConformance, LedgerConformance, Aud
 
     @with_store
     async def test_reopened_store_has_everything(self, store: Store) -> None:
-        await store.begin(opening("a"), TASK)
-        await store.begin(opening("b"), replace(TASK, key="order 1"))
+        await store.begin(new_run("a"), TASK)
+        await store.begin(new_run("b"), replace(TASK, key="order 1"))
         await _fill(store, "a")
         listed, audited = await store.runs(), await store.audit()
         again = self.reopen(store)
@@ -71,7 +71,7 @@ class StoreConformance(RunsConformance, PlansConformance, LedgerConformance, Aud
             assert await again.runs() == listed
             assert await again.run_with_key("order 1") == "b"
             assert same(await again.load("a"), (turns("a")[-1][0], TASK))
-            assert same(await again.opening("a"), opening("a"))
+            assert same(await again.initial_state("a"), new_run("a"))
             assert same(await again.journal("a"), rows("a"))
             assert await again.session("a") == "handle"
             for observation in (OBSERVATION, *LONG_PAGES):
@@ -81,7 +81,7 @@ class StoreConformance(RunsConformance, PlansConformance, LedgerConformance, Aud
             assert same(await again.ledger("a"), (ENTRY,))
             assert same(await again.result("a"), result("a"))
             assert same(await again.audit(), audited)
-            await again.keep(*turns("b")[0])
+            await again.save_turn(*turns("b")[0])
             assert await again.journal("b") == rows("b")[:1]
         finally:
             await self.close_store(again)

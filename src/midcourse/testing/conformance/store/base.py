@@ -7,7 +7,7 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from midcourse.domain.records.answers import Asked
+from midcourse.domain.records.answers import AskedConsequence
 from midcourse.errors import MidcourseError
 from midcourse.ports.store import Store
 from midcourse.testing.conformance.store_samples import (
@@ -15,13 +15,13 @@ from midcourse.testing.conformance.store_samples import (
 )
 
 
-def asked(run: str, question: int, shape: str, consequence: str) -> Asked:
-    return Asked(run=run, question=question, shape=shape, consequence=consequence)
+def asked(run: str, question: int, shape: str, consequence: str) -> AskedConsequence:
+    return AskedConsequence(run=run, question=question, shape=shape, consequence=consequence)
 
 
 async def keep_all(store: Store, run_id: str) -> None:
     for turn in turns(run_id):
-        await store.keep(*turn)
+        await store.save_turn(*turn)
 
 
 @contextmanager

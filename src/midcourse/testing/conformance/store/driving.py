@@ -10,7 +10,7 @@ from midcourse.ports.abilities import offers
 from midcourse.ports.driving import Batching, Claim, Driving, MessageWaiting, Turns
 from midcourse.ports.store import Store
 from midcourse.testing.conformance.store.base import StoreSuite, refused, with_store
-from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, opening
+from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, new_run
 
 HINT = Guided(text="no hurry", at=5.0)
 
@@ -19,8 +19,8 @@ class DrivingConformance(StoreSuite):
     @with_store
     async def test_a_claimed_run_is_written_and_loaded_with_its_commands(self, store: Store) -> None:
         driving, claim = await claimed(store)
-        run, commands = decide(opening("a"), Started(at=1.0))
-        await turns_of(driving, claim).keep(run, Started(at=1.0), commands, claim=claim, known=0)
+        run, commands = decide(new_run("a"), Started(at=1.0))
+        await turns_of(driving, claim).save_turn(run, Started(at=1.0), commands, claim=claim, known=0)
         assert (await store.load("a"))[0] == run
         assert [row.commands for row in await store.journal("a")] == [commands]
 
@@ -35,12 +35,12 @@ class DrivingConformance(StoreSuite):
             await cast(Store, late).save_observation("a", OBSERVATION)
         after, commands = decide(run, Resumed(at=2.0))
         with refused(RunBusy):
-            await late.keep(after, Resumed(at=2.0), commands, claim=first, known=0)
+            await late.save_turn(after, Resumed(at=2.0), commands, claim=first, known=0)
         with refused(RunBusy):
             await driving.rest(first, seq=run.seq, known=0)
         assert (await store.load("a"))[0] == run
         assert await store.observation("a", OBSERVATION.id) is None
-        await turns_of(driving, second).keep(after, Resumed(at=2.0), commands, claim=second, known=0)
+        await turns_of(driving, second).save_turn(after, Resumed(at=2.0), commands, claim=second, known=0)
 
     @with_store
     async def test_a_driver_that_was_placed_earlier_cannot_claim(self, store: Store) -> None:
@@ -54,11 +54,11 @@ class DrivingConformance(StoreSuite):
     async def test_a_turn_can_be_written_again_although_a_message_was_posted_since(self, store: Store) -> None:
         """An answer of the database may be lost on its way."""
         driving, claim = await claimed(store)
-        run, commands = decide(opening("a"), Started(at=1.0))
+        run, commands = decide(new_run("a"), Started(at=1.0))
         turns = turns_of(driving, claim)
-        await turns.keep(run, Started(at=1.0), commands, claim=claim, known=0)
+        await turns.save_turn(run, Started(at=1.0), commands, claim=claim, known=0)
         await driving.post("a", HINT)
-        await turns.keep(run, Started(at=1.0), commands, claim=claim, known=0)
+        await turns.save_turn(run, Started(at=1.0), commands, claim=claim, known=0)
         assert len(await store.journal("a")) == 1
 
     @with_store
@@ -71,16 +71,16 @@ class DrivingConformance(StoreSuite):
         if offers(driving, Batching):
             await cast(Store, turns).save_observation("a", OBSERVATION)
         try:
-            await turns.keep(after, Resumed(at=6.0), commands, claim=claim, known=0)
+            await turns.save_turn(after, Resumed(at=6.0), commands, claim=claim, known=0)
         except MessageWaiting:
             assert (await store.load("a"))[0] == run
         else:
             raise AssertionError("the turn was written")
         (message,) = await driving.messages("a", 0)
         run, commands = decide(run, message.event)
-        await turns_of(driving, claim).keep(run, message.event, commands, claim=claim, message=message.number)
+        await turns_of(driving, claim).save_turn(run, message.event, commands, claim=claim, message=message.number)
         after, commands = decide(run, Resumed(at=6.0))
-        await turns.keep(after, Resumed(at=6.0), commands, claim=claim, known=1)
+        await turns.save_turn(after, Resumed(at=6.0), commands, claim=claim, known=1)
         assert [row.event.kind for row in await store.journal("a")] == ["started", "guided", "resumed"]
         assert bool(await store.observation("a", OBSERVATION.id)) == offers(driving, Batching)
         assert (await driving.claim_run("a")).decided == 1
@@ -121,13 +121,13 @@ class DrivingConformance(StoreSuite):
 
 async def claimed(store: Store) -> tuple[Driving, Claim]:
     assert offers(store, Driving)
-    await store.begin(opening("a"), TASK)
+    await store.begin(new_run("a"), TASK)
     return store, await store.claim_run("a")
 
 
 async def started(driving: Driving, claim: Claim) -> Run:
-    run, commands = decide(opening("a"), Started(at=1.0))
-    await turns_of(driving, claim).keep(run, Started(at=1.0), commands, claim=claim, known=0)
+    run, commands = decide(new_run("a"), Started(at=1.0))
+    await turns_of(driving, claim).save_turn(run, Started(at=1.0), commands, claim=claim, known=0)
     return run
 
 

@@ -8,7 +8,7 @@ from midcourse.testing.conformance.store.base import StoreSuite, same, with_stor
 from midcourse.testing.conformance.store_samples import (
     ENTRY,
     TASK,
-    opening,
+    new_run,
     result,
 )
 
@@ -16,7 +16,7 @@ from midcourse.testing.conformance.store_samples import (
 class LedgerConformance(StoreSuite):
     @with_store
     async def test_ledger_entry_is_inserted_then_replaced(self, store: Store) -> None:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         assert await store.ledger_entry("a", 3) is None
         await store.write_ledger("a", ENTRY)
         assert same(await store.ledger_entry("a", 3), ENTRY)
@@ -28,7 +28,7 @@ class LedgerConformance(StoreSuite):
 
     @with_store
     async def test_ledger_is_in_order_of_commands_beyond_nine(self, store: Store) -> None:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         assert await store.ledger("a") == ()
         for command in (10, 3, 9, 3):
             await store.write_ledger("a", replace(ENTRY, command=command))
@@ -36,7 +36,7 @@ class LedgerConformance(StoreSuite):
 
     @with_store
     async def test_ledger_is_read_from_a_command_on(self, store: Store) -> None:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         assert await store.ledger("a", 1) == ()
         for command in (3, 9, 10):
             await store.write_ledger("a", replace(ENTRY, command=command))
@@ -49,7 +49,7 @@ class LedgerConformance(StoreSuite):
     @with_store
     async def test_result_is_none_until_saved_and_then_the_last_one(self, store: Store) -> None:
         assert await store.result("a") is None
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         assert await store.result("a") is None
         await store.save_result(result("a"))
         assert same(await store.result("a"), result("a"))

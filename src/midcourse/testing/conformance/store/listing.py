@@ -8,7 +8,7 @@ from midcourse.ports.abilities import offers
 from midcourse.ports.inbox import Questions
 from midcourse.ports.store import Listing, RunQuery, Store
 from midcourse.testing.conformance.store.base import StoreSuite, keep_all, with_store
-from midcourse.testing.conformance.store_samples import CONSEQUENCE, TASK, opening, result, turns
+from midcourse.testing.conformance.store_samples import CONSEQUENCE, TASK, new_run, result, turns
 
 
 class ListingConformance(StoreSuite):
@@ -17,29 +17,29 @@ class ListingConformance(StoreSuite):
         assert offers(store, Listing)
         ids = [f"run-{number}" for number in range(5)]
         for run_id in ids:
-            await store.begin(opening(run_id), TASK)
+            await store.begin(new_run(run_id), TASK)
         found: list[str] = []
         before = None
         while page := await store.find_runs(RunQuery(limit=2, before=before)):
             found += [run.id for run in page]
             before = page[-1].place
             if len(found) == 2:
-                await store.begin(opening("newer"), TASK)  # a run that begins meanwhile moves nothing
+                await store.begin(new_run("newer"), TASK)  # a run that begins meanwhile moves nothing
         assert found == ids[::-1]
 
     @with_store
     async def test_runs_are_found_by_status_world_and_text(self, store: Store) -> None:
         assert offers(store, Listing)
-        await store.begin(opening("new"), replace(TASK, world="shop"))
-        await store.begin(opening("failed"), replace(TASK, world="erp", key="PO-17"))
+        await store.begin(new_run("new"), replace(TASK, world="shop"))
+        await store.begin(new_run("failed"), replace(TASK, world="erp", key="PO-17"))
         await keep_all(store, "failed")
-        await store.begin(opening("done"), replace(TASK, goal="Book an invoice"))
+        await store.begin(new_run("done"), replace(TASK, goal="Book an invoice"))
         for run, event, commands in turns("done"):
             good = replace(run, phase=Ended(reason="goal_reached", detail="")) if run.seq == 4 else run
-            await store.keep(good, event, commands)
-        await store.begin(opening("asking"), TASK)
+            await store.save_turn(good, event, commands)
+        await store.begin(new_run("asking"), TASK)
         for turn in turns("asking")[:3]:
-            await store.keep(*turn)
+            await store.save_turn(*turn)
 
         async def ids(query: RunQuery) -> list[str]:
             return [run.id for run in await store.find_runs(query)]
@@ -64,7 +64,7 @@ class ListingConformance(StoreSuite):
     @with_store
     async def test_a_row_says_what_the_run_came_to(self, store: Store) -> None:
         assert offers(store, Listing)
-        await store.begin(opening("a"), replace(TASK, world="shop", key="k"))
+        await store.begin(new_run("a"), replace(TASK, world="shop", key="k"))
         (new,) = await store.find_runs(RunQuery())
         assert (new.key, new.world, new.goal, new.verified, new.waiting_since) == ("k", "shop", TASK.goal, None, None)
         await keep_all(store, "a")
@@ -79,10 +79,10 @@ class ListingConformance(StoreSuite):
         assert offers(store, Listing)
         if not offers(store, Questions):
             return
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         for turn in turns("a")[:3]:
-            await store.keep(*turn)
-        seconds = opening("a").limits.approval_seconds
+            await store.save_turn(*turn)
+        seconds = new_run("a").limits.approval_seconds
         asked = Question(
             run="a",
             id=3,

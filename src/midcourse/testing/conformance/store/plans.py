@@ -8,14 +8,14 @@ from midcourse.testing.conformance.store_samples import (
     CONSEQUENCE,
     PLAN,
     TASK,
-    opening,
+    new_run,
 )
 
 
 class PlansConformance(StoreSuite):
     @with_store
     async def test_plan_comes_back_as_it_was(self, store: Store) -> None:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         assert await store.plan("a", 1) is None
         await store.save_plan("a", PLAN)
         assert same(await store.plan("a", 1), PLAN)
@@ -23,7 +23,7 @@ class PlansConformance(StoreSuite):
 
     @with_store
     async def test_plan_version_saved_again_is_replaced(self, store: Store) -> None:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         second = replace(PLAN, version=2, parent=1, cause="error", why="refused")
         await store.save_plan("a", second)
         await store.save_plan("a", PLAN)
@@ -33,7 +33,7 @@ class PlansConformance(StoreSuite):
 
     @with_store
     async def test_plan_that_an_earlier_command_made_comes_too_late(self, store: Store) -> None:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         adopted = replace(PLAN, made_by=7)
         await store.save_plan("a", adopted)
         await store.save_plan("a", replace(PLAN, made_by=5, why="somebody was held up"))
@@ -43,7 +43,7 @@ class PlansConformance(StoreSuite):
 
     @with_store
     async def test_plans_are_in_order_of_version_beyond_nine(self, store: Store) -> None:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         assert await store.plans("a") == ()
         for version in (11, 2, 10, 1):
             await store.save_plan("a", replace(PLAN, version=version))
@@ -51,7 +51,7 @@ class PlansConformance(StoreSuite):
 
     @with_store
     async def test_plans_are_read_from_a_version_on(self, store: Store) -> None:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         assert await store.plans("a", 1) == ()
         for version in (1, 2, 10, 11):
             await store.save_plan("a", replace(PLAN, version=version))
@@ -63,7 +63,7 @@ class PlansConformance(StoreSuite):
 
     @with_store
     async def test_consequence_comes_back_as_it_was(self, store: Store) -> None:
-        await store.begin(opening("a"), TASK)
+        await store.begin(new_run("a"), TASK)
         assert await store.consequence("a", "c1") is None
         await store.save_consequence("a", "c1", CONSEQUENCE)
         await store.save_consequence("a", "c1", CONSEQUENCE)

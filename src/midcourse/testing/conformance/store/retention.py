@@ -16,7 +16,7 @@ from midcourse.testing.conformance.store_samples import (
     LONG_PAGES,
     PLAN,
     TASK,
-    opening,
+    new_run,
     result,
     turns,
 )
@@ -36,11 +36,11 @@ class RetentionConformance(StoreSuite):
     async def test_only_runs_that_ended_before_are_prunable(self, store: Store) -> None:
         pruning = cast(Prunable, store)
         for run_id in ("ended", "later", "asking"):
-            await store.begin(opening(run_id), TASK)
+            await store.begin(new_run(run_id), TASK)
         await _end(store, "ended", after=0.0)
         await _end(store, "later", after=100.0)
         for turn in turns("asking")[:-1]:
-            await store.keep(*turn)
+            await store.save_turn(*turn)
         assert await pruning.find_prunable(ENDED_AT, 9) == ()
         assert await pruning.find_prunable(ENDED_AT + 1, 9) == ("ended",)
         assert await pruning.find_prunable(1e9, 9) == ("ended", "later")
@@ -52,8 +52,8 @@ class RetentionConformance(StoreSuite):
     async def test_pruned_run_keeps_result_key_and_irreversible_acts(self, store: Store) -> None:
         pruning = cast(Prunable, store)
         task = replace(TASK, key="order 1")
-        await store.begin(opening("a"), task)
-        await store.begin(opening("b"), TASK)
+        await store.begin(new_run("a"), task)
+        await store.begin(new_run("b"), TASK)
         for run_id in ("a", "b"):
             await _end(store, run_id, after=0.0)
         reversible = replace(ENTRY, command=2, identity="", dispatched_at=None)
@@ -67,7 +67,7 @@ class RetentionConformance(StoreSuite):
         assert same(await store.ledger("a"), (ENTRY,))
         assert await store.run_with_key("order 1") == "a"
         with refused(KeyTaken):
-            await store.begin(opening("c"), task)
+            await store.begin(new_run("c"), task)
         assert await pruning.find_prunable(1e9, 9) == ("b",)
         with refused(RunUnknown):
             await pruning.pruned_at("c")
@@ -75,13 +75,13 @@ class RetentionConformance(StoreSuite):
     @with_store
     async def test_pruned_run_has_no_other_records(self, store: Store) -> None:
         for run_id in ("a", "b"):
-            await store.begin(opening(run_id), TASK)
+            await store.begin(new_run(run_id), TASK)
             await _end(store, run_id, after=0.0)
         await self.prune(store, "a", at=50.0)
-        for read in (store.opening, store.journal):
+        for read in (store.initial_state, store.journal):
             with refused(RunPruned):
                 await read("a")
-        assert await store.happened("a", 0) == ()
+        assert await store.events("a", 0) == ()
         assert (await store.plans("a"), await store.plans("b")) == ((), (PLAN,))
         assert await store.consequence("a", "c1") is None
         assert await store.session("a") == ""
@@ -95,7 +95,7 @@ class RetentionConformance(StoreSuite):
     @with_store
     async def test_audit_log_holds_without_the_journals_of_pruned_runs(self, store: Store) -> None:
         for run_id in ("a", "b"):
-            await store.begin(opening(run_id), TASK)
+            await store.begin(new_run(run_id), TASK)
             await _end(store, run_id, after=0.0)
         before = await store.audit()
         await self.prune(store, "a", at=50.0)
@@ -111,7 +111,7 @@ class RetentionConformance(StoreSuite):
 async def _end(store: Store, run_id: str, *, after: float) -> None:
     """A run with something of every kind that ended so many seconds later than the samples."""
     for run, event, commands in turns(run_id):
-        await store.keep(*_later(run, event, commands, after))
+        await store.save_turn(*_later(run, event, commands, after))
     await store.save_session(run_id, "handle")
     for page in LONG_PAGES:
         await store.save_observation(run_id, page)
