@@ -78,9 +78,10 @@ def with_value(name: str, value: Scalar, address: str = COMMIT.address) -> Conse
         "_csrf",  # Spring
         "order[_token]",  # Symfony
         "2: csrf_token",
+        "idempotencyKey",
     ],
 )
-def test_an_approval_holds_whatever_the_anti_forgery_token_is(name: str) -> None:
+def test_an_approval_holds_whatever_the_token_of_a_visit_is(name: str) -> None:
     one, other = with_value(name, ONE_TOKEN), with_value(name, OTHER_TOKEN)
     assert consequence_digest("run", one) == consequence_digest("run", other)
     assert identity_digest("submit", BUTTON, one.commit) != identity_digest("submit", BUTTON, other.commit)

@@ -35,7 +35,7 @@ _HEX = re.compile(r"(?=.*\d)[0-9a-f]{24,}")
 _DIGITS = re.compile(r"\d{15,}")
 _FRACTION = re.compile(r"\d\.\d{10,}(e-\d+)?")
 _RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_ANTI_FORGERY = ("csrf", "xsrf", "antiforgery", "authenticitytoken", "requestverificationtoken")
+_VISIT_TOKENS = ("csrf", "xsrf", "antiforgery", "authenticitytoken", "requestverificationtoken", "idempoten")
 
 
 def is_volatile_name(name: str) -> bool:
@@ -60,8 +60,8 @@ def looks_random(value: Scalar) -> bool:
     return len(_RUNS.findall(text)) * 3 > len(text) and any(letter.isdigit() for letter in text)
 
 
-def is_anti_forgery_token(name: str, value: Scalar) -> bool:
-    """Whether this is the token by which a site tells that a request comes from its own form. It says nothing about the request."""
+def is_visit_token(name: str, value: Scalar) -> bool:
+    """Whether this is an anti-forgery token or an idempotency key: made for one visit, it says nothing about what is requested."""
     words = "".join(_WORD.findall(name)).lower()
-    named = any(part in words for part in _ANTI_FORGERY) or name.endswith("[_token]")
+    named = any(part in words for part in _VISIT_TOKENS) or name.endswith("[_token]")
     return named and isinstance(value, str) and looks_random(value)

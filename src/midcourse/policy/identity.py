@@ -6,9 +6,9 @@ from hashlib import blake2b
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Argument, Arguments, Reference
 from midcourse.domain.plan import PlannedStep, Target
-from midcourse.policy.generated import is_anti_forgery_token
+from midcourse.policy.generated import is_visit_token
 
-_TOKEN = {"from": "form", "name": "anti-forgery token"}
+_TOKEN = {"from": "form", "name": "visit token"}
 
 
 def call_digest(skill: str, target: Target, arguments: Arguments) -> str:
@@ -26,10 +26,10 @@ def identity_digest(skill: str, target: Target, commit: CommitSet) -> str:
 
 
 def consequence_digest(run_id: str, consequence: Consequence) -> str:
-    """Identifies a consequence, by everything that an approval binds: all but the anti-forgery token of a form.
+    """Identifies a consequence, by everything that an approval binds: all but tokens that are made for one visit.
 
-    A browser that was closed while the run waited gets another token, and the approval is still for the same request
-    (design/0013). Twice as long as the others: a page chooses what it would send, and must not be able to find a collision.
+    After a browser was closed while its run waited, the form has another anti-forgery token, and the approval is still for the
+    same request (design/0013). Twice as long as the others: a page chooses what it would send, and must not be able to find a collision.
     """
     return digest_of(
         "consequence",
@@ -81,10 +81,10 @@ def _target(target: Target) -> list[str]:
 
 
 def _commit(commit: CommitSet, *, any_token: bool = False) -> list[object]:
-    """What would be sent. `any_token`: with any value of the anti-forgery token."""
+    """What would be sent. `any_token`: with any values of the tokens of this visit."""
     values: tuple[tuple[str, object], ...] = commit.values
     if any_token and commit.address:
-        values = tuple((name, _TOKEN if is_anti_forgery_token(name, value) else value) for name, value in commit.values)
+        values = tuple((name, _TOKEN if is_visit_token(name, value) else value) for name, value in commit.values)
     return [commit.address, *_sort_pairs(values), *(["abridged"] if commit.abridged else [])]
 
 
