@@ -140,6 +140,7 @@ nightly: properties coverage frameworks mcp-servers
     uv run python -m benchmarks.vision --seeds 3 --json --keep
     uv run python -m benchmarks.leaks --secrets 50 --json --keep
     uv run python -m benchmarks.first_run --json --keep
+    uv run python -m benchmarks.first_contact --json --keep
     uv run python -m benchmarks.peers --log benchmarks/results/peers.jsonl --json --keep
     uv run python -m benchmarks.capture --json --keep
     uv run python -m benchmarks.malformed --runs 100000 --json --keep
