@@ -41,12 +41,17 @@ class Shop:
             return f"ordered {product}"
 
         async def find_product(words: str) -> str:
+            assert words == "lamp", words
             return f"The article for '{words}' is L-{'0' * 500}-7."  # longer than a prompt quotes results
 
         texts = {"product": "Its name.", "notes": "Notes for the packer."}
         return [
             ToolDef(order, description="Order a product.", parameters=texts),
-            ToolDef(find_product, description="Find a product.", parameters={"words": "What to look for."}),
+            ToolDef(
+                find_product,
+                description=f"Find a product. {'Long. ' * 60}Use the word 'lamp'.",
+                parameters={"words": "What to look for."},
+            ),
         ]
 
     def is_ordered(self, product: str) -> bool:
@@ -117,7 +122,8 @@ def find_first(prompt: str, before: list[ChatMessage]) -> str:
     found = [message.text for message in before if message.role == "tool"]
     if found:
         return order_plan(found[-1].split()[-1].rstrip("."))
-    return json.dumps({"steps": [{"skill": "find_product", "arguments": {"words": "lamp"}}]})
+    words = prompt.partition("Use the word '")[2].partition("'")[0]
+    return json.dumps({"steps": [{"skill": "find_product", "arguments": {"words": words}}]})
 
 
 def take_another(prompt: str, before: list[ChatMessage]) -> str:

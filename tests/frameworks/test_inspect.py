@@ -67,7 +67,7 @@ def test_inspect_sees_every_call_and_counts_every_token(evaluated: dict[str, Any
     assert (it["model_events"], it["tokens"]) == (3, 300)
 
 
-def test_the_model_reads_long_results_in_full(evaluated: dict[str, Any]) -> None:
+def test_the_model_reads_long_descriptions_and_results_in_full(evaluated: dict[str, Any]) -> None:
     assert evaluated["looked_up"]["orders"] == [f"L-{'0' * 500}-7"]
 
 

@@ -18,6 +18,7 @@ from midcourse.app.settings.run import Settings
 from midcourse.blame import explained
 from midcourse.domain.approval import VERDICTS, Decision, Question, Verdict
 from midcourse.errors import TaskInvalid
+from midcourse.llm.prompt.quoting import LONGEST
 from midcourse.llm.text_planner import TextPlanner
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, PlanningContext
@@ -99,8 +100,14 @@ class Sample:
     remembers = True
 
     async def ask(self, prompt: str) -> str:
-        """Ask with the whole conversation, so that the model reads results in full and not only as far as the prompt quotes them."""
-        asked = [*self.state.messages, _inspect("model").ChatMessageUser(content=prompt)]
+        """Ask with the whole conversation and long descriptions of tools, of which the prompt quotes only the beginnings.
+
+        Inspect sends no definitions of tools if none may be called.
+        """
+        definitions = map(_inspect("tool").ToolDef, self.state.tools)
+        cut = [f"{each.name}: {each.description}" for each in definitions if len(each.description) > LONGEST]
+        text = "\n\n".join([*(["Skills that the list below describes only in part:", *cut] if cut else []), prompt])
+        asked = [*self.state.messages, _inspect("model").ChatMessageUser(content=text)]
         answered = await self.model.generate(asked, tools=self.state.tools, tool_choice="none")
         return answered.completion
 
