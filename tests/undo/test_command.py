@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,10 +52,12 @@ def order(reference: str) -> None:
     (SHOP / reference).touch()
 
 
-@guarded(key="{reference}", happened=is_gone)
 def cancel(reference: str) -> None:
     (SHOP / reference).unlink()
 """
+
+GUARDED = """@guarded(key="{reference}", happened=is_gone)
+def cancel"""
 
 
 def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
@@ -87,12 +90,16 @@ def test_a_task_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert state(tmp_path) == before
 
 
+@pytest.mark.parametrize("inverse", ["guarded", "plain"])
 def test_a_guarded_call_is_undone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    inverse: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "some_orders.py").write_text(ORDERS)
+    monkeypatch.delitem(sys.modules, "some_orders", raising=False)
+    (tmp_path / "some_orders.py").write_text(
+        ORDERS.replace("def cancel", GUARDED if inverse == "guarded" else "def cancel")
+    )
     __import__("some_orders").order("PO-1")
     code, _ = call(capsys, "undo", "last", "--home", "home", "--yes")
     assert (code, (tmp_path / "shop" / "PO-1").exists()) == (2, True)

@@ -22,7 +22,7 @@ from midcourse.app.defaults import LeaveOpen
 from midcourse.app.process_store import PROCESS_STORE, load_settings
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_id
-from midcourse.app.undo import UndoReport
+from midcourse.app.undo import UndoReport, named_inverse
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import Limits
@@ -244,7 +244,7 @@ class Guard:
         declared = self.function.undo
         if declared is None:
             raise SkillInvalid(f"{self.function.name} cannot be undone: it names no undo")
-        found = self.inverse or inspect.unwrap(self.function.call).__globals__.get(declared.skill)
+        found = self.inverse or named_inverse(self.function)
         if not callable(found):
             raise SkillInvalid(
                 f"{self.function.name}: undone by '{declared.skill}', which is not a function of its module"

@@ -4,6 +4,7 @@ Each inverse is a separate run under the business key `undo:RUN/COMMAND`, so it 
 processes request it. See design/0028.
 """
 
+import inspect
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -27,7 +28,7 @@ from midcourse.planners.inverse import InversePlanner
 from midcourse.policy.inverse import Certainty, Inverse, PastAct, find_inverse
 from midcourse.ports.store import Store
 from midcourse.ports.world import World
-from midcourse.worlds.functions import GUARD, Functions, function_of
+from midcourse.worlds.functions import GUARD, Function, Functions, function_of
 
 if TYPE_CHECKING:
     from midcourse.app.agent import Agent
@@ -240,15 +241,22 @@ def undone_run(task: Task) -> str:
 
 
 def functions_in(module: str) -> Functions:
-    """The guarded functions of a module, as a world. Raises `TaskInvalid`."""
+    """The guarded functions of a module and the functions that undo them, as a world. Raises `TaskInvalid`."""
     try:
         found = [each for each in vars(import_named(module)).values() if hasattr(each, GUARD)]
     except ImportError as error:
         raise TaskInvalid(f"module '{module}' cannot be loaded: {error}") from error
     if not found:
         raise TaskInvalid(f"module '{module}' has no guarded functions")
-    functions = {function.name: replace(function, call_once=None) for function in map(function_of, found)}
+    guarded = [function_of(each) for each in found]
+    inverses = [function_of(inverse) for each in guarded if callable(inverse := named_inverse(each))]
+    functions = {function.name: replace(function, call_once=None) for function in (*inverses, *guarded)}
     return Functions(*functions.values())  # each inverse has a separate key
+
+
+def named_inverse(function: Function) -> object:
+    """What the module of a function has under the name of the function's inverse."""
+    return inspect.unwrap(function.call).__globals__.get(function.undo.skill) if function.undo else None
 
 
 def describe_inverse(inverse: Inverse) -> str:
