@@ -123,7 +123,7 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """The cost of a role's calls. Without a role the purpose is unknown: the answer was lost or given up."""
+    """The cost of the calls of one role. Without a role the purpose is unknown, because the answer was lost or the call abandoned."""
 
     role: str = ""
     version: int = 0

@@ -34,7 +34,7 @@ class Goal:
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """An alternative that the planner of a try names as a hint for a later one."""
+    """An alternative that the planner names when it plans a try of a detour, as a hint for later tries."""
 
     name: str
     says: str = ""

@@ -28,6 +28,8 @@ from midcourse.domain.skill import Effect
 
 @dataclass(frozen=True, kw_only=True)
 class WorldOpened:
+    """The world was opened, or could not be."""
+
     answers: int
     at: float = 0.0
     opened: bool
@@ -36,7 +38,7 @@ class WorldOpened:
     away: bool = False
     """Whether its host cannot be reached or has no capacity: an outage, not a failed attempt."""
     full: bool = False
-    """Whether its host is there and has no capacity: that may last, and ends by itself."""
+    """Whether its host can be reached but has no capacity. The run waits until it has."""
     detail: str = ""
     cost: Cost = FREE
     kind: Literal["world_opened"] = "world_opened"
@@ -116,7 +118,7 @@ class Advised:
 class Acted:
     """The outcome of an act and the observation after it.
 
-    `reason` `held` means that nothing was sent because the consequence was not the allowed one. Then the event has the
+    If `reason` is `held`, nothing was sent, because the consequence differed from the allowed one. Then the event has the
     actual consequence, its identity and its effect.
     """
 
@@ -133,7 +135,7 @@ class Acted:
     ruled: Ruling = ""
     """If held: the ruling on the consequence."""
     likeness: str = ""
-    """If held or sent: the digest without values that the form changes by itself."""
+    """If held or sent: the digest of the values, without those that the form changes by itself."""
     alike: tuple[Alike, ...] = ()
     """If held: earlier effects that it resembles."""
     looked: bool = True
@@ -147,10 +149,10 @@ class Acted:
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """Whether a doubted act happened. `too_early`: ask again after `seconds`, absence would not count yet.
+    """Whether an act with an unknown outcome happened. `too_early`: check again after `seconds`, since absence proves nothing yet.
 
-    Reasons: `elsewhere`, a probe was led away from where it looks, and may get there after other steps such as a sign-in;
-    `no_probe`, there is none.
+    Reasons: `elsewhere`, the probe was redirected to another page, and may reach its own after other steps such as a sign-in;
+    `no_probe`, there is no probe.
     """
 
     answers: int
@@ -170,7 +172,7 @@ class Verified:
 
 @dataclass(frozen=True, kw_only=True)
 class DoneChecked:
-    """Whether `done_when` holds. `too_early`: ask again after `seconds`. `world_lost`: its probe could not be asked."""
+    """Whether `done_when` holds. `too_early`: check again after `seconds`. `world_lost`: the probe could not be run."""
 
     answers: int
     at: float = 0.0
@@ -179,7 +181,7 @@ class DoneChecked:
     seconds: float = 0.0
     seen: ObservationRef | None = None
     data: Pairs = ()
-    """Values that were read for the task's output."""
+    """The values that were read for the output of the task."""
     wait: float | None = None
     """Seconds until the reading model should be asked again, if it could not be reached; 0 if unknown."""
     cost: Cost = FREE
@@ -192,7 +194,7 @@ TryVerdict: TypeAlias = Literal["try", "gave_up", "refused", "rejected", "garbag
 
 @dataclass(frozen=True, kw_only=True)
 class TryPlanned:
-    """The draft of a try, resolved. Without a step, `verdict` says why."""
+    """The planner's draft of the next try in a detour. If it has no step, `verdict` says why."""
 
     answers: int
     at: float = 0.0
@@ -208,7 +210,7 @@ class TryPlanned:
 
 @dataclass(frozen=True, kw_only=True)
 class ClosenessJudged:
-    """The closeness of the goal. `found`: it is reached, by its target in this zone, or as `__reach__` by its condition."""
+    """How close a detour is to its goal. `found`: the goal is reached; the zone of its target, or `__reach__` if its condition holds."""
 
     answers: int
     at: float = 0.0
@@ -224,7 +226,7 @@ class ClosenessJudged:
 
 @dataclass(frozen=True, kw_only=True)
 class RevertPlanned:
-    """The next way to revert a try. Without a step there is none left."""
+    """The next way to revert a try of a detour. Without a step no way is left."""
 
     answers: int
     at: float = 0.0
@@ -237,7 +239,7 @@ class RevertPlanned:
 
 @dataclass(frozen=True, kw_only=True)
 class PersonAsked:
-    """The question was sent; its decision will arrive through the mailbox."""
+    """The question was sent. The answer will arrive as a separate event."""
 
     answers: int
     at: float = 0.0
@@ -247,6 +249,8 @@ class PersonAsked:
 
 @dataclass(frozen=True, kw_only=True)
 class TimerFired:
+    """The time that the run waited for has passed."""
+
     answers: int
     at: float = 0.0
     cost: Cost = FREE
@@ -255,6 +259,8 @@ class TimerFired:
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
+    """The events so far were saved, before a long wait."""
+
     answers: int
     at: float = 0.0
     cost: Cost = FREE
@@ -277,6 +283,8 @@ class Postponed:
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
+    """The result was stored and the world closed."""
+
     answers: int
     at: float = 0.0
     cost: Cost = FREE
@@ -309,6 +317,8 @@ Accounted: TypeAlias = Observed | Planned | Advised | Acted | Verified | TryPlan
 
 @dataclass(frozen=True, kw_only=True)
 class Started:
+    """The run was started."""
+
     at: float = 0.0
     kind: Literal["started"] = "started"
 
@@ -324,7 +334,7 @@ class Resumed:
 
 @dataclass(frozen=True, kw_only=True)
 class ApprovalDecided:
-    """A person's answer to the question with that id."""
+    """A person's answer to a question."""
 
     question: int
     at: float = 0.0
@@ -333,32 +343,38 @@ class ApprovalDecided:
     guidance: str = ""
     by: str = ""
     shown: tuple[str, ...] = ()
-    """Digests of what the person saw. An approval is for exactly that; without them nothing is approved."""
+    """The digests of what the person saw. An approval covers exactly that; without digests nothing is approved."""
     changes: tuple[Change, ...] = ()
     kind: Literal["approval_decided"] = "approval_decided"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PauseAsked:
+    """A user asked to pause the run."""
+
     at: float = 0.0
     kind: Literal["pause_asked"] = "pause_asked"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResumeAsked:
+    """A user asked to resume the run."""
+
     at: float = 0.0
     kind: Literal["resume_asked"] = "resume_asked"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CancelAsked:
+    """A user asked to cancel the run."""
+
     at: float = 0.0
     kind: Literal["cancel_asked"] = "cancel_asked"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Guided:
-    """Guidance from a person, for the next plan. It does not trigger a plan."""
+    """Guidance from a person for the next plan. It does not trigger one."""
 
     text: str
     at: float = 0.0
@@ -367,11 +383,11 @@ class Guided:
 
 @dataclass(frozen=True, kw_only=True)
 class TakenOver:
-    """A person acts in the world of the paused run in place of it. It changes nothing about the run, which looks when it is resumed."""
+    """A person has taken over the world of the paused run. The run does not change; it observes the world when it is resumed."""
 
     by: str
     did: tuple[str, ...] = ()
-    """What the person did and sent since the last such event, in words. What was typed is not among it."""
+    """What the person did and sent since the last such event, in words, without the text that was typed."""
     at: float = 0.0
     kind: Literal["taken_over"] = "taken_over"
 

@@ -59,7 +59,7 @@ class SurfaceMatches:
 
 @dataclass(frozen=True, kw_only=True)
 class FingerprintChanged:
-    """Anything is different from before."""
+    """The screen differs from the previous one in any way."""
 
     kind: Literal["fingerprint_changed"] = "fingerprint_changed"
 
@@ -72,7 +72,7 @@ Check: TypeAlias = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Expectation:
-    """Checks that must all hold, and their meaning in words. Words alone need a reader."""
+    """Checks that must all hold, and their meaning in words. Without checks, a model judges the words."""
 
     checks: Several[Check] = NONE
     says: str = ""
@@ -93,7 +93,7 @@ class Probe:
     arguments: Named[Argument] = NONE
     settles_after: float = 0.0
     negated: bool = False
-    """Whether it is about the reverse of an effect: what the probe finds has not been reverted."""
+    """Whether the probe checks that an effect was reverted: if it finds the effect, it was not."""
     kind: Literal["probe"] = "probe"
 
     def __post_init__(self) -> None:

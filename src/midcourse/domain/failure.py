@@ -46,9 +46,9 @@ class FailureRule:
     """A classification rule of the user: which failures it matches, and what it sets. Fields that are None are not changed."""
 
     reason: str = ""
-    """Pattern of the reason; empty: any."""
+    """A pattern for the reason. Empty matches any."""
     message: str = ""
-    """Pattern of the detail, in any case; empty: any."""
+    """A pattern for the detail; case does not matter. Empty matches any."""
     severity: Severity | None = None
     category: Category | None = None
     error_type: ErrorType | None = None
@@ -73,7 +73,7 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Track:
-    """The numbers of recent runs that met a failure and planned again, in which a new plan fixed it or did not.
+    """How often a new plan fixed (`mended`) or did not fix (`unmended`) a failure in recent runs.
 
     Only numbers: this is all that agents share by default, and all that the director sees.
     """
@@ -83,7 +83,7 @@ class Track:
     mended: int = 0
     unmended: int = 0
     lot: float = 1.0
-    """A random number for this run: runs with a low one try again what others have given up."""
+    """A random number of this run. Runs with a low number retry what other runs have given up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ class Failure:
     detail: str = ""
     found: Classification = Classification()
     version: int = 0
-    """0 if no step failed: there was no further plan, or the plan was not enough."""
+    """The version of the failed step's plan; 0 if no step failed, but no plan could be made or the plan did not suffice."""
     index: int = 0
     tries: int = 0
     """The number of retries of the step."""

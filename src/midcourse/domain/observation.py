@@ -62,6 +62,8 @@ class Surface:
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
+    """What a world showed at one moment: its surface, and the zones that can be acted on."""
+
     id: str
     surface: Surface
     zones: tuple[Zone, ...] = ()
@@ -95,13 +97,15 @@ class Observation:
 
 @dataclass(frozen=True, kw_only=True)
 class ObservationRef:
+    """A short form of an observation, for events."""
+
     id: str
     fingerprint: str
     zones: int = 0
     surface: str = ""
     stale: bool = False
     view: str = ""
-    """Digest of the scroll position, since the same screen may show another part of itself."""
+    """Digest of the scroll position: the same screen may be scrolled to another part."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,7 +30,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class CompletedStep:
-    """A step that was carried out. `doubtful`: it may have happened, and nothing could decide it."""
+    """A step that was carried out. `doubtful`: it could not be determined whether it happened."""
 
     version: int
     index: int

@@ -47,7 +47,7 @@ class Reflection:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplanningContext:
-    """What a plan after a failure is made from, in addition to the screen. Stored with the plan.
+    """What the planner is given for a plan after a failure, besides the screen. Stored with the plan.
 
     Its texts may come from the world or a model: they are data, never instructions.
     """

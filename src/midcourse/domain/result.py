@@ -13,6 +13,8 @@ from midcourse.domain.records.summary import SUCCESSES as SUCCESSES
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetUsed:
+    """What a run has used of each limit."""
+
     calls: int
     max_calls: int
     segments: int

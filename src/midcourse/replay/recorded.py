@@ -41,13 +41,13 @@ class Row(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """What a run has come to at some point."""
+    """What a run has done and spent up to a point."""
 
     calls: int
     planner_calls: int
     executions: int
     completed: int
-    """Steps."""
+    """The number of completed steps."""
     seconds: float
 
     def minus(self, other: "Tally") -> "Tally":
@@ -72,11 +72,12 @@ def tally(run: Run) -> Tally:
 
 @dataclass(frozen=True, kw_only=True)
 class Lost:
-    """What the recorded run came to, and the changed one would not have."""
+    """What the recorded run achieved and the changed run would not have."""
 
     steps: int
-    """Completed ones."""
+    """The number of completed steps."""
     success: bool
+    """Whether the recorded run succeeded."""
 
 
 @dataclass(frozen=True, kw_only=True)

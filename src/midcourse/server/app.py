@@ -97,7 +97,7 @@ def build_api(shared: Shared | None = None) -> FastAPI:
 
     @app.get("/readyz", tags=["health"], responses=problem_responses())
     async def readiness(shared: SharedState) -> Health:
-        """Whether the server reaches the database of every tenant."""
+        """Whether the server can reach the databases of all tenants."""
         await shared.desks.ping()
         return Health(ok=True, version=version("midcourse"))
 

@@ -36,7 +36,7 @@ def describe(deed: Deed) -> str:
 
 @dataclass
 class TakeOver:
-    """The world of one run in the hands of one caller, until the run is resumed or another caller takes over."""
+    """The take-over of one run's world by one caller, until the run is resumed or another caller takes over."""
 
     by: str
     run_id: str
@@ -56,7 +56,7 @@ class TakeOver:
         await self._record_if_due()
 
     async def record(self) -> None:
-        """Put everything that was done so far into the journal."""
+        """Write everything that was done so far to the journal."""
         with suppress(ConnectionError, NotAttended):  # the world may be gone: then only the known acts are recorded
             self._note(await self.desk.handle(self.run_id, (), None))
         await self._post()

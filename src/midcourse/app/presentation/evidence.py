@@ -23,7 +23,7 @@ class Look:
     seq: int
     at: float
     how: Literal["act", "verification", "person"]
-    """The act's own answer, a look or probe afterwards, or a person."""
+    """`act`: the response to the act; `verification`: an observation or probe afterwards; `person`: a person's answer."""
     finding: Finding
     evidence: Evidence
     detail: str
@@ -41,19 +41,19 @@ class SentAct:
     index: int
     says: str
     consequence: Consequence | None
-    """Exactly what was sent; None for acts that bind nothing."""
+    """Everything that was sent; None for acts without values to approve."""
     digest: str
-    """Of the consequence."""
+    """The digest of the consequence."""
     dispatched_at: float
     barred_at: float | None
-    """From then on the world refuses this command, so that no late copy can arrive."""
+    """Since when the world refuses this command, so that a delayed copy of it has no effect; None if it does not."""
     status: Status
     evidence: Evidence
     words: str
-    """What shows the outcome."""
+    """The evidence for the outcome, in words."""
     detail: str
     seen: str
-    """The observation that the act relied on."""
+    """The id of the observation before the act."""
     looks: tuple[Look, ...] = ()
 
 

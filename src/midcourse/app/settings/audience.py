@@ -7,7 +7,7 @@ from pydantic_settings import BaseSettings
 
 
 class Audience(StrEnum):
-    """Decides where a setting is listed: by default, only among all of them, or apart from what users set."""
+    """The users of a setting: all (`everyday`), experienced users (`advanced`), or only our benchmarks (`benchmarks`)."""
 
     EVERYDAY = "everyday"
     ADVANCED = "advanced"

@@ -27,7 +27,7 @@ NO_TRACK = Track()
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """One failure as one agent knows it."""
+    """What one agent has learned about a failure."""
 
     key: str
     """Digest of the failure and where it occurred (`policy/failure/signature.py`)."""
@@ -37,7 +37,7 @@ class Lesson:
     category: str = ""
     error_type: str = ""
     task: Untrusted = NO_TEXT
-    """The goal of the run that met it last."""
+    """The goal of the latest run in which the failure occurred."""
     said: Untrusted = NO_TEXT
     """The message of one occurrence."""
     root_cause: Untrusted = NO_TEXT

@@ -36,6 +36,6 @@ class Problem(Model):
     next: str = ""
     """What the caller can do about it."""
     changes: tuple[RowChange, ...] = ()
-    """For `question_changed`: the difference between what was seen and what is asked now."""
+    """For `question_changed`: how the open question differs from what the caller saw."""
     question: int | None = None
-    """For `question_changed`: the question that is open now, if one is."""
+    """For `question_changed`: the number of the open question, if there is one."""

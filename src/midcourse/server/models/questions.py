@@ -11,18 +11,19 @@ from midcourse.server.models.base import Model
 
 
 class Row(Model):
-    """One thing that an approval binds."""
+    """One value that an approval binds. Approvals are for exact values."""
 
     kind: RowKind
     name: str
     value: Argument
     number: int
-    """Which of the rows of this kind and name it is."""
+    """The position of this row among the rows of the same kind and name, from 1."""
     of: int
+    """The number of rows of the same kind and name."""
 
 
 class RowChange(Model):
-    """A row before and now. None: it was not there, or is no longer there."""
+    """How a row changed. `was` is None for a new row, and `now` for a removed one."""
 
     was: Row | None
     now: Row | None
@@ -33,7 +34,7 @@ class AskedStep(Model):
 
     says: str
     digest: str
-    """Identifies exactly what is shown; a decision has to repeat it."""
+    """Identifies exactly what is shown. A decision must repeat it."""
     abridged: bool
     """Whether a value is shown only by its digest."""
     effect: str
@@ -42,10 +43,12 @@ class AskedStep(Model):
     address: str
     rows: tuple[Row, ...]
     changed: tuple[RowChange, ...]
-    """Differences to what was last approved or asked about in its place."""
+    """Differences from the request that was last approved or asked about for this step."""
 
 
 class QuestionView(Model):
+    """A question that a run asks: what it wants to do, and how it can be answered."""
+
     run: str
     id: int
     about: About
@@ -56,33 +59,37 @@ class QuestionView(Model):
     shown: tuple[str, ...]
     """The digests of the steps, to send back with the decision."""
     verdicts: tuple[Verdict, ...]
-    """The verdicts that answer it."""
+    """The verdicts that are possible."""
     expires_at: float
     needs_all_values: bool
-    """Whether an approval has to say `all_values`, because something is long or shown only by its digest."""
+    """Whether an approval must set `all_values`, because a value is long or shown only by its digest."""
     not_by: str
-    """The user who started the run and must not decide, if two people are required."""
+    """The user who started the run and therefore must not decide it; empty unless two people are required."""
     revision: Revision | None
     earlier: tuple[Earlier, ...]
     voids_approval: bool
-    """Whether something else was approved, and what would be sent has changed since."""
+    """Whether an earlier approval is void, because the values that would be sent have changed since."""
 
 
 class QuestionPage(Model):
+    """The open questions."""
+
     questions: tuple[QuestionView, ...]
 
 
 class ChangeBody(Model):
+    """New arguments for one step of a question."""
+
     step: Annotated[int, Field(ge=0, le=1000)] = 0
     arguments: dict[str, Scalar] = Field(max_length=200)
 
 
 class DecisionBody(Model):
-    """A decision about exactly what was shown. The decider is the authenticated user."""
+    """A decision about what was shown. It is recorded as made by the authenticated user."""
 
     verdict: Verdict
     shown: tuple[str, ...] = Field(max_length=100)
-    """The digests of the question that the decider saw; if they differ from what is asked now, nothing is decided."""
+    """The digests that the user saw. If they differ from those of the open question, nothing is decided."""
     once: bool = True
     guidance: Annotated[str, Field(max_length=10_000)] = ""
     changes: tuple[ChangeBody, ...] = Field(default=(), max_length=100)
@@ -90,7 +97,7 @@ class DecisionBody(Model):
 
 
 class Accepted(Model):
-    """The run has taken the message. What follows from it is in the event stream."""
+    """The request was accepted. Its effects appear in the event stream."""
 
     run: str
     accepted: bool = True

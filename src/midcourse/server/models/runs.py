@@ -18,7 +18,7 @@ Action: TypeAlias = Literal["pause", "resume", "cancel", "guide", "take_over", "
 
 
 class RunRow(Model):
-    """A run in the list."""
+    """A run in a list."""
 
     id: str
     goal: str
@@ -30,11 +30,11 @@ class RunRow(Model):
     state: RunState
     phase: str
     final_reason: str
-    """Empty until it has ended."""
+    """Why the run ended, as one word; empty while it has not."""
     verified: bool | None
-    """Whether `done_when` was verified; None until it has ended."""
+    """Whether `done_when` was verified; None while the run has not ended."""
     began_at: float
-    """Seconds since 1970; 0 if it has not begun."""
+    """In seconds since 1970, like all times; 0 if the run has not started."""
     updated_at: float
     ended_at: float | None
     waiting_since: float | None
@@ -42,18 +42,22 @@ class RunRow(Model):
     calls: int
     cost_usd: float
     sentence: str
-    """What it does, waits for, or came to, in one sentence."""
+    """One sentence: what the run is doing, what it waits for, or how it ended."""
 
 
 class RunPage(Model):
+    """A page of runs."""
+
     runs: tuple[RunRow, ...]
     next: str | None
-    """Pass it as `after` for the following page; None: this is the last."""
+    """Pass this as `after` to get the next page. None on the last page."""
     counts: dict[RunState, int]
-    """All runs by state."""
+    """The number of runs in each state, without any filter."""
 
 
 class StepView(Model):
+    """A step of the current plan."""
+
     index: int
     says: str
     """The step in words."""
@@ -64,7 +68,7 @@ class StepView(Model):
     effect: str
     status: StepStatus
     look_again: bool
-    """Whether the world is observed here and the rest planned."""
+    """Whether this is not an act but a point at which the run observes the world and plans the rest."""
 
 
 class PlanView(Model):
@@ -73,7 +77,7 @@ class PlanView(Model):
     version: int
     cause: Cause
     reason: str
-    """Why it was made, in words."""
+    """Why the plan was made, in words."""
     cursor: int
     observation: str
     steps: tuple[StepView, ...]
@@ -92,20 +96,20 @@ class RunView(RunRow):
     """Everything about one run except its journal."""
 
     by: str
-    """Who started it."""
+    """The user who started the run."""
     task_state: TaskState
     status: str
-    """What it waits for, in words."""
+    """What the run waits for, in words."""
     seq: int
-    """The number of its latest event."""
+    """The number of the latest event."""
     wish: Literal["go", "pause", "cancel"]
     plan: PlanView | None
     plans: tuple[int, ...]
-    """All plan versions."""
+    """The versions of all plans."""
     seen: ObservationRef | None
-    """What was observed last."""
+    """The latest observation."""
     question: int | None
-    """The open question."""
+    """The number of the open question, if there is one."""
     guidance: tuple[str, ...]
     limits: Limits
     budget: BudgetUsed
@@ -115,18 +119,18 @@ class RunView(RunRow):
     verdict: Verdict | None
     forked_from: str | None
     pruned_at: float | None
-    """When its journal, plans, observations and files were deleted; null: they are there."""
+    """When the journal, plans, observations and files were deleted; null if they were not."""
     durable: bool
     why_not_driven: str
-    """Why nothing drives it, and what continues it; empty if something does."""
+    """Why no process drives the run, and how to continue it; empty if one does."""
     taken_over_by: str
-    """Who acts in its world through this server; empty if no caller does."""
+    """The user who has taken over the world of the run through this server, or empty."""
     may: tuple[Action, ...]
-    """What the caller may do now."""
+    """The actions that the caller may request now."""
 
 
 class StartRun(Model):
-    """A task by the name under which the server knows it, or as text, which only administrators may send."""
+    """The task to start: the name of a task of the server, or the text of a task file. Only administrators may send a text."""
 
     task: Annotated[str, Field(max_length=80)] = ""
     text: Annotated[str, Field(max_length=200_000)] = ""
@@ -134,17 +138,19 @@ class StartRun(Model):
     settings: dict[str, Scalar] = Field(default_factory=dict[str, Scalar], max_length=100)
     run_id: RunId | None = None
     again: bool = False
-    """Start although an earlier run under the same business key failed and may have done it."""
+    """Start even if an earlier run with the same business key failed and may have had effects."""
 
 
 class RunStarted(Model):
+    """The run that was started or found."""
+
     run: str
     earlier: bool
-    """Whether an earlier run was found, by its business key or the idempotency key."""
+    """Whether this is not a new run but an earlier one with the same business key or idempotency key."""
 
 
 class TaskRow(Model):
-    """A task that can be started by its name."""
+    """A task that can be started by name."""
 
     name: str
     goal: str

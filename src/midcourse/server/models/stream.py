@@ -23,51 +23,51 @@ class StandingView(Model):
 
     phase: str
     status: str
-    """What it waits for, in words."""
+    """What the run waits for, in words."""
     wish: Literal["go", "pause", "cancel"]
     plan: int | None
     """The current plan version."""
     cursor: int
-    """The first step of it that is not done."""
+    """The index of the first step of the plan that is not done."""
     question: int | None
-    """The question that is open after this turn."""
+    """The number of the question that is open after this turn."""
     spent: Cost
     active_seconds: float
     final_reason: str
 
 
 class TurnMessage(Model):
-    """One turn of the run. Its SSE id is `seq`; send the last one back as `Last-Event-ID` to continue after it."""
+    """One turn of the run: an event, and the state after it."""
 
     type: Literal["turn"] = "turn"
     seq: int
     at: float
     event: Event
     line: LineView | None
-    """None: the turn is not worth a line in a log."""
+    """The line of the log; None for a turn that the log leaves out."""
     standing: StandingView
     made_plan: int | None
-    """The plan version that this turn brought."""
+    """The version of the plan that was made in this turn."""
     seen: ObservationRef | None
-    """The observation that this turn brought."""
+    """The observation that was made in this turn."""
 
 
 class RewindMessage(Model):
-    """Forget all turns above `to`: the caller has heard more than there is, because the database was restored."""
+    """Discard all turns after `to`. The database was restored, so turns that were sent no longer exist."""
 
     type: Literal["rewind"] = "rewind"
     to: int
 
 
 class NoticeMessage(Model):
-    """Why nothing drives the run; empty when something does again. It has no id and is not repeated."""
+    """Why no process drives the run; empty when one does again. It has no SSE id and is not sent again after a reconnect."""
 
     type: Literal["notice"] = "notice"
     why_not_driven: str
 
 
 class EndMessage(Model):
-    """The run has ended and its result is stored. The last message; close the stream."""
+    """The last message: the run has ended and its result is stored. Close the stream."""
 
     type: Literal["end"] = "end"
     final_reason: str

@@ -1,4 +1,4 @@
-"""Acting in the world of a run from afar."""
+"""Remote control of the world of a run."""
 
 from typing import Annotated
 
@@ -12,12 +12,13 @@ Pixels = Annotated[float, Field(ge=-10_000.0, le=10_000.0)]
 
 
 class GestureBody(Model):
-    """One movement of the caller's hand. The text of `key_down` and `key_up` is the key as browsers name it."""
+    """One action with mouse or keyboard. For `key_down` and `key_up`, `text` is the name of the key as in browsers."""
 
     kind: GestureKind
     x: Share = 0.0
-    """The place in the picture, from 0 at the left to 1 at the right."""
+    """The horizontal position in the picture, from 0 (left) to 1 (right)."""
     y: Share = 0.0
+    """The vertical position in the picture, from 0 (top) to 1 (bottom)."""
     button: Button = "left"
     clicks: Annotated[int, Field(ge=1, le=3)] = 1
     dx: Pixels = 0.0
@@ -29,9 +30,13 @@ class GestureBody(Model):
 
 
 class Gestures(Model):
+    """Actions to carry out in this order."""
+
     gestures: tuple[GestureBody, ...] = Field(max_length=200)
 
 
 class HandledView(Model):
+    """The state of the page after the actions."""
+
     dialog: str
-    """What a dialog of the browser asks; `accept` and `dismiss` answer it. Until then the page cannot be pictured."""
+    """The text of an open dialog of the browser, or empty. While it is open there are no pictures; answer it with `accept` or `dismiss`."""

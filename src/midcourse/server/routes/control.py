@@ -19,6 +19,8 @@ REFUSALS = problem_responses(400, 404, 409, 413, 415, 422)
 
 
 class Guidance(Model):
+    """Guidance for the planner."""
+
     text: Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S")]
 
 
@@ -37,14 +39,14 @@ def accept_or_refuse(run_id: str, why_not: str, says: str) -> Accepted:
 
 @router.post("/runs/{run_id}/pause", responses=REFUSALS)
 async def pause(run_id: RunPath, desk: TheDesk, _: Operator) -> Accepted:
-    """Pause after the current step."""
+    """Pause the run after the current step."""
     await check_known(desk, run_id)
     return accept_or_refuse(run_id, await desk.control(run_id).pause(), "it pauses after the current step")
 
 
 @router.post("/runs/{run_id}/resume", responses=REFUSALS)
 async def resume(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Operator) -> Accepted:
-    """End a pause, or continue an interrupted run. A caller who has taken over its world leaves it."""
+    """Continue a paused or interrupted run. If its world is taken over, this ends the take-over."""
     await check_known(desk, run_id)
     await shared.take_overs.end(caller.tenant, run_id)
     return accept_or_refuse(run_id, await desk.resume(run_id), "it looks at the world, and continues")
@@ -59,7 +61,7 @@ async def cancel(run_id: RunPath, desk: TheDesk, _: Operator) -> Accepted:
 
 @router.post("/runs/{run_id}/guide", responses=REFUSALS)
 async def guide(run_id: RunPath, body: Guidance, desk: TheDesk, _: Operator) -> Accepted:
-    """Give the planner advice for its next plan."""
+    """Give the planner guidance for its next plan."""
     await check_known(desk, run_id)
     return accept_or_refuse(
         run_id, await desk.control(run_id).guide(body.text.strip()), "the planner reads it with its next plan"

@@ -34,10 +34,10 @@ async def follow_run(
     caller: Reader,
     last_event_id: Annotated[str, Header(max_length=100)] = "",
 ) -> AsyncIterable[StreamMessage]:
-    """All turns from the first, then new ones as they happen, until the end of the run.
+    """Stream all turns of the run from the first, then new ones as they happen, until the run ends.
 
-    Each SSE message has the message's `type` as its event name. After a break send the last id as `Last-Event-ID` (a browser does
-    it by itself): the stream continues right after it.
+    The event name of each SSE message is its `type`. To continue after a lost connection, send the id of the last message as
+    `Last-Event-ID` (browsers do so automatically).
     """
     first: dict[str, Any] = {"retry": RETRY}
     checked_at = time.monotonic()

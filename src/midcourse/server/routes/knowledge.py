@@ -16,28 +16,35 @@ from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.state import Admin, TheDesk
 
 router = APIRouter(tags=["knowledge"])
-LessonKey = Annotated[str, Path(pattern=r"^[0-9a-f]{8,128}$", description="The lesson's whole key.")]
+LessonKey = Annotated[str, Path(pattern=r"^[0-9a-f]{8,128}$", description="The full key of the lesson.")]
 
 
 class LessonView(Model):
-    """A lesson as one agent knows it. The texts are words of a world or a model, and are not verified."""
+    """A lesson of one agent. Its texts come from a world or a model and are not verified."""
 
     lesson: Lesson
     fixed: int
-    """Runs in which a new plan fixed it."""
+    """The number of runs in which a new plan fixed the failure."""
     not_fixed: int
+    """The number of runs in which a new plan did not fix it."""
 
 
 class ShareBody(Model):
+    """The lesson to share."""
+
     agent: Annotated[str, Field(min_length=1, max_length=200)]
-    """The agent whose lesson is shared as it is now."""
+    """The agent whose lesson is shared, with its current text."""
 
 
 class Forgotten(Model):
+    """The number of lessons that were deleted."""
+
     lessons: int
 
 
 class AuditEntry(Model):
+    """A row of the audit log: something that a person decided."""
+
     n: int
     run: str
     seq: int
@@ -48,22 +55,26 @@ class AuditEntry(Model):
 
 
 class AuditPage(Model):
+    """A page of the audit log."""
+
     rows: tuple[AuditEntry, ...]
     next: int | None
-    """Pass it as `above` for the following page."""
+    """Pass this as `above` to get the next page. None on the last page."""
 
 
 class AuditVerdict(Model):
+    """Whether the audit log is intact."""
+
     holds: bool
     problem: str
     rows: int
     head: Head
-    """The last row that is intact: keep it elsewhere, to notice later if the log was rewritten."""
+    """The last intact row. Keep a copy outside this system: it reveals whether the log is rewritten later."""
 
 
 @router.get("/lessons", responses=problem_responses())
 async def list_lessons(desk: TheDesk) -> tuple[LessonView, ...]:
-    """What failures taught, the latest first."""
+    """The lessons that failures taught, latest first."""
     return tuple(
         LessonView(lesson=lesson, fixed=lesson.track.mended, not_fixed=lesson.track.unmended)
         for lesson in await desk.lessons().lessons()
@@ -72,7 +83,7 @@ async def list_lessons(desk: TheDesk) -> tuple[LessonView, ...]:
 
 @router.post("/lessons/{key}/share", responses=problem_responses(400, 404, 413, 415, 422))
 async def share_lesson(key: LessonKey, body: ShareBody, desk: TheDesk, caller: Admin) -> LessonView:
-    """Let the planners of the tenant's other agents read the lesson in its current form."""
+    """Let the planners of the tenant's other agents read the current text of a lesson."""
     if not await desk.lessons().share(key, body.agent, caller.name):
         raise Refusal(
             404, "not_found", f"agent {body.agent} has no lesson {key}", next="GET /api/v1/lessons lists them"
@@ -85,7 +96,7 @@ async def share_lesson(key: LessonKey, body: ShareBody, desk: TheDesk, caller: A
 
 @router.delete("/lessons/{key}", responses=problem_responses(404, 422))
 async def forget_lesson(key: LessonKey, desk: TheDesk, _: Admin) -> Forgotten:
-    """Forget a lesson under every agent, with all its numbers."""
+    """Delete a lesson and its statistics, for all agents."""
     forgotten = await desk.lessons().forget(key)
     if not forgotten:
         raise Refusal(404, "not_found", f"there is no lesson {key}", next="GET /api/v1/lessons lists them")
@@ -95,11 +106,11 @@ async def forget_lesson(key: LessonKey, desk: TheDesk, _: Admin) -> Forgotten:
 @router.get("/audit", responses=problem_responses(422))
 async def list_audit(
     desk: TheDesk,
-    above: Annotated[int, Query(ge=0, le=2**62)] = 0,
+    above: Annotated[int, Query(ge=0, le=2**62, description="Only rows with a higher number.")] = 0,
     run: Annotated[str, Query(max_length=80, description="Only rows of this run.")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> AuditPage:
-    """What people decided, the earliest first."""
+    """The decisions of people, earliest first."""
     rows = [row for row in (await desk.store.audit()).rows if row.n > above and run in ("", row.run)]
     entries: list[AuditEntry] = []
     for row in rows[:limit]:
@@ -114,7 +125,7 @@ async def list_audit(
 
 @router.get("/audit/verdict", responses=problem_responses())
 async def verify_audit(desk: TheDesk) -> AuditVerdict:
-    """Whether the audit log is as it was written."""
+    """Check whether the audit log is intact."""
     log = await desk.store.audit()
     found = verify_log(log)
     return AuditVerdict(holds=not found.problem, problem=found.problem, rows=len(log.rows), head=found.head)

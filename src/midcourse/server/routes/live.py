@@ -22,21 +22,21 @@ RETRY = "10"
 """Seconds after which a client may ask again about a run that cannot be watched."""
 PICTURE = {
     200: {
-        "description": "A picture. `ETag` is its number.",
+        "description": "A picture. `ETag` is its identifier.",
         "content": {"image/jpeg": {"schema": {"type": "string", "format": "binary"}}},
     },
-    204: {"description": "No other picture came. With `Retry-After`, there is nothing to watch at the moment."},
+    204: {"description": "No new picture in time. If `Retry-After` is set, the world cannot be watched at the moment."},
 }
-After = Annotated[str, Query(max_length=80, description="The number of the picture that the caller has.")]
+After = Annotated[str, Query(max_length=80, description="The identifier of the latest picture that the caller has.")]
 
 
 @router.get("/runs/{run_id}/live", response_class=Response, responses={**PICTURE, **problem_responses(404, 422)})
 async def watch(
     request: Request, run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Reader, after: After = ""
 ) -> Response:
-    """Wait for a picture of the run's world, with secrets covered, that differs from the one the caller has.
+    """Wait for a new picture of the run's world, with secrets covered.
 
-    Pictures are taken only while a request waits, at most two a second, and are not stored.
+    Pictures are taken only while a request waits, at most two per second, and are not stored.
     """
     if not await is_stored(desk.store, run_id):
         raise RunUnknown(f"no run is called '{run_id}'")

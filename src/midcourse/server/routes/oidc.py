@@ -32,7 +32,7 @@ def _provider(shared: Shared):
     "/session/oidc",
     status_code=303,
     response_class=Response,
-    responses={303: {"description": "To the provider."}, **problem_responses(404)},
+    responses={303: {"description": "Redirects to the identity provider."}, **problem_responses(404)},
 )
 async def begin_login(shared: SharedState) -> Response:
     """Send the browser to the identity provider to sign in."""
@@ -66,7 +66,7 @@ async def finish_login(
     iss: Annotated[str, Query(max_length=500)] = "",
     error: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    """Where the provider sends the browser back to. It opens a session, and the console."""
+    """Finish signing in: the identity provider sends the browser here. Opens a session and then the console."""
     provider = _provider(shared)
     if error or not code:
         raise Refusal(401, "unauthenticated", f"the provider refused: {error or 'no code'}", next=AGAIN)

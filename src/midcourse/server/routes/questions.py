@@ -35,13 +35,13 @@ SAYS = {
 
 @router.get("/questions", responses=problem_responses(422))
 async def list_questions(desk: TheDesk, limit: Annotated[int, Query(ge=1, le=200)] = 100) -> QuestionPage:
-    """Questions of all runs that wait for an answer."""
+    """The open questions of all runs."""
     return QuestionPage(questions=tuple(map(question_view, await desk.open_questions(limit))))
 
 
 @router.get("/runs/{run_id}/questions/{question}", responses=problem_responses(404, 409, 422))
 async def get_question(run_id: RunPath, question: QuestionPath, desk: TheDesk) -> QuestionView:
-    """The question of this number while it is open; 409 with the open one if it was replaced."""
+    """An open question. If it was replaced, the response is 409 and names the open one."""
     return question_view(await _open(desk, run_id, question))
 
 
@@ -49,7 +49,7 @@ async def get_question(run_id: RunPath, question: QuestionPath, desk: TheDesk) -
 async def decide(
     run_id: RunPath, question: QuestionPath, body: DecisionBody, desk: TheDesk, caller: Approver
 ) -> Accepted:
-    """Decide a question. Nothing is decided if it asks about anything else than `shown`: 409 with the difference."""
+    """Answer a question. If it has changed since it was shown, nothing is decided and the response is 409 with the difference."""
     asked = await _open(desk, run_id, question)
     control = desk.control(run_id)
     await _check_shown(asked, body, control)

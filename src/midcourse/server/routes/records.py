@@ -41,7 +41,7 @@ router = APIRouter(tags=["records"])
 READS = problem_responses(404, 410, 422)
 ANSWERED_WITHIN = 100
 """Turns to read before a log that begins in the middle: it needs the commands that were pending there."""
-Version = Annotated[int, Path(ge=1, le=1_000_000, description="A plan version.")]
+Version = Annotated[int, Path(ge=1, le=1_000_000, description="The version of the plan.")]
 ObservationPath = Annotated[str, Path(pattern=r"^[A-Za-z0-9_.-]{1,80}$", description="The observation's id.")]
 
 
@@ -50,10 +50,11 @@ async def list_plans(
     run_id: RunPath,
     desk: TheDesk,
     brief: Annotated[
-        bool, Query(description="Leave out what the whole journal has to be read for: how far each got, and when.")
+        bool,
+        Query(description="Leave out `carried_out`, `made_at` and `seq`, for which the whole journal must be read."),
     ] = False,
 ) -> tuple[PlanRow, ...]:
-    """All plan versions: why each was made, its steps, and how far it got."""
+    """All versions of the plan: why each was made, its steps, and how many of them were carried out."""
     reached: dict[int, int] = {}
     made: dict[int, tuple[int, float]] = {}
     if brief:
@@ -84,7 +85,7 @@ async def list_plans(
 async def list_lines(
     run_id: RunPath, desk: TheDesk, limit: Annotated[int, Query(ge=1, le=1000)] = 200
 ) -> tuple[TurnLine, ...]:
-    """The last turns that are worth a line in a log. The whole log is in the event stream, which takes longer to begin."""
+    """The last lines of the log. The event stream has the whole log but takes longer to start."""
     opening = await desk.store.initial_state(run_id)
     narrator = Narrator()
     narrator.add_commands(issued.command for issued in opening.pending)
@@ -121,10 +122,11 @@ async def diff_plans(
     version: Version,
     desk: TheDesk,
     since: Annotated[
-        int | None, Query(ge=1, le=1_000_000, description="The earlier version; the parent if missing.")
+        int | None,
+        Query(ge=1, le=1_000_000, description="The earlier version; by default the plan that this one replaced."),
     ] = None,
 ) -> PlanDiffView:
-    """What this plan version kept, changed, dropped and added compared with an earlier one, and why it was made."""
+    """Compare a plan with an earlier one: the steps that it kept, changed, dropped and added, and why it was made."""
     journal = await journal_of(desk.store, run_id)
     plan = journal.plan(version)
     if plan is None:
@@ -176,10 +178,10 @@ def _build_changed_step(change: StepChange) -> ChangedStep:
 async def list_observations(
     run_id: RunPath,
     desk: TheDesk,
-    above: Annotated[int, Query(ge=0, le=10_000_000, description="Only those of later turns.")] = 0,
+    above: Annotated[int, Query(ge=0, le=10_000_000, description="Only observations of later turns.")] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 200,
 ) -> LookPage:
-    """What was observed, turn by turn, with the plan and step of that moment."""
+    """The observations, each with the plan and step at that turn."""
     run = await desk.store.initial_state(run_id)
     looks: list[LookRow] = []
     following = None
@@ -243,7 +245,7 @@ async def get_picture(run_id: RunPath, observation: ObservationPath, desk: TheDe
 
 @router.get("/runs/{run_id}/effects", responses=READS)
 async def list_effects(run_id: RunPath, desk: TheDesk) -> Effects:
-    """What was sent into the world, with every look for evidence, and what decided."""
+    """The acts that were sent into the world, with every attempt to find out whether they happened."""
     journal = await journal_of(desk.store, run_id)
     sent = await sent_acts(desk.store, journal)
     folder = desk.folder(run_id)

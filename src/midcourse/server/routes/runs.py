@@ -19,7 +19,7 @@ from midcourse.server.state import Operator, Reader, SharedState, TheDesk
 from midcourse.server.views import run_row, run_view
 
 router = APIRouter(tags=["runs"])
-RunPath = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$", description="The run's id.")]
+RunPath = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$", description="The id of the run.")]
 
 
 @router.post("/runs", status_code=201, responses=problem_responses(400, 409, 413, 415, 422))
@@ -30,7 +30,7 @@ async def start_run(
     desk: TheDesk,
     idempotency_key: Annotated[str, Header(max_length=200, pattern=r"^[\x21-\x7e]*$")] = "",
 ) -> RunStarted:
-    """Start a run. With the same `Idempotency-Key` and body it is started once, also if the server dies in between."""
+    """Start a run. Requests with the same `Idempotency-Key` and body start only one run, even if the server crashes in between."""
     job = job_for(body, caller, desk.settings, shared.tasks)
     return await start_once(shared.starts, desk, caller.tenant, idempotency_key, body, job)
 
@@ -38,13 +38,15 @@ async def start_run(
 @router.get("/runs", responses=problem_responses(422))
 async def list_runs(
     desk: TheDesk,
-    state: Annotated[list[RunState] | None, Query(max_length=10)] = None,
-    world: Annotated[str, Query(max_length=200)] = "",
-    q: Annotated[str, Query(max_length=200, description="A part of the id, goal or key, in any case.")] = "",
-    after: Annotated[str, Query(pattern=r"^[0-9]{0,18}$", description="`next` of the page before.")] = "",
+    state: Annotated[list[RunState] | None, Query(max_length=10, description="Only runs in these states.")] = None,
+    world: Annotated[str, Query(max_length=200, description="Only runs in this world.")] = "",
+    q: Annotated[
+        str, Query(max_length=200, description="A part of the id, goal or business key; case does not matter.")
+    ] = "",
+    after: Annotated[str, Query(pattern=r"^[0-9]{0,18}$", description="`next` of the previous page.")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> RunPage:
-    """Runs, the newest first, in pages."""
+    """The runs, newest first, in pages."""
     await desk.refresh()
     before = int(after) if after else None
     query = PageQuery(states=tuple(state or ()), world=world, text=q, before=before, limit=limit)
@@ -56,14 +58,14 @@ async def list_runs(
 
 @router.get("/runs/{run_id}", responses=problem_responses(404, 422))
 async def get_run(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Reader) -> RunView:
-    """Everything about one run but its journal."""
+    """Everything about one run except its journal."""
     held = shared.take_overs.find(caller.tenant, run_id)
     return await run_view(desk, run_id, caller, held.by if held else "")
 
 
 @router.get("/runs/{run_id}/result", responses=problem_responses(404, 409, 422))
 async def get_result(run_id: RunPath, desk: TheDesk) -> Result:
-    """The result of a run that has ended; 409 before."""
+    """The result of a run; 409 if the run has not ended."""
     if not await is_stored(desk.store, run_id):
         raise RunUnknown(f"no run is called '{run_id}'")
     result = await desk.store.result(run_id)
@@ -78,7 +80,7 @@ async def get_result(run_id: RunPath, desk: TheDesk) -> Result:
     responses={
         200: {
             "content": {"application/jsonl": {"schema": {"type": "string"}}},
-            "description": "One JSON object a line.",
+            "description": "One JSON object per line.",
         },
         **problem_responses(404, 410, 422),
     },
@@ -99,7 +101,7 @@ async def get_journal(run_id: RunPath, desk: TheDesk) -> Response:
     },
 )
 async def export_run(run_id: RunPath, desk: TheDesk) -> Response:
-    """The run as one HTML file without scripts, with its pictures inside. It is always saved and never shown here."""
+    """The run as one HTML file with its pictures and without scripts. It is sent as a download, so that browsers do not open it here."""
     job = await desk.job_of(run_id)
     page = await page_of_run(desk.store, desk.blobs, run_id, name=job.name if job else "")
     name = f'attachment; filename="{run_id}.html"'

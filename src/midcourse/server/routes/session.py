@@ -16,23 +16,27 @@ router = APIRouter(tags=["session"])
 
 
 class SignIn(Model):
+    """The token that `midcourse serve` prints, or an API key."""
+
     token: Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class Me(Model):
+    """The authenticated caller."""
+
     name: str
     tenant: str
     role: Role
     rights: tuple[Right, ...]
     desk: str
-    """`local` or `fleet`."""
+    """`local` if the server drives runs itself, `fleet` if workers do."""
 
 
 class SignInWays(Model):
-    """How a browser may sign in, besides with a token or key."""
+    """The ways to sign in, besides a token or API key."""
 
     oidc: bool
-    """Whether GET /session/oidc leads to an identity provider."""
+    """Whether the server has an identity provider: GET /session/oidc leads to it."""
 
 
 def _me(caller: Caller, shared: SharedState) -> Me:
@@ -42,7 +46,7 @@ def _me(caller: Caller, shared: SharedState) -> Me:
 
 @router.post("/session", responses=problem_responses(400, 413, 415, 422))
 async def sign_in(body: SignIn, shared: SharedState, response: Response) -> Me:
-    """Exchange a token or key for an HttpOnly cookie."""
+    """Exchange a token or API key for an HttpOnly session cookie."""
     caller = shared.doorway.sign_in(body.token)
     if caller is None or not shared.desks.has(caller.tenant):
         raise Refusal(401, "unauthenticated", "this token is not valid, or not any more")
@@ -59,18 +63,18 @@ async def sign_in(body: SignIn, shared: SharedState, response: Response) -> Me:
 
 @router.get("/session", responses=problem_responses())
 async def whoami(caller: AnyCaller, shared: SharedState) -> Me:
-    """Who the caller is, and what the role allows."""
+    """The caller, and the rights of their role."""
     return _me(caller, shared)
 
 
 @router.get("/session/ways", responses=problem_responses())
 async def list_sign_in_ways(shared: SharedState) -> SignInWays:
-    """How a browser may sign in. Needs no credentials."""
+    """The ways to sign in. Needs no credentials."""
     return SignInWays(oidc=shared.oidc is not None)
 
 
 @router.delete("/session", status_code=204, responses=problem_responses())
 async def sign_out(request: Request, _: AnyCaller, shared: SharedState, response: Response) -> None:
-    """Revoke the session of the cookie."""
+    """End the session of the cookie."""
     shared.doorway.close_session(request.cookies.get(COOKIE, ""))
     response.delete_cookie(COOKIE)

@@ -18,38 +18,42 @@ router = APIRouter(tags=["system"])
 
 
 class SettingRow(Model):
+    """A setting, and its value for new runs."""
+
     name: str
     value: str
     default: str
     description: str
     audience: Audience
     changeable: bool
-    """Whether a request that starts a run may give it."""
+    """Whether a request that starts a run may set it."""
 
 
 class WorldRow(Model):
+    """A world that has a short name in task files."""
+
     name: str
     simulated: bool
 
 
 class FleetView(Model):
-    """What drives the runs."""
+    """The processes that drive the tenant's runs."""
 
     kind: str
     """`local`: the server itself and other processes on its machine; `fleet`: workers."""
     tenant: str
     driven_here: tuple[str, ...]
-    """Runs that the server itself drives."""
+    """The runs that this server drives."""
     watched: int
-    """Runs of all tenants that are watched."""
+    """The number of runs, of all tenants, that clients are following."""
     workers: bool | None
-    """Of a fleet: whether a worker of the tenant asked for work within the last minutes; None if Temporal does not answer."""
+    """For a fleet: whether a worker of the tenant has asked for work in the last minutes; None if Temporal does not answer."""
     broken: tuple[str, ...]
-    """Of a fleet: runs whose execution a bug ended; resuming continues them."""
+    """For a fleet: runs whose execution was ended by a bug. Resume them to continue."""
 
 
 class WebhookView(Model):
-    """A webhook of the tenant, and what became of its messages of the last week."""
+    """A webhook of the tenant, with the number of messages of the last week by state."""
 
     name: str
     host: str
@@ -57,9 +61,9 @@ class WebhookView(Model):
     waiting: int
     delivered: int
     failed: int
-    """Given up after about three days."""
+    """Messages that were not delivered within about three days."""
     problem: str
-    """Why the latest attempt that did not succeed did not."""
+    """Why the last failed attempt failed."""
 
 
 @router.get("/webhooks", responses=problem_responses())
@@ -80,7 +84,7 @@ async def list_webhooks(shared: SharedState, caller: Admin) -> tuple[WebhookView
 
 @router.get("/settings", responses=problem_responses())
 async def list_settings(desk: TheDesk, caller: Reader) -> tuple[SettingRow, ...]:
-    """The settings that new runs begin with. Those that name files or addresses are shown to administrators only."""
+    """The settings of new runs. The values of settings with files or addresses are shown only to administrators."""
     return tuple(
         SettingRow(
             name=name,
@@ -98,13 +102,13 @@ async def list_settings(desk: TheDesk, caller: Reader) -> tuple[SettingRow, ...]
 
 @router.get("/worlds", responses=problem_responses())
 async def list_worlds(_: Reader) -> tuple[WorldRow, ...]:
-    """The worlds that task files have short names for."""
+    """The worlds that have a short name in task files."""
     return tuple(WorldRow(name=name, simulated=name in SIMULATED) for name in WORLDS)
 
 
 @router.get("/fleet", responses=problem_responses())
 async def get_fleet(desk: TheDesk, caller: Reader, shared: SharedState) -> FleetView:
-    """What drives the caller's runs."""
+    """The processes that drive the caller's runs."""
     await desk.refresh()
     return FleetView(
         kind=desk.kind,

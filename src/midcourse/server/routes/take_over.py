@@ -32,9 +32,9 @@ NEXT = "POST /api/v1/runs/{run_id}/take-over"
 
 @router.post("/runs/{run_id}/take-over", responses=REFUSALS)
 async def take_over(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Operator) -> Accepted:
-    """Pause the run and let the caller act in its world. Answers once no step is being carried out any more.
+    """Pause the run and let the caller act in its world. Responds when the current step has ended.
 
-    Until the run is resumed, nothing that the caller does in the world is held. It is recorded as the caller's.
+    Until the run is resumed, what the caller does in the world is not held for approval. It is recorded as the caller's.
     """
     await check_known(desk, run_id)
     control = desk.control(run_id)
@@ -92,7 +92,7 @@ async def _wait_for_pause(desk: Desk, run_id: str) -> str:
 async def see_taken_over(
     request: Request, run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Operator, after: After = ""
 ) -> Response:
-    """Wait for the next picture of the world that the caller has taken over. Secrets are not covered. It is not stored."""
+    """Wait for the next picture of the world that the caller has taken over. Secrets are not covered; the picture is not stored."""
     await check_known(desk, run_id)
     if shared.take_overs.find(caller.tenant, run_id) is None:
         return nothing_to_see()
@@ -108,7 +108,7 @@ async def see_taken_over(
 async def act_in_taken_over(
     run_id: RunPath, body: Gestures, desk: TheDesk, shared: SharedState, caller: Operator
 ) -> HandledView:
-    """Use mouse and keyboard in the world that the caller has taken over, in this order."""
+    """Send mouse and keyboard actions to the world that the caller has taken over."""
     held = await _find_held(desk, shared, caller, run_id)
     try:
         await held.handle(tuple(gesture.gesture() for gesture in body.gestures))

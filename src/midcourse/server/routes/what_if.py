@@ -20,7 +20,7 @@ router = APIRouter(tags=["what if"])
 
 @router.post("/runs/{run_id}/replay", responses=problem_responses(400, 404, 409, 410, 413, 415, 422))
 async def replay_run(run_id: RunPath, body: ReplayBody, desk: TheDesk) -> ReplayView:
-    """Put the recorded run through the director again under other settings. Nothing is done, and no model is asked."""
+    """Replay the recorded decisions under other settings. Nothing is executed, and no model is called."""
     journal = await journal_of(desk.store, run_id)
     changes = {name: format_value(value) for name, value in read_settings(body.settings).items()}
     again = await asyncio.to_thread(replay_journal, journal, changes)
@@ -45,7 +45,7 @@ async def replay_run(run_id: RunPath, body: ReplayBody, desk: TheDesk) -> Replay
 
 @router.post("/runs/{run_id}/fork", status_code=201, responses=problem_responses(400, 404, 409, 410, 413, 415, 422))
 async def fork_run(run_id: RunPath, body: ForkBody, desk: TheDesk, caller: Operator) -> ForkedView:
-    """Continue live from one event of a recorded run, as a new run in a fresh world. Approvals are asked for again."""
+    """Start a new run that continues a recorded one from an event, in a fresh world. It asks for approvals again."""
     journal = await journal_of(desk.store, run_id)
     changes = {name: format_value(value) for name, value in read_settings(body.settings).items()}
     forked = await desk.fork(journal, body.at, body.run_id or new_run_id(), changes, by=caller.name)
