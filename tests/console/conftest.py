@@ -11,12 +11,12 @@ from playwright.async_api import Browser, async_playwright
 from midcourse.server.static import DIST
 from midcourse.worlds.browser.chromium import system_chromium
 from tests.console.line import Line
-from tests.console.visit import ROOT, Console, tasks_that_ask
-from tests.server.serving import serving
+from tests.console.visit import ROOT, Console, write_tasks_that_ask
+from tests.server.serving import run_server
 
 
 @pytest.fixture(scope="session", autouse=True)
-def built() -> None:
+def check_build() -> None:
     sources = [file for file in (ROOT / "console" / "src").rglob("*") if file.is_file()]
     newest = max(file.stat().st_mtime for file in sources)
     built_at = max((file.stat().st_mtime for file in DIST.glob("index.html")), default=0.0)
@@ -36,6 +36,6 @@ def console(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Gener
     folder = Path(tmp_path_factory.mktemp("console"))
     listener = socket.create_server(("127.0.0.1", 0))
     origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    with listener, serving(folder, tasks=tasks_that_ask(folder), origins=(origin,)) as served:
-        line = Line(listener=listener, port=int(served.url.rpartition(":")[2]))
-        yield Console(served=served, browser=browser, line=line)
+    with listener, run_server(folder, tasks=write_tasks_that_ask(folder), origins=(origin,)) as server:
+        line = Line(listener=listener, port=int(server.url.rpartition(":")[2]))
+        yield Console(server=server, browser=browser, line=line)

@@ -1,4 +1,4 @@
-"""A line to the server that can be cut: connections break, and new ones are refused, until it is restored."""
+"""A connection to the server that can be cut: connections break, and new ones are refused until it is restored."""
 
 import asyncio
 import socket
@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 class Line:
     listener: socket.socket
     port: int
-    """Of the server at its other end."""
+    """The port of the server."""
     broken: bool = False
     _writers: set[asyncio.StreamWriter] = field(default_factory=set[asyncio.StreamWriter])
 
     @asynccontextmanager
-    async def opened(self) -> AsyncGenerator[str]:
-        """The address of this end."""
-        server = await asyncio.start_server(self._join, sock=self.listener)
+    async def open(self) -> AsyncGenerator[str]:
+        """Accept connections, and return the address to connect to."""
+        server = await asyncio.start_server(self._forward, sock=self.listener)
         try:
             yield f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         finally:
@@ -33,18 +33,18 @@ class Line:
     def restore(self) -> None:
         self.broken = False
 
-    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.broken:
             writer.transport.abort()
             return
-        there, onward = await asyncio.open_connection("127.0.0.1", self.port)
-        ends = {writer, onward}
-        self._writers |= ends
-        await asyncio.gather(_pump(reader, onward), _pump(there, writer))
-        self._writers -= ends
+        server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self.port)
+        writers = {writer, server_writer}
+        self._writers |= writers
+        await asyncio.gather(_copy(reader, server_writer), _copy(server_reader, writer))
+        self._writers -= writers
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     try:
         while data := await reader.read(65536):
             writer.write(data)

@@ -14,9 +14,9 @@ STEPS = 200
 
 
 async def test_a_long_run_is_asked_for_once_and_drawn_in_part(console: Console) -> None:
-    last = await read_book(console.served.home / TENANTS[0], STEPS)
+    last = await read_book(console.server.home / TENANTS[0], STEPS)
     assert last > 3 * STEPS
-    async with console.visited() as visit:
+    async with console.open_page() as visit:
         page = visit.page
         asked = Counter[str]()
 
@@ -28,13 +28,13 @@ async def test_a_long_run_is_asked_for_once_and_drawn_in_part(console: Console) 
         page.on("request", count)
         await visit.go(f"/runs/{RUN}")
         await expect(page.locator(f"[data-turns='{last}']")).to_be_visible()
-        told = await visit.turns()
-        assert int(told[-1]) >= last - 1
-        assert len(told) < 60
+        turns = await visit.list_turns()
+        assert int(turns[-1]) >= last - 1
+        assert len(turns) < 60
         assert await page.locator("[aria-label='Plan versions'] li").count() < 20
 
         await page.get_by_role("log").evaluate("box => { box.scrollTop = 0 }")
         await expect(page.locator("[data-seq='2']")).to_be_visible()
-        assert len(await visit.turns()) < 60
+        assert len(await visit.list_turns()) < 60
         assert asked.pop("/events") == asked.pop("/lines") == 1
         assert all(number <= 2 for number in asked.values()), f"what is known was asked for again: {asked}"

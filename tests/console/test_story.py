@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Route, expect
 
 from tests.console.visit import Console, Visit
-from tests.server.serving import PATIENCE, decide, ended, listening, question_of, start, until
+from tests.server.serving import PATIENCE, decide, find_question, read_stream, start, wait_for_end, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 expect.set_options(timeout=PATIENCE * 1000)
@@ -20,7 +20,7 @@ async def open_card(visit: Visit, run: str) -> None:
 
 
 async def test_a_run_is_started_watched_approved_and_finished_by_keyboard(console: Console) -> None:
-    async with console.visited() as visit:
+    async with console.open_page() as visit:
         page = visit.page
         await page.keyboard.press("n")
         await page.get_by_label("Task").select_option("lamp")
@@ -42,15 +42,15 @@ async def test_a_run_is_started_watched_approved_and_finished_by_keyboard(consol
 
         await visit.go(f"/runs/{run[1]}")
         await expect(page.locator("h1")).to_have_text("Done, and verified.")
-        decided = console.served.client().get(f"/runs/{run[1]}/journal").text
+        decided = console.server.client().get(f"/runs/{run[1]}/journal").text
         assert '"by": "owner"' in decided or '"by":"owner"' in decided
 
 
 async def test_a_card_is_not_approved_before_it_has_stood_still(console: Console) -> None:
-    client = console.served.client()
+    client = console.server.client()
     start(client, "hasty", task="lamp")
-    asked = until(lambda: question_of(client, "hasty"))
-    async with console.visited() as visit:
+    asked = wait_until(lambda: find_question(client, "hasty"))
+    async with console.open_page() as visit:
         page = visit.page
         await page.clock.install()
         await open_card(visit, "hasty")
@@ -61,19 +61,19 @@ async def test_a_card_is_not_approved_before_it_has_stood_still(console: Console
         await page.keyboard.press("a")
         await page.clock.run_for(600)
         await expect(approve).to_be_disabled()
-        assert question_of(client, "hasty") == asked
+        assert find_question(client, "hasty") == asked
         await page.clock.run_for(200)
         await expect(approve).to_be_enabled()
         await page.clock.resume()
         await approve.click()
-        assert ended(client, "hasty")["result"]["verified"]
+        assert wait_for_end(client, "hasty")["result"]["verified"]
 
 
 async def test_a_decision_about_what_is_not_asked_any_more_shows_the_difference(console: Console) -> None:
-    client = console.served.client()
+    client = console.server.client()
     start(client, "stale", task="lamp")
-    asked = until(lambda: question_of(client, "stale"))
-    async with console.visited() as visit:
+    asked = wait_until(lambda: find_question(client, "stale"))
+    async with console.open_page() as visit:
         page = visit.page
         await open_card(visit, "stale")
 
@@ -84,61 +84,63 @@ async def test_a_decision_about_what_is_not_asked_any_more_shows_the_difference(
         await expect(page.locator("[data-verdict=approved]")).to_be_enabled()
         await page.keyboard.press("a")
         await expect(page.get_by_role("alert")).to_contain_text("Nothing was decided")
-        assert question_of(client, "stale") == asked
-        visit.wrong.clear()  # the refusal, as the browser reports it
+        assert find_question(client, "stale") == asked
+        visit.problems.clear()  # the refusal, as the browser reports it
     assert decide(client, asked, "rejected").status_code == 200
 
 
 async def test_a_rejection_carries_its_guidance(console: Console) -> None:
-    client = console.served.client()
+    client = console.server.client()
     start(client, "no", task="lamp")
-    until(lambda: question_of(client, "no"))
-    async with console.visited() as visit:
+    wait_until(lambda: find_question(client, "no"))
+    async with console.open_page() as visit:
         page = visit.page
         await open_card(visit, "no")
         await page.keyboard.press("r")
         await page.get_by_label("What should it do instead?").fill("Ask for a lower price")
         await page.get_by_role("button", name="Reject").last.click()
         await expect(page.get_by_role("status").filter(has_text="rejected")).to_be_visible()
-    until(lambda: "Ask for a lower price" in client.get("/runs/no/journal").text)
+    wait_until(lambda: "Ask for a lower price" in client.get("/runs/no/journal").text)
     client.post("/runs/no/cancel", json={})
 
 
 async def test_a_connection_that_was_cut_continues_without_a_gap(console: Console) -> None:
-    client = console.served.client()
+    client = console.server.client()
     start(client, "cut", task="lamp")
-    asked = until(lambda: question_of(client, "cut"))
-    async with console.line.opened() as url, console.visited(url=url) as visit:
+    asked = wait_until(lambda: find_question(client, "cut"))
+    async with console.line.open() as url, console.open_page(url=url) as visit:
         page = visit.page
         await visit.go("/runs/cut")
         await expect(page.locator("[data-connection=live]")).to_be_visible()
-        heard = await visit.turns()
+        shown_before = await visit.list_turns()
         resumed: list[str] = []
         page.on(
             "request",
-            lambda one: resumed.append(one.headers.get("last-event-id", "")) if one.url.endswith("/events") else None,
+            lambda message: (
+                resumed.append(message.headers.get("last-event-id", "")) if message.url.endswith("/events") else None
+            ),
         )
         console.line.cut()
         await expect(page.locator("[data-connection=lost]")).to_be_visible()
         assert decide(client, asked).status_code == 200
-        ended(client, "cut")
-        assert await visit.turns() == heard
+        wait_for_end(client, "cut")
+        assert await visit.list_turns() == shown_before
         console.line.restore()
         await expect(page.locator("h1")).to_have_text("Done, and verified.")
-        told = [one.data for one in listening(client, "cut") if one.type == "turn"]
-        lines = [str(turn["seq"]) for turn in told if turn["line"]]
+        turns = [message.data for message in read_stream(client, "cut") if message.type == "turn"]
+        lines = [str(turn["seq"]) for turn in turns if turn["line"]]
         await expect(page.locator("[data-seq]")).to_have_count(len(lines))
-        assert await visit.turns() == lines
+        assert await visit.list_turns() == lines
         assert "" not in resumed, "it was told everything again"
-        visit.wrong.clear()  # the browser reports every request that was not answered
+        visit.problems.clear()  # the browser reports every request that was not answered
 
 
 async def test_what_cannot_be_read_at_a_glance_is_not_approved_with_one_key(console: Console) -> None:
-    client = console.served.client()
+    client = console.server.client()
     start(client, "long", task="lamp", inputs={"address": "1 Harbour Street, " * 80})
-    asked = until(lambda: question_of(client, "long"))
+    asked = wait_until(lambda: find_question(client, "long"))
     assert asked["needs_all_values"]
-    async with console.visited() as visit:
+    async with console.open_page() as visit:
         page = visit.page
         await open_card(visit, "long")
         approve = page.locator("[data-verdict=approved]")
@@ -147,21 +149,21 @@ async def test_what_cannot_be_read_at_a_glance_is_not_approved_with_one_key(cons
         await approve.scroll_into_view_if_needed()
         await page.keyboard.press("a")
         await expect(approve).to_be_disabled()
-        assert question_of(client, "long") == asked
+        assert find_question(client, "long") == asked
         await read.check()
         await expect(approve).to_be_enabled()
         await read.blur()  # in a field, a key is text
         await page.keyboard.press("a")
         await expect(page.get_by_role("status").filter(has_text="approved, exactly as shown")).to_be_visible()
-    assert ended(client, "long")["result"]["verified"]
+    assert wait_for_end(client, "long")["result"]["verified"]
 
 
 async def test_a_card_whose_end_is_out_of_view_is_brought_into_view_first(console: Console) -> None:
-    client = console.served.client()
+    client = console.server.client()
     start(client, "tall", task="lamp", inputs={"address": "1 Harbour Street\n" * 40})
-    asked = until(lambda: question_of(client, "tall"))
+    asked = wait_until(lambda: find_question(client, "tall"))
     assert not asked["needs_all_values"]
-    async with console.visited() as visit:
+    async with console.open_page() as visit:
         page = visit.page
         await page.set_viewport_size({"width": 1280, "height": 500})
         await open_card(visit, "tall")
@@ -170,6 +172,6 @@ async def test_a_card_whose_end_is_out_of_view_is_brought_into_view_first(consol
         await expect(approve).not_to_be_in_viewport()
         await page.keyboard.press("a")
         await expect(approve).to_be_in_viewport()
-        assert question_of(client, "tall") == asked
+        assert find_question(client, "tall") == asked
         await page.keyboard.press("a")
         await expect(page.get_by_role("status").filter(has_text="approved, exactly as shown")).to_be_visible()

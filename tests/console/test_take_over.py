@@ -8,7 +8,7 @@ from playwright.async_api import expect
 
 from tests.console.visit import Console
 from tests.pages import Pages, serve_pages
-from tests.server.serving import PATIENCE, start, until
+from tests.server.serving import PATIENCE, start, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 expect.set_options(timeout=PATIENCE * 1000)
@@ -40,16 +40,16 @@ def pages() -> Generator[Pages]:
 
 
 async def test_an_operator_takes_over_and_a_viewer_watches(console: Console, pages: Pages) -> None:
-    served = console.served
-    (served.home / "tasks" / "form.toml").write_text(TASK.format(start=pages.show("/form", FORM, title="Form")))
-    client = served.client("operator")
+    server = console.server
+    (server.home / "tasks" / "form.toml").write_text(TASK.format(start=pages.show("/form", FORM, title="Form")))
+    client = server.client("operator")
     start(client, "form", "form")
-    until(lambda: client.get("/runs/form").json()["state"] == "asking")
+    wait_until(lambda: client.get("/runs/form").json()["state"] == "asking")
 
-    viewer = served.keys["acme", "viewer"]
+    viewer = server.keys["acme", "viewer"]
     async with (
-        console.visited(token=viewer) as watching,
-        console.visited(token=served.keys["acme", "admin"]) as visit,
+        console.open_page(token=viewer) as watching,
+        console.open_page(token=server.keys["acme", "admin"]) as visit,
     ):
         await watching.go("/runs/form")
         await expect(watching.page.locator("[data-live]")).to_be_visible()
@@ -64,7 +64,7 @@ async def test_an_operator_takes_over_and_a_viewer_watches(console: Console, pag
         await expect(held.locator("img")).to_be_visible()
         await expect(watching.page.locator("h1")).to_have_text("Paused: acme-admin has taken over.")
         await expect(watching.page.locator("[data-taken-over]")).to_have_count(0)
-        assert await visit.violations() == []
+        assert await visit.find_violations() == []
 
         box = await held.bounding_box()
         assert box
@@ -79,10 +79,10 @@ async def test_an_operator_takes_over_and_a_viewer_watches(console: Console, pag
         await page.get_by_role("button", name="Hand back and resume").click()
         await expect(held).to_have_count(0)
         # a gesture that was given up, and the next picture after the run was handed back, are refused
-        visit.wrong[:] = [one for one in visit.wrong if "409 (Conflict)" not in one]
+        visit.problems[:] = [one for one in visit.problems if "409 (Conflict)" not in one]
         log = page.get_by_role("log")
         await expect(log).to_contain_text(f"sent POST {pages.url}/save")
         assert pages.bodies["/save"] == b"name=Ada+p", await log.inner_text()
         typed = re.findall(r"typed into field 'Name' \((\d) character", await log.inner_text())
         assert sum(map(int, typed)) == len("Ada p")  # in several entries if typing takes longer than two seconds
-    served.client().post("/runs/form/cancel", json={})
+    server.client().post("/runs/form/cancel", json={})

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.serving import Served, serving
+from tests.server.serving import RunningServer, run_server
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
-    with serving(Path(tmp_path_factory.mktemp("served"))) as up:
-        yield up
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    with run_server(Path(tmp_path_factory.mktemp("server"))) as server:
+        yield server

@@ -20,33 +20,33 @@ WORLDS = ("midcourse.worlds.simulated.shop:Shop", "midcourse.worlds.simulated.de
 @dataclass(frozen=True, kw_only=True)
 class SmallFleet:
     settings: FleetSettings
-    """As the first tenant."""
+    """The settings of the first tenant."""
     tenants: tuple[str, str]
     folder: Path
 
-    def effects(self, run_id: str) -> list[str]:
-        """What the world of this run of the first tenant logged."""
+    def read_effects(self, run_id: str) -> list[str]:
+        """The log of the world of this run of the first tenant."""
         path = self.folder / "host" / "tenants" / self.tenants[0] / "runs" / run_id / "effects.jsonl"
         return path.read_text().splitlines() if path.exists() else []
 
-    def options(self) -> list[str]:
-        """Of a command that uses this fleet."""
-        named = {"database_url": self.settings.database_url.get_secret_value(), "tenant": self.tenants[0]}
-        named["temporal_address"] = self.settings.temporal_address
-        return [word for name, value in named.items() for word in ("--set", f"{name}={value}")]
+    def make_options(self) -> list[str]:
+        """The options of a command that uses this fleet."""
+        options = {"database_url": self.settings.database_url.get_secret_value(), "tenant": self.tenants[0]}
+        options["temporal_address"] = self.settings.temporal_address
+        return [word for name, value in options.items() for word in ("--set", f"{name}={value}")]
 
 
 @contextmanager
-def small_fleet(folder: Path, postgres: str, temporal: str) -> Generator[SmallFleet]:
-    """In a thread with an event loop of its own. Tenants have new names: all tests share one Temporal."""
+def run_small_fleet(folder: Path, postgres: str, temporal: str) -> Generator[SmallFleet]:
+    """Run the fleet in a thread with its own event loop. Its tenants have new names, because all tests share one Temporal."""
     tenants = (f"acme-{uuid4().hex[:8]}", f"umbrella-{uuid4().hex[:8]}")
     ready = folder / "host.json"
-    usual = {"database_url": postgres, "temporal_address": temporal, "host_file": str(ready)}
-    settings = FleetSettings.load(folder, {**usual, "tenant": tenants[0]})
+    common = {"database_url": postgres, "temporal_address": temporal, "host_file": str(ready)}
+    settings = FleetSettings.load(folder, {**common, "tenant": tenants[0]})
     up = threading.Event()
     stop: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
-    async def go() -> None:
+    async def serve() -> None:
         stopped = asyncio.Event()
         stop.append((asyncio.get_running_loop(), stopped))
         async with AsyncExitStack() as parts:
@@ -58,7 +58,7 @@ def small_fleet(folder: Path, postgres: str, temporal: str) -> Generator[SmallFl
             up.set()
             await stopped.wait()
 
-    thread = threading.Thread(target=lambda: asyncio.run(go()), daemon=True)
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
     assert up.wait(PATIENCE)
     try:

@@ -26,13 +26,13 @@ class Provider:
     published: RSAKey | None = None
     """The key that is published, if not the one that signs."""
     claims: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Of the next ID tokens, in addition to or in place of the true ones."""
+    """Claims that are added to the next ID tokens, or replace the true ones."""
     algorithm: str = "RS256"
     codes: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
-    asked: list[str] = field(default_factory=list[str])
+    requested: list[str] = field(default_factory=list[str])
 
     def authorize(self, query: dict[str, str]) -> str:
-        """Where the browser is sent back to: everyone who asks is Ada."""
+        """The address to which the browser is sent back. Every user is Ada."""
         code = f"code-{len(self.codes)}"
         self.codes[code] = query
         back = {"code": code, "state": query["state"], "iss": self.issuer}
@@ -52,10 +52,10 @@ class Provider:
     def sign(self, claims: dict[str, Any]) -> str:
         if self.algorithm in ("none", "HS256"):
             parts = ({"alg": self.algorithm, "kid": self.key.kid}, claims)
-            signed = ".".join(_coded(json.dumps(one).encode()) for one in parts)
+            signed = ".".join(_encode(json.dumps(part).encode()) for part in parts)
             public = self.key.as_pem(private=False)  # as if it were a shared secret
             mark = hmac.new(public, signed.encode(), sha256).digest() if self.algorithm == "HS256" else b""
-            return f"{signed}.{_coded(mark)}"
+            return f"{signed}.{_encode(mark)}"
         return jwt.encode({"alg": self.algorithm, "kid": self.key.kid}, claims, self.key)
 
     def answer(self, path: str) -> dict[str, Any]:
@@ -69,18 +69,18 @@ class Provider:
         }
 
 
-def _coded(data: bytes) -> str:
+def _encode(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 @contextmanager
-def providing(host: str = "127.0.0.1") -> Generator[Provider]:
+def run_provider(host: str = "127.0.0.1") -> Generator[Provider]:
     provider = Provider()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
-            provider.asked.append(parts.path)
+            provider.requested.append(parts.path)
             if parts.path == "/authorize":
                 query = {name: values[0] for name, values in parse_qs(parts.query).items()}
                 self.send_response(302)
@@ -103,7 +103,7 @@ def providing(host: str = "127.0.0.1") -> Generator[Provider]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     provider.issuer = f"http://{host}:{server.server_address[1]}"

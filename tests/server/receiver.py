@@ -1,4 +1,4 @@
-"""A receiver of webhooks on loopback that fails, delays and redirects as it is told, and records everything that reaches it."""
+"""A receiver of webhooks on loopback that fails, delays and redirects on request, and records everything that it receives."""
 
 import threading
 import time
@@ -28,14 +28,14 @@ class Receiver:
     connections: int = 0
     port: int = 0
 
-    def hook(self, name: str = "ops", *, host: str = "127.0.0.1", **options: Any) -> Webhook:
+    def make_hook(self, name: str = "ops", *, host: str = "127.0.0.1", **options: Any) -> Webhook:
         events: tuple[EventType, ...] = ("question.asked", "run.ended")
         options = {"tenant": "acme", "events": events, "allow_private": True, **options}
         return Webhook(name=name, url=f"http://{host}:{self.port}/hooks?from=midcourse", secret=SECRET, **options)
 
 
 @contextmanager
-def receiving(*answers: int | float, port: int = 0) -> Generator[Receiver]:
+def run_receiver(*answers: int | float, port: int = 0) -> Generator[Receiver]:
     receiver = Receiver(answers=list(answers))
 
     class Handler(BaseHTTPRequestHandler):
@@ -61,7 +61,7 @@ def receiving(*answers: int | float, port: int = 0) -> Generator[Receiver]:
         do_GET = do_POST
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     receiver.port = server.server_address[1]

@@ -44,34 +44,34 @@ PATIENCE = 300.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Served:
-    """A server that is up."""
+class RunningServer:
+    """A server that has started."""
 
     url: str
     token: str
-    """Of the owner of the first tenant's runs."""
+    """The token of the owner, who belongs to the first tenant."""
     keys: dict[tuple[str, Role], str]
     home: Path
-    hub_of: Callable[[], Any]
+    get_hub: Callable[[], Any]
     clients: ExitStack
     tenants: tuple[str, str] = TENANTS
 
     def client(self, role: Role = "admin", tenant: str = "") -> httpx.Client:
-        """A program with the key of this role, of the first tenant if none is named."""
-        return self.anyone(headers={"Authorization": f"Bearer {self.keys[tenant or self.tenants[0], role]}"})
+        """A client with the key of this role, by default of the first tenant."""
+        return self.anonymous_client(headers={"Authorization": f"Bearer {self.keys[tenant or self.tenants[0], role]}"})
 
-    def anyone(self, **options: Any) -> httpx.Client:
+    def anonymous_client(self, **options: Any) -> httpx.Client:
         """A client without credentials. It loads no certificates, which would take longer than most requests."""
         client = httpx.Client(base_url=f"{self.url}/api/v1", timeout=PATIENCE, verify=False, **options)
         return self.clients.enter_context(client)
 
 
-def homes_in(folder: Path) -> LocalDesks:
+def make_local_desks(folder: Path) -> LocalDesks:
     return LocalDesks({tenant: Settings.load(overrides={"home": str(folder / tenant)}) for tenant in TENANTS})
 
 
 @contextmanager
-def serving(
+def run_server(
     home: Path,
     *,
     tasks: Path | None = None,
@@ -82,21 +82,21 @@ def serving(
     origins: tuple[str, ...] = (),
     notify: Callable[[Desks], Notifier] | None = None,
     oidc: Path | None = None,
-) -> Generator[Served]:
-    """A server for two tenants: by default for their homes in this folder."""
-    tasks = tasks or task_folder(home / "tasks")
+) -> Generator[RunningServer]:
+    """Run a server for two tenants, by default with their homes in this folder."""
+    tasks = tasks or write_tasks(home / "tasks")
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
     token = new_secret()
     secrets: dict[tuple[str, Role], str] = {(tenant, role): new_secret() for tenant in tenants for role in RIGHTS}
-    server: list[tuple[Server, Shared]] = []
+    started: list[tuple[Server, Shared]] = []
     up = threading.Event()
 
-    async def go() -> None:
-        served = desks() if desks else homes_in(home)
+    async def serve() -> None:
+        opened = desks() if desks else make_local_desks(home)
         shared = Shared(
-            desks=served,
-            notifier=notify(served) if notify else None,
+            desks=opened,
+            notifier=notify(opened) if notify else None,
             oidc=provider_of(Serving(home=Settings.load(), oidc=oidc), tenants[0], f"http://127.0.0.1:{port}"),
             doorway=Doorway(
                 home / "server",
@@ -118,37 +118,37 @@ def serving(
         )
         site = site_of(Serving(home=Settings.load(), origins=origins), port)
         app = build_app(shared, site, limit or RateLimit(per_second=1e6, burst=1_000_000))
-        made = Server(app, shared)
-        server.append((made, shared))
+        server = Server(app, shared)
+        started.append((server, shared))
         await shared.desks.open()
         if shared.notifier:
             await shared.notifier.start()
         up.set()
-        await made.serve([listener])
+        await server.serve([listener])
 
-    thread = threading.Thread(target=lambda: asyncio.run(go()), daemon=True)
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
     assert up.wait(PATIENCE)
     url = f"http://127.0.0.1:{port}"
-    until(lambda: server[0][0].started)
+    wait_until(lambda: started[0][0].started)
     try:
         with ExitStack() as clients:
-            yield Served(
+            yield RunningServer(
                 url=url,
                 token=token,
                 keys=secrets,
                 home=home,
-                hub_of=lambda: server[0][1].hub,
+                get_hub=lambda: started[0][1].hub,
                 clients=clients,
                 tenants=tenants,
             )
     finally:
-        server[0][0].should_exit = True
+        started[0][0].should_exit = True
         thread.join(PATIENCE)
 
 
-def task_folder(folder: Path) -> Path:
-    """Tasks in worlds of the server's own process, which open immediately: `lamp`, `doubtful`, `stored`, `changeable`, `watched`."""
+def write_tasks(folder: Path) -> Path:
+    """Write tasks whose worlds open immediately, because they are in the process of the server: `lamp`, `doubtful`, `stored`, `changeable`, `watched`."""
     folder.mkdir(exist_ok=True, parents=True)
     fault = '[[world.faults]]\nkind = "{kind}"\nskill = "place_order"'
     order_file(folder, "lamp.toml")
@@ -160,26 +160,26 @@ def task_folder(folder: Path) -> Path:
     return folder
 
 
-def until(condition: Callable[[], Any]) -> Any:
-    """Wait for a condition, and return what it found."""
+def wait_until(condition: Callable[[], Any]) -> Any:
+    """Wait until a condition is true, and return its value."""
     give_up_at = time.monotonic() + PATIENCE
     while not (found := condition()):
-        assert time.monotonic() < give_up_at, "it never came true"
+        assert time.monotonic() < give_up_at, "the condition never became true"
         time.sleep(0.02)
     return found
 
 
 @dataclass(frozen=True, kw_only=True)
-class Heard:
-    """One message of an event stream."""
+class StreamMessage:
+    """A message of an event stream."""
 
     type: str
     id: str
     data: dict[str, Any]
 
 
-def listening(client: httpx.Client, run_id: str, last_id: str = "") -> Iterator[Heard]:
-    """The messages of a run's stream, until it ends or is left."""
+def read_stream(client: httpx.Client, run_id: str, last_id: str = "") -> Iterator[StreamMessage]:
+    """Read the messages of a run's event stream until it ends."""
     headers = {b"Last-Event-ID": last_id.encode()} if last_id else {}
     with client.stream("GET", f"/runs/{run_id}/events", headers=headers) as response:
         assert response.status_code == 200, response.read()
@@ -189,27 +189,27 @@ def listening(client: httpx.Client, run_id: str, last_id: str = "") -> Iterator[
                 name, _, value = line.partition(": ")
                 fields[name] = value
             elif "data" in fields:
-                yield Heard(type=fields["event"], id=fields.get("id", ""), data=json.loads(fields["data"]))
+                yield StreamMessage(type=fields["event"], id=fields.get("id", ""), data=json.loads(fields["data"]))
                 fields = {}
             else:
                 fields = {}
 
 
 def start(client: httpx.Client, run_id: str = "lamp", task: str = "lamp", **body: Any) -> str:
-    answer = client.post("/runs", json={"task": task, "run_id": run_id, **body})
-    assert answer.status_code == 201, answer.text
-    return answer.json()["run"]
+    response = client.post("/runs", json={"task": task, "run_id": run_id, **body})
+    assert response.status_code == 201, response.text
+    return response.json()["run"]
 
 
-def start_asking(client: httpx.Client, run_id: str = "lamp", task: str = "lamp") -> dict[str, Any]:
-    """A run that waits for an approval, and its question."""
+def start_run_that_asks(client: httpx.Client, run_id: str = "lamp", task: str = "lamp") -> dict[str, Any]:
+    """Start a run that asks for an approval, and return its question."""
     start(client, run_id, task, settings={"approvals": "always"})
-    return until(lambda: question_of(client, run_id))
+    return wait_until(lambda: find_question(client, run_id))
 
 
-def question_of(client: httpx.Client, run_id: str) -> dict[str, Any] | None:
-    asked = client.get("/questions").json()["questions"]
-    return next((one for one in asked if one["run"] == run_id), None)
+def find_question(client: httpx.Client, run_id: str) -> dict[str, Any] | None:
+    questions = client.get("/questions").json()["questions"]
+    return next((question for question in questions if question["run"] == run_id), None)
 
 
 def decide(client: httpx.Client, question: dict[str, Any], verdict: str = "approved", **body: Any) -> httpx.Response:
@@ -217,11 +217,11 @@ def decide(client: httpx.Client, question: dict[str, Any], verdict: str = "appro
     return client.post(f"/runs/{question['run']}/questions/{question['id']}", json=body)
 
 
-def ended(client: httpx.Client, run_id: str = "lamp") -> dict[str, Any]:
-    """The view of the run once it has ended."""
+def wait_for_end(client: httpx.Client, run_id: str = "lamp") -> dict[str, Any]:
+    """Wait until the run has ended, and return its view."""
 
-    def look() -> dict[str, Any] | None:
-        found = client.get(f"/runs/{run_id}").json()
-        return found if found["result"] else None
+    def find_ended() -> dict[str, Any] | None:
+        view = client.get(f"/runs/{run_id}").json()
+        return view if view["result"] else None
 
-    return until(look)
+    return wait_until(find_ended)

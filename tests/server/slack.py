@@ -23,25 +23,25 @@ class FakeSlack:
     url: str = ""
     socket: str = ""
     answers: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    """To messages, in turn; then they are accepted."""
+    """The answers to the next messages. When they are used up, messages are accepted."""
     posted: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     called: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Method and token of every call."""
     sends: Queue[dict[str, Any]] = field(default_factory=Queue[dict[str, Any]])
-    """Envelopes that are sent to the client that is connected by socket mode."""
-    heard: Queue[dict[str, Any]] = field(default_factory=Queue[dict[str, Any]])
-    """What came back."""
+    """Envelopes to send to the client that is connected by socket mode."""
+    replies: Queue[dict[str, Any]] = field(default_factory=Queue[dict[str, Any]])
+    """What the client sent back."""
 
-    def hook(self, **options: Any) -> SlackHook:
+    def make_hook(self, **options: Any) -> SlackHook:
         events: tuple[EventType, ...] = ("question.asked", "run.ended")
-        given = {"name": "team", "tenant": "acme", "events": events, "channel": CHANNEL, **options}
-        return SlackHook(url=f"{self.url}/api/", bot_token=BOT, app_token=APP, **given)
+        options = {"name": "team", "tenant": "acme", "events": events, "channel": CHANNEL, **options}
+        return SlackHook(url=f"{self.url}/api/", bot_token=BOT, app_token=APP, **options)
 
-    def answer(self, method: str, given: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
         match method:
             case "chat.postMessage":
                 answer = self.answers.pop(0) if self.answers else {"ok": True, "ts": "1.2"}
-                self.posted.append(given)
+                self.posted.append(arguments)
                 return answer
             case "apps.connections.open":
                 return {"ok": True, "url": self.socket}
@@ -52,17 +52,17 @@ class FakeSlack:
 
 
 @contextmanager
-def faking_slack() -> Generator[FakeSlack]:
+def run_fake_slack() -> Generator[FakeSlack]:
     fake = FakeSlack()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
             form = self.headers.get("Content-Type", "").startswith("application/x-www-form-urlencoded")
-            given = dict(parse_qsl(body)) if form else json.loads(body or "{}")
+            arguments = dict(parse_qsl(body)) if form else json.loads(body or "{}")
             method = self.path.rpartition("/")[2]
             fake.called.append((method, self.headers.get("Authorization", "").removeprefix("Bearer ")))
-            data = json.dumps(fake.answer(method, given)).encode()
+            data = json.dumps(fake.answer(method, arguments)).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
@@ -70,9 +70,9 @@ def faking_slack() -> Generator[FakeSlack]:
             self.wfile.write(data)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Nothing."""
+            """Log nothing."""
 
-    def connected(line: ServerConnection) -> None:
+    def handle_connection(line: ServerConnection) -> None:
         line.send(json.dumps({"type": "hello", "num_connections": 1}))
         stopped = threading.Event()
 
@@ -86,14 +86,14 @@ def faking_slack() -> Generator[FakeSlack]:
         sending.start()
         try:
             for message in line:
-                fake.heard.put(json.loads(message))
+                fake.replies.put(json.loads(message))
         finally:
             stopped.set()
             sending.join()
 
     web = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     fake.url = f"http://127.0.0.1:{web.server_address[1]}"
-    with serve(connected, "127.0.0.1", 0, close_timeout=1) as lines:
+    with serve(handle_connection, "127.0.0.1", 0, close_timeout=1) as lines:
         fake.socket = f"ws://127.0.0.1:{lines.socket.getsockname()[1]}/link?ticket=1"
         threads = [
             threading.Thread(target=lambda: web.serve_forever(poll_interval=0.05), daemon=True),

@@ -9,7 +9,15 @@ import pytest
 
 from midcourse.server.access.identity import RIGHTS, Right, Role
 from midcourse.server.app import build_api
-from tests.server.serving import Served, decide, ended, question_of, start, start_asking, until
+from tests.server.serving import (
+    RunningServer,
+    decide,
+    find_question,
+    start,
+    start_run_that_asks,
+    wait_for_end,
+    wait_until,
+)
 
 RUN = "/api/v1/runs/{run_id}"
 NEEDED: dict[tuple[str, str], Right | None] = {
@@ -74,7 +82,7 @@ BODIES: dict[str, Any] = {
 PLACES = {"version": "2", "observation": "o2", "question": "11", "key": "0" * 16}
 
 
-def operations() -> list[tuple[str, str]]:
+def list_operations() -> list[tuple[str, str]]:
     paths = build_api().openapi()["paths"]
     return [(method, path) for path, methods in paths.items() for method in methods]
 
@@ -90,21 +98,25 @@ def call(client: httpx.Client, method: str, path: str, run_id: str = "asked") ->
 
 
 @pytest.fixture(scope="module", autouse=True)
-def asked(served: Served) -> dict[str, Any]:
+def open_question(server: RunningServer) -> dict[str, Any]:
     """A run of the first tenant that waits for an approval."""
-    return start_asking(served.client("operator"), "asked")
+    return start_run_that_asks(server.client("operator"), "asked")
 
 
 @pytest.mark.slow
 def test_every_operation_is_listed_with_the_right_that_it_needs() -> None:
-    assert set(operations()) == set(NEEDED)
+    assert set(list_operations()) == set(NEEDED)
 
 
 @pytest.mark.parametrize(("method", "path"), sorted(NEEDED))
-def test_operations_need_credentials_and_the_right(served: Served, method: str, path: str) -> None:
+def test_operations_need_credentials_and_the_right(server: RunningServer, method: str, path: str) -> None:
     needed = NEEDED[method, path]
     if needed is None:
-        assert call(served.anyone(headers={"Authorization": "Bearer x"}), method, path).status_code in (200, 401, 404)
+        assert call(server.anonymous_client(headers={"Authorization": "Bearer x"}), method, path).status_code in (
+            200,
+            401,
+            404,
+        )
         return
     for wrong in (
         {},
@@ -112,61 +124,61 @@ def test_operations_need_credentials_and_the_right(served: Served, method: str, 
         {"Authorization": "Basic eDp5"},
         {"Cookie": "midcourse_session=x"},
     ):
-        stranger = served.anyone(headers={"Origin": served.url, **wrong})
+        stranger = server.anonymous_client(headers={"Origin": server.url, **wrong})
         assert call(stranger, method, path).status_code == 401, wrong
     for role, rights in RIGHTS.items():
-        answer = call(served.client(role), method, path, "asked" if needed == "read" else "none")
+        answer = call(server.client(role), method, path, "asked" if needed == "read" else "none")
         assert (answer.status_code == 403) == (needed not in rights), (role, answer.status_code)
 
 
 @pytest.mark.parametrize(("method", "path"), sorted(one for one in NEEDED if "{run_id}" in one[1]))
-def test_the_other_tenant_finds_no_run(served: Served, method: str, path: str) -> None:
-    answer = call(served.client("admin", "umbrella"), method, path)
+def test_the_other_tenant_finds_no_run(server: RunningServer, method: str, path: str) -> None:
+    answer = call(server.client("admin", "umbrella"), method, path)
     assert answer.status_code == 404, answer.text
 
 
-def test_lists_show_only_the_own_tenant(served: Served, asked: dict[str, Any]) -> None:
-    other = served.client("admin", "umbrella")
+def test_lists_show_only_the_own_tenant(server: RunningServer, open_question: dict[str, Any]) -> None:
+    other = server.client("admin", "umbrella")
     assert other.get("/runs").json()["runs"] == []
     assert other.get("/questions").json()["questions"] == []
     assert other.get("/audit").json()["rows"] == []
-    assert [one["run"] for one in served.client("viewer").get("/questions").json()["questions"]] == ["asked"]
+    assert [one["run"] for one in server.client("viewer").get("/questions").json()["questions"]] == ["asked"]
 
 
-def test_who_starts_a_run_does_not_decide_it_where_four_eyes_are_wanted(served: Served, tmp_path: Path) -> None:
+def test_who_starts_a_run_does_not_decide_it_where_four_eyes_are_wanted(server: RunningServer, tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text("four_eyes = true\n")
-    text = (served.home / "tasks" / "lamp.toml").read_text()
+    text = (server.home / "tasks" / "lamp.toml").read_text()
     text = text.replace("[settings]\n", f"[settings]\napproval_policy = {json.dumps(str(policy))}\n")
-    admin = served.client("admin")
+    admin = server.client("admin")
     answer = admin.post("/runs", json={"text": text, "run_id": "eyes", "settings": {"approvals": "always"}})
     assert answer.status_code == 201, answer.text
-    question = until(lambda: question_of(admin, "eyes"))
+    question = wait_until(lambda: find_question(admin, "eyes"))
     assert question["not_by"] == "acme-admin"
     own = decide(admin, question)
     assert (own.status_code, own.json()["code"]) == (403, "forbidden")
-    assert decide(served.client("approver"), question).status_code == 200
-    assert ended(admin, "eyes")["result"]["success"] is True
+    assert decide(server.client("approver"), question).status_code == 200
+    assert wait_for_end(admin, "eyes")["result"]["success"] is True
 
 
 # --- tasks
 
 
-def test_only_administrators_send_task_files(served: Served) -> None:
-    text = (served.home / "tasks" / "lamp.toml").read_text()
-    assert served.client("operator").post("/runs", json={"text": text}).status_code == 403
+def test_only_administrators_send_task_files(server: RunningServer) -> None:
+    text = (server.home / "tasks" / "lamp.toml").read_text()
+    assert server.client("operator").post("/runs", json={"text": text}).status_code == 403
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../tasks/lamp.toml", "lamp.toml", "./lamp", "tasks/lamp"])
-def test_a_task_is_not_named_by_a_path(served: Served, name: str) -> None:
-    answer = served.client().post("/runs", json={"task": name})
+def test_a_task_is_not_named_by_a_path(server: RunningServer, name: str) -> None:
+    answer = server.client().post("/runs", json={"task": name})
     assert answer.status_code == 422
     assert "not named by its path" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("setting", ["home", "record", "cassette", "approval_policy", "model_base_url"])
-def test_settings_of_the_server_are_not_for_requests(served: Served, setting: str, tmp_path: Path) -> None:
-    answer = served.client().post("/runs", json={"task": "lamp", "settings": {setting: str(tmp_path / "x")}})
+def test_settings_of_the_server_are_not_for_requests(server: RunningServer, setting: str, tmp_path: Path) -> None:
+    answer = server.client().post("/runs", json={"task": "lamp", "settings": {setting: str(tmp_path / "x")}})
     assert answer.status_code == 422
     assert setting in answer.json()["detail"]
     assert not (tmp_path / "x").exists()
@@ -175,8 +187,8 @@ def test_settings_of_the_server_are_not_for_requests(served: Served, setting: st
 # --- idempotency
 
 
-def test_the_same_key_and_body_start_one_run(served: Served) -> None:
-    client = served.client("operator")
+def test_the_same_key_and_body_start_one_run(server: RunningServer) -> None:
+    client = server.client("operator")
     body = {"task": "lamp", "settings": {"approvals": "never"}}
     first = client.post("/runs", json=body, headers={"Idempotency-Key": "k1"})
     again = client.post("/runs", json=body, headers={"Idempotency-Key": "k1"})
@@ -185,13 +197,13 @@ def test_the_same_key_and_body_start_one_run(served: Served) -> None:
     assert (first.json()["earlier"], again.json()["earlier"]) == (False, True)
     other = client.post("/runs", json={**body, "again": True}, headers={"Idempotency-Key": "k1"})
     assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")
-    elsewhere = served.client("operator", "umbrella").post("/runs", json=body, headers={"Idempotency-Key": "k1"})
+    elsewhere = server.client("operator", "umbrella").post("/runs", json=body, headers={"Idempotency-Key": "k1"})
     assert elsewhere.json()["run"] != first.json()["run"]
-    ended(client, first.json()["run"])
+    wait_for_end(client, first.json()["run"])
 
 
-def test_a_request_that_failed_leaves_its_key_free(served: Served) -> None:
-    client = served.client("operator")
+def test_a_request_that_failed_leaves_its_key_free(server: RunningServer) -> None:
+    client = server.client("operator")
     wrong = client.post("/runs", json={"task": "lamp", "inputs": {"reference": 5}}, headers={"Idempotency-Key": "k2"})
     assert wrong.status_code == 422
     right = client.post(
@@ -207,8 +219,8 @@ def test_roles_are_typed() -> None:
     assert "operate" not in RIGHTS["approver"]
 
 
-def test_starting_needs_a_task(served: Served) -> None:
-    client = served.client()
+def test_starting_needs_a_task(server: RunningServer) -> None:
+    client = server.client()
     assert client.post("/runs", json={}).status_code == 422
     assert client.post("/runs", json={"task": "lamp", "text": "goal = 'x'"}).status_code == 422
     assert start(client, "named") == "named"

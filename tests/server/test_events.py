@@ -12,71 +12,84 @@ from midcourse.app.start import start_run
 from midcourse.app.wiring import load_job
 from midcourse.domain.run import Run
 from midcourse.server.hub import Hub, Sent, WatchedRun
-from tests.server.serving import Heard, Served, decide, ended, listening, start, start_asking, until
+from tests.server.serving import (
+    RunningServer,
+    StreamMessage,
+    decide,
+    read_stream,
+    start,
+    start_run_that_asks,
+    wait_for_end,
+    wait_until,
+)
 
 
-def turns(heard: list[Heard]) -> list[int]:
-    return [one.data["seq"] for one in heard if one.type == "turn"]
+def list_turns(messages: list[StreamMessage]) -> list[int]:
+    return [message.data["seq"] for message in messages if message.type == "turn"]
 
 
 @pytest.fixture(scope="module")
-def whole(served: Served) -> list[Heard]:
+def ended_stream(server: RunningServer) -> list[StreamMessage]:
     """The stream of a run that has ended, from the first turn."""
-    client = served.client("operator")
+    client = server.client("operator")
     start(client, "whole", settings={"approvals": "never"})
-    ended(client, "whole")
-    return list(listening(client, "whole"))
+    wait_for_end(client, "whole")
+    return list(read_stream(client, "whole"))
 
 
 @pytest.mark.slow
-def test_a_stream_has_every_turn_in_order_and_ends(whole: list[Heard]) -> None:
-    assert [one.type for one in whole] == ["turn"] * (len(whole) - 1) + ["end"]
-    assert turns(whole) == list(range(1, len(whole)))
-    assert whole[-1].data == {"type": "end", "final_reason": "goal_reached", "success": True, "verified": True}
-    said = [one.data["line"]["text"] for one in whole[:-1] if one.data["line"]]
-    assert "plan 1 (first plan): 2 steps, 1 repair" in said
-    assert "done: Place the order" in said
+def test_a_stream_has_every_turn_in_order_and_ends(ended_stream: list[StreamMessage]) -> None:
+    assert [message.type for message in ended_stream] == ["turn"] * (len(ended_stream) - 1) + ["end"]
+    assert list_turns(ended_stream) == list(range(1, len(ended_stream)))
+    assert ended_stream[-1].data == {"type": "end", "final_reason": "goal_reached", "success": True, "verified": True}
+    lines = [message.data["line"]["text"] for message in ended_stream[:-1] if message.data["line"]]
+    assert "plan 1 (first plan): 2 steps, 1 repair" in lines
+    assert "done: Place the order" in lines
 
 
 @pytest.mark.slow
-def test_a_stream_resumes_after_any_id(served: Served, whole: list[Heard]) -> None:
-    client = served.client("viewer")
-    for place, one in enumerate(whole[:-1]):
-        assert list(listening(client, "whole", one.id)) == whole[place + 1 :]
+def test_a_stream_resumes_after_any_id(server: RunningServer, ended_stream: list[StreamMessage]) -> None:
+    client = server.client("viewer")
+    for place, message in enumerate(ended_stream[:-1]):
+        assert list(read_stream(client, "whole", message.id)) == ended_stream[place + 1 :]
 
 
 @pytest.mark.parametrize("last", ["nonsense", "-1", "٣", "1.5"])
-def test_an_id_that_never_was_leads_to_the_whole_stream(served: Served, whole: list[Heard], last: str) -> None:
-    assert list(listening(served.client("viewer"), "whole", last)) == whole
+def test_an_id_that_never_was_leads_to_the_whole_stream(
+    server: RunningServer, ended_stream: list[StreamMessage], last: str
+) -> None:
+    assert list(read_stream(server.client("viewer"), "whole", last)) == ended_stream
 
 
 @pytest.mark.parametrize("last", ["99999", "1" * 90])
-def test_an_id_from_before_a_backup_was_restored_is_taken_back(served: Served, whole: list[Heard], last: str) -> None:
-    first, *rest = listening(served.client("viewer"), "whole", last)
+def test_an_id_from_before_a_backup_was_restored_is_taken_back(
+    server: RunningServer, ended_stream: list[StreamMessage], last: str
+) -> None:
+    first, *rest = read_stream(server.client("viewer"), "whole", last)
     assert first.data == {"type": "rewind", "to": 0}
-    assert rest == whole
+    assert rest == ended_stream
 
 
 @pytest.mark.slow
-def test_many_viewers_of_a_live_run_hear_the_same_by_one_follower(served: Served) -> None:
-    operator = served.client("operator")
-    question = start_asking(operator, "crowd")
-    heard: dict[int, list[Heard]] = {}
+def test_many_viewers_of_a_live_run_hear_the_same_by_one_follower(server: RunningServer) -> None:
+    operator = server.client("operator")
+    question = start_run_that_asks(operator, "crowd")
+    messages: dict[int, list[StreamMessage]] = {}
 
     def view(number: int) -> None:
-        heard[number] = list(listening(served.client("viewer"), "crowd"))
+        messages[number] = list(read_stream(server.client("viewer"), "crowd"))
 
     threads = [threading.Thread(target=view, args=(number,)) for number in range(20)]
     for thread in threads:
         thread.start()
-    until(lambda: sum(one.viewers for one in served.hub_of()._watched.values()) == 20)
-    assert served.hub_of().watched <= 2  # this run, and one that was watched by the test before
-    assert decide(served.client("approver"), question).status_code == 200
+    wait_until(lambda: sum(watched.viewers for watched in server.get_hub()._watched.values()) == 20)
+    assert server.get_hub().watched <= 2  # this run, and one that was watched by the test before
+    assert decide(server.client("approver"), question).status_code == 200
     for thread in threads:
         thread.join(300)
-    assert len(heard) == 20
-    assert all(one == heard[0] for one in heard.values())
-    assert turns(heard[0]) == list(range(1, len(heard[0])))
+    assert len(messages) == 20
+    assert all(each == messages[0] for each in messages.values())
+    assert list_turns(messages[0]) == list(range(1, len(messages[0])))
 
 
 @pytest.mark.slow
@@ -86,13 +99,13 @@ def test_viewers_that_come_at_the_same_moment_share_a_follower(tmp_path: Path, m
     async def read(watched: WatchedRun) -> list[Sent]:
         return [sent async for sent in watched.read("")]
 
-    async def story() -> None:
+    async def play() -> None:
         desk, hub = LocalDesk(Settings.load(overrides={"home": str(tmp_path)})), Hub()
         jobs = load_job("notepad", {"home": str(tmp_path)})
         for number in range(4):
             await desk.start(jobs, f"past-{number}")
         past = await asyncio.gather(*(hub.watch("local", desk, f"past-{number}") for number in range(4)))
-        await asyncio.gather(*(read(one) for one in past))
+        await asyncio.gather(*(read(watched) for watched in past))
         initial_state = desk.store.initial_state
 
         async def later(run_id: str) -> Run:
@@ -107,11 +120,11 @@ def test_viewers_that_come_at_the_same_moment_share_a_follower(tmp_path: Path, m
         await hub.close()
         await desk.close()
 
-    asyncio.run(story())
+    asyncio.run(play())
 
 
-def test_an_unknown_run_is_a_404_and_not_an_empty_stream(served: Served) -> None:
-    answer = served.client("viewer").get("/runs/nowhere/events")
+def test_an_unknown_run_is_a_404_and_not_an_empty_stream(server: RunningServer) -> None:
+    answer = server.client("viewer").get("/runs/nowhere/events")
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
@@ -119,7 +132,7 @@ def test_a_run_that_nothing_drives_is_noticed(tmp_path_factory: pytest.TempPathF
     """A stored run without a process: the stream says so, and continues when it is resumed."""
     home = tmp_path_factory.mktemp("idle")
 
-    async def story() -> list[str]:
+    async def play() -> list[str]:
         desk = LocalDesk(Settings.load(overrides={"home": str(home)}))
         hub = Hub()
         job = load_job("notepad", {"home": str(home)})
@@ -134,6 +147,6 @@ def test_a_run_that_nothing_drives_is_noticed(tmp_path_factory: pytest.TempPathF
         await desk.close()
         return types
 
-    types = asyncio.run(story())
+    types = asyncio.run(play())
     assert types[:2] in (["notice", "turn"], ["notice", "notice"])
     assert types[-1] == "end"

@@ -18,16 +18,24 @@ from midcourse.server.access.guard import MOST_BYTES, Guard, RateLimit, Site
 from midcourse.server.access.identity import Caller
 from midcourse.server.access.keys import KeyFile, add_key, digest_of, new_secret, read_api_keys, remove_key
 from midcourse.server.start import Serving, check_bind, site_of
-from tests.server.serving import Heard, Served, decide, ended, listening, serving, start_asking
+from tests.server.serving import (
+    RunningServer,
+    StreamMessage,
+    decide,
+    read_stream,
+    run_server,
+    start_run_that_asks,
+    wait_for_end,
+)
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example", "127.0.0.1", "localhost", "127.0.0.1:1", "evil.example:{port}", "[::1]"]
 )
-def test_another_host_is_refused(served: Served, host: str) -> None:
+def test_another_host_is_refused(server: RunningServer, host: str) -> None:
     """A page whose name was made to point to loopback (DNS rebinding) sends its own name."""
-    port = served.url.rpartition(":")[2]
-    answer = served.client().get("/runs", headers={"Host": host.format(port=port)})
+    port = server.url.rpartition(":")[2]
+    answer = server.client().get("/runs", headers={"Host": host.format(port=port)})
     assert (answer.status_code, answer.json()["code"]) == (421, "wrong_host")
 
 
@@ -35,29 +43,29 @@ def test_another_host_is_refused(served: Served, host: str) -> None:
     "origin", ["https://evil.example", "null", "http://localhost", "http://127.0.0.1:1", "{url}.evil.example"]
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_another_origin_is_refused(served: Served, origin: str, method: str) -> None:
-    headers = {"Origin": origin.format(url=served.url)}
-    answer = served.client().request(method, "/runs", headers=headers)
+def test_another_origin_is_refused(server: RunningServer, origin: str, method: str) -> None:
+    headers = {"Origin": origin.format(url=server.url)}
+    answer = server.client().request(method, "/runs", headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (403, "cross_site")
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_requests_from_other_sites_are_refused(served: Served, site: str) -> None:
-    assert served.client().get("/runs", headers={"Sec-Fetch-Site": site}).status_code == 403
+def test_requests_from_other_sites_are_refused(server: RunningServer, site: str) -> None:
+    assert server.client().get("/runs", headers={"Sec-Fetch-Site": site}).status_code == 403
 
 
-def test_a_link_elsewhere_leads_to_the_console_and_to_nothing_else(served: Served) -> None:
+def test_a_link_elsewhere_leads_to_the_console_and_to_nothing_else(server: RunningServer) -> None:
     link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
-    client = served.anyone(headers=link)
-    assert client.get(f"{served.url}/").status_code == 200
-    assert client.get(f"{served.url}/", headers={"Sec-Fetch-Dest": "iframe"}).status_code == 403
-    assert client.post(f"{served.url}/").status_code == 403
-    assert served.client().get("/runs", headers=link).status_code == 403
+    client = server.anonymous_client(headers=link)
+    assert client.get(f"{server.url}/").status_code == 200
+    assert client.get(f"{server.url}/", headers={"Sec-Fetch-Dest": "iframe"}).status_code == 403
+    assert client.post(f"{server.url}/").status_code == 403
+    assert server.client().get("/runs", headers=link).status_code == 403
 
 
-def test_a_typed_address_may_read_and_not_write(served: Served) -> None:
-    assert served.client().get("/runs", headers={"Sec-Fetch-Site": "none"}).status_code == 200
-    assert served.client().post("/runs", json={}, headers={"Sec-Fetch-Site": "none"}).status_code == 403
+def test_a_typed_address_may_read_and_not_write(server: RunningServer) -> None:
+    assert server.client().get("/runs", headers={"Sec-Fetch-Site": "none"}).status_code == 200
+    assert server.client().post("/runs", json={}, headers={"Sec-Fetch-Site": "none"}).status_code == 403
 
 
 @pytest.mark.parametrize(("trouble", "raised"), [(BrokenResourceError(), False), (ValueError("a bug"), True)])
@@ -76,56 +84,56 @@ async def test_a_client_that_leaves_a_stream_is_not_an_error(trouble: Exception,
         await guard(scope, receive, send)
 
 
-def browser(served: Served) -> httpx.Client:
+def make_browser(server: RunningServer) -> httpx.Client:
     """A browser that has exchanged the token for a cookie."""
-    client = served.anyone(headers={"Origin": served.url, "Sec-Fetch-Site": "same-origin"})
-    assert client.post("/session", json={"token": served.token}).status_code == 200
+    client = server.anonymous_client(headers={"Origin": server.url, "Sec-Fetch-Site": "same-origin"})
+    assert client.post("/session", json={"token": server.token}).status_code == 200
     return client
 
 
-def test_a_token_becomes_a_cookie_that_scripts_cannot_read(served: Served) -> None:
-    client = served.anyone(headers={"Origin": served.url})
-    answer = client.post("/session", json={"token": served.token})
+def test_a_token_becomes_a_cookie_that_scripts_cannot_read(server: RunningServer) -> None:
+    client = server.anonymous_client(headers={"Origin": server.url})
+    answer = client.post("/session", json={"token": server.token})
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
-    assert served.token not in cookie
+    assert server.token not in cookie
     assert client.get("/session").json()["name"] == "owner"
 
 
-def test_a_form_of_another_site_changes_nothing(served: Served) -> None:
+def test_a_form_of_another_site_changes_nothing(server: RunningServer) -> None:
     """Such a form has the cookie of a browser that ignores SameSite, and cannot set headers or send JSON."""
-    cookie = browser(served).cookies["midcourse_session"]
-    forged = served.anyone(headers={"Cookie": f"midcourse_session={cookie}"})
+    cookie = make_browser(server).cookies["midcourse_session"]
+    forged = server.anonymous_client(headers={"Cookie": f"midcourse_session={cookie}"})
     assert forged.post("/runs", json={"task": "lamp"}).status_code == 403
     as_form = forged.post(
-        "/runs", content='{"task":"lamp"}', headers={"Content-Type": "text/plain", "Origin": served.url}
+        "/runs", content='{"task":"lamp"}', headers={"Content-Type": "text/plain", "Origin": server.url}
     )
     assert as_form.status_code == 415
     assert forged.get("/runs").json()["runs"] == []
 
 
-def test_a_revoked_session_is_over(served: Served) -> None:
-    client = browser(served)
+def test_a_revoked_session_is_over(server: RunningServer) -> None:
+    client = make_browser(server)
     cookie = client.cookies["midcourse_session"]
     assert client.delete("/session").status_code == 204
-    stolen = served.anyone(headers={"Cookie": f"midcourse_session={cookie}"})
+    stolen = server.anonymous_client(headers={"Cookie": f"midcourse_session={cookie}"})
     assert stolen.get("/runs").status_code == 401
 
 
-def test_a_wrong_key_is_not_replaced_by_a_valid_cookie(served: Served) -> None:
-    client = browser(served)
+def test_a_wrong_key_is_not_replaced_by_a_valid_cookie(server: RunningServer) -> None:
+    client = make_browser(server)
     assert client.get("/runs", headers={"Authorization": "Bearer wrong"}).status_code == 401
 
 
 @pytest.mark.slow
-def test_every_response_is_secured(served: Served) -> None:
-    client = served.client()
+def test_every_response_is_secured(server: RunningServer) -> None:
+    client = server.client()
     for answer in (
         client.get("/runs"),
         client.get("/nothing"),
-        client.get(served.url + "/"),
-        served.anyone().get("/runs"),
+        client.get(server.url + "/"),
+        server.anonymous_client().get("/runs"),
     ):
         assert answer.headers["content-security-policy"].startswith("default-src 'none'")
         assert answer.headers["x-content-type-options"] == "nosniff"
@@ -134,8 +142,8 @@ def test_every_response_is_secured(served: Served) -> None:
     assert preflight.status_code == 405
 
 
-def test_large_bodies_are_refused(served: Served) -> None:
-    client = served.client()
+def test_large_bodies_are_refused(server: RunningServer) -> None:
+    client = server.client()
     assert client.post("/runs", json={"task": "x" * MOST_BYTES}).status_code == 413
 
     def pieces():
@@ -147,8 +155,8 @@ def test_large_bodies_are_refused(served: Served) -> None:
 
 
 def test_too_many_requests_are_refused_for_a_while(tmp_path: Path) -> None:
-    with serving(tmp_path, limit=RateLimit(per_second=0.001, burst=5)) as served:
-        client = served.client()
+    with run_server(tmp_path, limit=RateLimit(per_second=0.001, burst=5)) as server:
+        client = server.client()
         answers = [client.get("/worlds") for _ in range(8)]
     assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 3
     assert answers[-1].headers["retry-after"]
@@ -217,20 +225,20 @@ def test_a_stream_ends_when_its_key_is_removed(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("midcourse.server.routes.events.CHECKED", 0.0)
     file = tmp_path / "keys"
     secret = add_key(file, Caller(name="ada", tenant="acme", role="viewer"))
-    with serving(tmp_path, keys=KeyFile(file)) as served:
-        owner = served.anyone(headers={"Authorization": f"Bearer {served.token}"})
-        question = start_asking(owner, "watched")
-        viewer = served.anyone(headers={"Authorization": f"Bearer {secret}"})
+    with run_server(tmp_path, keys=KeyFile(file)) as server:
+        owner = server.anonymous_client(headers={"Authorization": f"Bearer {server.token}"})
+        question = start_run_that_asks(owner, "watched")
+        viewer = server.anonymous_client(headers={"Authorization": f"Bearer {secret}"})
         latest = owner.get("/runs/watched").json()["seq"]
-        heard: list[Heard] = []
-        for one in listening(viewer, "watched"):
-            heard.append(one)
+        messages: list[StreamMessage] = []
+        for one in read_stream(viewer, "watched"):
+            messages.append(one)
             if one.data["seq"] == latest:
                 remove_key(file, "ada", "acme")
                 assert decide(owner, question).status_code == 200
-        ended(owner, "watched")
+        wait_for_end(owner, "watched")
         assert viewer.get("/runs").status_code == 401
-        assert heard[-1].data["seq"] == latest
+        assert messages[-1].data["seq"] == latest
 
 
 def test_a_proxy_proves_itself(tmp_path: Path) -> None:

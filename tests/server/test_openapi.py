@@ -10,7 +10,7 @@ from threading import Event, Thread
 import pytest
 
 from midcourse.server.app import build_api
-from tests.server.serving import Served, decide, ended, start_asking
+from tests.server.serving import RunningServer, decide, start_run_that_asks, wait_for_end
 
 pytestmark = pytest.mark.slow
 
@@ -21,18 +21,18 @@ expected-statuses = ["2xx", "401", "403", "404", "409", "422"]
 """
 
 
-def test_generated_requests_get_only_documented_answers(served: Served, tmp_path: Path) -> None:
+def test_generated_requests_get_only_documented_answers(server: RunningServer, tmp_path: Path) -> None:
     """All checks of Schemathesis, as an administrator, with runs that have the shortest names that it tries."""
-    operator = served.client("operator")
-    decide(served.client("approver"), start_asking(operator, "0"))
-    ended(operator, "0")
+    operator = server.client("operator")
+    decide(server.client("approver"), start_run_that_asks(operator, "0"))
+    wait_for_end(operator, "0")
     assert operator.get("/openapi.json").status_code == 200  # made at the first request, which may take long
     (tmp_path / "schemathesis.toml").write_text(CONFIG)
     command = [str(Path(sys.executable).with_name("st")), "--config-file", str(tmp_path / "schemathesis.toml")]
-    command += ["run", f"{served.url}/api/v1/openapi.json", "--checks", "all", "--phases", "coverage,fuzzing"]
-    command += ["-H", f"Authorization: Bearer {served.keys['acme', 'admin']}", "--max-examples", "1"]
+    command += ["run", f"{server.url}/api/v1/openapi.json", "--checks", "all", "--phases", "coverage,fuzzing"]
+    command += ["-H", f"Authorization: Bearer {server.keys['acme', 'admin']}", "--max-examples", "1"]
     command += ["--generation-deterministic", "--no-color", "--request-timeout", "300"]
-    with cancelling_runs(served):
+    with cancel_runs(server):
         done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=1100, check=False)
     assert done.returncode == 0, done.stdout[-6000:]
     operations = sum(map(len, build_api().openapi()["paths"].values()))
@@ -40,9 +40,9 @@ def test_generated_requests_get_only_documented_answers(served: Served, tmp_path
 
 
 @contextmanager
-def cancelling_runs(served: Served) -> Generator[None]:
+def cancel_runs(server: RunningServer) -> Generator[None]:
     """Cancel every run that was started meanwhile: the stream of one that waits for an answer would never end."""
-    operator, over = served.client("operator"), Event()
+    operator, over = server.client("operator"), Event()
 
     def cancel_all() -> None:
         while not over.wait(0.5):

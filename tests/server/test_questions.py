@@ -8,69 +8,77 @@ from httpx2 import Client
 from midcourse import guarded
 from midcourse.errors import Pending
 from midcourse.settings import Settings
-from tests.server.serving import Served, decide, ended, listening, question_of, start_asking, until
+from tests.server.serving import (
+    RunningServer,
+    decide,
+    find_question,
+    read_stream,
+    start_run_that_asks,
+    wait_for_end,
+    wait_until,
+)
 
 
-def test_an_approval_of_what_was_shown_is_carried_out_once(served: Served) -> None:
-    operator, approver = served.client("operator"), served.client("approver")
-    question = start_asking(operator, "once")
+def test_an_approval_of_what_was_shown_is_carried_out_once(server: RunningServer) -> None:
+    operator, approver = server.client("operator"), server.client("approver")
+    question = start_run_that_asks(operator, "once")
     assert {row["name"]: row["value"] for row in question["steps"][0]["rows"]}["total"] == 49.0
     assert decide(approver, question).json()["accepted"] is True
-    assert ended(operator, "once")["final_reason"] == "goal_reached"
-    turns = [heard.data for heard in listening(operator, "once") if heard.type == "turn"]
+    assert wait_for_end(operator, "once")["final_reason"] == "goal_reached"
+    turns = [heard.data for heard in read_stream(operator, "once") if heard.type == "turn"]
     decided = [turn["event"] for turn in turns if turn["event"]["kind"] == "approval_decided"]
     assert [(one["by"], one["shown"]) for one in decided] == [("acme-approver", question["shown"])]
-    effects = (served.home / "acme" / "runs" / "once" / "effects.jsonl").read_text().splitlines()
+    effects = (server.home / "acme" / "runs" / "once" / "effects.jsonl").read_text().splitlines()
     assert len(effects) == 1
 
 
-def test_a_call_that_waits_for_a_decision_is_listed_although_no_process_runs_it(served: Served) -> None:
+def test_a_call_that_waits_for_a_decision_is_listed_although_no_process_runs_it(server: RunningServer) -> None:
     sent: list[str] = []
 
-    @guarded(key="{to}", approve="always", wait=0, settings=Settings(home=served.home / "acme"))
+    @guarded(key="{to}", approve="always", wait=0, settings=Settings(home=server.home / "acme"))
     def mail(to: str) -> None:
         sent.append(to)
 
     with pytest.raises(Pending) as pending:
         mail("ada@example.com")
-    question = question_of(served.client("viewer"), pending.value.run)
+    question = find_question(server.client("viewer"), pending.value.run)
     assert question
-    assert decide(served.client("approver"), question).json()["accepted"] is True
+    assert decide(server.client("approver"), question).json()["accepted"] is True
     assert sent == []
     mail("ada@example.com")
     assert sent == ["ada@example.com"]
 
 
-def test_a_replayed_decision_is_refused(served: Served) -> None:
-    operator, approver = served.client("operator"), served.client("approver")
-    question = start_asking(operator, "replayed")
+def test_a_replayed_decision_is_refused(server: RunningServer) -> None:
+    operator, approver = server.client("operator"), server.client("approver")
+    question = start_run_that_asks(operator, "replayed")
     assert decide(approver, question).status_code == 200
     again = decide(approver, question)
     assert again.status_code == 409
-    ended(operator, "replayed")
+    wait_for_end(operator, "replayed")
     late = decide(approver, question)
     assert (late.status_code, late.json()["code"]) == (409, "refused")
-    assert len((served.home / "acme" / "runs" / "replayed" / "effects.jsonl").read_text().splitlines()) == 1
+    assert len((server.home / "acme" / "runs" / "replayed" / "effects.jsonl").read_text().splitlines()) == 1
 
 
-def test_a_forged_digest_approves_nothing(served: Served) -> None:
-    operator, approver = served.client("operator"), served.client("approver")
-    question = start_asking(operator, "forged")
+def test_a_forged_digest_approves_nothing(server: RunningServer) -> None:
+    operator, approver = server.client("operator"), server.client("approver")
+    question = start_run_that_asks(operator, "forged")
     for shown in ([], ["0" * 32], [*question["shown"], *question["shown"]]):
         answer = decide(approver, question, shown=shown)
         assert (answer.status_code, answer.json()["code"]) == (409, "question_changed"), shown
         assert answer.headers["content-type"] == "application/problem+json"
     assert decide(approver, question, "rejected").status_code == 200
-    assert ended(operator, "forged")["final_reason"] == "rejected"
+    assert wait_for_end(operator, "forged")["final_reason"] == "rejected"
 
 
-def test_a_stale_page_is_told_what_changed(served: Served) -> None:
+def test_a_stale_page_is_told_what_changed(server: RunningServer) -> None:
     """A change by one approver leads to a question about other values; a page that still shows the earlier ones approves nothing."""
-    operator, approver = served.client("operator"), served.client("approver")
-    first = start_asking(operator, "stale", "changeable")
+    operator, approver = server.client("operator"), server.client("approver")
+    first = start_run_that_asks(operator, "stale", "changeable")
     amended = decide(approver, first, "changed", changes=[{"step": 0, "arguments": {"reference": "PO-2"}}])
     assert amended.status_code == 200, amended.text
-    second = until(lambda: newer_question(approver, first))
+    second = wait_until(lambda: find_newer_question(approver, first))
     by_number = decide(approver, first)
     assert (by_number.status_code, by_number.json()["code"]) == (409, "question_changed")
     assert by_number.json()["question"] == second["id"]
@@ -81,18 +89,18 @@ def test_a_stale_page_is_told_what_changed(served: Served) -> None:
     assert ("reference", "PO-1", "PO-2") in changed
     assert "'PO-1' -> 'PO-2'" in problem["detail"]
     assert decide(approver, second).status_code == 200
-    assert ended(operator, "stale")["result"]["success"] is True
-    assert '"PO-2"' in (served.home / "acme" / "runs" / "stale" / "effects.jsonl").read_text()
+    assert wait_for_end(operator, "stale")["result"]["success"] is True
+    assert '"PO-2"' in (server.home / "acme" / "runs" / "stale" / "effects.jsonl").read_text()
 
 
-def newer_question(client: Client, than: dict[str, Any]) -> dict[str, Any] | None:
-    found = question_of(client, than["run"])
+def find_newer_question(client: Client, than: dict[str, Any]) -> dict[str, Any] | None:
+    found = find_question(client, than["run"])
     return found if found and found["id"] != than["id"] else None
 
 
-def test_a_verdict_that_does_not_answer_is_refused(served: Served) -> None:
-    operator, approver = served.client("operator"), served.client("approver")
-    question = start_asking(operator, "verdict")
+def test_a_verdict_that_does_not_answer_is_refused(server: RunningServer) -> None:
+    operator, approver = server.client("operator"), server.client("approver")
+    question = start_run_that_asks(operator, "verdict")
     answer = decide(approver, question, "happened")
     assert answer.status_code == 422
     assert "approved" in answer.json()["next"]

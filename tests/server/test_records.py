@@ -8,19 +8,19 @@ import pytest
 
 from midcourse.app.home import open_store
 from midcourse.pictures import read_picture
-from tests.server.serving import Served, decide, ended, start, start_asking, until
+from tests.server.serving import RunningServer, decide, start, start_run_that_asks, wait_for_end, wait_until
 
 
 @pytest.fixture(scope="module")
-def reader(served: Served) -> httpx.Client:
+def reader(server: RunningServer) -> httpx.Client:
     """A viewer who can read three ended runs: `lamp`, `stored` (504 after the order was stored) and `doubt` (nothing decides)."""
-    operator, approver = served.client("operator"), served.client("approver")
+    operator, approver = server.client("operator"), server.client("approver")
     start(operator, "stored", "stored", settings={"approvals": "never"})
-    asked = start_asking(operator, "lamp")
+    asked = start_run_that_asks(operator, "lamp")
     assert decide(approver, asked).status_code == 200
-    ended(operator, "stored")
-    ended(operator, "lamp")
-    return served.client("viewer")
+    wait_for_end(operator, "stored")
+    wait_for_end(operator, "lamp")
+    return server.client("viewer")
 
 
 @pytest.mark.slow
@@ -59,9 +59,9 @@ def test_observations_come_in_pages(reader: httpx.Client) -> None:
     assert reader.get(f"/runs/lamp/observations/{paged[0]['seen']['id']}/picture").status_code == 404
 
 
-def test_a_picture_is_served_through_the_observation_that_names_it(served: Served, reader: httpx.Client) -> None:
-    start(served.client("operator"), "pictured", "changeable", settings={"approvals": "never"})
-    ended(reader, "pictured")
+def test_a_picture_is_served_through_the_observation_that_names_it(server: RunningServer, reader: httpx.Client) -> None:
+    start(server.client("operator"), "pictured", "changeable", settings={"approvals": "never"})
+    wait_for_end(reader, "pictured")
     look = reader.get("/runs/pictured/observations").json()["looks"][0]
     place = f"observations/{look['seen']['id']}/picture"
     answer = reader.get(f"/runs/pictured/{place}")
@@ -70,8 +70,8 @@ def test_a_picture_is_served_through_the_observation_that_names_it(served: Serve
     assert (picture.digest, picture.width, picture.height) == (look["picture"], 64, 48)
     assert (answer.headers["content-type"], answer.headers["x-content-type-options"]) == ("image/webp", "nosniff")
     assert reader.get(f"/runs/lamp/{place}").status_code == 404
-    assert served.client("viewer", "umbrella").get(f"/runs/pictured/{place}").status_code == 404
-    assert served.anyone().get(f"/runs/pictured/{place}").status_code == 401
+    assert server.client("viewer", "umbrella").get(f"/runs/pictured/{place}").status_code == 404
+    assert server.anonymous_client().get(f"/runs/pictured/{place}").status_code == 401
 
 
 def test_effects_have_every_look_for_evidence(reader: httpx.Client) -> None:
@@ -95,15 +95,15 @@ def test_a_replay_under_other_settings_says_what_would_have_been(reader: httpx.C
     assert wrong.status_code == 422
 
 
-def test_a_fork_continues_as_a_new_run_that_asks_again(served: Served, reader: httpx.Client) -> None:
-    operator = served.client("operator")
+def test_a_fork_continues_as_a_new_run_that_asks_again(server: RunningServer, reader: httpx.Client) -> None:
+    operator = server.client("operator")
     made = operator.post("/runs/lamp/fork", json={"at": 8, "run_id": "forked"})
     assert made.status_code == 201, made.text
-    question = until(
+    question = wait_until(
         lambda: next((q for q in reader.get("/questions").json()["questions"] if q["run"] == "forked"), None)
     )
-    assert decide(served.client("approver"), question).status_code == 200
-    assert ended(operator, "forked")["forked_from"] == "lamp"
+    assert decide(server.client("approver"), question).status_code == 200
+    assert wait_for_end(operator, "forked")["forked_from"] == "lamp"
 
 
 def test_the_audit_log_names_who_decided_and_holds(reader: httpx.Client) -> None:
@@ -112,28 +112,28 @@ def test_the_audit_log_names_who_decided_and_holds(reader: httpx.Client) -> None
     assert reader.get("/audit/verdict").json()["holds"] is True
 
 
-def test_lessons_are_listed_shared_and_forgotten(served: Served, reader: httpx.Client) -> None:
-    admin = served.client("admin")
+def test_lessons_are_listed_shared_and_forgotten(server: RunningServer, reader: httpx.Client) -> None:
+    admin = server.client("admin")
     lessons = reader.get("/lessons").json()
     assert isinstance(lessons, list)
     assert admin.post(f"/lessons/{'0' * 16}/share", json={"agent": "default"}).status_code == 404
     assert admin.delete(f"/lessons/{'0' * 16}").status_code == 404
 
 
-def test_settings_and_worlds_are_described(served: Served, reader: httpx.Client) -> None:
+def test_settings_and_worlds_are_described(server: RunningServer, reader: httpx.Client) -> None:
     settings = {row["name"]: row for row in reader.get("/settings").json()}
     assert settings["max_calls"]["default"] == "30"
     assert settings["home"]["value"] == ""
-    assert {row["name"]: row for row in served.client().get("/settings").json()}["home"]["value"]
+    assert {row["name"]: row for row in server.client().get("/settings").json()}["home"]["value"]
     assert {"name": "shop", "simulated": True} in reader.get("/worlds").json()
     assert reader.get("/fleet").json()["kind"] == "local"
     assert {"lamp", "order"} <= {row["name"] for row in reader.get("/tasks").json()}
 
 
-def test_records_of_a_pruned_run_are_gone_and_its_result_is_not(served: Served, reader: httpx.Client) -> None:
-    start(served.client("operator"), "pruned", "stored", settings={"approvals": "never"})
-    ended(reader, "pruned")
-    asyncio.run(_prune(served.home / "acme", "pruned"))
+def test_records_of_a_pruned_run_are_gone_and_its_result_is_not(server: RunningServer, reader: httpx.Client) -> None:
+    start(server.client("operator"), "pruned", "stored", settings={"approvals": "never"})
+    wait_for_end(reader, "pruned")
+    asyncio.run(_prune(server.home / "acme", "pruned"))
     view = reader.get("/runs/pruned").json()
     assert (view["pruned_at"], view["plans"], view["result"]["run"]) == (50.0, [], "pruned")
     assert reader.get("/runs/pruned/result").status_code == 200

@@ -3,28 +3,36 @@
 import httpx2 as httpx
 import pytest
 
-from tests.server.serving import Served, decide, ended, listening, start, start_asking, until
+from tests.server.serving import (
+    RunningServer,
+    decide,
+    read_stream,
+    start,
+    start_run_that_asks,
+    wait_for_end,
+    wait_until,
+)
 
 SLOW = {"step_delay_seconds": 0.3}
 
 
 @pytest.fixture(scope="module")
-def operator(served: Served) -> httpx.Client:
-    return served.client("operator")
+def operator(server: RunningServer) -> httpx.Client:
+    return server.client("operator")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def several(served: Served, operator: httpx.Client) -> None:
+def start_runs(server: RunningServer, operator: httpx.Client) -> None:
     """Runs that are done, failed and asking."""
     start(operator, "done", settings={"approvals": "never"})
-    rejected = start_asking(operator, "failed")
-    decide(served.client("approver"), rejected, "rejected")
-    ended(operator, "done")
-    ended(operator, "failed")
-    start_asking(operator, "asking")
+    rejected = start_run_that_asks(operator, "failed")
+    decide(server.client("approver"), rejected, "rejected")
+    wait_for_end(operator, "done")
+    wait_for_end(operator, "failed")
+    start_run_that_asks(operator, "asking")
 
 
-def ids(client: httpx.Client, **query: str | list[str]) -> list[str]:
+def list_ids(client: httpx.Client, **query: str | list[str]) -> list[str]:
     answer = client.get("/runs", params=query)
     assert answer.status_code == 200, answer.text
     return [run["id"] for run in answer.json()["runs"]]
@@ -43,12 +51,12 @@ def test_rows_say_what_runs_came_to_and_wait_for(operator: httpx.Client) -> None
 
 
 def test_runs_are_filtered(operator: httpx.Client) -> None:
-    assert ids(operator, state="done") == ["done"]
-    assert sorted(ids(operator, state=["done", "failed"])) == ["done", "failed"]
-    assert ids(operator, state="interrupted") == []
-    assert ids(operator, q="FAIL") == ["failed"]
-    assert ids(operator, world="erp") == []
-    assert "asking" in ids(operator, world="shop", state="asking")
+    assert list_ids(operator, state="done") == ["done"]
+    assert sorted(list_ids(operator, state=["done", "failed"])) == ["done", "failed"]
+    assert list_ids(operator, state="interrupted") == []
+    assert list_ids(operator, q="FAIL") == ["failed"]
+    assert list_ids(operator, world="erp") == []
+    assert "asking" in list_ids(operator, world="shop", state="asking")
     counts = operator.get("/runs").json()["counts"]
     assert (counts["done"], counts["failed"], counts["asking"]) == (1, 1, 1)
 
@@ -62,30 +70,30 @@ def test_pages_have_every_run_once(operator: httpx.Client) -> None:
         if page["next"] is None:
             break
         after = page["next"]
-    assert found == ids(operator)
+    assert found == list_ids(operator)
     assert operator.get("/runs", params={"after": "x"}).status_code == 422
 
 
-def test_a_view_says_what_the_caller_may_do(served: Served, operator: httpx.Client) -> None:
+def test_a_view_says_what_the_caller_may_do(server: RunningServer, operator: httpx.Client) -> None:
     assert operator.get("/runs/asking").json()["may"] == ["pause", "cancel", "guide", "take_over"]
-    assert served.client("approver").get("/runs/asking").json()["may"] == ["decide"]
-    assert served.client("viewer").get("/runs/asking").json()["may"] == []
+    assert server.client("approver").get("/runs/asking").json()["may"] == ["decide"]
+    assert server.client("viewer").get("/runs/asking").json()["may"] == []
     view = operator.get("/runs/asking").json()
     assert (view["question"], view["by"]) == (view["question"], "acme-operator")
     assert [step["status"] for step in view["plan"]["steps"]][:3] == ["done", "done", "current"]
 
 
 @pytest.mark.slow
-def test_a_run_is_paused_guided_and_resumed(served: Served, operator: httpx.Client) -> None:
+def test_a_run_is_paused_guided_and_resumed(server: RunningServer, operator: httpx.Client) -> None:
     start(operator, "paused", "notepad", settings=SLOW)
     assert operator.post("/runs/paused/pause").status_code == 200
-    until(lambda: operator.get("/runs/paused").json()["state"] == "paused")
+    wait_until(lambda: operator.get("/runs/paused").json()["state"] == "paused")
     assert operator.post("/runs/paused/guide", json={"text": "no hurry"}).status_code == 200
     assert operator.post("/runs/paused/resume").status_code == 200
-    view = ended(operator, "paused")
+    view = wait_for_end(operator, "paused")
     assert view["result"]["success"] is True
     said = [
-        one.data["line"]["text"] for one in listening(operator, "paused") if one.type == "turn" and one.data["line"]
+        one.data["line"]["text"] for one in read_stream(operator, "paused") if one.type == "turn" and one.data["line"]
     ]
     assert "guidance: no hurry" in said
     late = operator.post("/runs/paused/pause")
@@ -96,7 +104,7 @@ def test_a_run_is_paused_guided_and_resumed(served: Served, operator: httpx.Clie
 def test_a_run_is_cancelled(operator: httpx.Client) -> None:
     start(operator, "cancelled", "notepad", settings=SLOW)
     assert operator.post("/runs/cancelled/cancel").status_code == 200
-    assert ended(operator, "cancelled")["final_reason"] == "cancelled"
+    assert wait_for_end(operator, "cancelled")["final_reason"] == "cancelled"
     result = operator.get("/runs/cancelled/result").json()
     assert result["final_reason"] == "cancelled"
 
@@ -116,7 +124,7 @@ def test_a_take_over_waits_for_the_pause(operator: httpx.Client) -> None:
     assert operator.get("/runs/taken").json()["state"] == "paused"
     assert (taken.status_code, taken.json()["says"]) == (200, "the world is yours; resume the run when you are done")
     assert operator.post("/runs/taken/resume").status_code == 200
-    ended(operator, "taken")
+    wait_for_end(operator, "taken")
 
 
 def test_guidance_that_says_nothing_is_refused(operator: httpx.Client) -> None:

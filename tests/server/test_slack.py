@@ -12,21 +12,21 @@ from midcourse.server.webhooks.config import SlackHook, read_webhooks
 from midcourse.server.webhooks.notifier import Notifier
 from midcourse.server.webhooks.outbox import Outbox
 from midcourse.server.webhooks.slack import card
-from tests.server.serving import decide, ended, serving, start_asking, until
-from tests.server.slack import APP, BOT, CHANNEL, FakeSlack, faking_slack
+from tests.server.serving import decide, run_server, start_run_that_asks, wait_for_end, wait_until
+from tests.server.slack import APP, BOT, CHANNEL, FakeSlack, run_fake_slack
 
 ORIGIN = "https://console.example"
 TABLE = '[[slack]]\nname = "team"\nchannel = "C0123456789"\nbot_token_file = "bot"\napp_token_file = "app"\n'
 
 
-def notifier(home: Path, *hooks: SlackHook):
+def make_notifier(home: Path, *hooks: SlackHook):
     def notify(desks: Desks) -> Notifier:
         return Notifier(hooks, desks, Outbox(home / "server"), ORIGIN, retries=(0.1,) * 100, timeout_seconds=5.0)
 
     return notify
 
 
-def command(fake: FakeSlack, channel: str) -> str:
+def send_command(fake: FakeSlack, channel: str) -> str:
     """What the command answers in that channel."""
     given = {"command": "/midcourse", "text": "", "channel_id": channel, "user_id": "U2", "team_id": "T1"}
     envelope = f"e-{channel}"
@@ -34,7 +34,7 @@ def command(fake: FakeSlack, channel: str) -> str:
     fake.sends.put(
         {"type": "slash_commands", "envelope_id": envelope, "payload": payload, "accepts_response_payload": True}
     )
-    while (answer := fake.heard.get(timeout=60)).get("envelope_id") != envelope:
+    while (answer := fake.replies.get(timeout=60)).get("envelope_id") != envelope:
         pass
     return answer["payload"]["text"]
 
@@ -42,13 +42,13 @@ def command(fake: FakeSlack, channel: str) -> str:
 @pytest.mark.slow
 def test_a_card_has_a_link_and_no_values_and_a_command_lists_what_waits(tmp_path: Path) -> None:
     with (
-        faking_slack() as fake,
-        serving(tmp_path, notify=notifier(tmp_path, fake.hook())) as served,
+        run_fake_slack() as fake,
+        run_server(tmp_path, notify=make_notifier(tmp_path, fake.make_hook())) as server,
     ):
         fake.answers = [{"ok": False, "error": "ratelimited"}]
-        question = start_asking(served.client("operator"), "lamp")
-        admin = served.client("admin")
-        until(lambda: admin.get("/webhooks").json()[0]["delivered"] == 1)
+        question = start_run_that_asks(server.client("operator"), "lamp")
+        admin = server.client("admin")
+        wait_until(lambda: admin.get("/webhooks").json()[0]["delivered"] == 1)
         assert len(fake.posted) == 2, "the refused one was sent again"
         sent = fake.posted[-1]
         assert sent["channel"] == CHANNEL
@@ -58,14 +58,14 @@ def test_a_card_has_a_link_and_no_values_and_a_command_lists_what_waits(tmp_path
         assert blocks[-1]["elements"][0]["url"] == f"{ORIGIN}/#/inbox?run=lamp"
         assert {kind for block in blocks[:-1] for kind in [block["text"]["type"]]} == {"plain_text"}
 
-        until(lambda: ("apps.connections.open", APP) in fake.called)
-        listed = command(fake, CHANNEL)
+        wait_until(lambda: ("apps.connections.open", APP) in fake.called)
+        listed = send_command(fake, CHANNEL)
         assert f"run lamp: <{ORIGIN}/#/inbox?run=lamp|open its card>" in listed
-        assert "lamp" not in command(fake, "C9999999999")
+        assert "lamp" not in send_command(fake, "C9999999999")
 
-        decide(served.client("approver"), question)
-        ended(admin, "lamp")
-        until(lambda: admin.get("/webhooks").json()[0]["delivered"] == 2)
+        decide(server.client("approver"), question)
+        wait_for_end(admin, "lamp")
+        wait_until(lambda: admin.get("/webhooks").json()[0]["delivered"] == 2)
         assert "has ended: Done" in str(fake.posted[-1])
     assert {token for method, token in fake.called if method == "chat.postMessage"} == {BOT}
 

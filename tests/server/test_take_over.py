@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.pages import Pages, serve_pages
-from tests.server.serving import Served, decide, question_of, start, until
+from tests.server.serving import RunningServer, decide, find_question, start, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ def pages() -> Generator[Pages]:
         yield there
 
 
-def taking_over_task(pages: Pages) -> str:
+def make_form_task(pages: Pages) -> str:
     """A run that waits for an approval of a form in a browser."""
     return f"""
 goal = "Save it"
@@ -46,7 +46,7 @@ approvals = "always"
 """
 
 
-def picture(client: httpx.Client, path: str) -> tuple[int, ...]:
+def read_field_color(client: httpx.Client, path: str) -> tuple[int, ...]:
     """The colour of the password field in the next picture there."""
     answer = client.get(f"/runs/form/{path}")
     assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store"), answer.text
@@ -55,19 +55,19 @@ def picture(client: httpx.Client, path: str) -> tuple[int, ...]:
     return found
 
 
-def lines(client: httpx.Client) -> str:
+def read_lines(client: httpx.Client) -> str:
     return "\n".join(one["line"]["text"] for one in client.get("/runs/form/lines").json())
 
 
-def test_an_operator_takes_over_and_a_viewer_does_not(served: Served, pages: Pages) -> None:
-    admin, operator, viewer = (served.client(role) for role in ("admin", "operator", "viewer"))
-    (served.home / "tasks" / "form.toml").write_text(taking_over_task(pages))
+def test_an_operator_takes_over_and_a_viewer_does_not(server: RunningServer, pages: Pages) -> None:
+    admin, operator, viewer = (server.client(role) for role in ("admin", "operator", "viewer"))
+    (server.home / "tasks" / "form.toml").write_text(make_form_task(pages))
     start(operator, "form", "form")
-    until(lambda: operator.get("/runs/form").json()["state"] == "asking")
-    assert picture(viewer, "live") == pytest.approx((212, 212, 216), abs=6)
-    before = files(served.home)
+    wait_until(lambda: operator.get("/runs/form").json()["state"] == "asking")
+    assert read_field_color(viewer, "live") == pytest.approx((212, 212, 216), abs=6)
+    before = list_files(server.home)
 
-    for who in (viewer, served.client("approver")):
+    for who in (viewer, server.client("approver")):
         assert who.post("/runs/form/take-over").status_code == 403
         assert who.get("/runs/form/take-over/picture").status_code == 403
         assert who.post("/runs/form/take-over/input", json=CLICK).status_code == 403
@@ -76,20 +76,20 @@ def test_an_operator_takes_over_and_a_viewer_does_not(served: Served, pages: Pag
 
     asks = operator.post("/runs/form/take-over", json={})
     assert (asks.status_code, "an approver has to" in asks.json()["detail"]) == (409, True)
-    assert decide(served.client("approver"), question_of(operator, "form") or {}, "take_over").status_code == 200
-    until(lambda: operator.get("/runs/form").json()["state"] == "paused")
+    assert decide(server.client("approver"), find_question(operator, "form") or {}, "take_over").status_code == 200
+    wait_until(lambda: operator.get("/runs/form").json()["state"] == "paused")
     assert "in the console" in operator.post("/runs/form/take-over", json={}).json()["says"]
     assert viewer.get("/runs/form").json()["taken_over_by"] == "acme-operator"
-    assert picture(operator, "take-over/picture") == pytest.approx((200, 0, 0), abs=20)
-    assert picture(viewer, "live") == pytest.approx((212, 212, 216), abs=6)
+    assert read_field_color(operator, "take-over/picture") == pytest.approx((200, 0, 0), abs=20)
+    assert read_field_color(viewer, "live") == pytest.approx((212, 212, 216), abs=6)
     other = admin.get("/runs/form/take-over/picture")
     assert (other.status_code, other.json()["detail"]) == (409, "acme-operator has taken it over")
 
     assert operator.post("/runs/form/take-over/input", json=CLICK).json() == {"dialog": ""}
-    until(lambda: "POST /save" in pages.hits)
+    wait_until(lambda: "POST /save" in pages.hits)
     assert operator.post("/runs/form/resume", json={}).status_code == 200
-    until(lambda: "sent POST" in lines(viewer))
-    assert f"acme-operator acted in place of the run: clicked button 'Save'; sent POST {pages.url}/save" in lines(
+    wait_until(lambda: "sent POST" in read_lines(viewer))
+    assert f"acme-operator acted in place of the run: clicked button 'Save'; sent POST {pages.url}/save" in read_lines(
         viewer
     )
     assert operator.get("/runs/form/take-over/picture").status_code == 204
@@ -97,20 +97,20 @@ def test_an_operator_takes_over_and_a_viewer_does_not(served: Served, pages: Pag
     assert viewer.get("/audit/verdict").json()["problem"] == ""
 
     admin.post("/runs/form/cancel", json={})
-    until(lambda: admin.get("/runs/form").json()["result"])
+    wait_until(lambda: admin.get("/runs/form").json()["result"])
     assert pages.hits.count("POST /save") == 1
-    assert not any(data[:2] == b"\xff\xd8" for data in files(served.home) - before)
+    assert not any(data[:2] == b"\xff\xd8" for data in list_files(server.home) - before)
     assert "tiger-lily" not in viewer.get("/audit").text
 
 
-def files(home: Path) -> set[bytes]:
+def list_files(home: Path) -> set[bytes]:
     return {path.read_bytes() for path in (home / "acme").rglob("*") if path.is_file()}
 
 
-def test_a_world_without_a_page_is_taken_over_in_its_own_place(served: Served) -> None:
-    operator: Any = served.client("admin")
+def test_a_world_without_a_page_is_taken_over_in_its_own_place(server: RunningServer) -> None:
+    operator: Any = server.client("admin")
     start(operator, "shop", settings={"approvals": "always"})
-    until(lambda: operator.get("/runs/shop").json()["state"] == "asking")
+    wait_until(lambda: operator.get("/runs/shop").json()["state"] == "asking")
     assert "the world is yours" in operator.post("/runs/shop/take-over", json={}).json()["says"]
     assert operator.get("/runs/shop").json()["taken_over_by"] == ""
     assert operator.get("/runs/shop/take-over/picture").status_code == 204

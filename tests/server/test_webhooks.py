@@ -17,14 +17,14 @@ from midcourse.server.webhooks.config import Webhook, read_webhooks
 from midcourse.server.webhooks.notifier import RETRIES, Notifier
 from midcourse.server.webhooks.outbox import Outbox
 from midcourse.server.webhooks.sender import send, sign
-from tests.server.receiver import SECRET, Received, Receiver, receiving
-from tests.server.serving import decide, ended, serving, start, start_asking, until
+from tests.server.receiver import SECRET, Received, Receiver, run_receiver
+from tests.server.serving import decide, run_server, start, start_run_that_asks, wait_for_end, wait_until
 
 QUICK = (0.1,) * 3000
 ORIGIN = "https://console.example"
 
 
-def notifier(home: Path, *hooks: Webhook):
+def make_notifier(home: Path, *hooks: Webhook):
     def notify(desks: Desks) -> Notifier:
         outbox = Outbox(home / "server")
         return Notifier(hooks, desks, outbox, ORIGIN, retries=QUICK, timeout_seconds=2.0)
@@ -32,7 +32,7 @@ def notifier(home: Path, *hooks: Webhook):
     return notify
 
 
-def told(receiver: Receiver, kind: str) -> list[Received]:
+def find_messages(receiver: Receiver, kind: str) -> list[Received]:
     return [one for one in list(receiver.received) if json.loads(one.body)["type"] == kind]
 
 
@@ -45,16 +45,16 @@ def test_the_signature_is_that_of_the_specification() -> None:
 @pytest.mark.slow
 def test_failures_delays_and_redirects_are_retried_until_it_is_accepted(tmp_path: Path) -> None:
     with (
-        receiving(500, 5.0, 302, 404) as receiver,
-        serving(tmp_path, notify=notifier(tmp_path, receiver.hook(events=("question.asked",)))) as served,
+        run_receiver(500, 5.0, 302, 404) as receiver,
+        run_server(tmp_path, notify=make_notifier(tmp_path, receiver.make_hook(events=("question.asked",)))) as server,
     ):
-        question = start_asking(served.client("operator"), "lamp")
-        start_asking(served.client("operator", "umbrella"), "theirs")
-        admin = served.client("admin")
-        until(lambda: admin.get("/webhooks").json()[0]["delivered"] == 1)
-        assert served.client("admin", "umbrella").get("/webhooks").json() == []
-        decide(served.client("approver"), question)
-        ended(admin, "lamp")
+        question = start_run_that_asks(server.client("operator"), "lamp")
+        start_run_that_asks(server.client("operator", "umbrella"), "theirs")
+        admin = server.client("admin")
+        wait_until(lambda: admin.get("/webhooks").json()[0]["delivered"] == 1)
+        assert server.client("admin", "umbrella").get("/webhooks").json() == []
+        decide(server.client("approver"), question)
+        wait_for_end(admin, "lamp")
     attempts = receiver.received
     assert len(attempts) == 5, "500, no answer in time, a redirect, 404, accepted"
     assert {one.path for one in attempts} == {"/hooks?from=midcourse"}, "the redirect was not followed"
@@ -73,28 +73,28 @@ def test_failures_delays_and_redirects_are_retried_until_it_is_accepted(tmp_path
 
 @pytest.mark.slow
 def test_a_restart_loses_no_message_and_repeats_none(tmp_path: Path) -> None:
-    with receiving() as closed:
+    with run_receiver() as closed:
         port = closed.port
-    down = Receiver(port=port).hook()
-    with serving(tmp_path, notify=notifier(tmp_path, down.model_copy(update={"name": "ops"}))) as served:
-        operator = served.client("operator")
+    down = Receiver(port=port).make_hook()
+    with run_server(tmp_path, notify=make_notifier(tmp_path, down.model_copy(update={"name": "ops"}))) as server:
+        operator = server.client("operator")
         start(operator, "told-late", settings={"approvals": "never"})
-        ended(operator, "told-late")
-        start_asking(operator, "asks-late")
-        until(lambda: served.client("admin").get("/webhooks").json()[0]["waiting"] == 2)
-        assert "refused" in until(lambda: served.client("admin").get("/webhooks").json()[0]["problem"]).lower()
+        wait_for_end(operator, "told-late")
+        start_run_that_asks(operator, "asks-late")
+        wait_until(lambda: server.client("admin").get("/webhooks").json()[0]["waiting"] == 2)
+        assert "refused" in wait_until(lambda: server.client("admin").get("/webhooks").json()[0]["problem"]).lower()
     assert main(["run", "notepad", "--run-id", "elsewhere", "--set", f"home={tmp_path / 'acme'}", "--quiet"]) == 0
     with (
-        receiving(port=port) as receiver,
-        serving(tmp_path, notify=notifier(tmp_path, receiver.hook())) as served,
+        run_receiver(port=port) as receiver,
+        run_server(tmp_path, notify=make_notifier(tmp_path, receiver.make_hook())) as server,
     ):
-        until(lambda: len(receiver.received) >= 3)
-        until(lambda: served.client("admin").get("/webhooks").json()[0]["delivered"] == 3)
-        start(served.client("operator"), "last", settings={"approvals": "never"})
-        until(lambda: len(receiver.received) >= 4)
-        runs = [json.loads(one.body)["data"]["run"] for one in told(receiver, "run.ended")]
+        wait_until(lambda: len(receiver.received) >= 3)
+        wait_until(lambda: server.client("admin").get("/webhooks").json()[0]["delivered"] == 3)
+        start(server.client("operator"), "last", settings={"approvals": "never"})
+        wait_until(lambda: len(receiver.received) >= 4)
+        runs = [json.loads(one.body)["data"]["run"] for one in find_messages(receiver, "run.ended")]
     assert sorted(runs) == ["elsewhere", "last", "told-late"]
-    assert [json.loads(one.body)["data"]["run"] for one in told(receiver, "question.asked")] == ["asks-late"]
+    assert [json.loads(one.body)["data"]["run"] for one in find_messages(receiver, "question.asked")] == ["asks-late"]
 
 
 def test_it_is_given_up_after_three_days() -> None:
@@ -132,8 +132,8 @@ def test_public_addresses_are_recognised(address: str) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0x7f.1"])
 async def test_nothing_is_sent_to_a_private_address(host: str) -> None:
-    with receiving() as receiver:
-        answer = await send(receiver.hook(host=host, allow_private=False), "msg_1", b"{}")
+    with run_receiver() as receiver:
+        answer = await send(receiver.make_hook(host=host, allow_private=False), "msg_1", b"{}")
         assert not answer.ok
         assert "not public" in answer.problem
         assert receiver.connections == 0
