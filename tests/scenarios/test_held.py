@@ -26,7 +26,13 @@ class Page(BaseWorld):
     """Its button says 'Continue' and places an order: the way a browser's outbox holds it is here in a few lines."""
 
     def __init__(
-        self, *, answer: Outcome | None = None, changes: bool = False, renamed: bool = False, redirects: int = 0
+        self,
+        *,
+        answer: Outcome | None = None,
+        changes: bool = False,
+        renamed: bool = False,
+        redirects: int = 0,
+        optimistic: bool = False,
     ) -> None:
         super().__init__()
         self.clicks = 0
@@ -37,8 +43,12 @@ class Page(BaseWorld):
         self._changes = changes
         self._renamed = renamed
         self._redirects = redirects
+        self._optimistic = optimistic
+        """Whether the page hides its button and says thanks before anything was sent."""
 
     def look(self) -> Scene:
+        if self._optimistic and self.waiting:
+            return Scene("Thank you", Zone(id="request1", role="request", label="POST /orders", state={"act": "click"}))
         label = "Sending…" if self._renamed and self.waiting else "Continue"
         return Scene(
             "Thank you" if len(self.sent) > self._redirects and not self._answer else "Basket",
@@ -67,6 +77,11 @@ class Page(BaseWorld):
         url = Parameter(name="url", destination=True, vouched=("http://shop/orders/*",))
         skills = tuple(replace(one, parameters=(url,)) if one.name == "navigate" else one for one in known.skills)
         return replace(known, skills=skills)
+
+    async def commit_set(self, call: Call) -> CommitSet | None:
+        if self._optimistic and self.waiting and call.skill == "click":
+            return self.commit_of_click(Zone(id="b", role="button", label="Continue"))
+        return await super().commit_set(call)
 
     async def act(self, call: Call) -> Outcome:
         if call.skill == "click" and self.waiting is not None:
@@ -101,6 +116,12 @@ async def test_the_person_sees_the_request_and_then_it_is_sent_without_a_second_
 async def test_a_button_renamed_by_the_click_is_still_the_approved_one() -> None:
     world, person = Page(renamed=True), Approves()
     assert (await played(world, person)).result.success
+    assert (world.clicks, world.sent, len(person.questions)) == (1, ["order=pens"], 1)
+
+
+async def test_a_button_hidden_by_the_click_is_still_the_approved_one() -> None:
+    world, person = Page(optimistic=True, answer=Outcome(evidence="response")), Approves()
+    assert (await played(world, person, replace(CONTINUE, expect=None))).result.success
     assert (world.clicks, world.sent, len(person.questions)) == (1, ["order=pens"], 1)
 
 

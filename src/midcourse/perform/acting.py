@@ -38,6 +38,8 @@ RESERVED_REASONS = ("held", "already_finished", "repeats_failure", "not_dispatch
 
 NOT_ALLOWED = "what it would send has not been allowed"
 
+UNREADABLE = Outcome(status="failed", reason="commit_unreadable", detail="what it would send cannot be read")
+
 WOULD_SEND = "would_send"
 """A world's reason: it holds back the request of this act, which is its commit set. With the status `unknown`, the allowed request
 was sent, and the world holds back another one."""
@@ -80,7 +82,10 @@ async def act(ports: Ports, command: Act) -> Acted:
     if binds(step):
         forecast = await read_consequence(ports, _with_current_target(step, skill, before), skill, before, time)
         if forecast is None:
-            return await _record_unreadable(ports, command, entry)
+            gone = skill.on_zone and before.zone(step.zone) is None
+            return await _record_unreadable(
+                ports, command, entry, _report_not_visible(step, before, None) if gone else UNREADABLE
+            )
         if forecast.digest != command.consequence or any(a.command not in command.weighed for a in forecast.alike):
             return _report_held(command, forecast, step.effect)
         if step.effect == "irreversible":
@@ -117,17 +122,21 @@ def _find_problem(ports: Ports, step: Step, skill: Skill | None, before: Observa
         return Outcome(status="failed", reason="unknown_skill", detail=f"the world has no skill '{step.skill}'")
     if before is None:
         return Outcome(status="failed", reason="stale_target", detail="the observation it relies on is gone")
-    zone = before.zone(step.zone)
-    named = step.effect == "irreversible" and not _is_held(step, skill)
-    if skill.on_zone and (zone is None or (named and not _is_target(zone, step.target))):
-        detail = f"{step.target.role} '{step.target.label}' is not on '{before.surface.title}'"
-        detail += f"; in its place is {zone.role} '{zone.label}'" if zone else ""
-        return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
+    zone, named = before.zone(step.zone), step.effect == "irreversible"
+    touched = skill.on_zone and not _is_held(step, skill)
+    if touched and (zone is None or (named and not _is_target(zone, step.target))):
+        return _report_not_visible(step, before, zone)
     wrong = arguments_problem(step.arguments, skill.parameters, ports.task)
     if wrong:
         return Outcome(status="failed", reason="bad_arguments", detail=wrong)
     missing = ports.fill_in(step.arguments)
     return Outcome(status="failed", reason="bad_arguments", detail=missing) if isinstance(missing, str) else None
+
+
+def _report_not_visible(step: Step, before: Observation, zone: Zone | None) -> Outcome:
+    detail = f"{step.target.role} '{step.target.label}' is not on '{before.surface.title}'"
+    detail += f"; in its place is {zone.role} '{zone.label}'" if zone else ""
+    return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
 
 
 def _is_target(zone: Zone, target: Target) -> bool:
@@ -141,7 +150,7 @@ def _is_target(zone: Zone, target: Target) -> bool:
 def _is_held(step: Step, skill: Skill) -> bool:
     """Whether a step that looked harmless has a request held back, so that it is sent without touching the zone again.
 
-    The label of its button may have changed since ('Publishing…'); the approval still applies.
+    The label of its button may have changed since ('Publishing…'), or the page may have hidden it; the approval still applies.
     """
     return step.effect == "irreversible" and skill.effect != "irreversible"
 
@@ -173,10 +182,9 @@ def _report_not_dispatched(command: Act, outcome: Outcome) -> Acted:
     )
 
 
-async def _record_unreadable(ports: Ports, command: Act, entry: LedgerEntry) -> Acted:
-    unread = Outcome(status="failed", reason="commit_unreadable", detail="what it would send cannot be read")
-    await ports.store.write_ledger(ports.run_id, replace(entry, outcome=unread))
-    return _report_not_dispatched(command, unread)
+async def _record_unreadable(ports: Ports, command: Act, entry: LedgerEntry, outcome: Outcome = UNREADABLE) -> Acted:
+    await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome))
+    return _report_not_dispatched(command, outcome)
 
 
 async def _hold_undeclared(
