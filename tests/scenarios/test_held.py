@@ -7,13 +7,15 @@ import pytest
 
 from midcourse.domain.approval import CommitSet, Decision
 from midcourse.domain.expectation import Expectation, TextContains
+from midcourse.domain.observation import HELD_FOR
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.skill import Catalogue, Parameter
 from midcourse.domain.task import Task
 from midcourse.planners import SamePlan
+from midcourse.ports.planner import PlanDraft
 from midcourse.ports.world import Call
-from midcourse.testing import Approves, Rejects
+from midcourse.testing import Approves, Rejects, Scripted
 from midcourse.testing.approvers import Answers
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
 from tests.scenarios.stage import RUN, Played, Stage
@@ -48,7 +50,9 @@ class Page(BaseWorld):
 
     def look(self) -> Scene:
         if self._optimistic and self.waiting:
-            return Scene("Thank you", Zone(id="request1", role="request", label="POST /orders", state={"act": "click"}))
+            return Scene(
+                "Thank you", Zone(id="request1", role="request", label="POST /orders", state={HELD_FOR: "click"})
+            )
         label = "Sending…" if self._renamed and self.waiting else "Continue"
         return Scene(
             "Thank you" if len(self.sent) > self._redirects and not self._answer else "Basket",
@@ -129,6 +133,16 @@ async def test_rejected_nothing_is_sent() -> None:
     world = Page()
     assert (await played(world, Rejects())).result.final_reason == "rejected"
     assert (world.clicks, world.sent) == (1, [])
+
+
+async def test_a_page_that_says_thanks_for_what_was_rejected_does_not_reach_the_goal() -> None:
+    world, task = Page(optimistic=True), Task(goal="Order pens", done_when=ORDERED)
+    planner = Scripted(PlanDraft(steps=(CONTINUE,)), PlanDraft(verdict="done"))
+    stage = Stage(world=world, planner=planner, approver=Rejects("Not today"), task=task)
+    result = (await stage.play()).result
+    assert world.sent == []
+    assert (result.success, result.verified) == (False, False)
+    assert "POST /orders has not been sent" in planner.contexts[-1].why
 
 
 async def test_a_request_that_keeps_changing_is_never_sent() -> None:

@@ -14,6 +14,10 @@ PICTURED = "pictured"
 """The state of a zone that a reader found in a picture. The world knows only its bounds."""
 
 
+HELD_FOR = "held_for"
+"""The state of a zone for a request that the world holds back: the skill of the act that would send it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Zone:
     """One thing on the screen that can be acted on. Its id is stable as long as the thing exists."""

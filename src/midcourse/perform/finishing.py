@@ -9,7 +9,7 @@ from midcourse.domain.budget import total
 from midcourse.domain.command import CheckDone, Finish
 from midcourse.domain.event import DoneChecked, Finished
 from midcourse.domain.expectation import Probe
-from midcourse.domain.observation import Observation, Unseen
+from midcourse.domain.observation import HELD_FOR, Observation, Unseen
 from midcourse.domain.replace import replace
 from midcourse.domain.result import SUCCESSES, BudgetUsed, DetourCounts, Result
 from midcourse.domain.run import Run
@@ -55,6 +55,10 @@ async def _check_condition(
         detail = seen.detail if isinstance(seen, Unseen) else "nothing has been seen"
         return DoneChecked(answers=command.id, verdict="undecided", detail=detail)
     words, held = describe(condition), holds(condition, seen)
+    if held is not False and (unsent := _find_unsent(seen)):
+        # An optimistic page shows success before its request has left, and keeps showing it if the request was rejected.
+        detail = f"{unsent} has not been sent, so the screen '{seen.surface.title}' proves nothing"
+        return DoneChecked(answers=command.id, verdict="unmet", detail=detail)
     if held is not None:
         return _build_done_checked(command, held, words, seen)
     read = await read_words(ports, condition, seen, time, turn=command.turn)
@@ -64,6 +68,11 @@ async def _check_condition(
         command, read.verdict.holds, words, seen, f" ({read.verdict.why})" if read.verdict.why else ""
     )
     return replace(found, spent=read.spent, wait=read.verdict.wait)
+
+
+def _find_unsent(seen: Observation) -> str:
+    """The request of one of the run's acts that the world holds back, if there is one."""
+    return next((zone.label for zone in seen.zones if zone.role == "request" and zone.get(HELD_FOR)), "")
 
 
 def _build_done_checked(

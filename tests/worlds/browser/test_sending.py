@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 
 from midcourse.domain.approval import CommitSet
+from midcourse.domain.observation import HELD_FOR
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.world import Call
 from midcourse.worlds.browser import Browser
@@ -120,6 +121,7 @@ async def test_another_act_drops_the_held_request(hand: Hand, site: Site) -> Non
     await show(hand, site, FORM + "<button>Something else</button>")
     call, outcome = await try_skill(hand, "Continue")
     assert is_held(outcome)
+    assert (await hand.zone(f"POST {site.url}/orders", "request")).get(HELD_FOR) == "click"
     ok(await hand.on("Something else", "click"))
     assert [zone for zone in (await hand.see()).zones if zone.role == "request"] == []
     outcome = await repeat_allowed(hand, call)

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _CLOSES_WITHIN = 5.0
 _READS_WITHIN = 5.0
+_MAX_PAGES = 10
+"""The maximum number of pages of a list that are read for one probe."""
+_FOLLOWING = r"""links => links
+    .filter(link => link.relList.contains('next') || /^(next|older)\b/i.test(link.ariaLabel || link.textContent.trim()))
+    .map(link => link.href.split('#')[0])"""
 
 
 class Storage:
@@ -161,7 +166,7 @@ class BrowserSession:
         if waiting := self.guard.outbox.waiting:
             pages = await self.read_forms(())
             shown = ((held, without_passwords(held.request.commit, pages, named)) for held in waiting)
-            scene.zones += tuple(held.as_zone(commit) for held, commit in shown)
+            scene.zones += tuple(held.as_zone(commit, self.guard.find_cause(held)) for held, commit in shown)
         return scene
 
     async def change_stamp(self) -> tuple[object, ...]:
@@ -301,12 +306,25 @@ class BrowserSession:
 
     # --- other pages, in a hidden tab
 
-    async def read_text_at(self, url: str) -> str | None:
-        """Read the text of another page in a hidden tab. Return None if the page did not load or is an error.
+    async def is_shown_at(self, url: str, text: str) -> bool | None:
+        """Return whether another page, or a page that continues its list, shows a text. They are read in a hidden tab.
 
+        Return None if a page did not load or is an error, or if the list has too many pages: then the text may be on one of them.
         Raise `LandedElsewhere` if another page came instead. A sign-in page, for example, does not prove that an order is missing.
         """
-        return await self._read_hidden(url, Capture().text)
+        start, read = url, set[str]()
+        while len(read) < _MAX_PAGES:
+            found = await self._read_hidden(url, _read_list_page)
+            if found is None or text in found[0]:
+                return None if found is None else True
+            read.add(url)
+            later = [link for link in found[1] if _continues(link, start) and link not in read]
+            if not later:
+                return False
+            url = later[0]
+            if self.guard.origins.is_declared_unsafe("GET", url):
+                return None
+        return None
 
     async def read_forms(self, texts: Sequence[str]) -> tuple[PageForms, ...]:
         """Read the forms of the page in front, and which of these texts it contains. Return nothing if it does not answer."""
@@ -346,6 +364,20 @@ def _chromium_for(options: SessionOptions) -> Chromium:
     if options.sessions_per_chromium > 1:
         return lend_chromium(options.sessions_per_chromium, executable=executable, headed=headed, sandbox=sandbox)
     return Chromium(executable=executable, headed=headed, sandbox=sandbox)
+
+
+async def _read_list_page(tab: Tab) -> tuple[str, tuple[str, ...]]:
+    """Return the text of a page, and the addresses that its links to a next page lead to."""
+    links: Any = tab.page.locator("a[href], link[href]")
+    following: list[str] = await tab.perform(links.evaluate_all(_FOLLOWING))
+    return await Capture().text(tab), tuple(following)
+
+
+def _continues(link: str, start: str) -> bool:
+    """Whether a link to a next page leads to another page of the same list, and not, for example, to the next article."""
+    there, here = urlsplit(link), urlsplit(start)
+    below = there.path.startswith(f"{here.path.rstrip('/')}/")
+    return there[:2] == here[:2] and (below or there.path.rstrip("/") == here.path.rstrip("/"))
 
 
 def _page_key(url: str) -> tuple[str, str, str]:

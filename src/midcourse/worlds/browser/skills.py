@@ -283,13 +283,12 @@ class Skills(BaseWorld):
 
     @probe
     async def page_shows(self, url: str, text: str) -> bool | Literal["elsewhere"] | None:
-        """Whether the page at this address shows this text."""
+        """Whether the page at this address, or a next page of its list, shows this text."""
         address, _ = self._options.origins.check(url, PAGES)
         try:
-            shown = await self._running.read_text_at(address.url)
+            return await self._running.is_shown_at(address.url, text)
         except LandedElsewhere:
             return "elsewhere"
-        return None if shown is None else text in shown
 
 
 def _is_below(file: Path, folder: str) -> bool:

@@ -50,6 +50,10 @@ class Guard:
         """Whether the held requests of this call are gone, so that it is no longer known what it would send."""
         return _key(call) == self._held_call and not self.find_held(call)
 
+    def find_cause(self, held: HeldRequest) -> str:
+        """Return the skill of the call whose act caused a held request, or nothing if the page sent it by itself."""
+        return self._held_call[0] if self._held_call and held in self._held else ""
+
     def find_request(self, zone: str) -> HeldRequest | None:
         return next((held for held in self.outbox.waiting if held.zone_id == zone), None)
 

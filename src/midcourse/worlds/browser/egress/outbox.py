@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from midcourse.domain.approval import CommitSet
-from midcourse.domain.observation import Zone
+from midcourse.domain.observation import HELD_FOR, Zone
 from midcourse.worlds.browser.egress.address import origin_of
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.request import Request
@@ -51,9 +51,10 @@ class HeldRequest:
     def zone_id(self) -> str:
         return f"request{self.number}"
 
-    def as_zone(self, shown: CommitSet) -> Zone:
-        """Return the zone that represents this request, with its commit set as it may be shown."""
-        return Zone(id=self.zone_id, role="request", label=shown.address, state=shown.values[:_SHOWN])
+    def as_zone(self, shown: CommitSet, held_for: str = "") -> Zone:
+        """Return the zone that represents this request, with its commit set as it may be shown, and the skill that caused it."""
+        cause = ((HELD_FOR, held_for),) if held_for else ()
+        return Zone(id=self.zone_id, role="request", label=shown.address, state=(*cause, *shown.values[:_SHOWN]))
 
 
 @dataclass(kw_only=True)
