@@ -26,7 +26,7 @@ LONG_TESTS = {
     "tests/scenarios/test_recovery_approval.py": 401,
     "tests/worlds/browser/page/test_capture.py": 425,
     "tests/worlds/browser/test_sending.py": 421,
-    "tests/worlds/browser/test_skills.py": 572,
+    "tests/worlds/browser/test_skills.py": 548,
     "tests/worlds/test_faults.py": 451,
     "tests/worlds/test_host.py": 436,
 }
