@@ -52,15 +52,15 @@ S = TypeVar("S", bound=Served)
 
 
 @contextmanager
-def serve(site: S) -> Generator[S]:
-    """Serve a page for each GET, and store the body of each POST before it shows the page again."""
+def serve(site: S, *, refusal: int = 200) -> Generator[S]:
+    """Serve a page for each GET, and store the body of each POST before it shows the page again, with the status `refusal`."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             if self.command == "POST":
                 site.store(self.rfile.read(int(self.headers.get("content-length") or 0)).decode())
             data = site.page(self.path).encode()
-            self.send_response(200)
+            self.send_response(refusal if self.command == "POST" else 200)
             self.send_header("content-type", "text/html; charset=utf-8")
             self.send_header("content-length", str(len(data)))
             self.end_headers()

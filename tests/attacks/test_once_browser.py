@@ -79,3 +79,13 @@ def test_each_thing_is_ordered_once_and_the_last_one_not_again(page: str, tmp_pa
     repeats = [question for question in person.questions if question.about == "repeat"]
     assert len(repeats) == 2, "asked only when the last one was to be sent again"
     assert result.final_reason == "replan_no_change"
+
+
+@pytest.mark.parametrize("status", [400, 403, 422])
+def test_an_order_that_is_stored_and_refused_is_not_sent_again(status: int, tmp_path: Path) -> None:
+    """The shop says that it did not accept the order. No person is asked whether it did, and the same is not sent again."""
+    person = Approves(doubt="stop")
+    with serve(Shop(FORM), refusal=status) as shop:
+        order(shop, person, ("lamp", "chair", "lamp"), tmp_path)
+    assert shop.orders == ["lamp", "chair"]
+    assert [question.about for question in person.questions] == ["approve", "approve"]

@@ -8,6 +8,7 @@ import pytest
 from midcourse.domain.approval import Grant
 from midcourse.domain.command import Act, AskPerson, MakePlan, Verify
 from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.outcome import REFUSED_BY_SERVER
 from midcourse.domain.phase import Acting, Asking, BackingOff, Looking, Opening, Planning, Verifying
 from tests.harness import REPLAN_STEP, Drill, a_step
 
@@ -160,6 +161,14 @@ def test_an_undecided_irreversible_step_goes_to_a_person() -> None:
     assert (question.about, question.detail) == ("happened", "the page is blank")
     assert question.steps[0].consequence == "c-order"
     assert drill.run.finished_irreversible == ("i-order",)
+
+
+def test_a_step_that_the_server_refused_is_planned_around_without_asking_and_counts_as_sent() -> None:
+    drill = unasked().to_acting(ORDER, REPLAN_STEP).acts("unknown", reason=REFUSED_BY_SERVER, detail="POST: 422")
+    drill.verifies("undecided", detail="no probe")
+    assert drill.pending(MakePlan).why == "order failed: refused_by_server — POST: 422"
+    assert drill.run.finished_irreversible == ("i-order",)
+    assert drill.run.counts.completed == 0
 
 
 def test_a_person_says_that_it_happened() -> None:

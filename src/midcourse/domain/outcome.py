@@ -11,6 +11,9 @@ Evidence: TypeAlias = Literal["", "expectation", "absent_when", "probe", "rule",
 """The evidence for an outcome; empty is the world's report alone, which is not enough for an irreversible step. A `rule` is
 declared by a policy for this origin: such an answer means that nothing was stored. A `response` is a successful answer that
 led to another page: the run may continue without repeating the step, but it does not verify the goal."""
+REFUSED_BY_SERVER = "refused_by_server"
+"""A reason for an unknown outcome: the server says that it did not carry out the request. The run plans on without asking a person.
+Servers err, so another request that resembles this one is still treated as its repetition."""
 
 
 @dataclass(frozen=True, kw_only=True)

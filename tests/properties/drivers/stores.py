@@ -190,7 +190,7 @@ class InMemory:
 
     def store_for(self, process: Process, auditor: Auditor) -> Any:
         def wrap(name: str, make: Callable[[], Any], store: Any) -> Any:
-            if isinstance(store, MemoryBatch) and name.startswith("save_"):
+            if isinstance(store, MemoryBatch) and name.startswith("save_") and name != "save_turn":
                 return make()  # it only waits in the batch
             doing = DOING.get()
 

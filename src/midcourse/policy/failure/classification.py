@@ -7,6 +7,7 @@ listed, the name of an exception or a phrase in the detail. A failure that match
 from fnmatch import fnmatchcase
 
 from midcourse.domain.failure import Category, Classification, ErrorType, FailureRule, Nature, Severity
+from midcourse.domain.outcome import REFUSED_BY_SERVER
 from midcourse.domain.replace import replace
 
 UNCLASSIFIED = Classification()
@@ -81,6 +82,7 @@ REASONS: dict[str, Classification] = {
     "no_such_option": INVALID_INPUT,
     "bad_arguments": INVALID_INPUT,
     "invalid_input": INVALID_INPUT,
+    REFUSED_BY_SERVER: INVALID_INPUT,
     "permission": REFUSED,
     "signed_out": REFUSED,
     "secret_not_allowed_here": REFUSED,

@@ -19,6 +19,8 @@ from midcourse.worlds.browser.egress.policy import SAFE_METHODS
 from midcourse.worlds.browser.page.forms import PageForms
 
 _REDIRECTS = (301, 302, 303)
+_REFUSED = (400, 403, 404, 405, 410, 413, 414, 415, 419, 422, 431)
+"""Statuses by which a server says that it did not carry out a request. Not 409, since what is requested may exist already."""
 _SIGN_IN = re.compile(r"(?i)(?:^|[/_.-])(?:log|sign)[_-]?(?:in|on)\b|/(?:auth|sso|oauth2?|saml|sessions?/new)\b")
 _FAILURE = re.compile(
     r"(?ix)\b(?:"
@@ -72,11 +74,16 @@ def is_accepted(
         return False
     if not all(_is_good_response(each) for each in unsafe):
         return False
-    if is_sign_in(after) or place_of(after.surface.address) in sign_ins or _is_refused(after, pages):
+    if is_sign_in(after) or place_of(after.surface.address) in sign_ins or _shows_refusal(after, pages):
         return False
     led_on = any(each.request.is_navigation for each in unsafe)
     same = _shows_same_form(unsafe, pages) if led_on else _still_shows_form(before, after, pages)
     return not same and not _has_new_failures(before, after)
+
+
+def is_refused(sent: Sequence[SentRequest]) -> bool:
+    """Whether the server says of each request that it was refused."""
+    return bool(sent) and all(each.response.status in _REFUSED for each in sent)
 
 
 def is_sign_in(scene: Scene) -> bool:
@@ -128,7 +135,7 @@ def _is_refusal(name: str, value: object) -> bool:
     return name in ("detail", "message", "reason", "title") and isinstance(value, str) and bool(_FAILURE.search(value))
 
 
-def _is_refused(after: Scene, pages: Sequence[PageForms]) -> bool:
+def _shows_refusal(after: Scene, pages: Sequence[PageForms]) -> bool:
     """Whether the page is an error, marks a field as invalid, or is written in a language that `_READ` does not list."""
     page = next((zone for zone in after.zones if zone.id == "page"), None)
     status = page.get("status") if page else None
