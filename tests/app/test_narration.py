@@ -48,9 +48,9 @@ from midcourse.domain.event import (
 )
 from midcourse.domain.monitor import Advice
 from midcourse.domain.plan import PlanVersion
-from tests.cli.samples import SEEN, plan_of, short_forms
+from tests.cli.samples import SEEN, make_plan, shorten_steps
 
-PLAN = plan_of()
+PLAN = make_plan()
 ACT = Act(id=4, timeout=30.0, version=2, index=3, seen="o1")
 VERIFY = Verify(id=5, timeout=30.0, version=2, index=3, doubted=4)
 ERROR = MakePlan(id=6, timeout=120.0, version=2, cause="error", why="it failed", seen="o1")
@@ -111,7 +111,7 @@ def said(event: Event, *commands: Command) -> str:
         ),
         (Verified(answers=5, verdict="undecided"), (ASK,), "still unknown: Click Save; a person is asked"),
         (
-            Planned(answers=6, steps=short_forms(PLAN), repairs=1),
+            Planned(answers=6, steps=shorten_steps(PLAN), repairs=1),
             (),
             (
                 "plan 2 (after a failure): 4 steps, 1 repair "
@@ -119,7 +119,7 @@ def said(event: Event, *commands: Command) -> str:
             ),
         ),
         (
-            Planned(answers=6, steps=short_forms(PLAN), reused=True, detail="kept from run r1"),
+            Planned(answers=6, steps=shorten_steps(PLAN), reused=True, detail="kept from run r1"),
             (),
             "plan 2 (after a failure): 4 steps (kept from run r1)",
         ),
@@ -137,7 +137,7 @@ def said(event: Event, *commands: Command) -> str:
             "the planner could not be reached; trying again in 2.0 s (no route)",
         ),
         (
-            Planned(answers=6, steps=short_forms(PLAN)),
+            Planned(answers=6, steps=shorten_steps(PLAN)),
             (
                 MakePlan(
                     id=9, timeout=1.0, version=2, cause="error", why="", seen="o1", refused="Click Save failed here"
@@ -146,7 +146,7 @@ def said(event: Event, *commands: Command) -> str:
             "the plan was refused; asking the planner once more (Click Save failed here)",
         ),
         (
-            Planned(answers=6, steps=short_forms(PLAN)),
+            Planned(answers=6, steps=shorten_steps(PLAN)),
             (Finish(id=9, reason="replan_no_change", detail="Click Save failed here", verified=False),),
             "the plan was refused (Click Save failed here)",
         ),
@@ -243,7 +243,7 @@ def test_a_detour_is_told_state_by_state() -> None:
     turns: list[tuple[Event, tuple[Command, ...]]] = [
         (ClosenessJudged(answers=19, closeness=2.0), (asked,)),
         (
-            TryPlanned(answers=20, step=short_forms(tries[0])[0]),
+            TryPlanned(answers=20, step=shorten_steps(tries[0])[0]),
             (Act(id=21, timeout=1.0, version=3, index=0, seen="o1"),),
         ),
         (Acted(answers=21), (judge,)),

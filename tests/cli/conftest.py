@@ -1,4 +1,4 @@
-"""Each test has a home of its own, and calls the command as a shell would, in this process."""
+"""Each test has its own home, and calls the command in this process as a shell would."""
 
 import json
 import os
@@ -77,18 +77,18 @@ steps = [{ zone = "button:Back", skill = "click", says = "Leave the error page" 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class CliResult:
     code: int
     out: str
     err: str
 
     @property
     def json(self) -> Any:
-        """The last line of what was printed."""
+        """The last line of the output."""
         return json.loads(self.out.splitlines()[-1])
 
 
-Cli = Callable[..., Said]
+Cli = Callable[..., CliResult]
 
 
 @pytest.fixture(autouse=True)
@@ -102,46 +102,46 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    def call(*args: str) -> Said:
+    def call(*args: str) -> CliResult:
         code = main(args)
         out, err = capsys.readouterr()
-        return Said(code=code, out=out, err=err)
+        return CliResult(code=code, out=out, err=err)
 
     return call
 
 
 @pytest.fixture
 def order(tmp_path: Path) -> str:
-    return order_file(tmp_path, "order.toml")
+    return write_order(tmp_path, "order.toml")
 
 
 @pytest.fixture
 def doubtful_order(tmp_path: Path) -> str:
-    """The shop answers 504, and neither the screen nor a probe tells whether it took the order."""
+    """An order that the shop answers with 504; neither the screen nor a probe shows whether it was stored."""
     fault = '[[world.faults]]\nkind = "error_not_stored"\nskill = "place_order"'
-    return order_file(tmp_path, "doubtful.toml", fault)
+    return write_order(tmp_path, "doubtful.toml", fault)
 
 
-def order_file(folder: Path, name: str, world: str = "") -> str:
+def write_order(folder: Path, name: str, world: str = "") -> str:
     path = folder / name
     path.write_text(ORDER.replace("{world}", world))
     return str(path)
 
 
-def started(folder: Path, run_id: str, home: Path, *arguments: str, turns: int) -> Forked:
-    """A slow run in a process of its own, so many turns on."""
+def start_and_wait_for_turns(folder: Path, run_id: str, home: Path, *arguments: str, turns: int) -> Forked:
+    """Start a slow run in a separate process, and wait until it has made this many turns."""
     settings = ["--set", "step_delay_seconds=0.05", "--set", "retry_delay_seconds=0"]
-    words = ["run", "notepad", "--run-id", run_id, "--json", *settings, *arguments]
-    process = Forked("midcourse", *words, cwd=folder, errors=False)
+    command = ["run", "notepad", "--run-id", run_id, "--json", *settings, *arguments]
+    process = Forked("midcourse", *command, cwd=folder, errors=False)
     give_up_at = time.monotonic() + 600
-    while _turns(home, run_id) < turns:
+    while _count_turns(home, run_id) < turns:
         assert process.poll() is None
         assert time.monotonic() < give_up_at
         time.sleep(0.02)
     return process
 
 
-def _turns(home: Path, run_id: str) -> int:
+def _count_turns(home: Path, run_id: str) -> int:
     if not (home / "runs" / run_id / "job.json").exists():
         return 0
     with closing(sqlite3.connect(home / "midcourse.db")) as database:

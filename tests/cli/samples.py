@@ -1,4 +1,4 @@
-"""Plans, turns and questions to draw."""
+"""Plans, turns and questions for tests of views."""
 
 from dataclasses import replace
 
@@ -17,8 +17,8 @@ SAYS = ("Click the folder Documents", "Click the file name", "Type the name of t
 SEEN = ObservationRef(id="o5", fingerprint="f2", zones=35, surface="Save As")
 
 
-def plan_of(steps: int = 5, version: int = 2) -> PlanVersion:
-    """The last step is `__replan__`."""
+def make_plan(steps: int = 5, version: int = 2) -> PlanVersion:
+    """Make a plan whose last step is `__replan__`."""
     acts = tuple(
         Step(
             version=version,
@@ -44,7 +44,7 @@ def plan_of(steps: int = 5, version: int = 2) -> PlanVersion:
     )
 
 
-def short_forms(plan: PlanVersion) -> tuple[PlannedStep, ...]:
+def shorten_steps(plan: PlanVersion) -> tuple[PlannedStep, ...]:
     return tuple(
         PlannedStep(
             version=step.version,
@@ -57,9 +57,9 @@ def short_forms(plan: PlanVersion) -> tuple[PlannedStep, ...]:
     )
 
 
-def running(plan: PlanVersion, cursor: int = 1) -> Run:
-    """Acting on the step under the cursor, 12 seconds into the run."""
-    steps = short_forms(plan)
+def make_run(plan: PlanVersion, cursor: int = 1) -> Run:
+    """Make a run that performs the step at the cursor, 12 seconds after its start."""
+    steps = shorten_steps(plan)
     do = Do(step=steps[cursor], purpose="segment")
     act = Act(id=20, timeout=30.0, version=plan.version, index=cursor, seen="o5")
     return Run(
@@ -76,9 +76,9 @@ def running(plan: PlanVersion, cursor: int = 1) -> Run:
     )
 
 
-def story(plan: PlanVersion, cursor: int = 1) -> tuple[Progress, ...]:
-    """How the run came to `running`: a look, a failed step, a wait, a new plan, and its first steps."""
-    last = running(plan, cursor)
+def make_turns(plan: PlanVersion, cursor: int = 1) -> tuple[Progress, ...]:
+    """Make the turns that lead to the run of `make_run`: an observation, a failed step, a wait, a new plan, and its first steps."""
+    last = make_run(plan, cursor)
     early = replace(last, segment=None, counts=Counts(), now=1000.0, pending=())
     made = MakePlan(id=5, timeout=120.0, version=plan.version, cause=plan.cause, why=plan.why, seen="o5")
     acting = Act(id=4, timeout=30.0, version=1, index=0, seen="o1")
@@ -89,10 +89,10 @@ def story(plan: PlanVersion, cursor: int = 1) -> tuple[Progress, ...]:
     turns = [
         Progress(event=Started(at=1000.0), run=looking, commands=()),
         Progress(event=Observed(answers=2, at=1001.0, seen=SEEN), run=early, commands=(acting,)),
-        Progress(event=_failed(4, 1003.0), run=waiting, commands=(wait,)),
-        Progress(event=_failed(4, 1008.0), run=planning, commands=(made,)),
+        Progress(event=_make_failure(4, 1003.0), run=waiting, commands=(wait,)),
+        Progress(event=_make_failure(4, 1008.0), run=planning, commands=(made,)),
         Progress(
-            event=Planned(answers=5, at=1010.0, steps=short_forms(plan), repairs=1),
+            event=Planned(answers=5, at=1010.0, steps=shorten_steps(plan), repairs=1),
             run=replace(last, now=1010.0),
             commands=(Act(id=10, timeout=30.0, version=plan.version, index=0, seen="o5"),),
         ),
@@ -104,11 +104,11 @@ def story(plan: PlanVersion, cursor: int = 1) -> tuple[Progress, ...]:
     return tuple(turns)
 
 
-def _failed(command: int, at: float) -> Acted:
+def _make_failure(command: int, at: float) -> Acted:
     return Acted(answers=command, at=at, status="failed", reason="busy", detail="the dialog did not answer")
 
 
-def consequence(**values: str | int | float) -> Consequence:
+def make_consequence(**values: str | int | float) -> Consequence:
     sent = {"item desk-lamp": 1, "address": "1 Harbour Street", "total": 49.0, **values}
     return Consequence(
         skill="place_order",
@@ -120,13 +120,15 @@ def consequence(**values: str | int | float) -> Consequence:
     )
 
 
-def question(about: str = "approve", changed_from: Consequence | None = None, **values: str | int | float) -> Question:
+def make_question(
+    about: str = "approve", changed_from: Consequence | None = None, **values: str | int | float
+) -> Question:
     return Question(
         run="r",
         id=7,
         about="happened" if about == "happened" else "approve",
         goal="Order one desk lamp",
-        consequences=(consequence(**values),),
+        consequences=(make_consequence(**values),),
         says=("Place the order",),
         expires_at=3600.0,
         changed_from=changed_from,

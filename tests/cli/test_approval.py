@@ -18,7 +18,7 @@ from midcourse.cli.session.screen import NoScreen
 from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.symbols import ASCII, UNICODE
 from midcourse.domain.approval import Change, CommitSet, Decision, Earlier, Question, Revision
-from tests.cli.samples import consequence, question
+from tests.cli.samples import make_consequence, make_question
 
 
 @dataclass
@@ -35,26 +35,26 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self.typing, text.encode())
 
-    def approver(self) -> TerminalApprover:
+    def make_approver(self) -> TerminalApprover:
         console = Console(file=self.screen, width=80, color_system=None)
         return TerminalApprover(
             prompt=Prompt(console=console, keyboard=self.keyboard, marks=UNICODE),
             screen=NoScreen(),
-            interrupted=self._interrupted,
-            ended=self._ended,
+            interrupted=self._on_interrupt,
+            ended=self._on_end,
             now=lambda: 0.0,
         )
 
     async def ask(self, asked: Question) -> Decision:
-        decision = await asyncio.wait_for(self.approver().ask(asked), 5)
+        decision = await asyncio.wait_for(self.make_approver().ask(asked), 5)
         assert decision is not None
         return decision
 
-    async def _interrupted(self) -> bool:
+    async def _on_interrupt(self) -> bool:
         self.interrupts += 1
         return self.ask_again
 
-    def _ended(self) -> None:
+    def _on_end(self) -> None:
         self.ended += 1
 
 
@@ -68,7 +68,7 @@ def terminal() -> Iterator[Terminal]:
         os.close(typing)
 
 
-def panel(asked: Question, width: int = 80) -> str:
+def draw_panel(asked: Question, width: int = 80) -> str:
     console = Console(file=io.StringIO(), width=width, record=True)
     console.print(question_panel(asked, 3600.0, width, UNICODE))
     return console.export_text()
@@ -89,43 +89,45 @@ def panel(asked: Question, width: int = 80) -> str:
 )
 async def test_may_this_be_done(terminal: Terminal, typed: str, expected: Decision) -> None:
     terminal.type(typed)
-    decision = await terminal.ask(question())
+    decision = await terminal.ask(make_question())
     assert (decision.verdict, decision.once, decision.guidance) == (expected.verdict, expected.once, expected.guidance)
     assert decision.by
 
 
 async def test_it_is_changed_line_by_line_until_there_is_an_empty_one(terminal: Terminal) -> None:
-    asked = replace(question(), consequences=(replace(consequence(), arguments=(("count", 1), ("gift", False))),))
+    asked = replace(
+        make_question(), consequences=(replace(make_consequence(), arguments=(("count", 1), ("gift", False))),)
+    )
     terminal.type("c\n\ncount=many\nwho=Eve\ncount = 3\ngift=true\n\n")
     decision = await terminal.ask(asked)
     assert (decision.verdict, decision.changes) == (
         "changed",
         (Change(step=0, arguments=(("count", 3), ("gift", True))),),
     )
-    said = terminal.screen.getvalue()
-    assert "must be int, as before" in said
-    assert "'who' is not an argument of step 1; what can be changed: count, gift" in said
+    output = terminal.screen.getvalue()
+    assert "must be int, as before" in output
+    assert "'who' is not an argument of step 1; what can be changed: count, gift" in output
 
 
 async def test_what_has_no_arguments_cannot_be_changed(terminal: Terminal) -> None:
-    asked = replace(question(), consequences=(replace(consequence(), arguments=()),))
+    asked = replace(make_question(), consequences=(replace(make_consequence(), arguments=()),))
     terminal.type("c\nn\n")
     assert (await terminal.ask(asked)).verdict == "rejected"
     assert "[c]hange" not in terminal.screen.getvalue()
 
 
 async def test_starter_of_the_run_is_told_that_another_person_decides(terminal: Terminal) -> None:
-    assert await terminal.approver().ask(replace(question(), not_by=user())) is None
+    assert await terminal.make_approver().ask(replace(make_question(), not_by=user())) is None
     assert "another person than" in terminal.screen.getvalue()
 
 
 def test_a_plan_that_took_anothers_place_says_what_it_changed() -> None:
-    was = replace(consequence(), arguments=(("count", 1),))
-    now = replace(consequence(), arguments=(("count", 2),))
+    was = replace(make_consequence(), arguments=(("count", 1),))
+    now = replace(make_consequence(), arguments=(("count", 2),))
     news = Revision(
         version=2, before=1, why="send failed: closed", kept=5, dropped=("Write to Ada",), new=("Write to Eve",)
     )
-    text = panel(replace(question(), consequences=(now,), before=(was,), revision=news))
+    text = draw_panel(replace(make_question(), consequences=(now,), before=(was,), revision=news))
     for words in (
         "Plan 2 takes the place of plan 1: send failed: closed",
         "= 5 steps as before",
@@ -139,7 +141,7 @@ def test_a_plan_that_took_anothers_place_says_what_it_changed() -> None:
 @pytest.mark.parametrize(("typed", "verdict"), [("h\n", "happened"), ("d\n", "did_not_happen"), ("y\ns\n", "stop")])
 async def test_did_this_happen(terminal: Terminal, typed: str, verdict: str) -> None:
     terminal.type(typed)
-    assert (await terminal.ask(question("happened"))).verdict == verdict
+    assert (await terminal.ask(make_question("happened"))).verdict == verdict
     assert "never done again" in terminal.screen.getvalue()
 
 
@@ -149,7 +151,7 @@ async def test_did_this_happen(terminal: Terminal, typed: str, verdict: str) -> 
 )
 async def test_how_should_it_go_on(terminal: Terminal, typed: str, verdict: str, guidance: str) -> None:
     terminal.type(typed)
-    stuck = replace(question(), about="stuck", consequences=(), says=(), detail="fill failed: rejected")
+    stuck = replace(make_question(), about="stuck", consequences=(), says=(), detail="fill failed: rejected")
     decision = await terminal.ask(stuck)
     assert (decision.verdict, decision.guidance) == (verdict, guidance)
     assert "fill failed: rejected" in terminal.screen.getvalue()
@@ -162,14 +164,14 @@ async def test_send_this_again(terminal: Terminal, typed: str, verdict: str) -> 
     """No key that approves anything else sends it."""
     terminal.type(typed)
     sent = (Earlier(at=1_800_000_000.0, finding="exists"),)
-    assert (await terminal.ask(replace(question(), about="repeat", earlier=sent))).verdict == verdict
+    assert (await terminal.ask(replace(make_question(), about="repeat", earlier=sent))).verdict == verdict
     assert "This looks like the request sent at" in terminal.screen.getvalue()
     assert "which exists" in terminal.screen.getvalue()
 
 
 def test_a_doubt_after_two_attempts_shows_both() -> None:
     sent = tuple(Earlier(at=1_800_000_000.0 + 60 * n, finding="reported_absent") for n in range(2))
-    text = panel(replace(question("happened"), earlier=sent))
+    text = draw_panel(replace(make_question("happened"), earlier=sent))
     assert "Attempt 1: sent at" in text
     assert "Attempt 2: sent at" in text
 
@@ -177,22 +179,22 @@ def test_a_doubt_after_two_attempts_shows_both() -> None:
 async def test_an_enter_too_many_decides_nothing(terminal: Terminal) -> None:
     terminal.type("\n\n\n")
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(terminal.approver().ask(question()), 0.1)
+        await asyncio.wait_for(terminal.make_approver().ask(make_question()), 0.1)
 
 
 async def test_a_question_that_expires_is_abandoned_and_the_next_one_is_not_answered_by_it(terminal: Terminal) -> None:
-    asking = asyncio.create_task(terminal.approver().ask(question()))
+    asking = asyncio.create_task(terminal.make_approver().ask(make_question()))
     await asyncio.sleep(0.05)
     asking.cancel()
     await asyncio.gather(asking, return_exceptions=True)
     assert asking.cancelled()
     assert not asyncio.get_running_loop().remove_reader(terminal.keyboard._fd)  # nothing is left watching
     terminal.type("n\n")
-    assert (await terminal.ask(question())).verdict == "rejected"
+    assert (await terminal.ask(make_question())).verdict == "rejected"
 
 
 async def test_waiting_for_a_person_does_not_block_the_loop(terminal: Terminal) -> None:
-    asking = asyncio.create_task(terminal.ask(question()))
+    asking = asyncio.create_task(terminal.ask(make_question()))
     turns = 0
     while turns < 10:
         await asyncio.sleep(0.001)
@@ -203,7 +205,7 @@ async def test_waiting_for_a_person_does_not_block_the_loop(terminal: Terminal) 
 
 
 async def test_ctrl_c_does_not_answer_the_question(terminal: Terminal) -> None:
-    asking = asyncio.create_task(terminal.ask(question()))
+    asking = asyncio.create_task(terminal.ask(make_question()))
     await asyncio.sleep(0.05)
     assert terminal.keyboard.interrupt()
     await asyncio.sleep(0.05)
@@ -217,7 +219,7 @@ async def test_ctrl_c_does_not_answer_the_question(terminal: Terminal) -> None:
 
 async def test_after_a_ctrl_c_that_ends_the_run_it_does_not_ask_again(terminal: Terminal) -> None:
     terminal.ask_again = False
-    asking = asyncio.create_task(terminal.approver().ask(question()))
+    asking = asyncio.create_task(terminal.make_approver().ask(make_question()))
     await asyncio.sleep(0.05)
     terminal.keyboard.interrupt()
     await asyncio.sleep(0.05)
@@ -230,7 +232,7 @@ async def test_after_a_ctrl_c_that_ends_the_run_it_does_not_ask_again(terminal: 
 async def test_closed_terminal_does_not_answer_the_question(terminal: Terminal) -> None:
     os.close(terminal.typing)
     terminal.typing = -1
-    asking = asyncio.create_task(terminal.approver().ask(question()))
+    asking = asyncio.create_task(terminal.make_approver().ask(make_question()))
     await asyncio.sleep(0.05)
     assert terminal.ended == 1
     assert not asking.done()
@@ -250,10 +252,10 @@ async def test_the_live_view_steps_aside_and_comes_back_even_if_the_question_exp
             finally:
                 stood.append("back")
 
-    approver = terminal.approver()
+    approver = terminal.make_approver()
     approver._screen = Screen()
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(approver.ask(question()), 0.05)
+        await asyncio.wait_for(approver.ask(make_question()), 0.05)
     assert stood == ["aside", "back"]
 
 
@@ -273,24 +275,24 @@ async def test_where_a_loop_cannot_watch_the_input_a_thread_does(tmp_path_factor
 # --- what was not shown
 
 
-def abridged() -> Question:
-    return replace(question(), consequences=(replace(consequence(), commit=CommitSet(abridged=True)),))
+def make_abridged_question() -> Question:
+    return replace(make_question(), consequences=(replace(make_consequence(), commit=CommitSet(abridged=True)),))
 
 
-def long() -> Question:
+def make_long_question() -> Question:
     decoys = {f"decoy {n}": n for n in range(60)}
-    return replace(question(), consequences=(consequence(**decoys, account="M-666"),))
+    return replace(make_question(), consequences=(make_consequence(**decoys, account="M-666"),))
 
 
 @pytest.mark.parametrize(
     ("asked", "typed", "verdict", "all_values"),
     [
-        (abridged(), "y\n\nn\n", "rejected", False),
-        (abridged(), "y\ny\nr\nyes\nn\n", "rejected", False),
-        (abridged(), "y\napprove\n", "approved", True),
-        (long(), "\n\n\ny\n", "approved", False),
-        (long(), "q\ny\n\nn\n", "rejected", False),
-        (long(), "q\ny\nApprove\n", "approved", True),
+        (make_abridged_question(), "y\n\nn\n", "rejected", False),
+        (make_abridged_question(), "y\ny\nr\nyes\nn\n", "rejected", False),
+        (make_abridged_question(), "y\napprove\n", "approved", True),
+        (make_long_question(), "\n\n\ny\n", "approved", False),
+        (make_long_question(), "q\ny\n\nn\n", "rejected", False),
+        (make_long_question(), "q\ny\nApprove\n", "approved", True),
     ],
 )
 async def test_approving_values_that_were_not_shown_takes_a_word(
@@ -303,20 +305,20 @@ async def test_approving_values_that_were_not_shown_takes_a_word(
 
 async def test_what_does_not_fit_on_a_screen_is_shown_page_by_page(terminal: Terminal) -> None:
     terminal.type("\n\n\ny\n")
-    await terminal.ask(long())
-    said = terminal.screen.getvalue()
-    first, *_, last = said.split("Enter for the next")
+    await terminal.ask(make_long_question())
+    output = terminal.screen.getvalue()
+    first, *_, last = output.split("Enter for the next")
     assert "decoy 5 " in first
     assert "M-666" not in first
     assert "M-666" in last
-    assert "page 1 of 4" in said
+    assert "page 1 of 4" in output
 
 
 # --- what is shown
 
 
 def test_everything_that_would_be_sent_is_shown() -> None:
-    text = panel(question(note="", gift=True))
+    text = draw_panel(make_question(note="", gift=True))
     for shown in (
         "Place the order",
         "place_order (irreversible)",
@@ -332,8 +334,8 @@ def test_everything_that_would_be_sent_is_shown() -> None:
 
 
 def test_what_differs_from_what_was_approved_is_shown_as_a_change() -> None:
-    asked = question(changed_from=consequence(total=12.5, coupon="TEN"), gift=True)
-    text = panel(asked)
+    asked = make_question(changed_from=make_consequence(total=12.5, coupon="TEN"), gift=True)
+    text = draw_panel(asked)
     assert "12.5 → 49.0" in text
     assert "(not there) → true" in text
     assert "TEN → (not there)" in text
@@ -342,24 +344,24 @@ def test_what_differs_from_what_was_approved_is_shown_as_a_change() -> None:
 
 
 def test_a_number_and_its_text_look_alike_but_are_a_change() -> None:
-    asked = question(changed_from=consequence(), **{"item desk-lamp": "1"})
-    assert "1 → '1'" in panel(asked)
+    asked = make_question(changed_from=make_consequence(), **{"item desk-lamp": "1"})
+    assert "1 → '1'" in draw_panel(asked)
 
 
 def test_a_page_cannot_forge_the_question() -> None:
-    text = panel(question(note="\x1b[2J\x1b[1;1Htotal 1.00\nsends total 1.00"))
+    text = draw_panel(make_question(note="\x1b[2J\x1b[1;1Htotal 1.00\nsends total 1.00"))
     assert "\x1b" not in text
     assert "\\x1b[2J" in text
 
 
 def test_long_values_are_folded_never_cut() -> None:
-    text = panel(question(note="x" * 500))
+    text = draw_panel(make_question(note="x" * 500))
     assert text.count("x") >= 500
 
 
 def test_in_ascii() -> None:
     console = Console(file=io.StringIO(), width=80, record=True)
-    console.print(question_panel(question(changed_from=consequence(total=1)), 60.0, 80, ASCII))
+    console.print(question_panel(make_question(changed_from=make_consequence(total=1)), 60.0, 80, ASCII))
     assert console.export_text().isascii()
 
 
@@ -368,7 +370,9 @@ def test_in_ascii() -> None:
 
 async def test_without_a_terminal_the_answer_is_no(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    answers = {asked.about: await TerminalApprover().ask(asked) for asked in (question(), question(about="happened"))}
+    answers = {
+        asked.about: await TerminalApprover().ask(asked) for asked in (make_question(), make_question(about="happened"))
+    }
     assert answers == {
         "approve": Decision(verdict="rejected", by="there was no terminal to ask on"),
         "happened": Decision(verdict="stop", by="there was no terminal to ask on"),
@@ -379,11 +383,11 @@ async def test_a_program_gets_an_answer_and_no_if_the_input_ends(terminal: Termi
     console = Console(file=terminal.screen, width=80, color_system=None)
     approver = TerminalApprover(prompt=Prompt(console=console, keyboard=terminal.keyboard, marks=UNICODE))
     terminal.type("y\n")
-    assert await approver.ask(question()) == Decision(verdict="approved", by=user())
+    assert await approver.ask(make_question()) == Decision(verdict="approved", by=user())
     assert "May this be done?" in terminal.screen.getvalue()
     os.close(terminal.typing)
     terminal.typing = -1
-    assert await approver.ask(question()) == Decision(verdict="rejected", by="the input ended before an answer")
+    assert await approver.ask(make_question()) == Decision(verdict="rejected", by="the input ended before an answer")
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -391,7 +395,7 @@ async def test_each_row_of_a_question_is_a_line_however_wide_the_terminal_is(wid
     screen = io.StringIO()
     console = Console(file=screen, width=width, color_system=None)
     prompt = Prompt(console=console, keyboard=Keyboard(), marks=UNICODE)
-    await prompt.show(question_panel(question(), 60.0, prompt.width, UNICODE))
+    await prompt.show(question_panel(make_question(), 60.0, prompt.width, UNICODE))
     lines = screen.getvalue().splitlines()
     assert next(line for line in lines if "Harbour Street" in line).startswith("│     sends address")
     assert all(len(line) == prompt.width for line in lines)

@@ -11,7 +11,7 @@ from tests.cli.conftest import Cli
 
 
 @pytest.fixture
-def decided(cli: Cli, order: str) -> Cli:
+def cli_after_decision(cli: Cli, order: str) -> Cli:
     """Nobody is there to ask, so two orders were rejected."""
     for run_id in ("first", "second"):
         assert cli("run", order, "--run-id", run_id, "--set", "approvals=always", "--json").code == 1
@@ -27,14 +27,14 @@ def tamper(home: Path, *statements: str) -> None:
         db.commit()
 
 
-def test_every_decision_is_shown(decided: Cli) -> None:
-    rows = decided("audit", "show", "--json").json
+def test_every_decision_is_shown(cli_after_decision: Cli) -> None:
+    rows = cli_after_decision("audit", "show", "--json").json
     assert [(row["n"], row["run"], row["event"]["verdict"]) for row in rows] == [
         (1, "first", "rejected"),
         (2, "second", "rejected"),
     ]
-    assert "nobody was there to ask rejected question" in decided("audit", "show", "sec").out
-    assert "first" not in decided("audit", "show", "sec").out
+    assert "nobody was there to ask rejected question" in cli_after_decision("audit", "show", "sec").out
+    assert "first" not in cli_after_decision("audit", "show", "sec").out
 
 
 def test_nothing_was_decided(cli: Cli) -> None:
@@ -42,15 +42,15 @@ def test_nothing_was_decided(cli: Cli) -> None:
     assert cli("audit", "verify", "--json").json["rows"] == 0
 
 
-def test_unchanged_log_is_valid_and_its_head_is_in_the_results(decided: Cli, home: Path) -> None:
-    found = decided("audit", "verify", "--json")
+def test_unchanged_log_is_valid_and_its_head_is_in_the_results(cli_after_decision: Cli, home: Path) -> None:
+    found = cli_after_decision("audit", "verify", "--json")
     assert (found.code, found.json["holds"], found.json["rows"]) == (0, True, 2)
     result = home / "runs" / "second" / "result.json"
     assert json.loads(result.read_text())["audit"] == found.json["head"]
     head = f"{found.json['head']['n']}:{found.json['head']['hash']}"
     for kept in (head, str(result)):
-        assert decided("audit", "verify", "--through", kept).code == 0
-    assert f"keep this elsewhere: {head}" in decided("audit", "verify").out
+        assert cli_after_decision("audit", "verify", "--through", kept).code == 0
+    assert f"keep this elsewhere: {head}" in cli_after_decision("audit", "verify").out
 
 
 @pytest.mark.parametrize(
@@ -61,22 +61,24 @@ def test_unchanged_log_is_valid_and_its_head_is_in_the_results(decided: Cli, hom
         ("DELETE FROM audit WHERE n = 2", "row 2 is missing: there were 2"),
     ],
 )
-def test_tampering_is_found(decided: Cli, home: Path, statement: str, problem: str) -> None:
+def test_tampering_is_found(cli_after_decision: Cli, home: Path, statement: str, problem: str) -> None:
     tamper(home, statement)
-    found = decided("audit", "verify", "--json")
+    found = cli_after_decision("audit", "verify", "--json")
     assert (found.code, found.json["holds"]) == (1, False)
     assert found.json["problem"].startswith(problem)
-    assert "tampered with" in decided("audit", "verify").out
+    assert "tampered with" in cli_after_decision("audit", "verify").out
 
 
-def test_consistent_tampering_is_found_only_with_the_stored_head(decided: Cli, home: Path, tmp_path: Path) -> None:
+def test_consistent_tampering_is_found_only_with_the_stored_head(
+    cli_after_decision: Cli, home: Path, tmp_path: Path
+) -> None:
     kept = tmp_path / "head.json"
-    kept.write_text(decided("audit", "verify", "--json").out)
+    kept.write_text(cli_after_decision("audit", "verify", "--json").out)
     tamper(home, "DELETE FROM audit", "DELETE FROM journal", "UPDATE runs SET result = NULL")
-    assert decided("audit", "verify").code == 0
-    assert decided("audit", "verify", "--through", str(kept)).code == 1
+    assert cli_after_decision("audit", "verify").code == 0
+    assert cli_after_decision("audit", "verify", "--through", str(kept)).code == 1
 
 
 @pytest.mark.parametrize("through", ["41", "nowhere.json", "7:xyz"])
-def test_invalid_head_is_misuse(decided: Cli, through: str) -> None:
-    assert decided("audit", "verify", "--through", through).code == 2
+def test_invalid_head_is_misuse(cli_after_decision: Cli, through: str) -> None:
+    assert cli_after_decision("audit", "verify", "--through", through).code == 2

@@ -14,7 +14,7 @@ from midcourse.cli.view.symbols import ASCII, UNICODE, Marks
 from midcourse.domain.result import Result
 from midcourse.testing import MemoryStore
 from midcourse.testing.conformance.store_samples import result
-from tests.cli.samples import plan_of, story
+from tests.cli.samples import make_plan, make_turns
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ class Clock:
         return self.now
 
 
-def ended(row: Row, reason: str = "", detail: str = "", verified: bool = True) -> RowEnd:
+def end_row(row: Row, reason: str = "", detail: str = "", verified: bool = True) -> RowEnd:
     if reason == "key_taken":
         return RowEnd(row=row.number, run=row.run, problem=reason, detail=detail)
     values = {**vars(result(row.run)), "success": not reason, "verified": verified and not reason}
@@ -38,35 +38,35 @@ def ended(row: Row, reason: str = "", detail: str = "", verified: bool = True) -
     return RowEnd(row=row.number, run=row.run, result=Result(**values))
 
 
-async def board_of(batch: Batch, marks: Marks = UNICODE, lines: Console | None = None) -> tuple[Board, Clock]:
+async def make_board(batch: Batch, marks: Marks = UNICODE, lines: Console | None = None) -> tuple[Board, Clock]:
     """Two rows ended before; of 43 in this process 2 failed, and 4 are under way."""
     clock = Clock()
     board = Board(batch, MemoryStore(), marks, lines, clock)
     for row in batch.rows[:2]:
-        board.found(row, ended(row))
+        board.found(row, end_row(row))
     for row in batch.rows[2:45]:
         board.began(row, resumed=False)
         clock.now += 1
         reason = {20: "needs_human", 44: "key_taken"}.get(row.number, "")
-        board.ended(row, ended(row, reason, "see what it left" if reason else "", verified=row.number != 43))
-    plan = plan_of()
+        board.ended(row, end_row(row, reason, "see what it left" if reason else "", verified=row.number != 43))
+    plan = make_plan()
     for row in batch.rows[45:49]:
         board.began(row, resumed=False)
         running = board._running[row.number]
-        for turn in story(plan):
+        for turn in make_turns(plan):
             running.view.add_turn(turn, plan if running.view.narrator.new_plan_version(turn.event) else None)
     return board, clock
 
 
-def drawn(board: Board, width: int, height: int, now: float) -> list[str]:
+def draw(board: Board, width: int, height: int, now: float) -> list[str]:
     console = Console(record=True, width=width, height=height, file=io.StringIO())
     console.print(board.render(width=width, height=height, now=now, hint="Ctrl-C begins no more rows"))
     return console.export_text().splitlines()
 
 
 async def test_all_of_it_on_a_small_terminal(batch: Batch) -> None:
-    board, clock = await board_of(batch)
-    lines = drawn(board, 80, 23, clock.now)
+    board, clock = await make_board(batch)
+    lines = draw(board, 80, 23, clock.now)
     assert len(lines) <= 23
     assert "45/120   38%" in lines[1]
     assert "71 waiting · 4 running · 43 done (42 verified)" in lines[2]
@@ -84,8 +84,8 @@ async def test_all_of_it_on_a_small_terminal(batch: Batch) -> None:
 @pytest.mark.parametrize(("width", "height"), [(80, 23), (120, 40), (200, 60), (60, 12), (40, 8), (80, 6)])
 @pytest.mark.parametrize("marks", [UNICODE, ASCII])
 async def test_it_never_outgrows_the_terminal(batch: Batch, width: int, height: int, marks: Marks) -> None:
-    board, clock = await board_of(batch, marks)
-    lines = drawn(board, width, height, clock.now)
+    board, clock = await make_board(batch, marks)
+    lines = draw(board, width, height, clock.now)
     assert len(lines) <= height
     assert max(len(line) for line in lines) <= width
     assert "45/120" in lines[1]
@@ -95,12 +95,12 @@ async def test_it_never_outgrows_the_terminal(batch: Batch, width: int, height: 
 async def test_remaining_time_is_unknown_before_a_row_has_ended(batch: Batch) -> None:
     board = Board(batch, MemoryStore(), now=lambda: 1000.0)
     assert board.seconds_left(1010.0) is None
-    assert "left" not in "\n".join(drawn(board, 80, 23, 1010.0))
+    assert "left" not in "\n".join(draw(board, 80, 23, 1010.0))
 
 
 async def test_lines_for_a_log(batch: Batch) -> None:
     log = io.StringIO()
-    await board_of(batch, lines=Console(file=log, width=60))
+    await make_board(batch, lines=Console(file=log, width=60))
     lines = log.getvalue().splitlines()
     assert lines[0] == " 0:01  3/120  row 3 done, verified: PO-3, Desk lamp"
     assert lines[-2] == " 0:42  44/120  row 44 failed: key_taken: PO-44, Desk lamp (see what it left)"

@@ -11,7 +11,7 @@ from midcourse.cli.main import main
 from tests.cli.conftest import Cli
 
 
-def asked(words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
+def complete(words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """What bash would be told for these words, the last of which is not finished."""
     monkeypatch.setenv("_MIDCOURSE_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", words)
@@ -23,7 +23,7 @@ def asked(words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         ("midcourse de", ["demo"]),
         ("midcourse do --dr", ["--dry-run"]),
@@ -36,9 +36,9 @@ def asked(words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     ],
 )
 def test_what_comes_next(
-    words: str, told: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: str, expected: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    assert asked(words, monkeypatch, capsys) == told
+    assert complete(words, monkeypatch, capsys) == expected
 
 
 def test_runs_and_task_files_of_this_folder(cli: Cli, order: str):
@@ -56,13 +56,13 @@ def test_runs_and_task_files_of_this_folder(cli: Cli, order: str):
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_shell_takes_its_script(shell: str, cli: Cli):
-    said = cli("completion", shell)
-    assert said.code == 0
-    assert "_MIDCOURSE_COMPLETE" in said.out
-    assert cli("completion", shell, "--json").json["script"] in said.out
+    result = cli("completion", shell)
+    assert result.code == 0
+    assert "_MIDCOURSE_COMPLETE" in result.out
+    assert cli("completion", shell, "--json").json["script"] in result.out
     program = shutil.which(shell)
     if program:
-        done = subprocess.run([program, "-n"], input=said.out, capture_output=True, text=True)
+        done = subprocess.run([program, "-n"], input=result.out, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -16,47 +16,47 @@ from midcourse.ports.planner import PlanningContext
 from midcourse.ports.world import Catalogue
 from midcourse.worlds.browser import chromium
 from tests.cli.conftest import Cli
-from tests.cli.test_terminal import sitting_at
+from tests.cli.test_terminal import run_in_terminal
 
 
 @pytest.mark.slow
 def test_without_a_terminal_it_answers_itself_and_says_so(cli: Cli):
-    said = cli("demo")
-    assert said.code == 0, said.out + said.err
-    told = " ".join(said.out.split())
+    result = cli("demo")
+    assert result.code == 0, result.out + result.err
+    text = " ".join(result.out.split())
     for words in (demo.COVERED, demo.RENAMED, demo.HELD, demo.NO_TERMINAL, demo.UNKNOWN, demo.HAPPENED):
-        assert words in told, said.out
-    assert "value     reference = PO-1001" in said.out
-    assert "the shop's own log has 1 order." in told
-    assert "done, and verified" in said.out
-    assert re.search(r"^console  http://127\.0\.0\.1:\d+/#token=[\w-]+/runs/[\w-]+$", said.out, re.M), said.out
+        assert words in text, result.out
+    assert "value     reference = PO-1001" in result.out
+    assert "the shop's own log has 1 order." in text
+    assert "done, and verified" in result.out
+    assert re.search(r"^console  http://127\.0\.0\.1:\d+/#token=[\w-]+/runs/[\w-]+$", result.out, re.M), result.out
     assert cli("show", "last", "--json").json["result"]["final_reason"] == "goal_reached"
 
 
 @pytest.mark.slow
 def test_what_the_recording_has_no_answer_for_is_told_and_ends_it(tmp_path: Path):
-    with sitting_at(tmp_path, "demo") as person:
-        person.sees("May this be done?")
-        person.sees("y/")
-        person.types("g\n")
-        person.sees("What should it do instead?")
-        person.types("Take two\n")
-        assert person.leaves_with() == 2
-    assert "the recorded model has no answer for advice from you, and none is made up" in person.output
+    with run_in_terminal(tmp_path, "demo") as user:
+        user.wait_for("May this be done?")
+        user.wait_for("y/")
+        user.type("g\n")
+        user.wait_for("What should it do instead?")
+        user.type("Take two\n")
+        assert user.wait_for_exit() == 2
+    assert "the recorded model has no answer for advice from you, and none is made up" in user.output
 
 
 async def test_an_answer_is_for_what_is_on_the_screen_and_is_given_once():
     fields = [("textbox", "User name"), ("textbox", "Password"), ("button", "Sign in")]
     zones = tuple(Zone(id=f"e{number}", role=role, label=label) for number, (role, label) in enumerate(fields, 7))
     planner = RecordedPlanner()
-    draft = await planner.plan(context("Sign in", zones))
+    draft = await planner.plan(make_context("Sign in", zones))
     assert [step.zone for step in draft.steps] == ["e7", "e8", "e9", "__replan__"]
     for title, seen in (("Sign in", zones), ("Sign in", zones[:2]), ("Somewhere", zones)):
         with pytest.raises(CassetteMiss, match="none is made up"):
-            await planner.plan(context(title, seen))
+            await planner.plan(make_context(title, seen))
 
 
-def context(title: str, zones: tuple[Zone, ...]) -> PlanningContext:
+def make_context(title: str, zones: tuple[Zone, ...]) -> PlanningContext:
     seen = Observation(id="o", surface=Surface(title=title, address="http://x/"), zones=zones, fingerprint="f")
     return PlanningContext(task=Task(goal="g"), observation=seen, catalogue=Catalogue())
 
@@ -64,10 +64,10 @@ def context(title: str, zones: tuple[Zone, ...]) -> PlanningContext:
 def test_what_is_missing_is_told_with_the_command_to_type(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    async def nowhere() -> None:
+    async def find_nothing() -> None:
         return None
 
-    monkeypatch.setattr(chromium, "find_chromium", nowhere)
+    monkeypatch.setattr(chromium, "find_chromium", find_nothing)
     assert main(["demo"]) == 2
     assert "Type: playwright install chromium" in capsys.readouterr().err
     monkeypatch.setitem(extras.EXTRAS, "browser", ("no_such_module",))

@@ -12,7 +12,7 @@ from midcourse.testing import Approves
 from midcourse.testing.models import ModelServer
 from midcourse.testing.sites import PASSWORD, Tickets, serve
 from tests.cli.conftest import Cli
-from tests.cli.test_terminal import sitting_at
+from tests.cli.test_terminal import run_in_terminal
 from tests.llm.clerk import Clerk
 
 pytestmark = pytest.mark.slow
@@ -45,24 +45,24 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Generator[Desk]:
 
 
 def test_a_dry_run_drops_the_request_although_the_settings_say_never_to_ask(desk: Desk, cli: Cli):
-    said = cli(*desk.words, "--dry-run", "--set", "approvals=never", "--json")
-    assert (said.code, said.json["dry_run"]) == (0, True)
-    (would,) = said.json["would"]
+    output = cli(*desk.words, "--dry-run", "--set", "approvals=never", "--json")
+    assert (output.code, output.json["dry_run"]) == (0, True)
+    (would,) = output.json["would"]
     assert {"kind": "address", "name": "", "value": f"POST {desk.address}/tickets"} in would["shows"]
     assert {"kind": "value", "name": "customer", "value": "C-4711"} in would["shows"]
     assert desk.tickets == []
 
 
 def test_it_asks_in_the_terminal_and_ends_with_what_shows_it(desk: Desk, tmp_path: Path):
-    with sitting_at(tmp_path, *desk.words) as person:
-        person.sees("May this be done?")
-        person.sees("C-4711")
-        person.types("y\n")
-        code = person.leaves_with()
-    assert code == 0, person.output
+    with run_in_terminal(tmp_path, *desk.words) as user:
+        user.wait_for("May this be done?")
+        user.wait_for("C-4711")
+        user.type("y\n")
+        code = user.wait_for_exit()
+    assert code == 0, user.output
     assert desk.tickets == ["C-4711"]
     for words in ("$0.", "POST", "what was expected was seen", "midcourse init task"):
-        assert words in person.output, person.output
+        assert words in user.output, user.output
 
 
 def test_from_python_and_what_it_sent_for_programs(desk: Desk, cli: Cli):

@@ -26,102 +26,102 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def quick_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chromium is not started."""
     monkeypatch.setattr(
         checkup, "_check_chromium", lambda: Finding(about="chromium", health="good", says="not looked at")
     )
 
 
-def found(cli: Cli, about: str, *words: str) -> dict[str, Any]:
-    told = cli("doctor", "--json", *words).json
-    (finding,) = [one for one in told["findings"] if one["about"] == about]
+def find(cli: Cli, about: str, *words: str) -> dict[str, Any]:
+    report = cli("doctor", "--json", *words).json
+    (finding,) = [one for one in report["findings"] if one["about"] == about]
     return finding
 
 
 @pytest.mark.slow
 def test_all_is_well_or_only_absent(cli: Cli, home: Path):
-    said = cli("doctor")
-    assert said.code == 0, said.out
-    lines = {line.split()[1]: line for line in said.out.splitlines() if line[0] != " "}
+    result = cli("doctor")
+    assert result.code == 0, result.out
+    lines = {line.split()[1]: line for line in result.out.splitlines() if line[0] != " "}
     assert list(lines) == ["install", "chromium", "desktop", "robot", "keys", "model", "disk", "permissions", "fleet"]
     assert "shows pages" in lines["chromium"]
-    assert "type: export MIDCOURSE_MODEL=openai:gpt-5" in said.out
+    assert "type: export MIDCOURSE_MODEL=openai:gpt-5" in result.out
     assert not home.exists(), "looking makes no home"
 
 
 def test_no_chromium(cli: Cli, monkeypatch: pytest.MonkeyPatch):
-    async def nowhere() -> None:
+    async def find_nothing() -> None:
         return None
 
-    monkeypatch.setattr(chromium, "find_chromium", nowhere)
-    assert found(cli, "chromium")["type_this"].startswith("playwright install chromium")
+    monkeypatch.setattr(chromium, "find_chromium", find_nothing)
+    assert find(cli, "chromium")["type_this"].startswith("playwright install chromium")
     assert cli("doctor", "--json").code == 1
 
 
-def test_no_display_server(cli: Cli, quick: None, monkeypatch: pytest.MonkeyPatch):
+def test_no_display_server(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(display, "NEEDED", {**display.NEEDED, "no-such-program": "xvfb"})
-    finding = found(cli, "desktop")
+    finding = find(cli, "desktop")
     assert finding["health"] == "absent"
     assert finding["type_this"].startswith("apt install --no-install-recommends ")
     assert "xvfb" in finding["type_this"].split()
 
 
-def test_the_robot_without_a_library_to_picture_it(cli: Cli, quick: None, monkeypatch: pytest.MonkeyPatch):
+def test_the_robot_without_a_library_to_picture_it(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(camera, "find_library", lambda _: None)
     monkeypatch.delenv("MUJOCO_GL", raising=False)
-    finding = found(cli, "robot")
+    finding = find(cli, "robot")
     assert (finding["health"], finding["type_this"]) == ("absent", "apt install libegl1 libgl1")
     monkeypatch.setenv("MUJOCO_GL", "egl")
-    assert found(cli, "robot")["health"] == "good"
+    assert find(cli, "robot")["health"] == "good"
     monkeypatch.setattr(extras, "EXTRAS", {**extras.EXTRAS, "robot": ("no_such_module",)})
-    assert found(cli, "robot")["type_this"] == "pip install 'midcourse[robot]'"
+    assert find(cli, "robot")["type_this"] == "pip install 'midcourse[robot]'"
 
 
-def test_missing_extras(cli: Cli, quick: None, monkeypatch: pytest.MonkeyPatch):
+def test_missing_extras(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(extras, "EXTRAS", {**extras.EXTRAS, "llm": ("no_such_module",)})
-    assert found(cli, "install")["type_this"] == "pip install 'midcourse[llm]'"
-    assert found(cli, "model")["type_this"] == "pip install 'midcourse[llm]'"
+    assert find(cli, "install")["type_this"] == "pip install 'midcourse[llm]'"
+    assert find(cli, "model")["type_this"] == "pip install 'midcourse[llm]'"
 
 
-def test_a_key_that_is_missing(cli: Cli, quick: None):
-    finding = found(cli, "keys", "--model", "anthropic:claude-sonnet-4-5")
+def test_a_key_that_is_missing(cli: Cli, quick_checks: None):
+    finding = find(cli, "keys", "--model", "anthropic:claude-sonnet-4-5")
     assert (finding["health"], finding["type_this"]) == ("bad", "export ANTHROPIC_API_KEY=...")
 
 
 @pytest.mark.slow
-def test_a_model_that_answers_and_ones_that_do_not(cli: Cli, quick: None, monkeypatch: pytest.MonkeyPatch):
+def test_a_model_that_answers_and_ones_that_do_not(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
     with ModelServer(["unasked"], models=("gpt-5",)) as server:
         monkeypatch.setenv("MIDCOURSE_MODEL_BASE_URL", server.url)
-        assert found(cli, "model", "--model", "openai:gpt-5")["health"] == "good"
-        assert "does not have openai:gpt-6" in found(cli, "model", "--model", "openai:gpt-6")["says"]
+        assert find(cli, "model", "--model", "openai:gpt-5")["health"] == "good"
+        assert "does not have openai:gpt-6" in find(cli, "model", "--model", "openai:gpt-6")["says"]
         assert server.requests == (), "nothing that costs was asked"
-    finding = found(cli, "model", "--model", "openai:gpt-5")
+    finding = find(cli, "model", "--model", "openai:gpt-5")
     assert f"openai:gpt-5 at {server.url} cannot be reached" in finding["says"]
     assert finding["type_this"] == f"curl -i {server.url}/models"
 
 
-def test_a_full_disk(cli: Cli, quick: None, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(checkup.shutil, "disk_usage", lambda _: Usage(10, 9, 1))
-    assert found(cli, "disk")["type_this"] == "export MIDCOURSE_HOME=FOLDER"
+    assert find(cli, "disk")["type_this"] == "export MIDCOURSE_HOME=FOLDER"
 
 
-def test_keys_that_others_can_read_and_a_store_that_is_damaged(cli: Cli, quick: None, home: Path):
+def test_keys_that_others_can_read_and_a_store_that_is_damaged(cli: Cli, quick_checks: None, home: Path):
     Path(".env").write_text("OPENAI_API_KEY=x")
     Path(".env").chmod(0o644)
-    assert found(cli, "permissions")["type_this"] == "chmod 600 .env"
+    assert find(cli, "permissions")["type_this"] == "chmod 600 .env"
     Path(".env").chmod(0o600)
-    assert found(cli, "permissions")["health"] == "good"
+    assert find(cli, "permissions")["health"] == "good"
     home.mkdir()
     (home / "midcourse.db").write_bytes(b"no database" * 1000)
-    assert found(cli, "permissions")["health"] == "bad"
+    assert find(cli, "permissions")["health"] == "bad"
 
 
 @pytest.mark.slow
-def test_a_fleet_that_does_not_answer(cli: Cli, quick: None, monkeypatch: pytest.MonkeyPatch):
+def test_a_fleet_that_does_not_answer(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MIDCOURSE_TEMPORAL_ADDRESS", "127.0.0.1:9")
-    assert "database_url is missing" in found(cli, "fleet")["says"]
+    assert "database_url is missing" in find(cli, "fleet")["says"]
     monkeypatch.setenv("MIDCOURSE_DATABASE_URL", "postgresql://nobody@127.0.0.1:9/none")
-    finding = found(cli, "fleet")
+    finding = find(cli, "fleet")
     assert finding["health"] == "bad"
     assert "database cannot be reached" in finding["says"]

@@ -14,7 +14,7 @@ from midcourse.worlds.host.sessions import Sessions
 from midcourse.worlds.host.wire import Listed
 
 
-class Pretended(Sessions):
+class FakeSessions(Sessions):
     """So many, opened one second after the other; the first is closing, the second is being asked."""
 
     def __init__(self, count: int) -> None:
@@ -41,8 +41,8 @@ class Pretended(Sessions):
         )
 
 
-async def drawn(count: int, width: int, height: int, marks: Marks = UNICODE) -> list[str]:
-    host = Host(url="http://127.0.0.1:41000", sessions=Pretended(count), grace=10.0)
+async def draw(count: int, width: int, height: int, marks: Marks = UNICODE) -> list[str]:
+    host = Host(url="http://127.0.0.1:41000", sessions=FakeSessions(count), grace=10.0)
     console = Console(record=True, width=width, height=height, file=io.StringIO())
     view = HostView(host, ["shop", "your_package.module:Mail"], Path(".midcourse/host.json"), marks)
     console.print(view.render(width=width, height=height, now=0.0, hint="Ctrl-C closes every world and stops"))
@@ -53,14 +53,14 @@ async def drawn(count: int, width: int, height: int, marks: Marks = UNICODE) -> 
 @pytest.mark.parametrize("marks", [UNICODE, ASCII], ids=["unicode", "ascii"])
 @pytest.mark.parametrize("count", [0, 1, 1000])
 async def test_it_never_outgrows_the_terminal(width: int, height: int, marks: Marks, count: int) -> None:
-    lines = await drawn(count, width, height, marks)
+    lines = await draw(count, width, height, marks)
     assert len(lines) <= height
     assert max(len(line) for line in lines) <= width
     assert marks is UNICODE or "\n".join(lines).isascii()
 
 
 async def test_what_was_asked_last_is_on_top_and_the_rest_is_counted() -> None:
-    lines = await drawn(30, 100, 16)
+    lines = await draw(30, 100, 16)
     assert "http://127.0.0.1:41000" in lines[1]
     assert "30 sessions now, 35 since it began" in lines[1]
     assert lines[5].split()[1:3] == ["shop", "run-1"]

@@ -28,21 +28,21 @@ NEVER = (
 """Models, worlds and fleets, and the settings, which need all of them."""
 
 
-def imported_by(*command: str) -> set[str]:
-    said = subprocess.run([sys.executable, "-c", LISTED, *command], capture_output=True, text=True, check=True)
-    code, names = json.loads(said.stderr.splitlines()[-1])
-    assert code == 0, said.stderr
+def list_imports(*command: str) -> set[str]:
+    output = subprocess.run([sys.executable, "-c", LISTED, *command], capture_output=True, text=True, check=True)
+    code, names = json.loads(output.stderr.splitlines()[-1])
+    assert code == 0, output.stderr
     return set(names)
 
 
 @pytest.mark.slow
 def test_commands_that_read_import_no_more_than_they_need(cli: Cli, order: str) -> None:
     cli("run", order, "--run-id", "first", "--set", "approvals=never", "--json")
-    runs = imported_by("runs")
+    runs = list_imports("runs")
     assert not {"asyncio", "midcourse.codec", "midcourse.domain.run", "midcourse.domain.event"} & runs
-    assert imported_by("approve") >= {"midcourse.store.sqlite_catalogue"}
-    assert "midcourse.codec" not in imported_by("approve"), "nothing waits, so no question has to be read"
-    shown = imported_by("show", "first", "--json")
+    assert list_imports("approve") >= {"midcourse.store.sqlite_catalogue"}
+    assert "midcourse.codec" not in list_imports("approve"), "nothing waits, so no question has to be read"
+    shown = list_imports("show", "first", "--json")
     assert "midcourse.director.decide" not in shown
     for found in (runs, shown):
         assert not [name for name in found if name in NEVER or name.startswith(tuple(f"{one}." for one in NEVER))]
@@ -52,24 +52,24 @@ def test_home_is_found_as_the_settings_find_it(tmp_path: Path, monkeypatch: pyte
     from midcourse.app.settings.home import find_home, may_have_fleet
     from midcourse.app.settings.run import Settings
 
-    def agree(given: str | None = None) -> Path:
+    def check_home(given: str | None = None) -> Path:
         wanted = Settings.load(overrides={"home": given} if given else {}).home
         assert find_home(given) == wanted
         return wanted
 
-    assert agree() == Path(".midcourse")
+    assert check_home() == Path(".midcourse")
     assert not may_have_fleet(Path(".midcourse"))
     (tmp_path / ".env").write_text(
         "MIDCOURSE_HOME=dotted\nMIDCOURSE_MAX_CALLS=3\nMIDCOURSE_TEMPORAL_ADDRESS=there:7233\n"
     )
-    assert agree() == Path("dotted")
+    assert check_home() == Path("dotted")
     assert may_have_fleet(Path(".midcourse"))
     monkeypatch.setenv("midcourse_home", "lower")
-    assert agree() == Path("lower")
+    assert check_home() == Path("lower")
     monkeypatch.setenv("MIDCOURSE_HOME", "")
     monkeypatch.delenv("midcourse_home")
-    assert agree() == Path("dotted")
-    assert agree(" given ") == Path("given")
+    assert check_home() == Path("dotted")
+    assert check_home(" given ") == Path("given")
     assert find_home("a\nb") is None, "the settings say what is wrong with it"
     monkeypatch.setenv("MIDCOURSE_HOMES", "misspelt")
     assert find_home(None) is None, "the settings warn of it"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Cli, order_file, started
-from tests.cli.test_terminal import Person, result_of, sitting_at
+from tests.cli.conftest import Cli, start_and_wait_for_turns, write_order
+from tests.cli.test_terminal import TerminalUser, read_result, run_in_terminal
 
 pytestmark = pytest.mark.slow
 
@@ -13,23 +13,23 @@ SLOW = ("--set", "step_delay_seconds=0.3")
 
 
 def test_inbox_approve(cli: Cli, tmp_path: Path, home: Path, order: str) -> None:
-    with sitting_at(tmp_path, "run", order, "--run-id", "order") as first_terminal:
-        first_terminal.sees("y/r/n/g/t>")
+    with run_in_terminal(tmp_path, "run", order, "--run-id", "order") as first_terminal:
+        first_terminal.wait_for("y/r/n/g/t>")
         assert [question["run"] for question in cli("approve", "--json").json] == ["order"]
         approved = cli("approve", "order", "--yes")
         assert approved.code == 0
         assert "1 Harbour Street" in approved.out
         assert "run order: approved, exactly as shown" in approved.out
-        first_terminal.sees("done, and verified")
-        assert first_terminal.leaves_with() == 0
-    assert result_of(home, "order")["final_reason"] == "goal_reached"
+        first_terminal.wait_for("done, and verified")
+        assert first_terminal.wait_for_exit() == 0
+    assert read_result(home, "order")["final_reason"] == "goal_reached"
     journal = (home / "runs" / "order" / "journal.jsonl").read_text()
     assert journal.count('"kind":"approval_decided"') == 1
 
 
 def test_inbox_approves_only_what_was_shown_and_once(cli: Cli, tmp_path: Path, home: Path, order: str) -> None:
-    with sitting_at(tmp_path, "run", order, "--run-id", "order") as first_terminal:
-        first_terminal.sees("y/r/n/g/t>")
+    with run_in_terminal(tmp_path, "run", order, "--run-id", "order") as first_terminal:
+        first_terminal.wait_for("y/r/n/g/t>")
         other = cli("approve", "order", "--yes", "--shown", "0" * 16)
         assert other.code == 1
         assert "refused" in other.out
@@ -37,36 +37,36 @@ def test_inbox_approves_only_what_was_shown_and_once(cli: Cli, tmp_path: Path, h
         rejected = cli("reject", "order")
         assert rejected.code == 0
         assert cli("approve", "order", "--yes").code == 1
-        first_terminal.sees("failed: it was not approved")
-    assert result_of(home, "order")["final_reason"] == "rejected"
+        first_terminal.wait_for("failed: it was not approved")
+    assert read_result(home, "order")["final_reason"] == "rejected"
 
 
 def test_inbox_pause_guide_and_resume(cli: Cli, tmp_path: Path, home: Path) -> None:
-    with sitting_at(tmp_path, "run", "notepad", "--run-id", "note", *SLOW) as first_terminal:
-        first_terminal.sees("first plan")
+    with run_in_terminal(tmp_path, "run", "notepad", "--run-id", "note", *SLOW) as first_terminal:
+        first_terminal.wait_for("first plan")
         assert cli("pause", "note").code == 0
-        first_terminal.sees("paused")
+        first_terminal.wait_for("paused")
         assert cli("guide", "note", "no hurry").code == 0
-        first_terminal.sees("guidance: no hurry")
+        first_terminal.wait_for("guidance: no hurry")
         assert cli("runs", "--json").json[0]["state"] == "paused"
         resumed = cli("resume", "note")
         assert (resumed.code, resumed.out) == (0, "run note: it continues in the process that runs it\n")
-        assert first_terminal.leaves_with() == 0
-    assert result_of(home, "note")["success"] is True
+        assert first_terminal.wait_for_exit() == 0
+    assert read_result(home, "note")["success"] is True
 
 
 def test_inbox_cancel(cli: Cli, tmp_path: Path, home: Path) -> None:
-    with started(tmp_path, "note", home, *SLOW, turns=3) as process:
+    with start_and_wait_for_turns(tmp_path, "note", home, *SLOW, turns=3) as process:
         assert cli("cancel", "note", "--json").json == {"run": "note", "taken": True}
         assert process.wait(600) == 1
-    assert result_of(home, "note")["final_reason"] == "cancelled"
+    assert read_result(home, "note")["final_reason"] == "cancelled"
     late = cli("cancel", "note")
     assert late.code == 1
     assert "the run has ended: cancelled" in late.out
 
 
 def test_inbox_of_a_run_that_no_process_drives(cli: Cli, tmp_path: Path, home: Path) -> None:
-    with started(tmp_path, "note", home, *SLOW, turns=3) as process:
+    with start_and_wait_for_turns(tmp_path, "note", home, *SLOW, turns=3) as process:
         process.kill()
     refused = cli("cancel", "note")
     assert refused.code == 1
@@ -74,76 +74,76 @@ def test_inbox_of_a_run_that_no_process_drives(cli: Cli, tmp_path: Path, home: P
 
 
 def test_inbox_of_a_run_that_was_left_with_its_question_keeps_a_decision(cli: Cli, tmp_path: Path, home: Path) -> None:
-    with sitting_at(tmp_path, "run", order_file(tmp_path, "order.toml", ""), "--run-id", "order") as driver:
-        driver.sees("y/r/n/g/t>")
+    with run_in_terminal(tmp_path, "run", write_order(tmp_path, "order.toml", ""), "--run-id", "order") as driver:
+        driver.wait_for("y/r/n/g/t>")
     approved = cli("approve", "order", "--yes")
     assert (
         approved.code,
         "no process is running it: to continue it, type midcourse resume order" in approved.out,
     ) == (0, True)
     assert cli("resume", "order").code == 0
-    assert result_of(home, "order")["final_reason"] == "goal_reached"
+    assert read_result(home, "order")["final_reason"] == "goal_reached"
 
 
 # --- watched from other terminals
 
 
-def leave(watcher: Person) -> None:
-    watcher.types("\x03")
-    watcher.sees("w/p/r/g/c/q>")
-    watcher.types("q\n")
-    watcher.sees("it continues without you")
-    assert watcher.leaves_with() == 130
+def leave(watcher: TerminalUser) -> None:
+    watcher.type("\x03")
+    watcher.wait_for("w/p/r/g/c/q>")
+    watcher.type("q\n")
+    watcher.wait_for("it continues without you")
+    assert watcher.wait_for_exit() == 130
 
 
 def test_inbox_watched_from_two_terminals_and_approved_in_one(tmp_path: Path, home: Path, order: str) -> None:
-    with sitting_at(tmp_path, "run", order, "--run-id", "order") as driver:
-        driver.sees("y/r/n/g/t>")
-        with sitting_at(tmp_path, "watch", "order") as one, sitting_at(tmp_path, "watch", "order") as other:
+    with run_in_terminal(tmp_path, "run", order, "--run-id", "order") as driver:
+        driver.wait_for("y/r/n/g/t>")
+        with run_in_terminal(tmp_path, "watch", "order") as one, run_in_terminal(tmp_path, "watch", "order") as other:
             for watcher in (one, other):
-                watcher.sees("1 Harbour Street")
-                watcher.sees("y/r/n/g/t>")
-            one.types("y\n")
+                watcher.wait_for("1 Harbour Street")
+                watcher.wait_for("y/r/n/g/t>")
+            one.type("y\n")
             for terminal in (one, other, driver):
-                terminal.sees("done, and verified")
-                assert terminal.leaves_with() == 0
-    assert result_of(home, "order")["final_reason"] == "goal_reached"
+                terminal.wait_for("done, and verified")
+                assert terminal.wait_for_exit() == 0
+    assert read_result(home, "order")["final_reason"] == "goal_reached"
     journal = (home / "runs" / "order" / "journal.jsonl").read_text()
     assert journal.count('"kind":"approval_decided"') == 1
 
 
 def test_inbox_watched_before_it_is_resumed(cli: Cli, tmp_path: Path, home: Path, order: str) -> None:
-    with sitting_at(tmp_path, "run", order, "--run-id", "order") as driver:
-        driver.sees("y/r/n/g/t>")
-    with sitting_at(tmp_path, "watch", "order") as watcher:  # the first process was ended with kill -9
-        watcher.sees("no process is running it; midcourse resume order continues it")
+    with run_in_terminal(tmp_path, "run", order, "--run-id", "order") as driver:
+        driver.wait_for("y/r/n/g/t>")
+    with run_in_terminal(tmp_path, "watch", "order") as watcher:  # the first process was ended with kill -9
+        watcher.wait_for("no process is running it; midcourse resume order continues it")
         assert cli("runs", "--json").json[0]["state"] == "interrupted"
-        with sitting_at(tmp_path, "resume", "order") as driver:
-            watcher.sees("y/r/n/g/t>")
-            watcher.types("y\n")
+        with run_in_terminal(tmp_path, "resume", "order") as driver:
+            watcher.wait_for("y/r/n/g/t>")
+            watcher.type("y\n")
             for terminal in (watcher, driver):
-                terminal.sees("done, and verified")
-                assert terminal.leaves_with() == 0
-    assert result_of(home, "order")["final_reason"] == "goal_reached"
+                terminal.wait_for("done, and verified")
+                assert terminal.wait_for_exit() == 0
+    assert read_result(home, "order")["final_reason"] == "goal_reached"
 
 
 def test_inbox_pause_and_guide_by_a_watcher_that_is_killed(cli: Cli, tmp_path: Path, home: Path) -> None:
-    with started(tmp_path, "note", home, *SLOW, turns=3) as process:
-        with sitting_at(tmp_path, "watch", "note") as watcher:
-            watcher.sees("Ctrl-C: what now?")
-            watcher.types("\x03")
-            watcher.sees("It continues meanwhile.")
-            watcher.types("p\n")
-            watcher.sees("paused")
-            watcher.types("\x03")
-            watcher.sees("w/p/r/g/c/q>")
-            watcher.types("g\n")
-            watcher.sees("Advice for the planner:")
-            watcher.types("no hurry\n")
-            watcher.sees("guidance: no hurry")
+    with start_and_wait_for_turns(tmp_path, "note", home, *SLOW, turns=3) as process:
+        with run_in_terminal(tmp_path, "watch", "note") as watcher:
+            watcher.wait_for("Ctrl-C: what now?")
+            watcher.type("\x03")
+            watcher.wait_for("It continues meanwhile.")
+            watcher.type("p\n")
+            watcher.wait_for("paused")
+            watcher.type("\x03")
+            watcher.wait_for("w/p/r/g/c/q>")
+            watcher.type("g\n")
+            watcher.wait_for("Advice for the planner:")
+            watcher.type("no hurry\n")
+            watcher.wait_for("guidance: no hurry")
         assert cli("runs", "--json").json[0]["state"] == "paused"  # the watcher was ended with kill -9
-        with sitting_at(tmp_path, "watch", "note") as watcher:
-            watcher.sees("paused")
+        with run_in_terminal(tmp_path, "watch", "note") as watcher:
+            watcher.wait_for("paused")
             leave(watcher)
         assert cli("resume", "note").code == 0
         assert process.wait(600) == 0
@@ -154,7 +154,7 @@ def test_inbox_pause_and_guide_by_a_watcher_that_is_killed(cli: Cli, tmp_path: P
 
 
 def test_inbox_watched_without_a_terminal(cli: Cli, tmp_path: Path, home: Path) -> None:
-    with started(tmp_path, "note", home, turns=3) as process:
+    with start_and_wait_for_turns(tmp_path, "note", home, turns=3) as process:
         watched = cli("watch", "note")
         assert process.wait(600) == 0
     assert watched.code == 0
@@ -164,24 +164,24 @@ def test_inbox_watched_without_a_terminal(cli: Cli, tmp_path: Path, home: Path) 
 
 
 def test_inbox_resumed_elsewhere_closes_the_menu_of_the_pause(cli: Cli, tmp_path: Path, home: Path) -> None:
-    with sitting_at(tmp_path, "run", "notepad", "--run-id", "note", *SLOW) as driver:
-        driver.sees("first plan")
-        driver.types("\x03")
-        driver.sees("r/g/t/c/q>")
+    with run_in_terminal(tmp_path, "run", "notepad", "--run-id", "note", *SLOW) as driver:
+        driver.wait_for("first plan")
+        driver.type("\x03")
+        driver.wait_for("r/g/t/c/q>")
         assert cli("resume", "note").code == 0
-        driver.sees("It is not paused any more")
+        driver.wait_for("It is not paused any more")
         assert cli("pause", "note").code == 0
-        driver.sees("paused")
-        driver.types("\x03")
-        driver.sees("r/g/t/c/q>")
-        driver.types("r\n")
-        driver.sees("done, and verified")
-        assert driver.leaves_with() == 0
-    assert result_of(home, "note")["success"] is True
+        driver.wait_for("paused")
+        driver.type("\x03")
+        driver.wait_for("r/g/t/c/q>")
+        driver.type("r\n")
+        driver.wait_for("done, and verified")
+        assert driver.wait_for_exit() == 0
+    assert read_result(home, "note")["success"] is True
 
 
 def test_inbox_take_over_says_where(cli: Cli, tmp_path: Path, home: Path) -> None:
-    with started(tmp_path, "note", home, *SLOW, turns=3) as process:
+    with start_and_wait_for_turns(tmp_path, "note", home, *SLOW, turns=3) as process:
         refused = cli("take-over", "note")
         assert refused.code == 1
         assert "Ctrl-C in its terminal, then t" in refused.out
@@ -190,25 +190,25 @@ def test_inbox_take_over_says_where(cli: Cli, tmp_path: Path, home: Path) -> Non
 
 
 def test_inbox_take_over_of_a_world_with_a_host(cli: Cli, tmp_path: Path, home: Path) -> None:
-    hosted = order_file(tmp_path, "hosted.toml", "process = true")
+    hosted = write_order(tmp_path, "hosted.toml", "process = true")
     arguments = ("run", hosted, "--run-id", "order", "--set", "approvals=never", *SLOW)
-    with sitting_at(tmp_path, *arguments) as driver:
-        driver.sees("first plan")
+    with run_in_terminal(tmp_path, *arguments) as driver:
+        driver.wait_for("first plan")
         taken_over = cli("take-over", "order")
         assert taken_over.out == "run order: the world is yours; when you are done: midcourse resume order\n"
         assert cli("resume", "order").code == 0
-        driver.sees("done, and verified")
-        assert driver.leaves_with() == 0
-    assert result_of(home, "order")["final_reason"] == "goal_reached"
+        driver.wait_for("done, and verified")
+        assert driver.wait_for_exit() == 0
+    assert read_result(home, "order")["final_reason"] == "goal_reached"
 
 
 def test_inbox_all_runs_of_a_home_are_watched(cli: Cli, tmp_path: Path, home: Path) -> None:
-    with started(tmp_path, "note", home, *SLOW, turns=3) as process:
-        with sitting_at(tmp_path, "watch") as watcher:
-            watcher.sees("runs in ")
-            watcher.sees("running")
+    with start_and_wait_for_turns(tmp_path, "note", home, *SLOW, turns=3) as process:
+        with run_in_terminal(tmp_path, "watch") as watcher:
+            watcher.wait_for("runs in ")
+            watcher.wait_for("running")
             assert cli("cancel", "note").code == 0
-            watcher.sees("failed: cancelled")
-            watcher.types("\x03")
-            assert watcher.leaves_with() == 0
+            watcher.wait_for("failed: cancelled")
+            watcher.type("\x03")
+            assert watcher.wait_for_exit() == 0
         assert process.wait(600) == 1

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.cli.test_terminal import sitting_at
+from tests.cli.test_terminal import run_in_terminal
 from tests.forked import run_forked
 
 
-def python(file: str) -> str:
+def run_python(file: str) -> str:
     done = run_forked("python", file, cwd=Path.cwd(), environment=os.environ)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -19,32 +19,32 @@ def python(file: str) -> str:
 def test_a_task(cli: Cli):
     assert cli("init", "task").out.startswith("wrote task.toml; to try it: midcourse run task.toml")
     assert "midcourse run task.toml" in Path("task.toml").read_text()
-    told = cli("run", "task.toml", "--json", "--set", "approvals=never").json
-    assert (told["final_reason"], told["verified"]) == ("goal_reached", True)
+    result = cli("run", "task.toml", "--json", "--set", "approvals=never").json
+    assert (result["final_reason"], result["verified"]) == ("goal_reached", True)
 
 
 @pytest.mark.slow
 def test_a_world(cli: Cli, tmp_path: Path):
     assert cli("init", "world", "mailbox", "--json").json == {"file": "mailbox.py", "try": "python mailbox.py"}
-    reason, why = python("mailbox.py").splitlines()
+    reason, why = run_python("mailbox.py").splitlines()
     assert reason == "rejected: []", "without a terminal nothing is sent"
     assert "send" in why
-    with sitting_at(tmp_path, "mailbox.py", program="python") as person:
-        person.sees("May this be done?")
-        person.types("y\n")
-        assert person.leaves_with() == 0
-    assert "plan_complete: ['Hello']" in person.output
+    with run_in_terminal(tmp_path, "mailbox.py", program="python") as user:
+        user.wait_for("May this be done?")
+        user.type("y\n")
+        assert user.wait_for_exit() == 0
+    assert "plan_complete: ['Hello']" in user.output
 
 
 @pytest.mark.slow
 def test_a_planner_also_from_a_task_file(cli: Cli):
     assert cli("init", "planner", "counting.py").code == 0
-    assert python("counting.py") == "plan_complete after 3 steps\n"
+    assert run_python("counting.py") == "plan_complete after 3 steps\n"
     Path("count.toml").write_text(
         'goal = "Count"\n[world]\nname = "counting:Counter"\n[planner]\nname = "counting:Counting"\noptions.to = 2\n'
     )
-    told = cli("run", "count.toml", "--json").json
-    assert (told["final_reason"], told["steps"]) == ("plan_complete", 2)
+    result = cli("run", "count.toml", "--json").json
+    assert (result["final_reason"], result["steps"]) == ("plan_complete", 2)
 
 
 def test_the_task_file_of_a_run(cli: Cli, order: str):
@@ -65,7 +65,7 @@ def test_the_task_file_of_a_run(cli: Cli, order: str):
 )
 def test_invalid_names_are_refused(words: list[str], problem: str, cli: Cli):
     Path("there.toml").write_text("mine")
-    said = cli("init", *words)
-    assert (said.code, problem in said.err) == (2, True), said.err
+    result = cli("init", *words)
+    assert (result.code, problem in result.err) == (2, True), result.err
     assert Path("there.toml").read_text() == "mine"
     assert not Path("new.toml").exists()

@@ -10,7 +10,7 @@ ROWS = "supplier,number,amount,date,cost_centre\nQuay Tools,INV-2002,99.25,2026-
 
 
 @pytest.fixture
-def taught(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> str:
+def taught_task(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> str:
     """An invoice was booked, and how to is kept."""
     monkeypatch.setenv("MIDCOURSE_SECRET_PASSWORD", "lovelace")
     monkeypatch.setenv("MIDCOURSE_REUSE", "on")
@@ -19,13 +19,13 @@ def taught(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_nothing_is_kept_where_nothing_was_run(cli: Cli, home: Path) -> None:
-    said = cli("kept")
-    assert (said.code, said.out) == (0, "nothing is kept; runs with --set reuse=on keep what worked\n")
+    output = cli("kept")
+    assert (output.code, output.out) == (0, "nothing is kept; runs with --set reuse=on keep what worked\n")
     assert cli("kept", "--json").json == []
     assert not home.exists()
 
 
-def test_what_is_kept_is_listed_without_the_inputs_it_worked_with(cli: Cli, taught: str) -> None:
+def test_what_is_kept_is_listed_without_the_inputs_it_worked_with(cli: Cli, taught_task: str) -> None:
     lines = cli("kept").out.splitlines()
     assert len(lines) == 6
     assert all(line.endswith("\tBook invoice {number} of {supplier}") for line in lines)
@@ -36,7 +36,7 @@ def test_what_is_kept_is_listed_without_the_inputs_it_worked_with(cli: Cli, taug
 
 
 @pytest.mark.slow
-def test_a_run_says_what_it_did_again(cli: Cli, taught: str, tmp_path: Path) -> None:
+def test_a_run_says_what_it_did_again(cli: Cli, taught_task: str, tmp_path: Path) -> None:
     result = cli("run", "invoice", "--run-id", "second", "--json").json
     assert (result["verified"], result["reused"], result["planner_calls"]) == (True, 6, 0)
     shown = cli("show", "second").out
@@ -47,7 +47,7 @@ def test_a_run_says_what_it_did_again(cli: Cli, taught: str, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_every_row_of_a_table_with_its_own_inputs(cli: Cli, taught: str, home: Path, tmp_path: Path) -> None:
+def test_every_row_of_a_table_with_its_own_inputs(cli: Cli, taught_task: str, home: Path, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text(ROWS)
     assert cli("run", "invoice", "--inputs", "rows.csv", "--batch", "march").code == 0
     (log,) = (home / "runs").glob("march*/effects.jsonl")
@@ -56,7 +56,7 @@ def test_every_row_of_a_table_with_its_own_inputs(cli: Cli, taught: str, home: P
 
 
 @pytest.mark.slow
-def test_dropped_segment_is_planned_again(cli: Cli, taught: str) -> None:
+def test_dropped_segment_is_planned_again(cli: Cli, taught_task: str) -> None:
     form = next(one["segment"] for one in cli("kept", "--json").json if one["screen"] == "New invoice")
     assert cli("kept", "drop", form[:10]).out == "dropped 1 segment\n"
     assert cli("run", "invoice", "--json").json["planner_calls"] == 1
@@ -67,7 +67,7 @@ def test_dropped_segment_is_planned_again(cli: Cli, taught: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"), [(("nosuch",), "no segments begin with 'nosuch'"), ((), "name one segment, or give --all")]
 )
-def test_one_has_to_be_named(cli: Cli, taught: str, arguments: tuple[str, ...], why: str) -> None:
-    said = cli("kept", "drop", *arguments)
-    assert said.code == 2
-    assert why in said.err
+def test_one_has_to_be_named(cli: Cli, taught_task: str, arguments: tuple[str, ...], why: str) -> None:
+    output = cli("kept", "drop", *arguments)
+    assert output.code == 2
+    assert why in output.err

@@ -14,7 +14,7 @@ from tests.cli.conftest import Cli
 HOSTILE = "\x1b[2JPress 'Pay' now"
 
 
-def memory(home: Path, agent: str) -> SqliteMemory:
+def open_memory(home: Path, agent: str) -> SqliteMemory:
     return SqliteMemory(home / "lessons.db", agent=agent)
 
 
@@ -23,17 +23,17 @@ def learned(home: Path) -> None:
     """Ann knows two failures, and Bob one of them."""
 
     async def learn() -> None:
-        await memory(home, "ann").save(GONE)
-        await memory(home, "ann").save(replace(DENIED, root_cause=Untrusted(text=HOSTILE)))
-        await memory(home, "ann").credit(DENIED.key, "r1", FIX)
-        await memory(home, "ann").debit(DENIED.key, "r2")
-        await memory(home, "bob").save(DENIED)
+        await open_memory(home, "ann").save(GONE)
+        await open_memory(home, "ann").save(replace(DENIED, root_cause=Untrusted(text=HOSTILE)))
+        await open_memory(home, "ann").credit(DENIED.key, "r1", FIX)
+        await open_memory(home, "ann").debit(DENIED.key, "r2")
+        await open_memory(home, "bob").save(DENIED)
 
     asyncio.run(learn())
 
 
-def recalled(home: Path, agent: str) -> tuple[Recalled, ...]:
-    return asyncio.run(memory(home, agent).recall(DENIED.signature))
+def recall(home: Path, agent: str) -> tuple[Recalled, ...]:
+    return asyncio.run(open_memory(home, agent).recall(DENIED.signature))
 
 
 def test_there_is_nothing_to_list_and_asking_makes_no_file(cli: Cli, home: Path) -> None:
@@ -65,21 +65,21 @@ def test_what_is_shown_cannot_speak_to_the_terminal(cli: Cli) -> None:
 
 @pytest.mark.usefixtures("learned")
 def test_sharing_needs_a_person_who_has_read_it(cli: Cli, home: Path) -> None:
-    assert recalled(home, "eve") == ()
+    assert recall(home, "eve") == ()
     refused = cli("lessons", "share", "0011", "--agent", "ann")
     assert (refused.code, "read it first" in refused.err) == (2, True)
-    assert recalled(home, "eve") == ()
+    assert recall(home, "eve") == ()
     shared = cli("lessons", "share", "0011", "--agent", "ann", "--yes", "--json").json
     assert (shared["shared"], shared["agent"]) == (DENIED.key, "ann")
-    (told,) = recalled(home, "eve")
-    assert (told.lesson.fix, told.lesson.shared_by) == (FIX, shared["by"])
+    (lesson,) = recall(home, "eve")
+    assert (lesson.lesson.fix, lesson.lesson.shared_by) == (FIX, shared["by"])
     assert f"shared by {shared['by']}" in cli("lessons").out
 
 
 @pytest.mark.usefixtures("learned")
 def test_agent_has_to_be_named_if_several_have_the_lesson(cli: Cli) -> None:
-    said = cli("lessons", "share", "0011", "--yes")
-    assert (said.code, "bob, ann has learned '0011': name the agent with --agent" in said.err) == (2, True)
+    result = cli("lessons", "share", "0011", "--yes")
+    assert (result.code, "bob, ann has learned '0011': name the agent with --agent" in result.err) == (2, True)
     assert cli("lessons", "share", "ffee", "--yes").code == 0
 
 
@@ -92,8 +92,8 @@ def test_what_is_forgotten_is_gone(cli: Cli) -> None:
 @pytest.mark.usefixtures("learned")
 @pytest.mark.parametrize("name", ["nowhere", ""])
 def test_one_has_to_be_named(cli: Cli, name: str) -> None:
-    said = cli("lessons", "forget", name)
-    assert (said.code, "midcourse lessons lists them" in said.err) == (2, True)
+    result = cli("lessons", "forget", name)
+    assert (result.code, "midcourse lessons lists them" in result.err) == (2, True)
 
 
 def test_a_run_from_the_command_line_learns(cli: Cli) -> None:

@@ -87,18 +87,19 @@ def test_settings_of_benchmarks_have_their_own_heading(cli: Cli) -> None:
 
 def test_a_bad_setting_in_the_environment_is_misuse(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "many")
-    said = cli("settings")
-    assert said.code == 2
-    assert "MIDCOURSE_MAX_CALLS" in said.err
+    result = cli("settings")
+    assert result.code == 2
+    assert "MIDCOURSE_MAX_CALLS" in result.err
 
 
 @pytest.mark.filterwarnings("default::midcourse.app.settings.environment.MisspeltVariable")
 def test_a_misspelt_variable_is_said_beside_the_output(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIDCOURSE_MAX_CALS", "3")
-    said = cli("settings", "--json")
-    assert (said.code, len(said.json)) == (0, 30)
+    result = cli("settings", "--json")
+    assert (result.code, len(result.json)) == (0, 30)
     assert (
-        said.err == "midcourse: MIDCOURSE_MAX_CALS is not a setting and is ignored; did you mean MIDCOURSE_MAX_CALLS?\n"
+        result.err
+        == "midcourse: MIDCOURSE_MAX_CALS is not a setting and is ignored; did you mean MIDCOURSE_MAX_CALLS?\n"
     )
 
 
@@ -118,9 +119,9 @@ def test_an_example_can_be_made_ones_own(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_an_example_that_does_not_exist(cli: Cli) -> None:
-    said = cli("examples", "notpad")
-    assert said.code == 2
-    assert "did you mean 'notepad'" in said.err
+    result = cli("examples", "notpad")
+    assert result.code == 2
+    assert "did you mean 'notepad'" in result.err
 
 
 @pytest.mark.slow

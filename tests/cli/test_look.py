@@ -14,7 +14,7 @@ from tests.pages import serve_pages
 PAGE = "<h1>Shop</h1><label>Name <input value=Ada></label><div style='height: 2000px'></div><button>Buy</button>"
 
 
-def size_of(png: bytes) -> tuple[int, int]:
+def read_size(png: bytes) -> tuple[int, int]:
     assert png.startswith(b"\x89PNG")
     return int.from_bytes(png[16:20]), int.from_bytes(png[20:24])
 
@@ -24,19 +24,19 @@ def test_zones_in_the_terminal_as_json_and_over_the_page(tmp_path: Path, capsys:
     with serve_pages() as pages:
         address = pages.show("/", PAGE, title="Shop")
         assert main(["look", address, "--png", str(tmp_path / "view.png")]) == 0
-        said = capsys.readouterr().out.splitlines()
+        output = capsys.readouterr().out.splitlines()
         assert main(["look", address, "--whole", "--json", "--png", str(tmp_path / "whole.png")]) == 0
         seen = json.loads(capsys.readouterr().out)
-    assert said[0] == address
-    assert [line.split() for line in said[1:5]] == [
+    assert output[0] == address
+    assert [line.split() for line in output[1:5]] == [
         ["page", "page", "Shop", "status=200", "tabs=1"],
         ["e1", "heading", "Shop"],
         ["e2", "textbox", "Name", "value=Ada"],
         ["e3", "button", "Buy", "seen=False"],
     ]
     assert [zone["label"] for zone in seen["zones"]] == ["Shop", "Shop", "Name", "Buy"]
-    assert size_of((tmp_path / "view.png").read_bytes()) == (1280, 800)
-    assert size_of((tmp_path / "whole.png").read_bytes())[1] > 2000
+    assert read_size((tmp_path / "view.png").read_bytes()) == (1280, 800)
+    assert read_size((tmp_path / "whole.png").read_bytes())[1] > 2000
 
 
 @pytest.mark.slow

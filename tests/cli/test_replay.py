@@ -16,36 +16,36 @@ def note(cli: Cli) -> str:
 
 
 def test_unchanged_it_is_identical(cli: Cli, note: str) -> None:
-    said = cli("replay", note)
-    assert said.code == 0
-    assert said.out.startswith("identical: ")
+    result = cli("replay", note)
+    assert result.code == 0
+    assert result.out.startswith("identical: ")
     assert cli("replay", "last", "--json").json["verdict"] == "identical"
 
 
 def test_a_stricter_limit_says_what_is_saved_and_lost(cli: Cli, note: str) -> None:
-    said = cli("replay", note, "--set", "max_segments=2", "--set", "wrap_up_at=1")
-    assert said.code == 0
-    lines = said.out.splitlines()
+    result = cli("replay", note, "--set", "max_segments=2", "--set", "wrap_up_at=1")
+    assert result.code == 0
+    lines = result.out.splitlines()
     assert lines[0].startswith("would have ended earlier, at event ")
     assert lines[0].endswith("budget_exhausted, all 2 segments are used up")
-    assert "saved     1 of 3 calls, 5 of 11 acts, 1 of 3 planner calls" in said.out
-    assert "lost      5 completed steps and the success: the recorded run ended as goal_reached" in said.out
+    assert "saved     1 of 3 calls, 5 of 11 acts, 1 of 3 planner calls" in result.out
+    assert "lost      5 completed steps and the success: the recorded run ended as goal_reached" in result.out
 
 
 def test_the_same_for_programs(cli: Cli, note: str) -> None:
-    said = cli("replay", note, "--set", "max_segments=2", "--set", "wrap_up_at=1", "--json").json
-    assert (said["run"], said["verdict"]) == (note, "ends_earlier")
-    assert said["changes"]["max_segments"] == {"from": 20, "to": 2}
-    assert (said["saved"]["calls"], said["until"]["calls"], said["recorded"]["calls"]) == (1, 2, 3)
-    assert said["lost"] == {"steps": 5, "success": True}
-    assert 0 < said["event"] < said["events"]
+    result = cli("replay", note, "--set", "max_segments=2", "--set", "wrap_up_at=1", "--json").json
+    assert (result["run"], result["verdict"]) == (note, "ends_earlier")
+    assert result["changes"]["max_segments"] == {"from": 20, "to": 2}
+    assert (result["saved"]["calls"], result["until"]["calls"], result["recorded"]["calls"]) == (1, 2, 3)
+    assert result["lost"] == {"steps": 5, "success": True}
+    assert 0 < result["event"] < result["events"]
 
 
 def test_undetermined_difference_is_reported(cli: Cli, note: str) -> None:
-    said = cli("replay", note, "--set", "max_calls=3", "--set", "wrap_up_at=0.5")
-    assert said.code == 0
-    assert "undetermined after event " in said.out
-    assert "--set wrap_up_at=1 leaves that out" in said.out
+    result = cli("replay", note, "--set", "max_calls=3", "--set", "wrap_up_at=0.5")
+    assert result.code == 0
+    assert "undetermined after event " in result.out
+    assert "--set wrap_up_at=1 leaves that out" in result.out
     assert cli("replay", note, "--set", "max_calls=3", "--set", "wrap_up_at=0.5", "--json").json["saved"] is None
 
 
@@ -56,9 +56,9 @@ def test_a_raised_limit(cli: Cli) -> None:
 
 def test_a_person_would_have_been_asked(cli: Cli, order: str) -> None:
     cli("run", order, "--run-id", "order", "--json", "--set", "approvals=never")
-    said = cli("replay", "order", "--set", "approvals=always")
-    assert "would have asked a person at event " in said.out
-    assert "unless a person agrees" in said.out
+    result = cli("replay", "order", "--set", "approvals=always")
+    assert "would have asked a person at event " in result.out
+    assert "unless a person agrees" in result.out
 
 
 def test_no_difference(cli: Cli, note: str) -> None:
@@ -85,10 +85,10 @@ def test_nondeterminism_is_an_error(cli: Cli, note: str, home: Path) -> None:
     row = json.loads(lines[first + 4])
     lines[first + 4] = json.dumps({**row, "commands": []})
     path.write_text("\n".join(lines) + "\n")
-    said = cli("replay", str(path))
-    assert said.code == 1
-    assert said.out.startswith(f"nondeterminism at event {row['seq']}: ")
-    assert "please report it" in said.out
+    result = cli("replay", str(path))
+    assert result.code == 1
+    assert result.out.startswith(f"nondeterminism at event {row['seq']}: ")
+    assert "please report it" in result.out
 
 
 def test_a_state_that_was_tampered_with_is_noticed(cli: Cli, note: str, home: Path) -> None:
@@ -97,8 +97,8 @@ def test_a_state_that_was_tampered_with_is_noticed(cli: Cli, note: str, home: Pa
     state = json.loads(lines[-1])
     state["state"]["verified"] = False
     path.write_text("\n".join([*lines[:-1], json.dumps(state)]) + "\n")
-    said = cli("replay", str(path), "--json")
-    assert (said.code, said.json["verdict"]) == (1, "nondeterminism")
+    result = cli("replay", str(path), "--json")
+    assert (result.code, result.json["verdict"]) == (1, "nondeterminism")
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,9 @@ def test_a_state_that_was_tampered_with_is_noticed(cli: Cli, note: str, home: Pa
 )
 @pytest.mark.usefixtures("note")
 def test_misuse(cli: Cli, args: tuple[str, ...], problem: str) -> None:
-    said = cli("replay", *args)
-    assert said.code == 2
-    assert problem in said.err
+    result = cli("replay", *args)
+    assert result.code == 2
+    assert problem in result.err
 
 
 def test_settings_of_today_are_not_those_of_the_recording(cli: Cli, note: str, monkeypatch: pytest.MonkeyPatch) -> None:

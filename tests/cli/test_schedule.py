@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.cli.test_fleet import until
+from tests.cli.test_fleet import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -19,16 +19,16 @@ def test_a_schedule_is_added_listed_and_removed(cli: Cli, fleet_home: Path, monk
     )
     assert (added.code, added.json) == (0, {"schedule": name})
 
-    def found() -> list[dict[str, str]]:
+    def list_schedules() -> list[dict[str, str]]:
         return [one for one in cli("schedule", "list", "--json").json if one["name"] == name]
 
-    until(found)
-    (one,) = found()
+    wait_until(list_schedules)
+    (one,) = list_schedules()
     assert one["says"] == "order: weekdays 09:00 Europe/Berlin; overlap skip"
     assert one["next"]
     assert cli("schedule", "add", "daily 9:00 UTC", "order", "--name", name).code == 2
     assert cli("schedule", "remove", name).code == 0
-    until(lambda: not found())
+    wait_until(lambda: not list_schedules())
     assert cli("schedule", "remove", name).code == 2
 
 

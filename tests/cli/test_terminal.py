@@ -1,4 +1,4 @@
-"""The real thing: a process in a pseudo-terminal, and somebody typing."""
+"""A real process in a pseudo-terminal, with a user who types."""
 
 import fcntl
 import json
@@ -24,10 +24,10 @@ pytestmark = pytest.mark.slow
 SLOW = ("--set", "step_delay_seconds=0.3")
 
 
-class Person:
-    """Sits at a terminal of 80 by 24 and waits for words before typing.
+class TerminalUser:
+    """A user at a terminal of 80 by 24, who waits for an output before typing.
 
-    A thread reads what is printed: a process whose terminal is full waits, also while the test waits for something else of it.
+    A thread reads the output all the time: a process whose terminal is full would block.
     """
 
     patience = 600.0
@@ -36,44 +36,44 @@ class Person:
         self._process = process
         self._terminal = terminal
         self._seen = 0
-        self._news = threading.Condition()
-        self._left = False
+        self._changed = threading.Condition()
+        self._stopped = False
         self.output = ""
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
-    def sees(self, words: str) -> None:
-        """Waits until this is printed, after what was seen before."""
-        with self._news:
-            seen = self._news.wait_for(lambda: words in self.output[self._seen :], self.patience)
-        assert seen, f"never saw {words!r} in {self.output[self._seen :]!r}"
-        self._seen = self.output.index(words, self._seen) + len(words)
+    def wait_for(self, text: str) -> None:
+        """Wait until this text is printed, after the text that was waited for before."""
+        with self._changed:
+            seen = self._changed.wait_for(lambda: text in self.output[self._seen :], self.patience)
+        assert seen, f"{text!r} was not printed in {self.output[self._seen :]!r}"
+        self._seen = self.output.index(text, self._seen) + len(text)
 
-    def types(self, text: str) -> None:
+    def type(self, text: str) -> None:
         os.write(self._terminal, text.encode())
 
-    def leaves_with(self) -> int:
+    def wait_for_exit(self) -> int:
         self._process.join(self.patience)
         assert self._process.exitcode is not None, f"it does not end: {self.output[-2000:]!r}"
-        while self._take(0.0):
+        while self._read_output(0.0):
             pass
         return self._process.exitcode
 
-    def leave(self) -> None:
-        self._left = True
+    def stop(self) -> None:
+        self._stopped = True
         self._reader.join()
 
-    def echoes(self) -> bool:
+    def is_echoing(self) -> bool:
         return bool(termios.tcgetattr(self._terminal)[3] & termios.ECHO)
 
     def _read(self) -> None:
-        while not self._left:
-            self._take(0.05)
+        while not self._stopped:
+            self._read_output(0.05)
 
-    def _take(self, seconds: float) -> bool:
-        """Read what is there within this time. Returns whether there was something."""
+    def _read_output(self, seconds: float) -> bool:
+        """Read the output that arrives within this time. Returns whether there was any."""
         ready, _, _ = select.select([self._terminal], [], [], seconds)
-        with self._news:
+        with self._changed:
             if not ready or not select.select([self._terminal], [], [], 0)[0]:
                 return False
             try:
@@ -81,171 +81,171 @@ class Person:
             except OSError:
                 return False
             self.output += read.decode(errors="replace")
-            self._news.notify_all()
+            self._changed.notify_all()
             return bool(read)
 
 
 @contextmanager
-def sitting_at(folder: Path, *args: str, program: str = "midcourse", **environment: str) -> Iterator[Person]:
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+def run_in_terminal(folder: Path, *args: str, program: str = "midcourse", **environment: str) -> Iterator[TerminalUser]:
+    user_end, process_end = pty.openpty()
+    fcntl.ioctl(process_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     variables = {**os.environ, "TERM": "xterm-256color", **environment}
-    process = start_in_terminal(program, *args, cwd=folder, environment=variables, terminal=os.ttyname(theirs))
-    person = Person(process, ours)
+    process = start_in_terminal(program, *args, cwd=folder, environment=variables, terminal=os.ttyname(process_end))
+    user = TerminalUser(process, user_end)
     try:
-        yield person
+        yield user
     finally:
         process.kill()
         process.join()
-        person.leave()
-        os.close(ours)
-        os.close(theirs)
+        user.stop()
+        os.close(user_end)
+        os.close(process_end)
 
 
-def result_of(home: Path, run_id: str) -> dict[str, object]:
+def read_result(home: Path, run_id: str) -> dict[str, object]:
     return json.loads((home / "runs" / run_id / "result.json").read_text())
 
 
 def test_an_order_is_approved_there_and_in_no_colour_if_none_is_wanted(tmp_path: Path, home: Path, order: str) -> None:
-    with sitting_at(tmp_path, "run", order, "--run-id", "order", NO_COLOR="1") as person:
-        person.sees("May this be done?")
-        person.sees("1 Harbour Street")
-        person.sees("y/r/n/g/t>")
-        assert person.echoes()
-        person.types("y\n")
-        person.sees("done, and verified")
-        assert person.leaves_with() == 0
-        assert person.output.rindex("\x1b[?25h") > person.output.rindex("\x1b[?25l"), "the cursor is back"
-    assert result_of(home, "order")["success"] is True
-    styles = re.findall(r"\x1b\[[\d;]*m", person.output)
+    with run_in_terminal(tmp_path, "run", order, "--run-id", "order", NO_COLOR="1") as user:
+        user.wait_for("May this be done?")
+        user.wait_for("1 Harbour Street")
+        user.wait_for("y/r/n/g/t>")
+        assert user.is_echoing()
+        user.type("y\n")
+        user.wait_for("done, and verified")
+        assert user.wait_for_exit() == 0
+        assert user.output.rindex("\x1b[?25h") > user.output.rindex("\x1b[?25l"), "the cursor is back"
+    assert read_result(home, "order")["success"] is True
+    styles = re.findall(r"\x1b\[[\d;]*m", user.output)
     assert not [style for style in styles if re.search(r"\b(3[0-8]|9[0-7])\b", style)]
 
 
 def test_keys_typed_before_the_question_do_not_answer_it(tmp_path: Path, home: Path, order: str) -> None:
-    with sitting_at(tmp_path, "run", order, "--run-id", "order", *SLOW) as person:
-        person.sees("Put one into the basket")
-        person.types("y\ny\ny\n")
-        person.sees("y/r/n/g/t>")
-        person.types("n\n")
-        person.sees("failed: it was not approved")
-        assert person.leaves_with() == 1
-    assert result_of(home, "order")["final_reason"] == "rejected"
+    with run_in_terminal(tmp_path, "run", order, "--run-id", "order", *SLOW) as user:
+        user.wait_for("Put one into the basket")
+        user.type("y\ny\ny\n")
+        user.wait_for("y/r/n/g/t>")
+        user.type("n\n")
+        user.wait_for("failed: it was not approved")
+        assert user.wait_for_exit() == 1
+    assert read_result(home, "order")["final_reason"] == "rejected"
 
 
 def test_a_person_stops_a_run_in_doubt(tmp_path: Path, home: Path, doubtful_order: str) -> None:
     arguments = ("run", doubtful_order, "--run-id", "order", "--set", "approvals=never")
-    with sitting_at(tmp_path, *arguments) as person:
-        person.sees("Did this happen?")
-        person.sees("h/d/s>")
-        person.types("s\n")
-        assert person.leaves_with() == 1
-    assert result_of(home, "order")["final_reason"] == "needs_human"
+    with run_in_terminal(tmp_path, *arguments) as user:
+        user.wait_for("Did this happen?")
+        user.wait_for("h/d/s>")
+        user.type("s\n")
+        assert user.wait_for_exit() == 1
+    assert read_result(home, "order")["final_reason"] == "needs_human"
 
 
 def test_ctrl_c_pauses_and_lets_choose(tmp_path: Path, home: Path) -> None:
-    with sitting_at(tmp_path, "run", "notepad", "--run-id", "note", *SLOW) as person:
-        person.sees("first plan")
-        assert not person.echoes()
-        person.types("\x03")
-        person.sees("Paused.")
-        person.sees("r/g/t/c/q>")
-        person.types("g\n")
-        person.sees("Advice for the planner:")
-        person.types("no hurry\n")
-        person.sees("guidance: no hurry")
-        person.sees("Plan 2")
-        person.types("\x03")
-        person.sees("r/g/t/c/q>")
-        person.types("q\n")
-        person.sees("midcourse resume note")
-        assert person.leaves_with() == 130
-        assert person.echoes()
-    with sitting_at(tmp_path, "resume", "note", "--set", "step_delay_seconds=0") as person:
-        person.sees("done, and verified")
-        assert person.leaves_with() == 0
-    assert result_of(home, "note")["success"] is True
+    with run_in_terminal(tmp_path, "run", "notepad", "--run-id", "note", *SLOW) as user:
+        user.wait_for("first plan")
+        assert not user.is_echoing()
+        user.type("\x03")
+        user.wait_for("Paused.")
+        user.wait_for("r/g/t/c/q>")
+        user.type("g\n")
+        user.wait_for("Advice for the planner:")
+        user.type("no hurry\n")
+        user.wait_for("guidance: no hurry")
+        user.wait_for("Plan 2")
+        user.type("\x03")
+        user.wait_for("r/g/t/c/q>")
+        user.type("q\n")
+        user.wait_for("midcourse resume note")
+        assert user.wait_for_exit() == 130
+        assert user.is_echoing()
+    with run_in_terminal(tmp_path, "resume", "note", "--set", "step_delay_seconds=0") as user:
+        user.wait_for("done, and verified")
+        assert user.wait_for_exit() == 0
+    assert read_result(home, "note")["success"] is True
 
 
 def test_a_person_takes_over_and_gives_back(tmp_path: Path) -> None:
-    with sitting_at(tmp_path, "run", "notepad", *SLOW) as person:
-        person.sees("first plan")
-        person.types("\x03")
-        person.sees("r/g/t/c/q>")
-        person.types("t\n")
-        person.sees("The world is yours.")
-        person.sees("Enter when you are done:")
-        person.types("\n")
-        person.sees("continuing")
-        person.sees("done, and verified")
-        assert person.leaves_with() == 0
+    with run_in_terminal(tmp_path, "run", "notepad", *SLOW) as user:
+        user.wait_for("first plan")
+        user.type("\x03")
+        user.wait_for("r/g/t/c/q>")
+        user.type("t\n")
+        user.wait_for("The world is yours.")
+        user.wait_for("Enter when you are done:")
+        user.type("\n")
+        user.wait_for("continuing")
+        user.wait_for("done, and verified")
+        assert user.wait_for_exit() == 0
 
 
 def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path) -> None:
-    with sitting_at(tmp_path, "run", "notepad", "--set", "step_delay_seconds=5") as person:
-        person.sees("doing: Press the Windows key")
-        person.types("\x03")
-        person.sees("pausing after this")
-        person.types("\x03")
-        person.sees("left before its end")
-        assert person.leaves_with() == 130
-        assert "Traceback" not in person.output
+    with run_in_terminal(tmp_path, "run", "notepad", "--set", "step_delay_seconds=5") as user:
+        user.wait_for("doing: Press the Windows key")
+        user.type("\x03")
+        user.wait_for("pausing after this")
+        user.type("\x03")
+        user.wait_for("left before its end")
+        assert user.wait_for_exit() == 130
+        assert "Traceback" not in user.output
 
 
 def test_ctrl_c_at_a_question_can_cancel(tmp_path: Path, home: Path, order: str) -> None:
-    with sitting_at(tmp_path, "run", order, "--run-id", "order") as person:
-        person.sees("y/r/n/g/t>")
-        person.types("\x03")
-        person.sees("b/c/q>")
-        person.types("b\n")
-        person.sees("y/r/n/g/t>")
-        person.types("\x03")
-        person.sees("b/c/q>")
-        person.types("c\n")
-        assert person.leaves_with() == 1
-    assert result_of(home, "order")["final_reason"] == "cancelled"
+    with run_in_terminal(tmp_path, "run", order, "--run-id", "order") as user:
+        user.wait_for("y/r/n/g/t>")
+        user.type("\x03")
+        user.wait_for("b/c/q>")
+        user.type("b\n")
+        user.wait_for("y/r/n/g/t>")
+        user.type("\x03")
+        user.wait_for("b/c/q>")
+        user.type("c\n")
+        assert user.wait_for_exit() == 1
+    assert read_result(home, "order")["final_reason"] == "cancelled"
 
 
 def test_ctrl_d_leaves_the_question_for_later(tmp_path: Path, order: str) -> None:
-    with sitting_at(tmp_path, "run", order, "--run-id", "order") as person:
-        person.sees("y/r/n/g/t>")
-        person.types("\x04")
-        person.sees("midcourse resume order")
-        assert person.leaves_with() == 130
-    with sitting_at(tmp_path, "resume", "order") as person:
-        person.sees("y/r/n/g/t>")
-        person.types("y\n")
-        assert person.leaves_with() == 0
+    with run_in_terminal(tmp_path, "run", order, "--run-id", "order") as user:
+        user.wait_for("y/r/n/g/t>")
+        user.type("\x04")
+        user.wait_for("midcourse resume order")
+        assert user.wait_for_exit() == 130
+    with run_in_terminal(tmp_path, "resume", "order") as user:
+        user.wait_for("y/r/n/g/t>")
+        user.type("y\n")
+        assert user.wait_for_exit() == 0
 
 
 def test_a_question_expires_and_leaves_the_keyboard_alone(tmp_path: Path, home: Path, order: str) -> None:
-    with sitting_at(tmp_path, "run", order, "--run-id", "order", "--set", "approval_seconds=0.5") as person:
-        person.sees("y/r/n/g/t>")
-        person.types("half an ans")
-        person.sees("failed: it was not approved")
-        assert person.leaves_with() == 1
-        assert person.echoes()
-    assert result_of(home, "order")["final_detail"] == "place_order was not approved in time"
+    with run_in_terminal(tmp_path, "run", order, "--run-id", "order", "--set", "approval_seconds=0.5") as user:
+        user.wait_for("y/r/n/g/t>")
+        user.type("half an ans")
+        user.wait_for("failed: it was not approved")
+        assert user.wait_for_exit() == 1
+        assert user.is_echoing()
+    assert read_result(home, "order")["final_detail"] == "place_order was not approved in time"
 
 
 def test_with_json_the_question_goes_to_standard_error(tmp_path: Path, order: str) -> None:
-    with sitting_at(tmp_path, "run", order, "--json") as person:
-        person.sees("y/r/n/g/t>")
-        person.types("y\n")
-        assert person.leaves_with() == 0
-    assert json.loads(person.output.splitlines()[-1])["success"] is True
+    with run_in_terminal(tmp_path, "run", order, "--json") as user:
+        user.wait_for("y/r/n/g/t>")
+        user.type("y\n")
+        assert user.wait_for_exit() == 0
+    assert json.loads(user.output.splitlines()[-1])["success"] is True
 
 
 def test_a_dumb_terminal_gets_lines(tmp_path: Path) -> None:
-    with sitting_at(tmp_path, "run", "notepad", TERM="dumb") as person:
-        assert person.leaves_with() == 0
-    assert re.search(r" \d+:\d\d  done: Click Save", person.output)
-    assert "\x1b" not in person.output
+    with run_in_terminal(tmp_path, "run", "notepad", TERM="dumb") as user:
+        assert user.wait_for_exit() == 0
+    assert re.search(r" \d+:\d\d  done: Click Save", user.output)
+    assert "\x1b" not in user.output
 
 
 def test_tables_fit_the_terminal(tmp_path: Path, cli: Cli) -> None:
     cli("run", "notepad", "--run-id", "note", "--json")
     for args in (("runs",), ("settings",)):
-        with sitting_at(tmp_path, *args) as person:
-            assert person.leaves_with() == 0
-        for line in person.output.splitlines():
+        with run_in_terminal(tmp_path, *args) as user:
+            assert user.wait_for_exit() == 0
+        for line in user.output.splitlines():
             assert len(re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", line)) <= 80

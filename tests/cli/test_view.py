@@ -15,31 +15,31 @@ from midcourse.domain.phase import Advising, BackingOff, Looking, Paused, Planni
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.run import Issued, Run
 from midcourse.drive import Progress
-from tests.cli.samples import plan_of, running, story
+from tests.cli.samples import make_plan, make_run, make_turns
 
 GOAL = "Open Notepad, write a note and save it in Documents"
 
 
-def view_of(plan: PlanVersion, cursor: int = 1, marks: Marks = UNICODE, goal: str = GOAL) -> RunView:
+def make_view(plan: PlanVersion, cursor: int = 1, marks: Marks = UNICODE, goal: str = GOAL) -> RunView:
     view = RunView(name="notepad", goal=goal, run_id="20260802-113000-ab12", marks=marks)
-    for turn in story(plan, cursor):
+    for turn in make_turns(plan, cursor):
         view.add_turn(turn, plan if view.narrator.new_plan_version(turn.event) else None)
     return view
 
 
-def drawn(view: RunView, width: int, height: int) -> list[str]:
+def draw(view: RunView, width: int, height: int) -> list[str]:
     console = Console(record=True, width=width, height=height, file=io.StringIO())
     console.print(view.render(width=width, height=height, now=1013.0, hint="Ctrl-C pauses"))
     return console.export_text().splitlines()
 
 
-def standing(run: Run, plan: PlanVersion) -> str:
+def draw_second_step(run: Run, plan: PlanVersion) -> str:
     """The line of the second step."""
     view = RunView(name="notepad", goal=GOAL, run_id="r")
-    for turn in story(plan):
+    for turn in make_turns(plan):
         view.add_turn(turn, plan if view.narrator.new_plan_version(turn.event) else None)
     view.add_turn(Progress(event=TimerFired(answers=99, at=1012.0), run=run, commands=()))
-    return next(line for line in drawn(view, 80, 23) if "click 'name'" in line)
+    return next(line for line in draw(view, 80, 23) if "click 'name'" in line)
 
 
 NARROW = """
@@ -90,19 +90,19 @@ WIDE = """
 
 
 def test_80_by_24() -> None:
-    assert drawn(view_of(plan_of()), 80, 23) == NARROW.strip().splitlines()
+    assert draw(make_view(make_plan()), 80, 23) == NARROW.strip().splitlines()
 
 
 def test_140_by_40() -> None:
-    lines = drawn(view_of(plan_of()), 140, 39)
+    lines = draw(make_view(make_plan()), 140, 39)
     shown = WIDE.strip().splitlines()
     assert lines[: len(shown)] == shown
     assert len(lines) <= 39
 
 
 def test_ascii_is_ascii() -> None:
-    view = view_of(plan_of(40), 12, ASCII, goal="Schließe die Tür — schnell…")
-    text = "\n".join(drawn(view, 80, 23))
+    view = make_view(make_plan(40), 12, ASCII, goal="Schließe die Tür — schnell…")
+    text = "\n".join(draw(view, 80, 23))
     assert text.isascii()
     assert "Schlie?e die Tur - schnell..." in text
     assert "  > Click the folder Documents" in text
@@ -111,26 +111,26 @@ def test_ascii_is_ascii() -> None:
 @pytest.mark.parametrize("steps", [1, 5, 60])
 @pytest.mark.parametrize("width", [30, 80, 110, 140])
 def test_it_never_exceeds_the_terminal(width: int, steps: int) -> None:
-    plan = replace(plan_of(steps), repairs=("one", "two", "three"), why="why " * 100)
+    plan = replace(make_plan(steps), repairs=("one", "two", "three"), why="why " * 100)
     for cursor in {0, steps // 2, steps - 1}:
-        view = view_of(plan, cursor, goal="A goal that is long enough to be cut " * 10)
+        view = make_view(plan, cursor, goal="A goal that is long enough to be cut " * 10)
         for height in (5, 8, 12, 14, 20, 23, 49):
-            lines = drawn(view, width, height)
+            lines = draw(view, width, height)
             assert len(lines) <= height
             assert all(len(line) <= width for line in lines)
 
 
 @pytest.mark.parametrize("cursor", [0, 1, 12, 38, 39])
 def test_a_long_plan_is_shown_around_its_current_step(cursor: int) -> None:
-    text = "\n".join(drawn(view_of(plan_of(40), cursor), 80, 23))
+    text = "\n".join(draw(make_view(make_plan(40), cursor), 80, 23))
     assert "▸" in text or "↻ look again" in text
     assert (" before" in text) == (cursor > 5)
     assert (" more" in text) == (cursor < 35)
 
 
 def test_controls_in_what_a_page_says_never_reach_the_terminal() -> None:
-    view = view_of(plan_of(), goal="Save \x1b[2J\x1b]0;owned\x07 it\u202e now")
-    text = "\n".join(drawn(view, 100, 23))
+    view = make_view(make_plan(), goal="Save \x1b[2J\x1b]0;owned\x07 it\u202e now")
+    text = "\n".join(draw(view, 100, 23))
     assert "\x1b" not in text
     assert "\x07" not in text
     assert "\u202e" not in text
@@ -138,70 +138,70 @@ def test_controls_in_what_a_page_says_never_reach_the_terminal() -> None:
 
 
 def test_before_anything_is_known_it_can_be_drawn() -> None:
-    text = "\n".join(drawn(RunView(name="notepad", goal=GOAL, run_id="r"), 80, 23))
+    text = "\n".join(draw(RunView(name="notepad", goal=GOAL, run_id="r"), 80, 23))
     assert "starting" in text
     assert "No plan yet" in text
 
 
 def test_a_stale_look_is_marked() -> None:
-    plan = plan_of()
-    run = running(plan)
+    plan = make_plan()
+    run = make_run(plan)
     assert run.seen is not None
-    view = view_of(plan)
+    view = make_view(plan)
     stale = replace(run, seen=replace(run.seen, stale=True))
     view.add_turn(Progress(event=TimerFired(answers=99, at=1012.0), run=stale, commands=()))
-    assert any("Save As · 35 zones (stale)" in line for line in drawn(view, 80, 23))
+    assert any("Save As · 35 zones (stale)" in line for line in draw(view, 80, 23))
 
 
 # --- the marks of a step
 
 
 def test_a_step_whose_outcome_is_unknown_has_a_question_mark() -> None:
-    plan = plan_of()
-    run = running(plan)
+    plan = make_plan()
+    run = make_run(plan)
     assert run.segment is not None
     doubt = CheckOutcome(step=run.segment.steps[1], purpose="segment", command=20, before="f2")
-    assert "? Click the file name" in standing(replace(run, phase=Verifying(doubt=doubt)), plan)
+    assert "? Click the file name" in draw_second_step(replace(run, phase=Verifying(doubt=doubt)), plan)
 
 
 def test_a_step_that_led_to_a_new_plan_has_a_cross() -> None:
-    plan = plan_of()
+    plan = make_plan()
     looking = Looking(then=Plan(cause="error", why="click failed: busy"))
-    assert "✗ Click the file name" in standing(replace(running(plan), phase=looking), plan)
+    assert "✗ Click the file name" in draw_second_step(replace(make_run(plan), phase=looking), plan)
 
 
 def test_also_while_that_is_paused() -> None:
-    plan = plan_of()
+    plan = make_plan()
     paused = Paused(then=Plan(cause="error", why="click failed: busy"))
-    assert "✗ Click the file name" in standing(replace(running(plan), phase=paused), plan)
+    assert "✗ Click the file name" in draw_second_step(replace(make_run(plan), phase=paused), plan)
 
 
 def test_a_new_plan_that_a_monitor_looks_at_has_no_cross() -> None:
     """Whatever failed in the one before it."""
-    plan = plan_of()
+    plan = make_plan()
     again = AskPlanner(cause="error", why="click failed: busy", objected=True)
     review = Advising(role="monitor", then=Consult(role="outliner", then=again), drafted=True)
     for phase in (review, Planning(asked=again)):
-        assert "▸ Click the file name" in standing(replace(running(plan), phase=phase), plan)
-    view = view_of(plan)
-    reviewing = replace(running(plan), phase=review)
+        assert "▸ Click the file name" in draw_second_step(replace(make_run(plan), phase=phase), plan)
+    view = make_view(plan)
+    reviewing = replace(make_run(plan), phase=review)
     view.add_turn(Progress(event=TimerFired(answers=99, at=1012.0), run=reviewing, commands=()))
-    assert any("reviewing the plan" in line for line in drawn(view, 80, 23))
+    assert any("reviewing the plan" in line for line in draw(view, 80, 23))
 
 
 def test_a_step_to_be_tried_again_is_still_current() -> None:
-    plan = plan_of()
+    plan = make_plan()
     wait = Issued(command=Wait(id=21, seconds=4.0), at=1011.0)
-    run = replace(running(plan), phase=BackingOff(then=Advance()), pending=(wait,))
-    assert "▸ Click the file name" in standing(run, plan)
-    view = view_of(plan)
+    run = replace(make_run(plan), phase=BackingOff(then=Advance()), pending=(wait,))
+    assert "▸ Click the file name" in draw_second_step(run, plan)
+    view = make_view(plan)
     view.add_turn(Progress(event=TimerFired(answers=99, at=1012.0), run=run, commands=()))
-    assert any("waiting 2.0 s, then trying again" in line for line in drawn(view, 80, 23))
+    assert any("waiting 2.0 s, then trying again" in line for line in draw(view, 80, 23))
 
 
 def test_a_wish_is_shown_until_it_is_honoured() -> None:
-    plan = plan_of()
-    view = view_of(plan)
-    asked = replace(running(plan), wish="pause")
+    plan = make_plan()
+    view = make_view(plan)
+    asked = replace(make_run(plan), wish="pause")
     view.add_turn(Progress(event=TimerFired(answers=99, at=1012.0), run=asked, commands=()))
-    assert any("pausing after this: doing: Click the file name" in line for line in drawn(view, 80, 23))
+    assert any("pausing after this: doing: Click the file name" in line for line in draw(view, 80, 23))

@@ -128,10 +128,10 @@ PLAIN_LOOP = ("--set", "replan_admission=off", "--set", "structural_stop=off", "
 
 
 def test_the_demo_of_document_004_has_its_verdict(cli: Cli) -> None:
-    said = cli("run", "unreachable_cube", *PLAIN_LOOP, "--set", "replan_interval_seconds=0", "--json").json
-    assert (said["success"], said["replans"], said["executions"]) == (False, 2, 3)
-    assert said["final_reason"] == "replan_exhausted"
-    assert "IK did not converge in 400 iters" in said["final_detail"]
+    output = cli("run", "unreachable_cube", *PLAIN_LOOP, "--set", "replan_interval_seconds=0", "--json").json
+    assert (output["success"], output["replans"], output["executions"]) == (False, 2, 3)
+    assert output["final_reason"] == "replan_exhausted"
+    assert "IK did not converge in 400 iters" in output["final_detail"]
 
 
 def test_result_json_has_the_fields_of_document_004(cli: Cli, home: Path) -> None:

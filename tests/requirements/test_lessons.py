@@ -15,9 +15,9 @@ class Arm(BaseWorld):
 
     name = "arm"
 
-    def __init__(self, said: str) -> None:
+    def __init__(self, output: str) -> None:
         super().__init__()
-        self.said = said
+        self.said = output
 
     def look(self) -> Scene:
         return Scene("Table", *(Zone(id=name, role="tray", label=name) for name in ("far", "near")))
@@ -40,9 +40,9 @@ class Planner:
         return PlanDraft(steps=(Draft(zone=tray, skill="put", arguments={"cube": "red"}),))
 
 
-def run(said: str, goal: str = "Put the red cube away") -> tuple[Recalled, ...]:
+def run(output: str, goal: str = "Put the red cube away") -> tuple[Recalled, ...]:
     planner = Planner()
-    assert Agent(Arm(said), planner).run_sync(goal).success
+    assert Agent(Arm(output), planner).run_sync(goal).success
     return planner.similar
 
 
@@ -54,11 +54,11 @@ def test_a_failure_is_found_again_although_a_number_with_a_unit_differs(home: Pa
     assert run(REACH.format("0.7052")) == ()
     (found,) = run(REACH.format("0.3450"))
     assert found.alike == 1.0, "the same signature"
-    for said in ("voltage is 3.3V", "moved by 12 mm", "at 21.5°C", "12px off", "1.5e-05m away", "took 2.5 m/s"):
-        run(said)
-        other = said.replace("3.3", "4.1").replace("12", "7").replace("21.5", "9").replace("1.5e-05", "0.2")
+    for output in ("voltage is 3.3V", "moved by 12 mm", "at 21.5°C", "12px off", "1.5e-05m away", "took 2.5 m/s"):
+        run(output)
+        other = output.replace("3.3", "4.1").replace("12", "7").replace("21.5", "9").replace("1.5e-05", "0.2")
         (found,) = run(other.replace("2.5", "31"))
-        assert found.alike == 1.0, said
+        assert found.alike == 1.0, output
 
 
 def test_error_type_root_cause_and_the_arguments_of_the_fix_are_saved(home: Path, cli: Cli) -> None:

@@ -47,9 +47,9 @@ def test_the_block_is_taken_and_what_cannot_take_effect_is_warned_of() -> None:
 @pytest.mark.filterwarnings("always::midcourse.app.settings.environment.IneffectiveSetting")
 def test_a_run_with_the_block_starts_and_prints_the_warning(cli: Cli) -> None:
     Path(".env").write_text(BLOCK)
-    said = cli("run", "notepad", "--json")
-    assert said.code == 0, said.err
-    assert NO_EFFECT in " ".join(said.err.split())
+    result = cli("run", "notepad", "--json")
+    assert result.code == 0, result.err
+    assert NO_EFFECT in " ".join(result.err.split())
 
 
 @pytest.mark.usefixtures("home")

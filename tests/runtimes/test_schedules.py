@@ -17,7 +17,7 @@ from midcourse.app.wiring import encode_job, load_job
 from midcourse.errors import TaskInvalid
 from midcourse.runtimes.temporal.schedule import Firing, Overlap, ScheduledTask
 from midcourse.runtimes.temporal.wire import Placement
-from tests.cli.test_fleet import orders
+from tests.cli.test_fleet import count_orders
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +79,7 @@ async def test_missed_repeated_and_shifted_firings_give_one_run_a_day(fleet: Fle
         await fire(fleet, (2025, 10, 26), (2026, 4, 1))
         await fired(fleet, 9)
     assert await names(fleet) == ["lamp-2025-10-26", "lamp-2026-03-29", "lamp-2026-04-01"]
-    assert [orders(tmp_path, name) for name in await names(fleet)] == [1, 1, 1]
+    assert [count_orders(tmp_path, name) for name in await names(fleet)] == [1, 1, 1]
 
 
 async def test_concurrent_firings_for_the_time_that_clocks_show_twice_enter_one_run(fleet: Fleet) -> None:

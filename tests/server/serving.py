@@ -23,7 +23,7 @@ from midcourse.server.start import Server, Serving, listen, provider_of, site_of
 from midcourse.server.starting import Starts
 from midcourse.server.state import Shared
 from midcourse.server.webhooks.notifier import Notifier
-from tests.cli.conftest import order_file
+from tests.cli.conftest import write_order
 
 TENANTS = ("acme", "umbrella")
 CHANGEABLE = """
@@ -151,9 +151,9 @@ def write_tasks(folder: Path) -> Path:
     """Write tasks whose worlds open immediately, because they are in the process of the server: `lamp`, `doubtful`, `stored`, `changeable`, `watched`."""
     folder.mkdir(exist_ok=True, parents=True)
     fault = '[[world.faults]]\nkind = "{kind}"\nskill = "place_order"'
-    order_file(folder, "lamp.toml")
-    order_file(folder, "doubtful.toml", fault.format(kind="error_not_stored"))
-    stored = Path(order_file(folder, "stored.toml", fault.format(kind="stored_but_error")))
+    write_order(folder, "lamp.toml")
+    write_order(folder, "doubtful.toml", fault.format(kind="error_not_stored"))
+    stored = Path(write_order(folder, "stored.toml", fault.format(kind="stored_but_error")))
     stored.write_text(stored.read_text().replace(PLACES, PLACES + PROBED))
     (folder / "changeable.toml").write_text(CHANGEABLE)
     (folder / "watched.toml").write_text(CHANGEABLE.replace(":Office", ":Window"))

@@ -68,7 +68,7 @@ def finish_sign_in(client: httpx.Client, back: str) -> httpx.Response:
     return client.get(back, headers={"Sec-Fetch-Site": "cross-site"})
 
 
-def sign_in_refused(server: RunningServer) -> str:
+def expect_refusal(server: RunningServer) -> str:
     client = make_browser(server)
     answer = finish_sign_in(client, begin_sign_in(client))
     assert answer.status_code == 401, answer.text
@@ -107,7 +107,7 @@ def test_wrong_claims_are_refused(
     oidc_server: RunningServer, provider: Provider, claims: dict[str, Any], said: str
 ) -> None:
     provider.claims = claims
-    assert said in sign_in_refused(oidc_server)
+    assert said in expect_refusal(oidc_server)
 
 
 @pytest.mark.parametrize("algorithm", ["none", "HS256"])
@@ -115,13 +115,13 @@ def test_tokens_without_a_signature_by_the_providers_key_are_refused(
     oidc_server: RunningServer, provider: Provider, algorithm: str
 ) -> None:
     provider.algorithm = algorithm
-    assert "not valid" in sign_in_refused(oidc_server)
+    assert "not valid" in expect_refusal(oidc_server)
 
 
 def test_a_key_that_the_provider_does_not_publish_is_refused(oidc_server: RunningServer, provider: Provider) -> None:
     provider.published = RSAKey.generate_key(2048, {"kid": "first", "use": "sig"})
     mine, provider.key = provider.key, RSAKey.generate_key(2048, {"kid": "first", "use": "sig"})
-    assert "not valid" in sign_in_refused(oidc_server)
+    assert "not valid" in expect_refusal(oidc_server)
     provider.key = mine
 
 
@@ -190,9 +190,9 @@ def test_tenants_come_from_a_claim(tmp_path: Path, provider: Provider) -> None:
             assert finish_sign_in(client, begin_sign_in(client)).status_code == 200
             assert client.get("/session").json()["tenant"] == tenant
         provider.claims = {"org": "evil"}
-        assert "no tenant" in sign_in_refused(server)
+        assert "no tenant" in expect_refusal(server)
         provider.claims = {"org": ["acme", "umbrella-corp"]}
-        assert "several tenants" in sign_in_refused(server)
+        assert "several tenants" in expect_refusal(server)
 
 
 @pytest.mark.parametrize(
