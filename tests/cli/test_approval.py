@@ -95,9 +95,8 @@ async def test_may_this_be_done(terminal: Terminal, typed: str, expected: Decisi
 
 
 async def test_it_is_changed_line_by_line_until_there_is_an_empty_one(terminal: Terminal) -> None:
-    asked = replace(
-        make_question(), consequences=(replace(make_consequence(), arguments=(("count", 1), ("gift", False))),)
-    )
+    would_send = replace(make_consequence(), arguments=(("count", 1), ("gift", False)))
+    asked = replace(make_question(), consequences=(would_send,))
     terminal.type("c\n\ncount=many\nwho=Eve\ncount = 3\ngift=true\n\n")
     decision = await terminal.ask(asked)
     assert (decision.verdict, decision.changes) == (

@@ -19,11 +19,11 @@ Line: TypeAlias = tuple[str, Mapping[str, Any]]
 """A role and its answer."""
 
 
-def plan(*steps: Mapping[str, Any], **more: Any) -> Line:
+def make_plan(*steps: Mapping[str, Any], **more: Any) -> Line:
     return "planner", {"steps": [*steps], **more}
 
 
-def click(zone: str, says: str, **more: Any) -> Mapping[str, Any]:
+def make_click(zone: str, says: str, **more: Any) -> Mapping[str, Any]:
     return {"zone": zone, "skill": "click", "says": says, **more}
 
 
@@ -36,20 +36,20 @@ OUTLINE: Sequence[Line] = (
         "outliner",
         {"goals": ["Explore the menu Bookmarks", "Find the bookmarks manager", "Locate the new folder in the manager"]},
     ),
-    plan(click("main/Bookmarks", "Open the menu Bookmarks")),
+    make_plan(make_click("main/Bookmarks", "Open the menu Bookmarks")),
     ("judge", {"current": 2, "evidence": "Bookmark this page"}),
-    plan(click("bookmarks/Bookmarks manager", "Open the bookmarks manager")),
+    make_plan(make_click("bookmarks/Bookmarks manager", "Open the bookmarks manager")),
     ("judge", {"current": 3, "evidence": "Bookmarks bar"}),
-    plan(click("manager/Add folder", "Add a folder")),
+    make_plan(make_click("manager/Add folder", "Add a folder")),
     ("judge", {"current": 3, "evidence": "Add folder"}),
-    plan(
+    make_plan(
         {
             "zone": "folder/Name",
             "skill": "type_text",
             "arguments": {"text": "$input.folder"},
             "says": "Name the folder",
         },
-        click("folder/OK", "Keep it", expect={"page": "Bookmarks manager"}),
+        make_click("folder/OK", "Keep it", expect={"page": "Bookmarks manager"}),
     ),
     ("judge", {"current": 4, "evidence": "Favorites"}),
     done("the manager lists the folder"),
@@ -59,25 +59,25 @@ NOTHING: Line = ("monitor", {"problem": "none"})
 LOOP = "The settings were opened and closed twice, and nothing in them is about bookmarks. The menu Bookmarks has not been opened yet."
 
 MONITOR: Sequence[Line] = (
-    plan(click("main/Settings", "Look in the settings")),
+    make_plan(make_click("main/Settings", "Look in the settings")),
     NOTHING,
-    plan(click("settings/Close", "Close the settings")),
+    make_plan(make_click("settings/Close", "Close the settings")),
     NOTHING,
-    plan(click("main/Settings", "Look in the settings")),
+    make_plan(make_click("main/Settings", "Look in the settings")),
     NOTHING,
-    plan(click("settings/Close", "Close the settings")),
+    make_plan(make_click("settings/Close", "Close the settings")),
     ("monitor", {"problem": "repetition", "guidance": LOOP}),
-    plan(click("main/Bookmarks", "Open the menu Bookmarks instead")),
+    make_plan(make_click("main/Bookmarks", "Open the menu Bookmarks instead")),
     NOTHING,
-    plan(click("bookmarks/Bookmarks manager", "Open the bookmarks manager")),
+    make_plan(make_click("bookmarks/Bookmarks manager", "Open the bookmarks manager")),
     NOTHING,
-    plan(click("manager/Export", "Open the export"), final=True),
+    make_plan(make_click("manager/Export", "Open the export"), final=True),
 )
 
 REFLECTION: Sequence[Line] = (
-    plan(
+    make_plan(
         {"zone": "main/File name", "skill": "type_text", "arguments": {"text": "$input.name"}, "says": "Name the file"},
-        click("main//protected (owner: root)", "Save it in /protected", expect={"page": "Saved in *"}),
+        make_click("main//protected (owner: root)", "Save it in /protected", expect={"page": "Saved in *"}),
         final=True,
     ),
     (
@@ -91,29 +91,29 @@ REFLECTION: Sequence[Line] = (
             "changes": ["choose /home/ada, which belongs to ada"],
         },
     ),
-    plan(
-        click("main//home/ada (owner: ada)", "Save it in /home/ada", expect={"page": "Saved in *"}),
+    make_plan(
+        make_click("main//home/ada (owner: ada)", "Save it in /home/ada", expect={"page": "Saved in *"}),
         final=True,
     ),
 )
 
 
-def attempt(zone: str, says: str, *options: str) -> Line:
-    return "detour_planner", {"act": click(zone, says), "options": [{"name": name} for name in options]}
+def make_try(zone: str, says: str, *options: str) -> Line:
+    return "detour_planner", {"act": make_click(zone, says), "options": [{"name": name} for name in options]}
 
 
-def closeness(value: float, why: str) -> Line:
+def judge_closeness(value: float, why: str) -> Line:
     return "closeness_judge", {"closeness": value, "why": why}
 
 
 DETOUR: Sequence[Line] = (
-    plan({"zone": "__reach__", "expect": {"page": "Add Files"}, "says": "Open 'Add Files'"}, final=True),
-    closeness(2, "the main window says nothing about adding files"),
-    attempt("main/View", "Open the menu View"),
-    closeness(1, "the menu View is about how the list looks"),
-    attempt("main/List", "Open the menu List"),
-    closeness(6, "the menu List has Add"),
-    attempt("list/Add", "Choose Add"),
+    make_plan({"zone": "__reach__", "expect": {"page": "Add Files"}, "says": "Open 'Add Files'"}, final=True),
+    judge_closeness(2, "the main window says nothing about adding files"),
+    make_try("main/View", "Open the menu View"),
+    judge_closeness(1, "the menu View is about how the list looks"),
+    make_try("main/List", "Open the menu List"),
+    judge_closeness(6, "the menu List has Add"),
+    make_try("list/Add", "Choose Add"),
 )
 
 RECORDED: Mapping[str, Sequence[Line]] = {
@@ -143,9 +143,9 @@ def _record(name: str, script: Sequence[Line], cassette: Path, *words: str, code
     def answer(request: ChatRequest) -> Mapping[str, Any]:
         asked = request.role
         assert lines, f"{name}: the {asked} is asked for more than was written\n{request.text}"
-        role, said = lines.pop(0)
+        role, answered = lines.pop(0)
         assert role == asked, f"{name}: the {asked} is asked, and the next answer is the {role}'s\n{request.text}"
-        return said
+        return answered
 
     with ModelServer(answer) as server, tempfile.TemporaryDirectory() as home:
         settings = {"model_base_url": server.url, "home": home, "step_delay_seconds": "0", "max_outage_seconds": "0"}

@@ -1,4 +1,4 @@
-"""A model that answers by the screen it is shown, for tests: what it was asked and what it answers, in order."""
+"""A scripted model for tests: answers by the screen in the prompt, or in turn, and records the prompts."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ Answer: TypeAlias = object
 
 
 class ScriptedModel:
-    """`answers`: by the surface's title, or for each call in turn. `tokens` are those that every call is said to have taken."""
+    """Answers by the title of the surface, or for each call in turn. Every call reports `tokens` as its usage."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class ScriptedModel:
         prompt = prompt_text(messages)
         self.prompts.append(prompt)
         self.infos.append(info)
-        answer = self._chosen(prompt)
+        answer = self._choose_answer(prompt)
         if isinstance(answer, Exception):
             raise answer
         if isinstance(answer, ModelResponse):
@@ -43,7 +43,7 @@ class ScriptedModel:
         usage = RequestUsage(input_tokens=self.tokens[0], output_tokens=self.tokens[1])
         return ModelResponse(parts=[TextPart(content=text)], usage=usage, provider_name=self.provider or None)
 
-    def _chosen(self, prompt: str) -> Answer:
+    def _choose_answer(self, prompt: str) -> Answer:
         if callable(self.answers):
             return self.answers(prompt)
         if isinstance(self.answers, Sequence):
@@ -54,9 +54,9 @@ class ScriptedModel:
 def prompt_text(messages: list[ModelMessage]) -> str:
     request = messages[-1]
     assert isinstance(request, ModelRequest)
-    said = [request.instructions or ""]
+    texts = [request.instructions or ""]
     for part in request.parts:
         assert isinstance(part, UserPromptPart)
         content = [part.content] if isinstance(part.content, str) else part.content
-        said += [text for text in content if isinstance(text, str)]
-    return "\n\n".join(said)
+        texts += [text for text in content if isinstance(text, str)]
+    return "\n\n".join(texts)

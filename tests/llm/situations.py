@@ -1,4 +1,4 @@
-"""Situations that prompts are shown in, for golden files and properties."""
+"""Planning contexts for tests of prompts."""
 
 from dataclasses import replace
 
@@ -47,7 +47,7 @@ CATALOGUE = Catalogue(
 )
 
 
-def seen(*zones: Zone, title: str = "Checkout", name: str = "o1", stale: bool = False) -> Observation:
+def make_screen(*zones: Zone, title: str = "Checkout", name: str = "o1", stale: bool = False) -> Observation:
     surface = Surface(title=title, address=f"https://shop.example/{title.lower()}", origin="https://shop.example")
     return Observation(id=name, surface=surface, zones=zones, fingerprint=f"f-{name}", stale=stale)
 
@@ -64,15 +64,15 @@ def form(address: str = "") -> tuple[Zone, ...]:
 
 FIRST = PlanningContext(
     task=TASK,
-    observation=seen(*form()),
+    observation=make_screen(*form()),
     catalogue=CATALOGUE,
     left=Cost(calls=30, tokens=UNLIMITED, microusd=UNLIMITED),
 )
 
 
-def after_failure(said: str, fix: str, failed: FailedStep | None = None) -> ReplanningContext:
-    """What a plan after a failure is told, with a lesson that says this."""
-    words, steps = Untrusted(text=said), Untrusted(text=fix)
+def make_recovery(message: str, fix: str, failed: FailedStep | None = None) -> ReplanningContext:
+    """Make the context of a plan after a failure, with a lesson of this text."""
+    words, steps = Untrusted(text=message), Untrusted(text=fix)
     lesson = Lesson(
         key="00112233aabbccdd",
         signature="no_effect",
@@ -104,8 +104,11 @@ EXPLAINED_BY_RULES = explain_failure(Failure(reason="no_effect", detail="nothing
 
 REPLAN = replace(
     FIRST,
-    observation=seen(
-        *form("1 Harbour Street")[1:], Zone(id="z9", role="alert", label="Say when\nit may come"), name="o7", stale=True
+    observation=make_screen(
+        *form("1 Harbour Street")[1:],
+        Zone(id="z9", role="alert", label="Say when\nit may come"),
+        name="o7",
+        stale=True,
     ),
     earlier=(FIRST.observation,),
     completed=(
@@ -130,7 +133,7 @@ REPLAN = replace(
     planned=(1,),
     attempts=(FAILED,),
     recovery=replace(
-        after_failure("the field did not take it", "select combobox 'Delivery'", FAILED),
+        make_recovery("the field did not take it", "select combobox 'Delivery'", FAILED),
         failure=Failure(reason="no_effect", detail="nothing changed"),
         analysis=EXPLAINED_BY_RULES.analysis,
         fix=EXPLAINED_BY_RULES.fix,
@@ -149,21 +152,21 @@ MANY = tuple(
     Zone(id=f"r{n}", role=("link", "text", "button")[n % 3], label=f"Row {n}: {'Desk lamp' if n == 700 else 'Chair'}")
     for n in range(1000)
 )
-CROWDED = replace(FIRST, observation=seen(*MANY, title="Catalogue"))
+CROWDED = replace(FIRST, observation=make_screen(*MANY, title="Catalogue"))
 
 
 PAGE = "https://shop.example"
 
 
 def page(*zones: Zone, **states: Scalar) -> Observation:
-    """A page as the browser shows it, with the zone that stands for the whole."""
+    """Make an observation of a browser, with the zone that represents the whole page."""
     whole = Zone(id="page", role="page", label="Orders", state=tuple(({"status": 200, "tabs": 1} | states).items()))
     surface = Surface(title="Orders", address=f"{PAGE}/orders", origin=PAGE)
     return Observation(id="o1", surface=surface, zones=(whole, *zones), fingerprint="o1")
 
 
-def row(n: int, *, seen: bool = True, covered: bool = False) -> tuple[Zone, ...]:
-    hidden: tuple[tuple[str, Scalar], ...] = (*((("seen", False),) * (not seen)), *((("covered", True),) * covered))
+def row(n: int, *, is_seen: bool = True, covered: bool = False) -> tuple[Zone, ...]:
+    hidden: tuple[tuple[str, Scalar], ...] = (*((("seen", False),) * (not is_seen)), *((("covered", True),) * covered))
     return (
         Zone(id=f"e{3 * n}", role="link", label=f"Order {n}", state=(("href", f"{PAGE}/orders/{n}"), *hidden)),
         Zone(id=f"e{3 * n + 1}", role="textbox", label="Quantity", state=(("value", "1"), *hidden)),
@@ -172,7 +175,7 @@ def row(n: int, *, seen: bool = True, covered: bool = False) -> tuple[Zone, ...]
 
 
 def rows(count: int, visible: range) -> tuple[Zone, ...]:
-    return tuple(zone for n in range(count) for zone in row(n, seen=n in visible))
+    return tuple(zone for n in range(count) for zone in row(n, is_seen=n in visible))
 
 
 BROWSER = replace(

@@ -33,18 +33,18 @@ NAME = "openai:gpt-5"
 SECRETS = {"plain": "hunter2-Ωmega", "awkward": "a\"b c&d<e>'\\f/é", "long": "0123456789abcdef" * 4}
 
 
-def unmasked(text: str) -> str:
+def keep_text(text: str) -> str:
     return text
 
 
-def saying(*answers: str | Exception) -> Model:
+def make_model(*answers: str | Exception) -> Model:
     left = list(answers)
 
     def answer(*_: object) -> ModelResponse:
-        said = left.pop(0)
-        if isinstance(said, Exception):
-            raise said
-        return ModelResponse(parts=[TextPart(content=said)], usage=RequestUsage(input_tokens=7, output_tokens=3))
+        answered = left.pop(0)
+        if isinstance(answered, Exception):
+            raise answered
+        return ModelResponse(parts=[TextPart(content=answered)], usage=RequestUsage(input_tokens=7, output_tokens=3))
 
     return FunctionModel(answer)
 
@@ -59,7 +59,7 @@ async def ask(model: Model, *content: Any, max_tokens: int = 9, instructions: st
     )
 
 
-def text_of(response: ModelResponse) -> str:
+def read_text(response: ModelResponse) -> str:
     (part,) = response.parts
     assert isinstance(part, TextPart)
     return part.content
@@ -72,53 +72,53 @@ def path(tmp_path: Path) -> Path:
 
 class TestPlaying:
     async def test_what_was_asked_is_answered_as_it_was(self, path: Path):
-        recorded = Recorded(saying("blue", "green"), NAME, Recorder(path, unmasked))
+        recorded = Recorded(make_model("blue", "green"), NAME, Recorder(path, keep_text))
         first, second = await ask(recorded, "Sky?"), await ask(recorded, "Grass?")
-        player = Player(path, unmasked)
+        player = Player(path, keep_text)
         played = Played(NAME, player)
         again = await ask(played, "Grass?"), await ask(played, "Sky?")
-        assert [text_of(response) for response in again] == ["green", "blue"]
+        assert [read_text(response) for response in again] == ["green", "blue"]
         assert [response.usage for response in again] == [second.usage, first.usage]
         assert player.left == 0
 
     async def test_the_same_question_is_answered_in_the_order_it_was(self, path: Path):
-        recorded = Recorded(saying("one", "two"), NAME, Recorder(path, unmasked))
+        recorded = Recorded(make_model("one", "two"), NAME, Recorder(path, keep_text))
         await ask(recorded)
         await ask(recorded)
-        played = Played(NAME, Player(path, unmasked))
-        assert [text_of(await ask(played)) for _ in range(2)] == ["one", "two"]
+        played = Played(NAME, Player(path, keep_text))
+        assert [read_text(await ask(played)) for _ in range(2)] == ["one", "two"]
         with pytest.raises(CassetteMiss, match="recorded 2 times, and is asked once more"):
             await ask(played)
 
     async def test_a_question_that_was_not_recorded_says_what_differs(self, path: Path):
-        recorded = Recorded(saying("blue", "red"), NAME, Recorder(path, unmasked))
+        recorded = Recorded(make_model("blue", "red"), NAME, Recorder(path, keep_text))
         await ask(recorded, "The screen\nline two\nline three")
         await ask(recorded, "Something else altogether")
         with pytest.raises(CassetteMiss) as missed:
-            await ask(Played(NAME, Player(path, unmasked)), "The screen\nline 2\nline three")
-        told = str(missed.value)
-        assert "-line two" in told
-        assert "+line 2" in told
-        assert "line three" not in told
-        assert "Something else" not in told
+            await ask(Played(NAME, Player(path, keep_text)), "The screen\nline 2\nline three")
+        message = str(missed.value)
+        assert "-line two" in message
+        assert "+line 2" in message
+        assert "line three" not in message
+        assert "Something else" not in message
 
     @pytest.mark.parametrize("change", [{"max_tokens": 10}, {"instructions": "Be long."}])
     async def test_everything_that_is_asked_counts(self, path: Path, change: dict[str, Any]):
-        await ask(Recorded(saying("blue"), NAME, Recorder(path, unmasked)))
+        await ask(Recorded(make_model("blue"), NAME, Recorder(path, keep_text)))
         with pytest.raises(CassetteMiss):
-            await ask(Played(NAME, Player(path, unmasked)), **change)
+            await ask(Played(NAME, Player(path, keep_text)), **change)
 
     async def test_pictures_count_and_are_not_kept(self, path: Path):
         picture, other = (BinaryContent(data=data, media_type="image/png") for data in (b"a picture" * 9, b"another"))
-        await ask(Recorded(saying("a cat"), NAME, Recorder(path, unmasked)), "What is it?", picture)
+        await ask(Recorded(make_model("a cat"), NAME, Recorder(path, keep_text)), "What is it?", picture)
         assert picture.base64 not in path.read_text()
         with pytest.raises(CassetteMiss):
-            await ask(Played(NAME, Player(path, unmasked)), "What is it?", other)
-        assert text_of(await ask(Played(NAME, Player(path, unmasked)), "What is it?", picture)) == "a cat"
+            await ask(Played(NAME, Player(path, keep_text)), "What is it?", other)
+        assert read_text(await ask(Played(NAME, Player(path, keep_text)), "What is it?", picture)) == "a cat"
 
     async def test_a_model_that_was_not_recorded_is_missed_when_it_is_asked(self, path: Path):
-        await ask(Recorded(saying("blue"), NAME, Recorder(path, unmasked)))
-        (other,) = models_with_cassette("openai:gpt-6", player=Player(path, unmasked))
+        await ask(Recorded(make_model("blue"), NAME, Recorder(path, keep_text)))
+        (other,) = models_with_cassette("openai:gpt-6", player=Player(path, keep_text))
         with pytest.raises(CassetteMiss, match=r"recorded of openai:gpt-6; recorded was openai:gpt-5\."):
             await ask(other)
 
@@ -138,9 +138,9 @@ class TestTrouble:
     @pytest.mark.parametrize("error", TROUBLE, ids=lambda error: type(error).__name__)
     async def test_it_happens_again(self, path: Path, error: Any):
         with pytest.raises(type(error)):
-            await ask(Recorded(saying(error), NAME, Recorder(path, unmasked)))
+            await ask(Recorded(make_model(error), NAME, Recorder(path, keep_text)))
         with pytest.raises(type(error), match=error.message) as again:
-            await ask(Played(NAME, Player(path, unmasked)))
+            await ask(Played(NAME, Player(path, keep_text)))
         for trait in ("retry_after", "phase"):
             assert getattr(again.value, trait, None) == getattr(error, trait, None)
 
@@ -150,9 +150,9 @@ class TestTrouble:
             raise AssertionError
 
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(ask(Recorded(FunctionModel(never), NAME, Recorder(path, unmasked))), 0.01)
+            await asyncio.wait_for(ask(Recorded(FunctionModel(never), NAME, Recorder(path, keep_text))), 0.01)
         with pytest.raises(TimeoutError):
-            await ask(Played(NAME, Player(path, unmasked)))
+            await ask(Played(NAME, Player(path, keep_text)))
 
 
 class TestSecrets:
@@ -162,7 +162,7 @@ class TestSecrets:
         """Wherever it comes from: what is asked, what is answered, an error."""
         form = ENCODINGS[encoding](secret)
         recorder = Recorder(path, Redactor([("pin", secret)]))
-        recorded = Recorded(saying(f"it is {form}", ModelServerError("m", f"bad {form}")), NAME, recorder)
+        recorded = Recorded(make_model(f"it is {form}", ModelServerError("m", f"bad {form}")), NAME, recorder)
         await ask(recorded, f"field {form} here", instructions=f"never say {form}")
         with pytest.raises(ModelServerError):
             await ask(recorded)
@@ -172,10 +172,10 @@ class TestSecrets:
             assert form not in text.replace("<secret pin>", "\0")
 
     async def test_a_question_is_found_with_the_secret_and_without(self, path: Path):
-        await ask(Recorded(saying("ok"), NAME, Recorder(path, Redactor([("pin", "hunter2!")]))), "It says hunter2!")
+        await ask(Recorded(make_model("ok"), NAME, Recorder(path, Redactor([("pin", "hunter2!")]))), "It says hunter2!")
         with_it = Player(path, Redactor([("pin", "hunter2!")]))
-        assert text_of(await ask(Played(NAME, with_it), "It says hunter2!")) == "ok"
-        assert text_of(await ask(Played(NAME, Player(path, unmasked)), "It says <secret pin>")) == "ok"
+        assert read_text(await ask(Played(NAME, with_it), "It says hunter2!")) == "ok"
+        assert read_text(await ask(Played(NAME, Player(path, keep_text)), "It says <secret pin>")) == "ok"
 
 
 def _texts(written: str) -> list[str]:
@@ -197,14 +197,14 @@ def _texts(written: str) -> list[str]:
 class TestFile:
     def test_lines_of_another_kind_are_passed_over(self, path: Path):
         """Earlier versions also recorded the situations that a model planned in."""
-        Recorder(path, unmasked).exchange(NAME, {"number": 1}, {})
+        Recorder(path, keep_text).exchange(NAME, {"number": 1}, {})
         with path.open("a") as file:
             file.write('{"kind": "situation", "context": {}, "draft": {}}\n')
         assert [exchange.asked for exchange in read_exchanges(path)] == [{"number": 1}]
 
     def test_recording_goes_on_where_it_was_left(self, path: Path):
         for number in range(2):
-            Recorder(path, unmasked).exchange(NAME, {"number": number}, {})
+            Recorder(path, keep_text).exchange(NAME, {"number": number}, {})
         assert [exchange.asked["number"] for exchange in read_exchanges(path)] == [0, 1]
         assert path.read_text().count('"format"') == 1
 

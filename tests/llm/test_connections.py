@@ -18,14 +18,14 @@ from midcourse.testing.models import Fails, ModelServer
 from midcourse.worlds.simulated.shop import Shop
 
 
-def agent_of(server: ModelServer) -> Agent:
+def make_agent(server: ModelServer) -> Agent:
     settings = Settings.load(overrides={"model": "openai:scripted", "model_base_url": server.url})
     return Agent(world=Shop(), settings=settings, store=MemoryStore())
 
 
 def test_one_agent_plans_in_one_event_loop_after_another():
     with ModelServer([{"verdict": "done"}]) as server:
-        agent = agent_of(server)
+        agent = make_agent(server)
         assert [agent.run_sync("Look").final_reason for _ in range(3)] == ["plan_complete"] * 3
     assert len(server.requests) == 3
 
@@ -33,12 +33,12 @@ def test_one_agent_plans_in_one_event_loop_after_another():
 @pytest.mark.slow
 async def test_several_runs_at_once():
     with ModelServer([Fails(429, retry_after=0.1), {"verdict": "done"}]) as server:
-        agent = agent_of(server)
+        agent = make_agent(server)
         results = await asyncio.gather(*(agent.run("Look") for _ in range(5)))
     assert {result.final_reason for result in results} == {"plan_complete"}
 
 
-def client_of(server: ModelServer) -> ModelClient:
+def make_client(server: ModelServer) -> ModelClient:
     return ModelClient(build_models("openai:scripted", base_url=server.url), answer_tokens=100)
 
 
@@ -54,22 +54,22 @@ def test_the_connection_is_kept_for_the_next_call_and_closed_with_the_loop():
         assert (server.connections, server.closed) == (1, 0)
 
     with ModelServer([{"verdict": "done"}]) as server:
-        client = client_of(server)
+        client = make_client(server)
         asyncio.run(both())
-        until(lambda: server.closed == 1)
+        wait_until(lambda: server.closed == 1)
 
 
 async def test_many_runs_share_what_they_ask_by():
     with ModelServer([{"verdict": "done"}]) as server:
         for _ in range(5):
-            await agent_of(server).run("Look")
+            await make_agent(server).run("Look")
         assert (len(server.requests), server.connections) == (5, 1)
 
 
 @pytest.mark.slow
 def test_threads_share_nothing():
     with ModelServer([{"verdict": "done"}]) as server, ThreadPoolExecutor(4) as threads:
-        results = threads.map(lambda _: agent_of(server).run_sync("Look").final_reason, range(8))
+        results = threads.map(lambda _: make_agent(server).run_sync("Look").final_reason, range(8))
         assert set(results) == {"plan_complete"}
     assert len(server.requests) == 8
 
@@ -78,10 +78,10 @@ def test_another_key_is_another_model(monkeypatch: pytest.MonkeyPatch):
     for key in ("one", "two"):
         monkeypatch.setenv("OPENAI_API_KEY", key)
         with ModelServer([{"verdict": "done"}], key=key) as server:
-            assert agent_of(server).run_sync("Look").final_reason == "plan_complete"
+            assert make_agent(server).run_sync("Look").final_reason == "plan_complete"
 
 
-def until(condition: Callable[[], bool], seconds: float = 600.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 600.0) -> None:
     give_up_at = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < give_up_at

@@ -25,7 +25,7 @@ from midcourse.ports.planner import PlanDraft
 from midcourse.testing import MemoryStore
 from midcourse.worlds.simulated.shop import Shop
 from tests.llm.scripted import Answer, ScriptedModel
-from tests.llm.situations import FIRST, form, seen
+from tests.llm.situations import FIRST, form, make_screen
 
 CATALOGUE = Catalogue(
     skills=(
@@ -39,21 +39,21 @@ CATALOGUE = Catalogue(
         Skill(name="press", parameters=(Parameter(name="key", choices=("Enter", "Escape")),), on_zone=False),
     )
 )
-CONTEXT = replace(FIRST, catalogue=CATALOGUE, observation=seen(*form()))
+CONTEXT = replace(FIRST, catalogue=CATALOGUE, observation=make_screen(*form()))
 
 
-async def drafted(answer: Answer) -> PlanDraft:
+async def make_draft(answer: Answer) -> PlanDraft:
     planner = ModelPlanner(ModelClient([ScriptedModel([answer]).model], answer_tokens=1000))
     return await planner.plan(CONTEXT)
 
 
-async def step(**written: object) -> tuple[Draft, tuple[str, ...]]:
-    draft = await drafted({"steps": [written]})
+async def plan_step(**written: object) -> tuple[Draft, tuple[str, ...]]:
+    draft = await make_draft({"steps": [written]})
     return draft.steps[0], draft.repairs
 
 
 async def test_a_step_as_it_should_be_is_left_alone():
-    draft, repairs = await step(zone="z2", skill="fill", arguments={"text": "$input.reference"}, says="Fill it in")
+    draft, repairs = await plan_step(zone="z2", skill="fill", arguments={"text": "$input.reference"}, says="Fill it in")
     wanted = Draft(
         zone="z2", skill="fill", arguments=(("text", Reference(source="input", name="reference")),), says="Fill it in"
     )
@@ -92,7 +92,7 @@ async def test_a_step_as_it_should_be_is_left_alone():
 async def test_unambiguous_mistake_is_repaired_and_reported(
     written: dict[str, object], zone: str, skill: str, arguments: dict[str, object]
 ):
-    draft, repairs = await step(**written)
+    draft, repairs = await plan_step(**written)
     assert (draft.zone, draft.skill, dict(draft.arguments)) == (zone, skill, arguments)
     assert repairs
 
@@ -111,7 +111,7 @@ async def test_unambiguous_mistake_is_repaired_and_reported(
     ],
 )
 async def test_ambiguous_mistake_is_not_repaired(written: dict[str, object]):
-    draft, repairs = await step(**written)
+    draft, repairs = await plan_step(**written)
     assert repairs == ()
     assert dict(draft.arguments) == written.get("arguments", {})
     assert draft.zone == written["zone"]
@@ -122,7 +122,7 @@ async def test_two_zones_of_one_label_are_no_zone():
     planner = ModelPlanner(
         ModelClient([ScriptedModel([{"steps": [{"zone": "Place order", "skill": "click"}]}]).model], answer_tokens=1000)
     )
-    draft = await planner.plan(replace(CONTEXT, observation=seen(*twins)))
+    draft = await planner.plan(replace(CONTEXT, observation=make_screen(*twins)))
     assert draft.steps[0].zone == "Place order"
 
 
@@ -140,16 +140,16 @@ PLAN = {"steps": [{"zone": "z2", "skill": "click"}], "final": True}
     ],
 )
 async def test_the_wrapping_does_not_matter(text: str):
-    draft = await drafted(text)
+    draft = await make_draft(text)
     assert [(one.zone, one.skill) for one in draft.steps][:1] == [("z2", "click")]
 
 
 async def test_a_plan_that_does_not_say_that_it_is_the_last_is_followed_by_another():
     step: dict[str, object] = {"zone": "z2", "skill": "click"}
     steps = {
-        "unsaid": await drafted({"steps": [step]}),
-        "written": await drafted({"steps": [step, {"zone": "__replan__"}]}),
-        "final": await drafted({"steps": [step], "final": True}),
+        "unsaid": await make_draft({"steps": [step]}),
+        "written": await make_draft({"steps": [step, {"zone": "__replan__"}]}),
+        "final": await make_draft({"steps": [step], "final": True}),
     }
     zones = {name: [one.zone for one in draft.steps] for name, draft in steps.items()}
     assert zones == {"unsaid": ["z2", "__replan__"], "written": ["z2", "__replan__"], "final": ["z2"]}
@@ -157,7 +157,7 @@ async def test_a_plan_that_does_not_say_that_it_is_the_last_is_followed_by_anoth
 
 
 async def test_a_skill_without_a_zone_needs_none():
-    draft, repairs = await step(skill="press", arguments={"key": "Enter"})
+    draft, repairs = await plan_step(skill="press", arguments={"key": "Enter"})
     assert (draft.zone, repairs) == ("__global__", ())
 
 
@@ -177,7 +177,7 @@ async def test_a_skill_without_a_zone_needs_none():
     ],
 )
 async def test_an_expectation_names_what_is_to_be_seen(written: dict[str, object], check: Check):
-    draft, _ = await step(zone="z2", skill="click", expect=written)
+    draft, _ = await plan_step(zone="z2", skill="click", expect=written)
     assert draft.expect == Expectation(checks=(check,))
 
 
@@ -214,7 +214,7 @@ async def test_an_address_may_be_relative_to_the_page_it_is_given_on(written: st
     ],
 )
 async def test_malformed_answer_is_garbage_with_the_reason(answer: Answer, why: str):
-    draft = await drafted(answer)
+    draft = await make_draft(answer)
     assert draft.verdict == "garbage"
     assert re.search(why, draft.detail), draft.detail
     assert draft.cost.tokens == 120

@@ -18,13 +18,13 @@ from midcourse.testing.loopback import serve_on_loopback
 
 
 @contextmanager
-def serving(status: int, answer: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    asked: list[dict[str, Any]] = []
+def serve_embeddings(status: int, answer: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    requests: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            asked.append({"path": self.path, **body})
+            requests.append({"path": self.path, **body})
             text = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("content-type", "application/json")
@@ -36,30 +36,30 @@ def serving(status: int, answer: Any) -> Iterator[tuple[str, list[dict[str, Any]
             pass
 
     with serve_on_loopback(Handler) as address:
-        yield f"{address}/v1", asked
+        yield f"{address}/v1", requests
 
 
-def said(*values: float) -> dict[str, Any]:
+def make_response(*values: float) -> dict[str, Any]:
     data = [{"object": "embedding", "index": 0, "embedding": list(values)}]
     return {"object": "list", "data": data, "model": "m", "usage": {"prompt_tokens": 3, "total_tokens": 3}}
 
 
 async def test_any_server_with_openais_protocol_will_do() -> None:
-    with serving(200, said(3.0, 4.0)) as (url, asked):
+    with serve_embeddings(200, make_response(3.0, 4.0)) as (url, requests):
         point = await ModelEmbedder("openai:m", url).embed("it failed")
     assert (point.model, point.values) == ("openai:m", (0.6, 0.8))
-    assert (asked[0]["path"], asked[0]["model"], asked[0]["input"]) == ("/v1/embeddings", "m", ["it failed"])
+    assert (requests[0]["path"], requests[0]["model"], requests[0]["input"]) == ("/v1/embeddings", "m", ["it failed"])
 
 
 async def test_a_long_text_is_cut() -> None:
-    with serving(200, said(1.0)) as (url, asked):
+    with serve_embeddings(200, make_response(1.0)) as (url, requests):
         await ModelEmbedder("openai:m", url).embed("x" * 100_000)
-    assert len(asked[0]["input"][0]) == 2000
+    assert len(requests[0]["input"][0]) == 2000
 
 
-@pytest.mark.parametrize(("status", "answer"), [(400, {"error": "no"}), (200, {"data": []}), (200, said(0.0))])
+@pytest.mark.parametrize(("status", "answer"), [(400, {"error": "no"}), (200, {"data": []}), (200, make_response(0.0))])
 async def test_every_error_of_the_server_is_an_os_error(status: int, answer: Any) -> None:
-    with serving(status, answer) as (url, _), pytest.raises(OSError, match=r"."):
+    with serve_embeddings(status, answer) as (url, _), pytest.raises(OSError, match=r"."):
         await ModelEmbedder("openai:m", url).embed("it failed")
 
 

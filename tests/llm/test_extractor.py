@@ -45,12 +45,12 @@ class Desk(BaseWorld):
         return Outcome(data=(("order number", "from the skill"),))
 
 
-def globally(name: str) -> Draft:
+def make_global_draft(name: str) -> Draft:
     return Draft(zone="__global__", skill=name)
 
 
 TWO_SCREENS = (
-    PlanDraft(steps=(globally("turn"), Draft(zone=REPLAN))),
+    PlanDraft(steps=(make_global_draft("turn"), Draft(zone=REPLAN))),
     PlanDraft(verdict="done"),
 )
 
@@ -93,7 +93,10 @@ async def test_what_no_screen_shows_is_not_brought_back(made_up: object):
 
 async def test_what_a_skill_brought_back_is_not_asked_for():
     model = ScriptedModel([{"total": 1049.5}])
-    drafts = (PlanDraft(steps=(globally("read"), globally("turn"), Draft(zone=REPLAN))), PlanDraft(verdict="done"))
+    drafts = (
+        PlanDraft(steps=(make_global_draft("read"), make_global_draft("turn"), Draft(zone=REPLAN))),
+        PlanDraft(verdict="done"),
+    )
     result = await run(model, *drafts)
     assert dict(result.data) == {"order number": "from the skill", "total": 1049.5}
     assert "order number string" not in model.prompts[0]

@@ -28,7 +28,7 @@ class Colour(BaseModel):
 
 
 @asynccontextmanager
-async def asking(
+async def open_agent(
     url: str, *, key: str = KEY, patience: float = PATIENCE, **options: Any
 ) -> AsyncGenerator[Agent[None, Any]]:
     async with AsyncOpenAI(base_url=url, api_key=key, timeout=patience, max_retries=0) as client:
@@ -37,7 +37,7 @@ async def asking(
 
 
 async def test_the_answer_has_the_shape_that_was_asked_for_and_what_it_took_is_counted(local_model: str):
-    async with asking(local_model, output_type=NativeOutput(Colour)) as agent:
+    async with open_agent(local_model, output_type=NativeOutput(Colour)) as agent:
         done = await agent.run("Which colour?")
     assert isinstance(done.output, Colour)
     assert done.usage.input_tokens > 0
@@ -45,33 +45,33 @@ async def test_the_answer_has_the_shape_that_was_asked_for_and_what_it_took_is_c
 
 
 async def test_it_streams(local_model: str):
-    async with asking(local_model) as agent, agent.run_stream("Hello", model_settings=SHORT) as stream:
+    async with open_agent(local_model) as agent, agent.run_stream("Hello", model_settings=SHORT) as stream:
         pieces = [piece async for piece in stream.stream_text(delta=True, debounce_by=None)]
     assert len(pieces) > 1
     assert stream.usage.output_tokens > 0
 
 
 async def test_what_is_longer_than_allowed_is_cut_off_and_says_so(local_model: str):
-    async with asking(local_model) as agent:
+    async with open_agent(local_model) as agent:
         done = await agent.run("Count to one thousand.", model_settings=SHORT)
     assert (done.response.finish_reason, done.usage.output_tokens) == ("length", 4)
 
 
 async def test_a_wrong_key_is_turned_away(local_model: str):
-    async with asking(local_model, key="another") as agent:
+    async with open_agent(local_model, key="another") as agent:
         with pytest.raises(ModelAuthenticationError):
             await agent.run("Hello")
 
 
 async def test_a_prompt_that_does_not_fit_is_rejected(local_model: str):
-    async with asking(local_model) as agent:
+    async with open_agent(local_model) as agent:
         with pytest.raises(ModelRequestRejectedError, match="context"):
             await agent.run("word " * (CONTEXT + 100))
 
 
 async def test_timed_out_request_does_not_affect_the_next_one(local_model: str):
-    async with asking(local_model, patience=0.01) as agent:
+    async with open_agent(local_model, patience=0.01) as agent:
         with pytest.raises(ModelTimeoutError):
             await agent.run("Count to one thousand.")
-    async with asking(local_model) as agent:
+    async with open_agent(local_model) as agent:
         assert (await agent.run("Hello", model_settings=SHORT)).usage.output_tokens > 0

@@ -54,11 +54,11 @@ def settings_for(url: str, **more: object) -> Settings:
     return Settings.load(overrides={name: str(value) for name, value in (usual | more).items()})
 
 
-async def locally(settings: Settings) -> Result:
+async def run_locally(settings: Settings) -> Result:
     return await Agent(world=Lamp(), settings=settings, store=MemoryStore()).run("Turn on the lamp")
 
 
-async def durably(settings: Settings, fleet: Fleet) -> Result:
+async def run_in_fleet(settings: Settings, fleet: Fleet) -> Result:
     cast = Cast(
         world=Lamp(),
         planner=build_planner(settings.model, settings),
@@ -88,30 +88,30 @@ async def test_it_is_held_to_the_shape_that_is_asked_for(local_model: str):
 
 
 async def test_it_plans_on_the_local_runtime(local_model: str):
-    assert_planned(await locally(settings_for(local_model)))
+    assert_planned(await run_locally(settings_for(local_model)))
 
 
 async def test_it_plans_on_temporal(local_model: str, fleet: Fleet):
-    assert_planned(await durably(settings_for(local_model), fleet))
+    assert_planned(await run_in_fleet(settings_for(local_model), fleet))
 
 
 async def test_too_slow_is_unreachable_on_the_local_runtime(local_model: str):
-    result = await locally(settings_for(local_model, plan_timeout_seconds=0.05))
+    result = await run_locally(settings_for(local_model, plan_timeout_seconds=0.05))
     assert (result.final_reason, result.budget.calls) == ("outage", 0)
 
 
 async def test_too_slow_is_unreachable_on_temporal(local_model: str, fleet: Fleet):
-    result = await durably(settings_for(local_model, plan_timeout_seconds=0.05), fleet)
+    result = await run_in_fleet(settings_for(local_model, plan_timeout_seconds=0.05), fleet)
     assert (result.final_reason, result.budget.calls) == ("outage", 0)
 
 
 async def test_a_wrong_key_is_told(local_model: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "another")
-    result = await locally(settings_for(local_model))
+    result = await run_locally(settings_for(local_model))
     assert result.final_reason == "planner_unavailable"
     assert "401" in result.final_detail
 
 
 async def test_nobody_there():
-    result = await locally(settings_for("http://127.0.0.1:9/v1"))
+    result = await run_locally(settings_for("http://127.0.0.1:9/v1"))
     assert (result.final_reason, result.budget.calls) == ("outage", 0)

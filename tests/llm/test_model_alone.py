@@ -34,7 +34,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-class Thinks:
+class ScriptedRoles:
     """Answers for all roles; the planner clicks these, one a plan, and then says that it is done."""
 
     def __init__(self, *labels: str) -> None:
@@ -49,7 +49,7 @@ class Thinks:
         return {"steps": [{"zone": f"main/{self._left.pop(0)}", "skill": "click"}]}
 
 
-def calls(*labels: str, **settings: Any) -> Mapping[str, int]:
+def count_calls(*labels: str, **settings: Any) -> Mapping[str, int]:
     """Calls by role of a run with these plans."""
     spent: Counter[str] = Counter()
     for each in run(*labels, **settings).spent:
@@ -58,7 +58,7 @@ def calls(*labels: str, **settings: Any) -> Mapping[str, int]:
 
 
 def run(*labels: str, **settings: Any) -> Result:
-    with ModelServer(Thinks(*labels)) as server:
+    with ModelServer(ScriptedRoles(*labels)) as server:
         chosen = Settings.load(overrides={"model_base_url": server.url, "replan_interval_seconds": 0, **settings})
         agent = Agent(Windows(DESK), model="openai:any", settings=chosen, store=MemoryStore())
         return agent.run_sync("Open the drawer")
@@ -70,16 +70,16 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_without_trouble_costs_no_call_more():
-    assert calls("Open") == calls("Open", outline="off", role_models="reflector=rules") == {"planner": 2}
+    assert count_calls("Open") == count_calls("Open", outline="off", role_models="reflector=rules") == {"planner": 2}
 
 
 def test_each_failure_that_is_planned_for_costs_one_call():
-    assert calls("Locked", "Open") == {"planner": 3, "reflector": 1}
-    assert calls("Locked", "Open", role_models="reflector=rules") == {"planner": 3}
+    assert count_calls("Locked", "Open") == {"planner": 3, "reflector": 1}
+    assert count_calls("Locked", "Open", role_models="reflector=rules") == {"planner": 3}
 
 
 @pytest.mark.slow
 def test_a_run_that_is_stuck_costs_an_outline_and_a_judgement_for_each_plan_after_it():
     stuck = ("One", "Two", "Three", "Open")
-    assert calls(*stuck, outline="off") == {"planner": 5}
-    assert calls(*stuck) == {"planner": 5, "outliner": 1, "judge": 2}
+    assert count_calls(*stuck, outline="off") == {"planner": 5}
+    assert count_calls(*stuck) == {"planner": 5, "outliner": 1, "judge": 2}

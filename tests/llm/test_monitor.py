@@ -13,12 +13,12 @@ from midcourse.testing.conformance.monitor import CONTEXTS
 from tests.llm.scripted import Answer, ScriptedModel
 
 
-async def found(answer: Answer) -> Finding:
+async def review(answer: Answer) -> Finding:
     return await ModelMonitor(ModelClient([ScriptedModel([answer]).model], answer_tokens=500)).review(CONTEXTS[2])
 
 
 async def test_a_fundamental_problem_is_said() -> None:
-    finding = await found({"problem": "unreasonable", "guidance": " This is the wrong window. "})
+    finding = await review({"problem": "unreasonable", "guidance": " This is the wrong window. "})
     assert finding.advice == Advice(problem="unreasonable", says="This is the wrong window.")
     assert finding.cost.calls == 1
 
@@ -29,7 +29,7 @@ async def test_a_fundamental_problem_is_said() -> None:
     ids=["none", "praise", "no words"],
 )
 async def test_everything_else_is_silence(answer: Answer) -> None:
-    finding = await found(answer)
+    finding = await review(answer)
     assert (finding.verdict, finding.advice) == ("reviewed", None)
 
 
@@ -39,7 +39,7 @@ async def test_everything_else_is_silence(answer: Answer) -> None:
     ids=["garbage", "another problem", "down"],
 )
 async def test_trouble_is_silence_too(answer: Answer) -> None:
-    finding = await found(answer)
+    finding = await review(answer)
     assert (finding.verdict, finding.advice) == ("transport", None)
 
 

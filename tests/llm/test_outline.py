@@ -19,12 +19,12 @@ from tests.llm.situations import FIRST, TASK
 OUTLINE = Outline(goals=(CoarseGoal(says="Explore the catalogue"), CoarseGoal(says="Find the checkout")))
 
 
-def client(answer: Answer) -> ModelClient:
+def make_client(answer: Answer) -> ModelClient:
     return ModelClient([ScriptedModel([answer]).model], answer_tokens=500)
 
 
 async def test_goals_are_taken_as_they_come() -> None:
-    outliner = ModelOutliner(client({"goals": ["Explore the shop", "Click Buy"], "why": "so"}))
+    outliner = ModelOutliner(make_client({"goals": ["Explore the shop", "Click Buy"], "why": "so"}))
     draft = await outliner.outline(OutliningContext(task=TASK, observation=FIRST.observation))
     assert (draft.verdict, draft.goals, draft.cost.calls) == ("goals", ("Explore the shop", "Click Buy"), 1)
 
@@ -35,21 +35,21 @@ async def test_goals_are_taken_as_they_come() -> None:
     ids=["none", "garbage", "down"],
 )
 async def test_no_goals(answer: Answer, verdict: str) -> None:
-    draft = await ModelOutliner(client(answer)).outline(OutliningContext(task=TASK, observation=FIRST.observation))
+    draft = await ModelOutliner(make_client(answer)).outline(OutliningContext(task=TASK, observation=FIRST.observation))
     assert (draft.verdict, draft.goals) == (verdict, ())
 
 
 async def test_the_judge_points_at_something() -> None:
-    judge = ModelJudge(client({"current": 2, "evidence": "Catalogue"}))
-    said = await judge.judge(ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation))
-    assert (said.verdict, said.current, said.evidence) == ("judged", 2, "Catalogue")
+    judge = ModelJudge(make_client({"current": 2, "evidence": "Catalogue"}))
+    judgement = await judge.judge(ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation))
+    assert (judgement.verdict, judgement.current, judgement.evidence) == ("judged", 2, "Catalogue")
 
 
 async def test_a_judge_that_makes_no_sense_says_nothing() -> None:
-    said = await ModelJudge(client("two?")).judge(
+    judgement = await ModelJudge(make_client("two?")).judge(
         ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation)
     )
-    assert (said.verdict, said.evidence) == ("transport", "")
+    assert (judgement.verdict, judgement.evidence) == ("transport", "")
 
 
 def test_the_model_that_plans_draws_the_outline_too() -> None:

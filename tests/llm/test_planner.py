@@ -40,14 +40,14 @@ TASK = Task(
 )
 
 
-def planner(scripted: ScriptedModel) -> ModelPlanner:
+def make_planner(scripted: ScriptedModel) -> ModelPlanner:
     return ModelPlanner(ModelClient([scripted.model], answer_tokens=1000))
 
 
 async def test_a_run_planned_by_a_model(tmp_path: Path):
     scripted, shop = ScriptedModel(ORDER), Shop(effects=str(tmp_path / "effects.jsonl"))
     settings = Settings(approvals="never")
-    agent = Agent(world=shop, planner=planner(scripted), settings=settings, store=MemoryStore())
+    agent = Agent(world=shop, planner=make_planner(scripted), settings=settings, store=MemoryStore())
     result = await agent.run(Task(**{**vars(TASK), "limits": settings.limits()}))
     assert (result.final_reason, result.verified) == ("goal_reached", True)
     assert (tmp_path / "effects.jsonl").read_text().count("PO-1001") == 1
@@ -58,4 +58,4 @@ async def test_a_run_planned_by_a_model(tmp_path: Path):
 
 class TestConformance(PlannerConformance):
     def make_planner(self) -> ModelPlanner:
-        return planner(ScriptedModel(lambda prompt: {"steps": [{"zone": "z1", "skill": "press"}]}))
+        return make_planner(ScriptedModel(lambda prompt: {"steps": [{"zone": "z1", "skill": "press"}]}))

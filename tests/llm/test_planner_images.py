@@ -22,13 +22,13 @@ SEEN = Observation(id="o1", surface=Surface(title="x"), zones=(SAVE, DRAWN), fin
 CONTEXT = replace(FIRST, observation=SEEN, picture=white(200, 160))
 
 
-def colours(png: bytes, *points: tuple[int, int]) -> list[str]:
+def read_colors(png: bytes, *points: tuple[int, int]) -> list[str]:
     with Image.open(BytesIO(png)) as picture:
         found = [picture.convert("RGB").getpixel(point) for point in points]
     return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in found if isinstance(colour, tuple)]
 
 
-def planner(images: Images, *, takes: bool = True) -> tuple[ModelPlanner, ScriptedModel, list[BinaryContent]]:
+def make_planner(images: Images, *, takes: bool = True) -> tuple[ModelPlanner, ScriptedModel, list[BinaryContent]]:
     model = ScriptedModel(lambda prompt: DONE)
     vars(model.model)["profile"] = {**model.model.profile, "supports_image_input": takes}  # where it is cached
     sent: list[BinaryContent] = []
@@ -51,24 +51,24 @@ def test_zones_are_drawn_where_they_are_whatever_the_scale():
     drawn = draw_zones(white(200, 160), (SAVE, DRAWN), (100, 80))
     assert drawn
     assert png_size(drawn) == (200, 160)
-    assert colours(drawn, (20, 80), (120, 80), (50, 120)) == [COLOUR, PICTURED_COLOUR, "#ffffff"]
+    assert read_colors(drawn, (20, 80), (120, 80), (50, 120)) == [COLOUR, PICTURED_COLOUR, "#ffffff"]
 
 
 @pytest.mark.parametrize(
     ("images", "takes", "sends"), [("off", True, 0), ("on", False, 1), ("auto", True, 1), ("auto", False, 0)]
 )
 async def test_the_picture_goes_to_models_that_take_it(images: Images, takes: bool, sends: int):
-    seeing, model, sent = planner(images, takes=takes)
+    seeing, model, sent = make_planner(images, takes=takes)
     assert seeing.sees is bool(sends)
     await seeing.plan(CONTEXT)
     assert len(sent) == sends
     assert ("The picture shows this screen" in model.prompts[0]) is bool(sends)
     if sends:
-        assert colours(sent[0].data, (20, 80)) == [COLOUR]
+        assert read_colors(sent[0].data, (20, 80)) == [COLOUR]
 
 
 async def test_without_a_screenshot_or_with_a_stale_one_only_the_zones_are_sent():
-    seeing, model, sent = planner("on")
+    seeing, model, sent = make_planner("on")
     await seeing.plan(replace(CONTEXT, picture=b""))
     await seeing.plan(replace(CONTEXT, observation=replace(SEEN, stale=True)))
     assert sent == []

@@ -56,7 +56,7 @@ def click(zone: str) -> Draft:
     return Draft(zone=zone, skill="click")
 
 
-class Screening:
+class PictureRun:
     """A run in the world of pictures."""
 
     def __init__(self) -> None:
@@ -77,36 +77,36 @@ class Screening:
 
 
 @pytest.fixture
-def screening() -> Screening:
-    return Screening()
+def picture_run() -> PictureRun:
+    return PictureRun()
 
 
-async def test_what_is_made_out_can_be_acted_on_where_it_was_seen(screening: Screening):
+async def test_what_is_made_out_can_be_acted_on_where_it_was_seen(picture_run: PictureRun):
     model = ScriptedModel(lambda prompt: {"zones": [SAVE, NAME]})
-    result = await screening.run(model, PlanDraft(steps=(click("button-save"),), final=True))
-    assert (result.final_reason, screening.world.clicks) == ("plan_complete", [(10, 10, 50, 20)])
+    result = await picture_run.run(model, PlanDraft(steps=(click("button-save"),), final=True))
+    assert (result.final_reason, picture_run.world.clicks) == ("plan_complete", [(10, 10, 50, 20)])
     assert [(line.role, line.cost.calls) for line in result.spent] == [("reader", 1), ("planner", 1), ("reader", 1)]
     assert "100 pixels wide and 80 pixels high" in model.prompts[0]
 
 
-async def test_a_picture_in_which_nothing_is_made_out_leaves_the_last_screen_stale(screening: Screening):
+async def test_a_picture_in_which_nothing_is_made_out_leaves_the_last_screen_stale(picture_run: PictureRun):
     readings = iter([{"zones": [SAVE]}, {"zones": []}, "?", {"zones": [SAVE]}])
     model = ScriptedModel(lambda prompt: next(readings))
     drafts = (PlanDraft(steps=(click("button-save"), Draft(zone=REPLAN))), PlanDraft(verdict="done"))
-    result = await screening.run(model, *drafts)
+    result = await picture_run.run(model, *drafts)
     assert result.final_reason == "plan_complete"
-    assert len(screening.world.clicks) == 1
+    assert len(picture_run.world.clicks) == 1
 
 
-async def test_a_rate_limit_is_waited_for(screening: Screening):
+async def test_a_rate_limit_is_waited_for(picture_run: PictureRun):
     busy = ModelRateLimitError("m", "too much", retry_after=30.0)
     answers = iter([*[busy] * 9, {"zones": [SAVE]}])
-    result = await screening.run(ScriptedModel(lambda prompt: next(answers)), PlanDraft(verdict="done"))
+    result = await picture_run.run(ScriptedModel(lambda prompt: next(answers)), PlanDraft(verdict="done"))
     assert (result.final_reason, result.budget.calls) == ("plan_complete", 2)
 
 
-async def test_every_look_is_paid_for_and_the_first_one_too(screening: Screening):
-    result = await screening.run(
+async def test_every_look_is_paid_for_and_the_first_one_too(picture_run: PictureRun):
+    result = await picture_run.run(
         ScriptedModel(lambda prompt: {"zones": [SAVE]}), PlanDraft(verdict="done"), max_calls=1
     )
     assert (result.final_reason, result.budget.calls) == ("budget_exhausted", 1)

@@ -27,12 +27,12 @@ SAID: Answer = {
 }
 
 
-async def explained(answer: Answer) -> Explanation:
+async def explain(answer: Answer) -> Explanation:
     return await ModelReflector(ModelClient([ScriptedModel([answer]).model], answer_tokens=500)).reflect(STEP)
 
 
 async def test_cause_factors_severity_and_preventability_are_the_models_and_the_type_is_not() -> None:
-    found = await explained(SAID)
+    found = await explain(SAID)
     assert found.reflection == Reflection(
         analysis=Analysis(
             error_type="permission",
@@ -58,29 +58,29 @@ async def test_cause_factors_severity_and_preventability_are_the_models_and_the_
     ids=["garbage", "another severity", "no cause", "down"],
 )
 async def test_trouble_is_no_explanation(answer: Answer, verdict: str) -> None:
-    found = await explained(answer)
+    found = await explain(answer)
     assert (found.verdict, found.reflection) == (verdict, None)
 
 
-def settings(**more: str) -> Settings:
+def load_settings(**more: str) -> Settings:
     return Settings.load(overrides={"model": "openai:gpt-5", "model_base_url": "http://127.0.0.1:9/v1", **more})
 
 
 def test_the_model_that_plans_explains_failures_unless_rules_are_asked_for() -> None:
-    assert isinstance(build_roles(settings()).reflector, ModelReflector)
-    assert build_roles(settings(role_models="reflector=rules")).reflector is None
-    assert build_roles(settings(model=""), planner=Scripted(PlanDraft(verdict="done"))).reflector is None
+    assert isinstance(build_roles(load_settings()).reflector, ModelReflector)
+    assert build_roles(load_settings(role_models="reflector=rules")).reflector is None
+    assert build_roles(load_settings(model=""), planner=Scripted(PlanDraft(verdict="done"))).reflector is None
 
 
 @pytest.mark.parametrize("role", ["planner", "outliner"])
 def test_a_role_without_rules_cannot_be_left_to_them(role: str) -> None:
     with pytest.raises(TaskInvalid, match="rules"):
-        build_roles(settings(role_models=f"{role}=rules"))
+        build_roles(load_settings(role_models=f"{role}=rules"))
 
 
 def test_the_dearest_role_counts_this_one_too() -> None:
-    usual = with_call_reserves(Limits(), build_roles(settings(model="openai:gpt-5-mini")))
+    usual = with_call_reserves(Limits(), build_roles(load_settings(model="openai:gpt-5-mini")))
     dear = with_call_reserves(
-        Limits(), build_roles(settings(model="openai:gpt-5-mini", role_models="reflector=openai:gpt-5-pro"))
+        Limits(), build_roles(load_settings(model="openai:gpt-5-mini", role_models="reflector=openai:gpt-5-pro"))
     )
     assert (dear.plan_cost_usd or 0) > (usual.plan_cost_usd or 0)

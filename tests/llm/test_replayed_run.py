@@ -43,9 +43,9 @@ class Buyer:
             return self.rude.pop(0)
         if 'surface "Catalogue"' in request.text:
             basket = {"zone": "product_desk-lamp", "skill": "set_quantity", "arguments": {"quantity": 1}}
-            return steps(basket, {"zone": "__global__", "skill": "go", "arguments": {"page": "checkout"}})
+            return make_steps(basket, {"zone": "__global__", "skill": "go", "arguments": {"page": "checkout"}})
         if 'surface "Checkout"' in request.text:
-            return steps(
+            return make_steps(
                 {"zone": "field_address", "skill": "fill", "arguments": {"text": "1 Harbour Street"}},
                 {"zone": "field_reference", "skill": "fill", "arguments": {"text": "$input.reference"}},
                 {"zone": "place_order", "skill": "place_order", "expect": SEEN},
@@ -53,12 +53,12 @@ class Buyer:
         return {"verdict": "done"}
 
 
-def steps(*each: dict[str, Any]) -> dict[str, Any]:
+def make_steps(*each: dict[str, Any]) -> dict[str, Any]:
     return {"steps": [*each, {"zone": "__replan__"}]}
 
 
 @pytest.fixture(autouse=True)
-def _nobody_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _without_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("MIDCOURSE_SECRET_CARD", "4929-1234-5678")
@@ -69,7 +69,7 @@ def run(capsys: pytest.CaptureFixture[str], *options: str, run_id: str) -> dict[
     return json.loads(capsys.readouterr().out.splitlines()[-1])
 
 
-def recorded(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def record_run(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     with ModelServer(Buyer()) as server:
         Path("task.toml").write_text(TASK.replace("ADDRESS", server.url))
         return run(capsys, "--record", "tape.jsonl", run_id="first")
@@ -77,12 +77,12 @@ def recorded(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_replayed_run_has_the_same_result_and_calls_no_model(capsys: pytest.CaptureFixture[str]):
-    first = recorded(capsys)
+    first = record_run(capsys)
     assert first["final_reason"] == "goal_reached", first
     again = run(capsys, "--cassette", "tape.jsonl", run_id="second")
     assert {**again["budget"], "wall_seconds": 0} == {**first["budget"], "wall_seconds": 0}
-    for told in ("final_reason", "verified", "steps", "executions", "planner_calls"):
-        assert again[told] == first[told], told
+    for name in ("final_reason", "verified", "steps", "executions", "planner_calls"):
+        assert again[name] == first[name], name
     effects = [
         [one.effect for one in read_effects(Path(f".midcourse/runs/{name}/effects.jsonl"))]
         for name in ("first", "second")
@@ -93,18 +93,18 @@ def test_replayed_run_has_the_same_result_and_calls_no_model(capsys: pytest.Capt
 
 @pytest.mark.slow
 def test_another_question_than_those_recorded_ends_it_and_says_what_differs(capsys: pytest.CaptureFixture[str]):
-    recorded(capsys)
+    record_run(capsys)
     Path("task.toml").write_text(Path("task.toml").read_text().replace("one desk lamp", "two desk lamps"))
-    told = run(capsys, "--cassette", "tape.jsonl", run_id="second")["error"]
-    assert "was not recorded" in told
-    assert "+" in told
-    assert "two desk lamps" in told
+    error = run(capsys, "--cassette", "tape.jsonl", run_id="second")["error"]
+    assert "was not recorded" in error
+    assert "+" in error
+    assert "two desk lamps" in error
 
 
 def test_neither_a_secret_nor_a_key_is_on_the_tape(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-key")
-    said = Fails(401, "Incorrect key sk-very-secret-key; your card is 4929-1234-5678")
-    with ModelServer([said]) as server:
+    refusal = Fails(401, "Incorrect key sk-very-secret-key; your card is 4929-1234-5678")
+    with ModelServer([refusal]) as server:
         Path("task.toml").write_text(TASK.replace("ADDRESS", server.url))
         run(capsys, "--record", "tape.jsonl", "--set", "max_step_retries=0", run_id="first")
     tape = Path("tape.jsonl").read_text()

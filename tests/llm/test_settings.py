@@ -31,7 +31,7 @@ def shows(demonstration: Callable[[], Awaitable[None]]) -> Callable[[], Awaitabl
     return demonstration
 
 
-def planned_with(**settings: object) -> ModelPlanner:
+def make_planner(**settings: object) -> ModelPlanner:
     loaded = Settings.load(overrides={name: str(value) for name, value in settings.items()})
     planner = build_planner(loaded.model, loaded)
     assert isinstance(planner, ModelPlanner)
@@ -40,21 +40,21 @@ def planned_with(**settings: object) -> ModelPlanner:
 
 @shows
 async def model() -> None:
-    one, two = planned_with(model="openai:gpt-5"), planned_with(model="openai:gpt-5-mini | openai-chat:gpt-4o")
+    one, two = make_planner(model="openai:gpt-5"), make_planner(model="openai:gpt-5-mini | openai-chat:gpt-4o")
     assert [model.model_name for model in one.client.models] == ["gpt-5"]
     assert [model.model_name for model in two.client.models] == ["gpt-5-mini", "gpt-4o"]
 
 
 @shows
 async def model_base_url() -> None:
-    planner = planned_with(model="openai:anything", model_base_url="http://127.0.0.1:8080/v1")
+    planner = make_planner(model="openai:anything", model_base_url="http://127.0.0.1:8080/v1")
     assert planner.client.models[0].base_url == "http://127.0.0.1:8080/v1/"
 
 
 @shows
 async def answer_tokens() -> None:
     scripted = ScriptedModel(lambda prompt: {"verdict": "done"})
-    planner = planned_with(model="openai:gpt-5", answer_tokens=321)
+    planner = make_planner(model="openai:gpt-5", answer_tokens=321)
     planner.client.models = (scripted.model,)
     await Agent(world=Shop(), planner=planner, store=MemoryStore()).run("Show it")
     assert scripted.infos[0].model_settings == {"max_tokens": 321, "max_retries": 0}
@@ -84,11 +84,11 @@ async def trace_content() -> None:
 
 @shows
 async def reads_words() -> None:
-    assert await checked() == ("goal_reached", 2)
-    assert await checked(reads_words="off") == ("plan_complete", 1)
+    assert await run_and_check() == ("goal_reached", 2)
+    assert await run_and_check(reads_words="off") == ("plan_complete", 1)
 
 
-async def checked(**more: str) -> tuple[str, int]:
+async def run_and_check(**more: str) -> tuple[str, int]:
     with ModelServer([{"verdict": "done"}, {"now": True}]) as server:
         loaded = Settings.load(overrides={"model": "openai:m", "model_base_url": server.url, **more})
         task = Task(goal="Look", done_when=Expectation(says="it was looked at"), limits=loaded.limits())
@@ -118,24 +118,24 @@ async def vision() -> None:
 @shows
 async def record() -> None:
     with ModelServer([{"verdict": "done"}]) as server:
-        await asked(record="tape.jsonl", model_base_url=server.url)
+        await run_with(record="tape.jsonl", model_base_url=server.url)
     assert len(read_exchanges(Path("tape.jsonl"))) == 1
 
 
 @shows
 async def cassette() -> None:
     with ModelServer([{"verdict": "impossible"}]) as server:
-        first = await asked(record="tape.jsonl", model_base_url=server.url)
-    assert await asked(cassette="tape.jsonl") == first == "structural_failure"
+        first = await run_with(record="tape.jsonl", model_base_url=server.url)
+    assert await run_with(cassette="tape.jsonl") == first == "structural_failure"
 
 
-async def asked(**settings: object) -> str:
+async def run_with(**settings: object) -> str:
     loaded = Settings.load(overrides={"model": "openai:m", **{name: str(value) for name, value in settings.items()}})
     return (await Agent(world=Shop(), settings=loaded, store=MemoryStore()).run("Show it")).final_reason
 
 
 @pytest.fixture(autouse=True)
-def _a_key_and_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _only_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
 
@@ -189,7 +189,7 @@ def test_a_missing_key_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPa
 
 def test_what_is_played_cannot_be_recorded_at_once():
     with pytest.raises(TaskInvalid, match="record and cassette"):
-        planned_with(model="openai:gpt-5", record="a.jsonl", cassette="b.jsonl")
+        make_planner(model="openai:gpt-5", record="a.jsonl", cassette="b.jsonl")
 
 
 def test_any_worker_makes_the_planner_from_the_job():

@@ -28,7 +28,7 @@ def buyer(request: ChatRequest) -> Line:
     return {"steps": [GO, {"zone": "__replan__"}]} if 'surface "Catalogue"' in request.text else {"verdict": "done"}
 
 
-def limited() -> Limited:
+def make_limited_model() -> Limited:
     return Limited(buyer, requests=3, seconds=1.0)
 
 
@@ -44,7 +44,7 @@ def assert_all_done(results: list[Result], limit: Limited, server: ModelServer) 
 
 
 async def test_on_the_local_runtime():
-    with ModelServer(limit := limited()) as server:
+    with ModelServer(limit := make_limited_model()) as server:
         agents = [Agent(world=Shop(), settings=settings_for(server), store=MemoryStore()) for _ in range(RUNS)]
         results = await asyncio.gather(*(agent.run("Go to the checkout") for agent in agents))
     assert_all_done(list(results), limit, server)
@@ -72,7 +72,7 @@ async def test_a_wait_beyond_the_deadline_ends_the_run_for_that_reason_at_once()
 
 
 async def test_on_temporal(fleet: Fleet):
-    with ModelServer(limit := limited()) as server:
+    with ModelServer(limit := make_limited_model()) as server:
         settings = settings_for(server)
         task = Task(goal="Go to the checkout", limits=settings.limits())
         async with fleet.worker():

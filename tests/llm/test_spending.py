@@ -29,11 +29,11 @@ from tests.llm.situations import FIRST
 GPT = OpenAIChatModel("gpt-5", provider=OpenAIProvider(api_key="none"))
 
 
-def minds(*models: Model) -> RoleModels:
+def make_roles(*models: Model) -> RoleModels:
     return RoleModels(planner=ModelPlanner(ModelClient(models, answer_tokens=8000)))
 
 
-def of_gpt(*answers: Answer, tokens: tuple[int, int] = (1000, 100)) -> FunctionModel:
+def make_gpt(*answers: Answer, tokens: tuple[int, int] = (1000, 100)) -> FunctionModel:
     """A model that answers in turn and says what gpt-5 would have billed."""
     return ScriptedModel(list(answers), name="gpt-5", provider="openai", tokens=tokens).model
 
@@ -49,7 +49,7 @@ LOOK = {"steps": [{"zone": "link_basket", "skill": "click"}, {"zone": "__replan_
 
 
 async def test_what_was_spent_is_told_by_role_plan_and_model():
-    result = await run_with(of_gpt("nonsense", LOOK, {"verdict": "done"}))
+    result = await run_with(make_gpt("nonsense", LOOK, {"verdict": "done"}))
     assert [(line.role, line.version, line.model) for line in result.spent] == [
         ("planner", 1, "gpt-5"),
         ("planner", 2, "gpt-5"),
@@ -60,19 +60,19 @@ async def test_what_was_spent_is_told_by_role_plan_and_model():
 
 
 async def test_without_being_told_what_the_model_can_cost_at_most_is_set_aside():
-    limits = with_call_reserves(Limits(), minds(GPT))
+    limits = with_call_reserves(Limits(), make_roles(GPT))
     assert limits.plan_tokens == CALL_TOKENS
     assert limits.plan_cost_usd == (52_000 * 1.25 + 8_000 * 10) / 1e6
 
 
 def test_the_dearest_model_counts():
     cheap = OpenAIChatModel("gpt-5-nano", provider=OpenAIProvider(api_key="none"))
-    both = with_call_reserves(Limits(), minds(cheap, GPT))
-    assert both == with_call_reserves(Limits(), minds(GPT))
+    both = with_call_reserves(Limits(), make_roles(cheap, GPT))
+    assert both == with_call_reserves(Limits(), make_roles(GPT))
 
 
 def test_a_ceiling_in_money_needs_a_price():
-    nameless = minds(ScriptedModel([]).model)
+    nameless = make_roles(ScriptedModel([]).model)
     assert with_call_reserves(Limits(), nameless).plan_cost_usd == 0.0
     assert with_call_reserves(Limits(max_cost_usd=1.0, plan_cost_usd=0.01), nameless).plan_cost_usd == 0.01
     with pytest.raises(TaskInvalid, match="the price of this model is unknown"):
@@ -80,14 +80,14 @@ def test_a_ceiling_in_money_needs_a_price():
 
 
 async def test_a_ceiling_in_money_ends_the_run_before_it_is_reached():
-    model = of_gpt(*[LOOK] * 9, tokens=(20_000, 1000))
+    model = make_gpt(*[LOOK] * 9, tokens=(20_000, 1000))
     result = await run_with(model, max_cost_usd=0.12, plan_cost_usd=0.04, max_segments=50)
     assert (result.final_reason, result.budget.calls) == ("budget_exhausted", 3)
     assert result.budget.cost_usd == pytest.approx(3 * 0.035)
 
 
 async def test_a_report_above_what_was_set_aside_ends_the_run():
-    result = await run_with(of_gpt(LOOK, tokens=(50_000, 100)), max_tokens=100_000, plan_tokens=20_000)
+    result = await run_with(make_gpt(LOOK, tokens=(50_000, 100)), max_tokens=100_000, plan_tokens=20_000)
     assert result.final_reason == "budget_exhausted"
     assert result.budget.overrun == Cost(tokens=30_100)
 
@@ -136,7 +136,7 @@ async def test_model_without_usage_is_charged_the_reserve():
     usage = RequestUsage()
     usage.unmeasured_requests = 1
     silent = ModelResponse(parts=[TextPart(content='{"verdict": "done"}')], usage=usage)
-    result = await run_with(of_gpt(silent), plan_tokens=20_000)
+    result = await run_with(make_gpt(silent), plan_tokens=20_000)
     assert result.budget.tokens == 20_000
 
 

@@ -71,10 +71,10 @@ async def test_what_was_told_and_answered_is_in_it_only_on_request():
     _, quiet = await Traced().plan(answer, goal=f"Sign in with {SECRET}")
     _, telling = await Traced(content=True).plan(answer, goal=f"Sign in with {SECRET}")
     assert not any(name.endswith((".messages", ".system_instructions")) for name in quiet.attributes or {})
-    told = str(dict(telling.attributes or {}))
-    assert "Sign in with <secret password>" in told
-    assert "it says <secret password>" in told
-    assert SECRET not in told
+    recorded_text = str(dict(telling.attributes or {}))
+    assert "Sign in with <secret password>" in recorded_text
+    assert "it says <secret password>" in recorded_text
+    assert SECRET not in recorded_text
 
 
 async def test_an_error_quotes_no_secret_anywhere():
@@ -98,9 +98,9 @@ async def test_no_secret_is_in_a_span_in_any_form(encoding: str, secret: str):
     form = ENCODINGS[encoding](secret)
     spans = Traced(content=True, mask=redactor((("pin", secret),)))
     answer = {"verdict": "gave_up", "reason": f"it is {form}"}
-    _, told = await spans.plan(answer, goal=f"Type {form}")
+    _, recorded_text = await spans.plan(answer, goal=f"Type {form}")
     _, failed = await spans.plan(ModelAuthenticationError("gpt-5", f"wrong key {form}"))
-    texts = [text for span in (told, failed) for text in _texts(span)]
+    texts = [text for span in (recorded_text, failed) for text in _texts(span)]
     assert any("<secret pin>" in text for text in texts)
     assert not any(form in text.replace("<secret pin>", "\0") for text in texts)
 

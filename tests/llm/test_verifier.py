@@ -15,7 +15,7 @@ from midcourse.testing import FakeClock, MemoryStore, Scripted, ScriptedVerifier
 from midcourse.testing.conformance.verifier import VerifierConformance
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
 from tests.llm.scripted import Answer, ScriptedModel
-from tests.llm.situations import TASK, form, seen
+from tests.llm.situations import TASK, form, make_screen
 
 
 class Lamp(BaseWorld):
@@ -41,12 +41,12 @@ class Lamp(BaseWorld):
         self.presses += 1
 
 
-def settings(**more: object) -> Settings:
+def load_settings(**more: object) -> Settings:
     return Settings.load(overrides={"approvals": "never", **{name: str(value) for name, value in more.items()}})
 
 
 async def run(verifier: ScriptedModel, *drafts: PlanDraft, says: str = "", **more: object) -> Result:
-    chosen = settings(**more)
+    chosen = load_settings(**more)
     task = Task(goal="Light the lamp", done_when=Expectation(says=says) if says else None, limits=chosen.limits())
     agent = Agent(
         world=Lamp(),
@@ -59,14 +59,14 @@ async def run(verifier: ScriptedModel, *drafts: PlanDraft, says: str = "", **mor
     return await agent.run(task)
 
 
-def press(says: str = "", name: str = "press") -> PlanDraft:
+def plan_press(says: str = "", name: str = "press") -> PlanDraft:
     expect = Expectation(says=says) if says else None
     return PlanDraft(steps=(Draft(zone="lamp", skill=name, expect=expect),), final=True)
 
 
 async def test_a_done_when_in_words_is_read():
     model = ScriptedModel([{"now": True, "why": "it was pressed once"}])
-    result = await run(model, press(), says="the lamp has been pressed")
+    result = await run(model, plan_press(), says="the lamp has been pressed")
     assert (result.final_reason, result.verified) == ("goal_reached", True)
     assert result.final_detail == "seen: the lamp has been pressed (it was pressed once)"
     assert 'Statement: "the lamp has been pressed"' in model.prompts[0]
@@ -75,25 +75,25 @@ async def test_a_done_when_in_words_is_read():
 
 async def test_a_done_when_that_is_not_so_is_planned_for_again():
     model = ScriptedModel([{"now": False, "why": "it is dark"}, {"now": True}])
-    result = await run(model, press(), says="the lamp is lit")
+    result = await run(model, plan_press(), says="the lamp is lit")
     assert (result.final_reason, result.verified, result.budget.error_replans) == ("goal_reached", True, 1)
 
 
 @pytest.mark.parametrize("answer", [{"now": None}, "perhaps", {"before": True}])
 async def test_what_cannot_be_told_stays_unverified(answer: Answer):
-    result = await run(ScriptedModel(lambda prompt: answer), press(), says="the lamp is lit")
+    result = await run(ScriptedModel(lambda prompt: answer), plan_press(), says="the lamp is lit")
     assert (result.final_reason, result.verified) == ("plan_complete", False)
 
 
 async def test_verifier_is_not_called_if_it_is_switched_off():
     model = ScriptedModel([])
-    result = await run(model, press("lit"), says="the lamp is lit", reads_words="off")
+    result = await run(model, plan_press("lit"), says="the lamp is lit", reads_words="off")
     assert (result.final_reason, result.verified, model.prompts) == ("plan_complete", False, [])
 
 
 async def test_an_expectation_in_words_that_is_not_met_is_a_failure_of_the_step():
     model = ScriptedModel([{"now": False}, {"now": True}])
-    result = await run(model, press("the lamp is lit"), press("the lamp is lit", "turn"))
+    result = await run(model, plan_press("the lamp is lit"), plan_press("the lamp is lit", "turn"))
     assert result.final_reason == "plan_complete"
     assert [attempt.reason for attempt in result.attempts] == ["expectation_unmet"]
     assert [(line.role, line.version) for line in result.spent if line.role == "verifier"] == [
@@ -103,21 +103,21 @@ async def test_an_expectation_in_words_that_is_not_met_is_a_failure_of_the_step(
 
 
 async def test_of_an_irreversible_step_only_what_was_not_so_before_is_evidence():
-    new = await run(ScriptedModel([{"now": True, "before": False}]), press("it is broken", "smash"))
-    old = await run(ScriptedModel([{"now": True, "before": True}] * 9), press("it is broken", "smash"))
+    new = await run(ScriptedModel([{"now": True, "before": False}]), plan_press("it is broken", "smash"))
+    old = await run(ScriptedModel([{"now": True, "before": True}] * 9), plan_press("it is broken", "smash"))
     assert (new.final_reason, new.completed[0].doubtful) == ("plan_complete", False)
     assert (old.final_reason, old.completed[0].doubtful) == ("needs_human", True)
 
 
 async def test_a_no_is_never_evidence_that_nothing_happened():
-    result = await run(ScriptedModel([{"now": False, "before": False}] * 9), press("it is broken", "smash"))
+    result = await run(ScriptedModel([{"now": False, "before": False}] * 9), plan_press("it is broken", "smash"))
     assert result.completed[0].doubtful
     assert result.executions == 1
 
 
 async def test_whoever_reads_at_a_rate_limit_is_waited_for():
     busy = ModelRateLimitError("m", "too much", retry_after=30.0)
-    result = await run(ScriptedModel([*[busy] * 9, {"now": True}]), press(), says="the lamp is lit")
+    result = await run(ScriptedModel([*[busy] * 9, {"now": True}]), plan_press(), says="the lamp is lit")
     assert (result.final_reason, result.verified) == ("goal_reached", True)
     assert result.wall_seconds > 9 * 30
     assert result.budget.calls == 2
@@ -126,20 +126,25 @@ async def test_whoever_reads_at_a_rate_limit_is_waited_for():
 async def test_a_verifier_that_stays_away_ends_the_run_as_an_outage():
     down = ModelServerError("m", "down")
     model = ScriptedModel(lambda prompt: down)
-    result = await run(model, press(), says="the lamp is lit")
+    result = await run(model, plan_press(), says="the lamp is lit")
     assert (result.final_reason, result.verified) == ("outage", False)
     assert len(model.prompts) > 4, "it is waited for, longer than a step is retried"
 
 
 async def test_a_ceiling_counts_what_is_read():
     model = ScriptedModel(lambda prompt: {"now": True})
-    result = await run(model, press("lit"), says="the lamp is lit", max_calls=2)
+    result = await run(model, plan_press("lit"), says="the lamp is lit", max_calls=2)
     assert (result.final_reason, result.budget.calls) == ("budget_exhausted", 2)
 
 
 def test_another_screen_is_shown_in_full_and_the_same_one_as_what_changed():
-    other = Claim(says="x", task=TASK, before=seen(*form()), now=seen(*form("a"), title="Thanks"))
-    same = replace(other, now=seen(*form("1 Harbour Street")))
+    other = Claim(
+        says="x",
+        task=TASK,
+        before=make_screen(*form()),
+        now=make_screen(*form("a"), title="Thanks"),
+    )
+    same = replace(other, now=make_screen(*form("1 Harbour Street")))
     assert verifier_prompt(other, 20_000).text.count("<<<SCREEN") == 2
     assert verifier_prompt(same, 20_000).text.count("<<<SCREEN") == 1
     assert "<<<CHANGES" in verifier_prompt(same, 20_000).text
