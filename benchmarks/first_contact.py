@@ -13,6 +13,8 @@ right       the log and the ending are as the task says
 false       'done' although the log disagrees
 questions   how often the approver was asked; `needless` counts those beyond one per effect; `sends` is how many unsafe requests a
             person's browser would have sent
+arrived     requests with an unsafe method that reached the site, also those that it refused, such as one with a spent token
+            (not counted in the first run)
 """
 
 import argparse
@@ -31,7 +33,7 @@ from typing import Any
 from benchmarks.first_contact_sites.case import RECEIPT, RECEIPT_NAME, Case
 from benchmarks.first_contact_sites.cases import CASES
 from benchmarks.first_contact_sites.planner import Brief, FormFiller
-from benchmarks.first_contact_sites.server import serve_app
+from benchmarks.first_contact_sites.server import App, Reply, Visit, serve_app
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse import Agent, Expectation, Probe, Settings, Task
 from midcourse.domain.result import Result
@@ -64,6 +66,7 @@ class Row:
     detail: str
     questions: tuple[str, ...]
     sends: int
+    arrived: int
     other: dict[str, int]
     seconds: float
 
@@ -101,6 +104,7 @@ async def run_case(case: Case, folder: Path) -> Row:
         case.brief, fields=tuple((k, str(receipt) if v == RECEIPT_NAME else v) for k, v in case.brief.fields)
     )
     app, approver, began = case.app(), Approves(), time.monotonic()
+    arrived = _count_arrivals(app)
     with serve_app(app) as url:
         origins = {url: {"unsafe": list(case.unsafe)}} if case.unsafe else None
         world = Browser(url + "/", origins=origins) if origins else Browser(url + "/")
@@ -108,7 +112,21 @@ async def run_case(case: Case, folder: Path) -> Row:
         agent = Agent(world, FormFiller(brief), approver=approver, settings=settings)
         result = await agent.run(Task(goal=case.goal, done_when=_make_check(case, brief, url)))
         await asyncio.sleep(0.2)  # for a request that is still on its way
-        return _make_row(case, result, tuple(app.effects), approver, dict(app.other), time.monotonic() - began)
+        seconds = time.monotonic() - began
+        return _make_row(case, result, app, approver, arrived=len(arrived), seconds=seconds)
+
+
+def _count_arrivals(app: App) -> list[str]:
+    """Return the requests with an unsafe method that reach the application from now on."""
+    arrived, answer = list[str](), app.answer
+
+    def count(visit: Visit) -> Reply:
+        if visit.method != "GET":
+            arrived.append(f"{visit.method} {visit.path}")
+        return answer(visit)
+
+    app.answer = count
+    return arrived
 
 
 def _make_check(case: Case, brief: Brief, url: str) -> Expectation | Probe | None:
@@ -120,13 +138,11 @@ def _make_check(case: Case, brief: Brief, url: str) -> Expectation | Probe | Non
     return Expectation(checks=(TextContains(text=brief.shows),))
 
 
-def _make_row(
-    case: Case, result: Result, actual: tuple[str, ...], approver: Approves, other: dict[str, int], seconds: float
-) -> Row:
+def _make_row(case: Case, result: Result, app: App, approver: Approves, *, arrived: int, seconds: float) -> Row:
     return Row(
         form=case.name,
         expected=case.effects,
-        actual=actual,
+        actual=tuple(app.effects),
         ending=case.ending,
         finished=result.success,
         verified=result.verified,
@@ -134,7 +150,8 @@ def _make_row(
         detail=result.final_detail,
         questions=tuple(question.about for question in approver.questions),
         sends=case.sends,
-        other=other,
+        arrived=arrived,
+        other=dict(app.other),
         seconds=round(seconds, 1),
     )
 
@@ -161,6 +178,7 @@ def summarize(rows: Sequence[Row]) -> dict[str, Any]:
         "questions": sum(len(row.questions) for row in rows),
         "needless": sum(row.needless for row in rows),
         "sends": sum(row.sends for row in rows),
+        "arrived": sum(row.arrived for row in rows),
         "frozen": sha256(FROZEN.read_bytes()).hexdigest()[:16],
         "seconds": round(sum(row.seconds for row in rows), 1),
         "machine": describe_machine(),
@@ -192,6 +210,7 @@ def format_summary(summary: dict[str, Any], rows: Sequence[Row]) -> str:
             str(len(row.questions)),
             str(row.needless),
             str(row.sends),
+            str(row.arrived),
             row.reason,
         ]
         for row in rows

@@ -1,7 +1,20 @@
-"""Forms that were frozen before the first run."""
+"""Forms that were frozen before the first run, and two of them in a browser."""
 
-from benchmarks.first_contact import FROZEN, list_digests
+from pathlib import Path
+
+import pytest
+
+from benchmarks.first_contact import FROZEN, list_digests, run_case
+from benchmarks.first_contact_sites.cases import CASES
 
 
 def test_the_sites_tasks_and_planner_are_those_that_were_frozen() -> None:
     assert list_digests() == FROZEN.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["django", "optimistic_refused"])
+async def test_the_site_has_the_expected_log_and_the_run_ends_as_it_has_to(form: str, tmp_path: Path) -> None:
+    (case,) = (case for case in CASES if case.name == form)
+    row = await run_case(case, tmp_path)
+    assert (row.actual, row.finished, row.arrived) == (case.effects, case.ending == "done", 1)
