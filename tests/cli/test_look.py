@@ -56,6 +56,17 @@ def test_what_the_page_wants_from_elsewhere_is_told_unless_it_is_allowed(
         assert elsewhere.hits == ["GET /style.css"]
 
 
+@pytest.mark.slow
+def test_a_page_behind_a_dialog_is_seen_without_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with serve_pages() as pages:
+        address = pages.show("/", "<p>Shop</p><script>setTimeout(() => confirm('Really?'))</script>")
+        assert main(["look", address, "--png", str(tmp_path / "look.png")]) == 0
+    said = capsys.readouterr().out
+    assert "Really?" in said
+    assert "no picture" in said
+    assert not (tmp_path / "look.png").exists()
+
+
 def test_what_a_page_says_cannot_forge_the_terminal():
     zone = Zone(id="e1", role="text", label="\x1b[2J\u202eevil", state=(("value", "a\nb"),))
     seen = Observation(id="", surface=Surface(title="", address="http://x/\x1b]0;"), zones=(zone,), fingerprint="x")

@@ -255,8 +255,8 @@ class Browser(Skills):
         return self._screenshots.read(digest)
 
     async def picture(self, seen: Observation, *, whole: bool = False) -> bytes:
-        """Return a PNG of the page for a person, visible part or whole, with the zones of this observation drawn over it."""
-        return await draw_zones(self._tab, seen.zones, self._secrets, whole=whole)
+        """Return a PNG of the page with the zones of this observation drawn over it; empty while a dialog is open."""
+        return b"" if self._tab.interrupted else await draw_zones(self._tab, seen.zones, self._secrets, whole=whole)
 
     def take_refused(self) -> tuple[str, ...]:
         """Return the requests that were refused since the last call of this method."""

@@ -37,6 +37,7 @@ class Snapshot:
 
     seen: Observation
     picture: bytes
+    """A PNG; empty if the browser's own dialog is open, because Chromium draws nothing until it is answered."""
     turned_away: tuple[str, ...]
     """Requests of the page to other origins that were blocked."""
     milliseconds: float
@@ -75,17 +76,23 @@ def look(
         raise TaskInvalid("what to look at? An address, or --desktop")
     looking = _look_at_desktop(url) if desktop else _look(url, {"origins": origins} if origins else {}, whole=whole)
     sight = asyncio.run(looking)
-    Path(png).write_bytes(sight.picture)
+    if sight.picture:
+        Path(png).write_bytes(sight.picture)
     if json:
         seen = json_format.loads(encode(sight.seen))
-        found = {"png": png, "turned_away": list(sight.turned_away), "milliseconds": sight.milliseconds}
+        found = {
+            "png": png if sight.picture else "",
+            "turned_away": list(sight.turned_away),
+            "milliseconds": sight.milliseconds,
+        }
         print_object({**seen, **found})
         return
     where = terminal()
     for line in lines(sight.seen, where.marks):
         where.console.print(line, soft_wrap=not where.console.is_terminal)
     zones = pluralize(len(sight.seen.zones), "zone")
-    where.console.print(Text(f"\n{zones} in {sight.milliseconds:.0f} ms, drawn in {png}", "dim"), soft_wrap=True)
+    drawn = f"drawn in {png}" if sight.picture else "no picture: a dialog must be answered first"
+    where.console.print(Text(f"\n{zones} in {sight.milliseconds:.0f} ms, {drawn}", "dim"), soft_wrap=True)
     for request in sight.turned_away:
         where.console.print(Text(f"not let through: {where.marks.fit(request, 100)}", "yellow"), soft_wrap=True)
 
