@@ -69,7 +69,7 @@ def shows(demonstration: Demonstration) -> Demonstration:
     return demonstration
 
 
-async def unavailable(settings: FleetSettings) -> str:
+async def expect_refusal(settings: FleetSettings) -> str:
     with pytest.raises(FleetUnavailable) as refused:
         async with connect_fleet(settings):
             pass
@@ -78,17 +78,17 @@ async def unavailable(settings: FleetSettings) -> str:
 
 @shows
 async def database_url(scene: Scene) -> None:
-    assert "database" in await unavailable(scene.settings(database_url="postgresql://nobody@127.0.0.1:1/none"))
+    assert "database" in await expect_refusal(scene.settings(database_url="postgresql://nobody@127.0.0.1:1/none"))
 
 
 @shows
 async def temporal_address(scene: Scene) -> None:
-    assert "127.0.0.1:1" in await unavailable(scene.settings(temporal_address="127.0.0.1:1"))
+    assert "127.0.0.1:1" in await expect_refusal(scene.settings(temporal_address="127.0.0.1:1"))
 
 
 @shows
 async def temporal_namespace(scene: Scene) -> None:
-    assert "rejected the connection" in await unavailable(scene.settings(temporal_namespace="elsewhere"))
+    assert "rejected the connection" in await expect_refusal(scene.settings(temporal_namespace="elsewhere"))
 
 
 @shows
@@ -168,13 +168,13 @@ async def keys_file(scene: Scene) -> None:
     keys.write_text(f"# the newest first\n2026-08 {base64.b64encode(bytes(32)).decode()}\n")
     async with connect_fleet(scene.settings()) as fleet:
         await start_durable_run(fleet, load_job("order", {}), "open")
-        assert await begun_with(fleet, "open") == b"json/plain"
+        assert await read_start_input(fleet, "open") == b"json/plain"
     async with connect_fleet(scene.settings(keys_file=keys)) as fleet:
         await start_durable_run(fleet, load_job("order", {}), "sealed")
-        assert await begun_with(fleet, "sealed") == SEALED
+        assert await read_start_input(fleet, "sealed") == SEALED
 
 
-async def begun_with(fleet: Fleet, run_id: str) -> bytes:
+async def read_start_input(fleet: Fleet, run_id: str) -> bytes:
     """How what the run was begun with is written in its history."""
     handle = fleet.client.get_workflow_handle(workflow_id(fleet.settings.tenant, run_id))
     first = (await handle.fetch_history()).events[0].workflow_execution_started_event_attributes
@@ -204,7 +204,7 @@ async def test_the_setting_has_an_effect(scene: Scene, name: str):
 @pytest.mark.parametrize("name", sorted(CAPACITY))
 def test_the_engine_is_told_of_the_setting_and_of_no_other(tmp_path: Path, name: str):
     usual, changed = FleetSettings.load(tmp_path), FleetSettings.load(tmp_path, {name: "77"})
-    assert differing(capacity_of(usual), capacity_of(changed)) == [CAPACITY[name]]
+    assert list_differences(capacity_of(usual), capacity_of(changed)) == [CAPACITY[name]]
 
 
 def test_the_defaults_are_those_of_the_runtime(tmp_path: Path):
@@ -213,5 +213,5 @@ def test_the_defaults_are_those_of_the_runtime(tmp_path: Path):
     assert settings.heartbeat_seconds == Placement().heartbeat_seconds
 
 
-def differing(one: Any, other: Any) -> list[str]:
+def list_differences(one: Any, other: Any) -> list[str]:
     return [field.name for field in fields(one) if getattr(one, field.name) != getattr(other, field.name)]

@@ -29,7 +29,7 @@ WORLD = "tests.server.worlds:Office"
 JOB = f'goal = "Look"\n[world]\nname = "{WORLD}"\n[planner]\nname = "same_plan"\nsteps = [{{ zone = "__global__", skill = "order", arguments = {{ product = "Lamp", reference = "1" }} }}]\n'
 
 
-def files(folder: Path) -> list[str]:
+def list_files(folder: Path) -> list[str]:
     return [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
 
 
@@ -69,7 +69,7 @@ async def test_host_worker_and_client_need_not_share_a_disk(
         async with PostgresStore(postgres, tenant=f"{tenant}x") as other:
             whose = settings.model_copy(update={"tenant": f"{tenant}x"})
             assert await blobs_of(whose, other, tmp_path / "client").read("r1", seen.screenshot) is None
-    assert [files(tmp_path / home) for home in ("host", "worker", "client")] == [[], [], []]
+    assert [list_files(tmp_path / home) for home in ("host", "worker", "client")] == [[], [], []]
 
 
 @pytest.mark.parametrize("place", ["postgres", "folder", "s3"])

@@ -50,7 +50,7 @@ async def test_one_tenant_is_pruned_with_its_pictures(postgres: str, tenant: str
             await store.journal("a")
 
 
-async def _two_runs(url: str, tenant: str) -> None:
+async def _end_two_runs(url: str, tenant: str) -> None:
     async with PostgresStore(url, tenant=tenant) as store:
         for run_id in ("a", "b"):
             await end_run(store, run_id)
@@ -59,7 +59,7 @@ async def _two_runs(url: str, tenant: str) -> None:
 def test_command_prunes_by_the_age_of_the_settings(
     postgres: str, tenant: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asyncio.run(_two_runs(postgres, tenant))
+    asyncio.run(_end_two_runs(postgres, tenant))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MIDCOURSE_RETENTION_DAYS", "90")
     monkeypatch.setenv("MIDCOURSE_DATABASE_URL", postgres)
@@ -71,7 +71,7 @@ def test_command_prunes_by_the_age_of_the_settings(
 async def test_restored_dump_has_every_record_and_its_row_level_security(
     postgres: str, empty_database: str, tenant: str
 ) -> None:
-    await _two_runs(postgres, tenant)
+    await _end_two_runs(postgres, tenant)
     dumped = _run_program("pg_dump", "--schema=midcourse", "--dbname", for_libpq(postgres))
     _run_program("psql", "--quiet", "--set=ON_ERROR_STOP=1", "--dbname", for_libpq(empty_database), given=dumped)
     migrate(empty_database)

@@ -16,13 +16,13 @@ FOUND = {"database_url": "postgresql:///found", "temporal_address": "found:7233"
 
 
 @pytest.fixture(autouse=True)
-def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def unset_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     for name in FleetSettings.model_fields:
         monkeypatch.delenv(f"MIDCOURSE_{name.upper()}", raising=False)
 
 
-def up_in(home: Path, pid: int | None = None) -> None:
+def write_up_file(home: Path, pid: int | None = None) -> None:
     process = find_process(pid or os.getpid())
     assert process is not None
     parts = tuple(Part(name=name, address="", process=process, log="") for name in ("PostgreSQL", "Temporal"))
@@ -31,7 +31,7 @@ def up_in(home: Path, pid: int | None = None) -> None:
 
 
 def test_a_fleet_in_the_home_is_found(tmp_path: Path):
-    up_in(tmp_path)
+    write_up_file(tmp_path)
     settings = FleetSettings.load(tmp_path, {"tenant": "acme"})
     settings.check_complete(tmp_path)
     assert settings.database_url.get_secret_value() == "postgresql:///found"
@@ -43,7 +43,7 @@ def test_a_fleet_in_the_home_is_found(tmp_path: Path):
 def test_servers_that_are_named_are_never_mixed_with_those_in_the_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
-    up_in(tmp_path)
+    write_up_file(tmp_path)
     monkeypatch.setenv(f"MIDCOURSE_{name.upper()}", "elsewhere")
     settings = FleetSettings.load(tmp_path)
     assert settings.host_file is None
@@ -52,7 +52,7 @@ def test_servers_that_are_named_are_never_mixed_with_those_in_the_home(
 
 
 def test_what_else_is_said_wins_over_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    up_in(tmp_path)
+    write_up_file(tmp_path)
     monkeypatch.setenv("MIDCOURSE_HOST_FILE", "/mine.json")
     settings = FleetSettings.load(tmp_path)
     assert (settings.temporal_address, settings.host_file) == ("found:7233", Path("/mine.json"))
@@ -60,7 +60,7 @@ def test_what_else_is_said_wins_over_the_home(tmp_path: Path, monkeypatch: pytes
 
 def test_fleet_without_running_servers_is_not_found(tmp_path: Path):
     gone = os.posix_spawn("/bin/true", ["true"], os.environ)
-    up_in(tmp_path)
+    write_up_file(tmp_path)
     text = (up_folder(tmp_path) / "up.json").read_text()
     (up_folder(tmp_path) / "up.json").write_text(text.replace(f'"pid":{os.getpid()}', f'"pid":{gone}'))
     with pytest.raises(FleetUnavailable, match="midcourse up"):
@@ -68,7 +68,7 @@ def test_fleet_without_running_servers_is_not_found(tmp_path: Path):
 
 
 def test_addresses_of_the_servers_are_private(tmp_path: Path):
-    up_in(tmp_path)
+    write_up_file(tmp_path)
     assert (up_folder(tmp_path) / "up.json").stat().st_mode & 0o777 == 0o600
     assert "found" not in repr(FleetSettings.load(tmp_path).database_url)
 

@@ -31,7 +31,7 @@ async def test_a_run_that_has_just_begun_has_a_journal(journal: Journal) -> None
     assert parse_journal(text).rows == ()
 
 
-def changed(journal: Journal, number: int, /, **parts: Any) -> str:
+def change_line(journal: Journal, number: int, /, **parts: Any) -> str:
     lines = journal_text(journal).splitlines()
     lines[number] = json.dumps({**json.loads(lines[number]), **parts})
     return "\n".join(lines) + "\n"
@@ -39,18 +39,18 @@ def changed(journal: Journal, number: int, /, **parts: Any) -> str:
 
 async def test_another_format_is_refused(journal: Journal) -> None:
     with pytest.raises(FormatUnknown, match=r"j, line 1: journal format 7, this version reads 1"):
-        parse_journal(changed(journal, 0, journal=7), "j")
+        parse_journal(change_line(journal, 0, journal=7), "j")
 
 
 async def test_so_is_a_run_of_another_format(journal: Journal) -> None:
     with pytest.raises(FormatUnknown, match=r"j, line 1: run format 99"):
-        parse_journal(changed(journal, 0, run={"id": "x", "format": 99}), "j")
+        parse_journal(change_line(journal, 0, run={"id": "x", "format": 99}), "j")
 
 
 async def test_a_turn_that_cannot_be_read_is_named(journal: Journal) -> None:
     first = len(journal.plans) + 1
     with pytest.raises(FormatUnknown, match=rf"j, line {first + 3}: JournalRow event"):
-        parse_journal(changed(journal, first + 2, event={"kind": "danced"}), "j")
+        parse_journal(change_line(journal, first + 2, event={"kind": "danced"}), "j")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def empty_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Where there is no `.env`."""
     monkeypatch.chdir(tmp_path)
 
@@ -69,8 +69,8 @@ def test_settings_warn_and_the_setting_stays_as_it_was(where: str, monkeypatch: 
 
 def test_each_is_said_once_a_process(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(MISSPELT, "3")
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("default")
         Settings.load()
         Settings.load(overrides={"max_calls": "5"})
-    assert len(said) == 1
+    assert len(warned) == 1

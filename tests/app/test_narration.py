@@ -58,7 +58,7 @@ WAIT = Wait(id=7, seconds=2.0)
 ASK = AskPerson(id=8, about="approve", steps=(AskedStep(version=2, index=3, consequence="c"),), expires_at=60.0)
 
 
-def said(event: Event, *commands: Command) -> str:
+def describe(event: Event, *commands: Command) -> str:
     narrator = Narrator()
     narrator.add_plan(PLAN)
     narrator.describe(Started(), (ACT, VERIFY, ERROR))
@@ -193,7 +193,7 @@ def said(event: Event, *commands: Command) -> str:
     ],
 )
 def test_in_words(event: Event, commands: tuple[Command, ...], words: str) -> None:
-    assert said(event, *commands) == words
+    assert describe(event, *commands) == words
 
 
 @pytest.mark.parametrize(
@@ -207,13 +207,13 @@ def test_in_words(event: Event, commands: tuple[Command, ...], words: str) -> No
     ],
 )
 def test_a_persons_word(verdict: Verdict, words: str) -> None:
-    assert said(ApprovalDecided(question=8, verdict=verdict, by="ada")) == words
+    assert describe(ApprovalDecided(question=8, verdict=verdict, by="ada")) == words
 
 
 def test_an_approval_for_the_run_and_a_rejection_with_guidance() -> None:
-    assert said(ApprovalDecided(question=8, verdict="approved", once=False)) == "approved for this run"
+    assert describe(ApprovalDecided(question=8, verdict="approved", once=False)) == "approved for this run"
     guided = ApprovalDecided(question=8, verdict="rejected", guidance="ask Bob first")
-    assert said(guided, ERROR) == "rejected, with guidance: ask Bob first; planning again"
+    assert describe(guided, ERROR) == "rejected, with guidance: ask Bob first; planning again"
 
 
 # --- detours
@@ -221,7 +221,7 @@ def test_an_approval_for_the_run_and_a_rejection_with_guidance() -> None:
 
 def test_a_detour_is_told_state_by_state() -> None:
     """As `show` and the live view have it: what was tried, how near it led, and what was decided."""
-    narrator, told = Narrator(), list[str]()
+    narrator, texts = Narrator(), list[str]()
     tries = [
         PlanVersion(
             version=3 + n,
@@ -256,8 +256,8 @@ def test_a_detour_is_told_state_by_state() -> None:
     for event, commands in turns:
         line = narrator.describe(event, commands)
         if line is not None:
-            told.append(line.text)
-    assert told == [
+            texts.append(line.text)
+    assert texts == [
         "closeness 2.0 of 10; looking for a way",
         "done: 8.1: a try, Click Tools",
         "closeness 1.5 of 10; a dead end, stepping back (wrong dialog)",

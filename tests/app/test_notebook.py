@@ -13,7 +13,7 @@ EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\u202e"
 TAGS = {"div", "style", "strong", "bdi", "p", "br", "span", "ul", "ol", "li", "table", "tr", "th", "td", "del", "ins"}
 
 
-class Twice:
+class TwoOrders:
     """Orders a little one, then plans again and orders another."""
 
     async def plan(self, context):
@@ -36,7 +36,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
     async def run() -> list[str]:
         home: Path = tmp_path_factory.mktemp("home")
-        agent = Agent(Functions(order), Twice(), approver=Approves(), settings=Settings(home=home))
+        agent = Agent(Functions(order), TwoOrders(), approver=Approves(), settings=Settings(home=home))
         result = await agent.run(Task(goal=EVIL))
         plans = await agent.plans(result.run)
         compared = await agent.compare_plans(result.run, 1, 2)

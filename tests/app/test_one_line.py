@@ -17,22 +17,22 @@ SHOP = "https://shop.example"
 
 
 @pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _isolate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MIDCOURSE_SECRET_PASSWORD", "lovelace")
     monkeypatch.setenv("MIDCOURSE_SECRET_PIN", "1234")
 
 
-def wish(**said: object) -> Wish:
-    return Wish(**{"goal": "Order one desk lamp", "at": f"{SHOP}/", "model": "openai:gpt-5", **said})
+def make_wish(**fields: object) -> Wish:
+    return Wish(**{"goal": "Order one desk lamp", "at": f"{SHOP}/", "model": "openai:gpt-5", **fields})
 
 
-def options(asked: Wish) -> dict[str, object]:
+def list_options(asked: Wish) -> dict[str, object]:
     return dict(job_for(asked).file.world.options)
 
 
 def test_it_is_an_ordinary_task_file():
-    job = job_for(wish(max_cost=0.5, approvals="adaptive", inputs={"reference": "PO-1001"}))
+    job = job_for(make_wish(max_cost=0.5, approvals="adaptive", inputs={"reference": "PO-1001"}))
     file = parse_task_file(job.source)
     assert (file.task.goal, file.task.inputs) == ("Order one desk lamp", (("reference", "PO-1001"),))
     assert (file.world.name, file.world.options) == ("browser", {"start": f"{SHOP}/"})
@@ -44,40 +44,42 @@ def test_it_is_an_ordinary_task_file():
 def test_what_is_said_on_the_command_line_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MIDCOURSE_MAX_COST_USD", "9")
     monkeypatch.setenv("MIDCOURSE_APPROVALS", "never")
-    limits = job_for(wish(max_cost=0.5, approvals="always")).task.limits
+    limits = job_for(make_wish(max_cost=0.5, approvals="always")).task.limits
     assert (limits.max_cost_usd, limits.approvals) == (0.5, "always")
 
 
 def test_a_secret_belongs_to_the_start_or_to_the_origin_after_the_at_sign():
-    asked = wish(secrets=("password", "pin@https://login.example/path"))
+    asked = make_wish(secrets=("password", "pin@https://login.example/path"))
     task = job_for(asked).task
     assert (task.secrets, dict(task.secret_origins)) == (
         ("password", "pin"),
         {"password": SHOP, "pin": "https://login.example"},
     )
-    assert options(asked)["origins"] == {"https://login.example": {"allowed": True}}, "or it cannot be reached"
+    assert list_options(asked)["origins"] == {"https://login.example": {"allowed": True}}, "or it cannot be reached"
 
 
 def test_a_policy_file_keeps_what_it_says(tmp_path: Path):
     (tmp_path / "origins.toml").write_text(f'["{SHOP}"]\nsafe = ["POST /basket*"]\n')
-    found = options(wish(origins="origins.toml", secrets=("password",)))["origins"]
+    found = list_options(make_wish(origins="origins.toml", secrets=("password",)))["origins"]
     assert found == {SHOP: {"safe": ["POST /basket*"]}}
 
 
 def test_dollar_signs_are_plain_but_for_the_inputs_that_were_given():
-    job = job_for(wish(goal="Pay $5 for $input.item, not $input.other", inputs={"item": "a lamp"}, at=f"{SHOP}/?q=$x"))
+    job = job_for(
+        make_wish(goal="Pay $5 for $input.item, not $input.other", inputs={"item": "a lamp"}, at=f"{SHOP}/?q=$x")
+    )
     assert job.task.goal == "Pay $5 for a lamp, not $input.other"
     assert job.file.world.options["start"] == f"{SHOP}/?q=$x"
 
 
 def test_a_value_that_would_end_the_text_stays_inside_it():
-    job = job_for(wish(goal='Write "a"\n[world]\nname = "x"', inputs={"note": 'b"\n[settings]'}))
+    job = job_for(make_wish(goal='Write "a"\n[world]\nname = "x"', inputs={"note": 'b"\n[settings]'}))
     assert job.task.goal == 'Write "a"\n[world]\nname = "x"'
     assert tomllib.loads(job.source)["inputs"] == {"note": 'b"\n[settings]'}
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
+    ("fields", "problem"),
     [
         ({"at": "shop.example"}, "write it with http"),
         ({"model": ""}, "--model or MIDCOURSE_MODEL"),
@@ -88,37 +90,37 @@ def test_a_value_that_would_end_the_text_stays_inside_it():
         ({"origins": "missing.toml"}, "missing.toml: cannot be read"),
     ],
 )
-def test_what_cannot_be_run_as_said_is_refused_in_words(said: dict[str, object], problem: str):
+def test_what_cannot_be_run_as_said_is_refused_in_words(fields: dict[str, object], problem: str):
     with pytest.raises(TaskInvalid) as refused:
-        job_for(wish(**said))
+        job_for(make_wish(**fields))
     assert problem in str(refused.value)
 
 
 def test_a_missing_extra_is_told_with_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(extras.EXTRAS, "browser", ("playwright", "no_such_module"))
     with pytest.raises(TaskInvalid, match=r"pip install 'midcourse\[browser\]'"):
-        job_for(wish())
+        job_for(make_wish())
 
 
-class Yes:
+class YesApprover:
     async def ask(self, question: Question) -> Decision:
         return Decision(verdict="approved")
 
 
-def question(effect: Effect, about: About = "approve") -> Question:
+def make_question(effect: Effect, about: About = "approve") -> Question:
     target = Target(surface="Shop", role="button", label="Buy")
     would = Consequence(skill="click", arguments=(), effect=effect, target=target, origin="", commit=CommitSet())
     return Question(run="r", id=1, about=about, goal="g", consequences=(would,), says=("Buy",), expires_at=1.0)
 
 
 async def test_a_dry_run_drops_what_is_irreversible_whatever_anybody_would_say():
-    dry = DryRun(otherwise=Yes())
-    allowed = await dry.ask(question("reversible"))
+    dry = DryRun(otherwise=YesApprover())
+    allowed = await dry.ask(make_question("reversible"))
     assert allowed is not None
     assert (allowed.verdict, dry.dropped) == ("approved", None)
-    assert await dry.ask(question("irreversible", "happened"))
+    assert await dry.ask(make_question("irreversible", "happened"))
     assert dry.dropped is None, "what is in doubt was sent before"
-    refused = await dry.ask(question("irreversible"))
+    refused = await dry.ask(make_question("irreversible"))
     assert refused is not None
     assert refused.verdict == "rejected"
-    assert dry.dropped == question("irreversible")
+    assert dry.dropped == make_question("irreversible")

@@ -33,7 +33,7 @@ API_KEY = "key-of-the-tests-4711"
 
 
 @pytest.fixture(autouse=True)
-def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def unset_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TEMPORAL_CONFIG_FILE", str(tmp_path / "temporal.toml"))
     for name in FleetSettings.model_fields:
@@ -74,11 +74,11 @@ def write_profile(folder: Path, name: str, values: dict[str, Any], tls: dict[str
     (folder / "temporal.toml").write_text("\n".join(lines))
 
 
-def certificate(issued: Issued) -> dict[str, str]:
+def make_certificate_options(issued: Issued) -> dict[str, str]:
     return {"client_cert_path": str(issued.certificate), "client_key_path": str(issued.key)}
 
 
-async def refused(settings: FleetSettings) -> str:
+async def expect_refusal(settings: FleetSettings) -> str:
     with pytest.raises(MidcourseError) as error:
         async with connect_fleet(settings):
             pass
@@ -94,7 +94,7 @@ async def test_a_run_is_driven_over_tls_with_a_client_certificate_and_an_api_key
     temporal: str, authority: Authority, server: Issued, configure: Configure, tmp_path: Path
 ):
     async with gate(temporal, server, clients=authority, api_key=API_KEY) as there:
-        settings = configure(there.address, certificate(authority.issue("worker")), api_key=API_KEY)
+        settings = configure(there.address, make_certificate_options(authority.issue("worker")), api_key=API_KEY)
         async with connect_fleet(settings) as fleet, worker_of(fleet, tmp_path):
             assert (fleet.temporal, fleet.security) == (there.address, "TLS, client certificate, API key")
             await start_durable_run(fleet, load_job("notepad", {}), "secured")
@@ -157,7 +157,7 @@ async def test_address_and_namespace_of_the_settings_win_over_the_profile(
         async with connect_fleet(settings.model_copy(update={"temporal_address": there.address})) as fleet:
             assert fleet.temporal == there.address
         settings = configure(there.address, namespace="of-the-profile")
-        assert "of-the-profile" in await refused(settings)
+        assert "of-the-profile" in await expect_refusal(settings)
         said = FleetSettings.load(
             tmp_path,
             {
@@ -188,17 +188,17 @@ async def test_what_is_wrong_with_a_connection_is_said_with_what_to_set(
 ):
     other = Authority(tmp_path / "tls", "other")
     async with gate(temporal, server, api_key=API_KEY) as there:
-        wrong_authority = await refused(configure(there.address, {"server_ca_cert_path": str(other.file)}))
-        wrong_name = await refused(configure(there.address, {"server_name": "elsewhere.test"}))
-        no_key = await refused(configure(there.address))
-        wrong_key = await refused(configure(there.address, api_key="another-key"))
+        wrong_authority = await expect_refusal(configure(there.address, {"server_ca_cert_path": str(other.file)}))
+        wrong_name = await expect_refusal(configure(there.address, {"server_name": "elsewhere.test"}))
+        no_key = await expect_refusal(configure(there.address))
+        wrong_key = await expect_refusal(configure(there.address, api_key="another-key"))
     assert "TEMPORAL_TLS_SERVER_CA_CERT_PATH" in wrong_authority
     assert "TEMPORAL_TLS_SERVER_NAME" in wrong_name
     assert "wants an API key" in no_key
     assert "rejects the API key" in wrong_key
     async with gate(temporal, authority.issue(NAME, days=-1)) as there:
-        assert "expired" in await refused(configure(there.address))
-    assert "does not use TLS" in await refused(configure(temporal))
+        assert "expired" in await expect_refusal(configure(there.address))
+    assert "does not use TLS" in await expect_refusal(configure(temporal))
 
 
 async def test_a_client_certificate_that_is_missing_or_of_another_authority_is_refused(
@@ -206,10 +206,10 @@ async def test_a_client_certificate_that_is_missing_or_of_another_authority_is_r
 ):
     mine, other = authority.issue("worker"), Authority(tmp_path / "tls", "other").issue("worker")
     async with gate(temporal, server, clients=authority) as there:
-        missing = await refused(configure(there.address))
-        wrong = await refused(configure(there.address, certificate(other)))
-        mixed = {**certificate(mine), "client_key_path": str(other.key)}
-        mismatch = await refused(configure(there.address, mixed))
+        missing = await expect_refusal(configure(there.address))
+        wrong = await expect_refusal(configure(there.address, make_certificate_options(other)))
+        mixed = {**make_certificate_options(mine), "client_key_path": str(other.key)}
+        mismatch = await expect_refusal(configure(there.address, mixed))
     assert "may require a client certificate" in missing
     assert "may not accept the client certificate" in wrong
     assert "is not the key of" in mismatch
@@ -221,7 +221,7 @@ async def test_without_a_profile_nothing_secret_is_sent_and_the_message_names_th
     monkeypatch.setenv("TEMPORAL_API_KEY", API_KEY)
     async with gate(temporal, server, api_key=API_KEY) as there:
         usual = {"database_url": postgres, "temporal_address": there.address, "tenant": tenant}
-        says = await refused(FleetSettings.load(tmp_path, usual))
+        says = await expect_refusal(FleetSettings.load(tmp_path, usual))
     assert "set temporal_profile" in says
     assert "TEMPORAL_API_KEY count only then" in says
     assert there.requests == []
@@ -230,9 +230,9 @@ async def test_without_a_profile_nothing_secret_is_sent_and_the_message_names_th
 async def test_a_namespace_without_the_search_attributes_is_refused_where_only_an_administrator_adds_them(
     temporal: str, server: Issued, configure: Configure
 ):
-    namespace = await new_namespace(temporal)
+    namespace = await create_namespace(temporal)
     async with gate(temporal, server, operators=False) as there:
-        says = await refused(configure(there.address, namespace=namespace))
+        says = await expect_refusal(configure(there.address, namespace=namespace))
         assert "MidcourseStatus" in says
         assert "Keyword" in says
         await register(await Client.connect(temporal, namespace=namespace))
@@ -240,7 +240,7 @@ async def test_a_namespace_without_the_search_attributes_is_refused_where_only_a
             pass
 
 
-async def new_namespace(temporal: str) -> str:
+async def create_namespace(temporal: str) -> str:
     """A namespace that no client of ours has used yet."""
     client, name = await Client.connect(temporal), f"n{uuid4().hex[:12]}"
     retention = Duration(seconds=24 * 3600)

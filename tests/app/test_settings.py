@@ -44,7 +44,7 @@ OWN |= {
 
 
 @pytest.fixture(autouse=True)
-def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def unset_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No variable of the user's environment, and no `.env` but the test's own."""
     monkeypatch.chdir(tmp_path)
     for name in Settings.model_fields:
@@ -250,13 +250,13 @@ def test_what_can_never_take_effect_is_refused(monkeypatch: pytest.MonkeyPatch):
 # --- the preset of recovery
 
 
-def changed_by(preset: str) -> dict[str, object]:
+def list_changes(preset: str) -> dict[str, object]:
     limits = Settings.load(overrides={"recovery": preset}).limits()
     return {field.name: value for field in fields(Limits) if (value := getattr(limits, field.name)) != field.default}
 
 
 def test_each_preset_stands_for_values_of_the_same_settings():
-    assert {preset: changed_by(preset) for preset in PRESETS} == {
+    assert {preset: list_changes(preset) for preset in PRESETS} == {
         "default": {},
         "strict": {"human_after": 1, "max_error_replans": 2},
         "off": {"auto_replan": False},

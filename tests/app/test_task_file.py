@@ -168,7 +168,7 @@ def test_the_whole_format():
 STEP = 'zone = "a", skill = "b"'
 
 
-def task_file(
+def write_task_file(
     *, top: str = "", done_when: str = "", step: str = STEP, rule: str = "", planner: str = "", rest: str = ""
 ) -> str:
     """A small file with one thing in it that is of interest."""
@@ -186,9 +186,9 @@ def task_file(
     )
 
 
-def refusal(**parts: str) -> str:
+def expect_refusal(**parts: str) -> str:
     with pytest.raises(TaskInvalid) as caught:
-        parse_task_file(task_file(**parts), "order.toml")
+        parse_task_file(write_task_file(**parts), "order.toml")
     return str(caught.value)
 
 
@@ -227,20 +227,20 @@ class TestExpectations:
         ],
     )
     def test_each_check(self, written: str, checks: tuple[Check, ...]):
-        assert parse_task_file(task_file(done_when=written)).task.done_when == Expectation(checks=checks)
+        assert parse_task_file(write_task_file(done_when=written)).task.done_when == Expectation(checks=checks)
 
     def test_words(self):
-        assert parse_task_file(task_file(done_when='says = "it is done"')).task.done_when == Expectation(
+        assert parse_task_file(write_task_file(done_when='says = "it is done"')).task.done_when == Expectation(
             says="it is done"
         )
 
     def test_a_probe(self):
-        assert parse_task_file(task_file(done_when='probe = "there"')).task.done_when == Probe(name="there")
-        read = parse_task_file(task_file(step='zone = "a", skill = "b", probe = "there"'))
+        assert parse_task_file(write_task_file(done_when='probe = "there"')).task.done_when == Probe(name="there")
+        read = parse_task_file(write_task_file(step='zone = "a", skill = "b", probe = "there"'))
         assert read.planner.rules[0].steps[0].probe == Probe(name="there")
 
     def test_nothing_to_be_done(self):
-        assert parse_task_file(task_file()).task.done_when is None
+        assert parse_task_file(write_task_file()).task.done_when is None
 
     @pytest.mark.parametrize(
         ("written", "complaint"),
@@ -260,12 +260,12 @@ class TestExpectations:
         ],
     )
     def test_what_is_refused(self, written: str, complaint: str):
-        assert complaint in refusal(done_when=written)
+        assert complaint in expect_refusal(done_when=written)
 
 
 class TestArguments:
-    def argument(self, written: str) -> object:
-        read = parse_task_file(task_file(step=f'zone = "a", skill = "b", arguments = {{ x = {written} }}'))
+    def parse_argument(self, written: str) -> object:
+        read = parse_task_file(write_task_file(step=f'zone = "a", skill = "b", arguments = {{ x = {written} }}'))
         return dict(read.planner.rules[0].steps[0].arguments)["x"]
 
     @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ class TestArguments:
         ],
     )
     def test_values_and_references(self, written: str, value: object):
-        assert self.argument(written) == value
+        assert self.parse_argument(written) == value
 
     @pytest.mark.parametrize(
         ("written", "complaint"),
@@ -303,12 +303,12 @@ class TestArguments:
         ],
     )
     def test_what_is_refused(self, written: str, complaint: str):
-        assert complaint in refusal(step=f'zone = "a", skill = "b", arguments = {{ x = {written} }}')
+        assert complaint in expect_refusal(step=f'zone = "a", skill = "b", arguments = {{ x = {written} }}')
 
 
 @pytest.mark.parametrize(("written", "zone"), [("$input.odd", "a[[][*]]:b"), ("$input.row", ":row:7")])
 def test_an_input_in_a_zone_pattern_stands_for_itself(written: str, zone: str):
-    read = parse_task_file(task_file(step=f'zone = "{written}", skill = "b"'))
+    read = parse_task_file(write_task_file(step=f'zone = "{written}", skill = "b"'))
     assert read.planner.rules[0].steps[0].zone == zone
     pattern = ZonePattern.parse(zone)
     value = dict(read.task.inputs)[written.removeprefix("$input.")]
@@ -318,14 +318,14 @@ def test_an_input_in_a_zone_pattern_stands_for_itself(written: str, zone: str):
 
 def test_the_same_plan():
     steps = 'steps = [{ zone = "x-$input.odd", skill = "c", arguments = { object = "red_cube" } }]'
-    read = parse_task_file(task_file(planner=f'[planner]\nname = "same_plan"\nfinal = true\n{steps}'))
+    read = parse_task_file(write_task_file(planner=f'[planner]\nname = "same_plan"\nfinal = true\n{steps}'))
     draft = Draft(zone="x-a[*]:b", skill="c", arguments=(("object", "red_cube"),))
     assert read.planner == PlannerSpec(name="same_plan", steps=(draft,), final=True)
 
 
 def test_a_model_plans():
     read = parse_task_file(
-        task_file(planner='[planner]\nmodel = "openai:gpt-5"\nbase_url = "http://127.0.0.1:8080/v1"')
+        write_task_file(planner='[planner]\nmodel = "openai:gpt-5"\nbase_url = "http://127.0.0.1:8080/v1"')
     )
     assert read.planner == PlannerSpec(name="model", model="openai:gpt-5", base_url="http://127.0.0.1:8080/v1")
 
@@ -336,7 +336,7 @@ def test_without_a_planner_the_model_of_the_settings_plans():
 
 def test_a_planner_of_ones_own():
     read = parse_task_file(
-        task_file(planner='[planner]\nname = "mine.plans:make"\noptions = { model = "x", top = [1] }')
+        write_task_file(planner='[planner]\nname = "mine.plans:make"\noptions = { model = "x", top = [1] }')
     )
     assert read.planner == PlannerSpec(name="mine.plans:make", options={"model": "x", "top": [1]})
 
@@ -378,7 +378,7 @@ def test_a_planner_of_ones_own():
     ],
 )
 def test_what_is_refused(parts: dict[str, str], complaint: str):
-    assert complaint in refusal(**parts)
+    assert complaint in expect_refusal(**parts)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ TODAY = date(2026, 11, 17)
 
 
 @pytest.mark.parametrize(
-    ("text", "days", "said"),
+    ("text", "days", "formatted"),
     [
         ("weekdays 9:00 Europe/Berlin", (1, 2, 3, 4, 5), "weekdays 09:00 Europe/Berlin"),
         ("daily 18:30 UTC", (0, 1, 2, 3, 4, 5, 6), "daily 18:30 UTC"),
@@ -19,9 +19,9 @@ TODAY = date(2026, 11, 17)
         ("sundays 0:00 Asia/Tokyo", (0,), "sun 00:00 Asia/Tokyo"),
     ],
 )
-def test_days_times_and_zones(text: str, days: tuple[int, ...], said: str) -> None:
+def test_days_times_and_zones(text: str, days: tuple[int, ...], formatted: str) -> None:
     parsed = Timetable.parse(text)
-    assert (parsed.days, str(parsed)) == (days, said)
+    assert (parsed.days, str(parsed)) == (days, formatted)
     assert Timetable.parse(str(parsed)) == parsed
 
 

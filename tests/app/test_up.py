@@ -21,7 +21,7 @@ SETTINGS = {
 }
 
 
-class Stage:
+class FakeServices:
     """Starts sleepers, and remembers them."""
 
     def __init__(self, folder: Path) -> None:
@@ -29,7 +29,7 @@ class Stage:
         self.started: list[tuple[str, Process]] = []
         self.fails = ""
 
-    def starter(self, name: str) -> Callable[..., up.Started]:
+    def make_starter(self, name: str) -> Callable[..., up.Started]:
         def start(*_: object, **__: object) -> up.Started:
             if name == self.fails:
                 raise FleetUnavailable(f"no {name} today")
@@ -42,43 +42,43 @@ class Stage:
 
         return start
 
-    def take(self) -> list[str]:
+    def take_started(self) -> list[str]:
         """What was started since the last time."""
         names = sorted(name for name, _ in self.started)
         self.started = []
         return names
 
-    def process(self, name: str) -> Process:
+    def part_process(self, name: str) -> Process:
         part = read_up(self.home).alive(name)
         assert part is not None
         return part.process
 
 
 @pytest.fixture
-def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
-    stage = Stage(tmp_path)
+def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServices]:
+    services = FakeServices(tmp_path)
     for name, function in {
         up.POSTGRES: "_start_postgres",
         up.TEMPORAL: "_start_temporal",
         up.HOST: "_start_host",
         up.WORKER: "_start_worker",
     }.items():
-        monkeypatch.setattr(up, function, stage.starter(name))
+        monkeypatch.setattr(up, function, services.make_starter(name))
     monkeypatch.setattr(up, "_stop_postgres", lambda folder: None)
-    yield stage
-    for part in read_up(stage.home).parts:
+    yield services
+    for part in read_up(services.home).parts:
         part.process.stop(0.0)
 
 
 EVERYTHING = sorted([up.POSTGRES, up.TEMPORAL, up.HOST, up.WORKER])
 
 
-def test_it_starts_everything_once(stage: Stage):
-    up.start_all(stage.home)
-    assert stage.take() == EVERYTHING
-    up.start_all(stage.home)
-    assert stage.take() == []
-    assert fleet_in(stage.home)["Temporal_pid"] == str(stage.process(up.TEMPORAL).pid)
+def test_it_starts_everything_once(services: FakeServices):
+    up.start_all(services.home)
+    assert services.take_started() == EVERYTHING
+    up.start_all(services.home)
+    assert services.take_started() == []
+    assert fleet_in(services.home)["Temporal_pid"] == str(services.part_process(up.TEMPORAL).pid)
 
 
 @pytest.mark.parametrize(
@@ -90,57 +90,59 @@ def test_it_starts_everything_once(stage: Stage):
         (up.POSTGRES, [up.POSTGRES, up.WORKER]),
     ],
 )
-def test_what_is_missing_is_started_and_what_relied_on_it_is_renewed(stage: Stage, killed: str, renewed: list[str]):
-    up.start_all(stage.home)
-    before = {part.name: part.process for part in read_up(stage.home).parts}
+def test_what_is_missing_is_started_and_what_relied_on_it_is_renewed(
+    services: FakeServices, killed: str, renewed: list[str]
+):
+    up.start_all(services.home)
+    before = {part.name: part.process for part in read_up(services.home).parts}
     before[killed].stop(0.0)
-    stage.take()
-    up.start_all(stage.home)
-    assert stage.take() == sorted(renewed)
+    services.take_started()
+    up.start_all(services.home)
+    assert services.take_started() == sorted(renewed)
     for name, process in before.items():
         assert process.alive == (name not in renewed)
 
 
 @pytest.mark.parametrize("fails", EVERYTHING)
-def test_if_one_cannot_start_nothing_is_left_behind(stage: Stage, fails: str):
-    stage.fails = fails
+def test_if_one_cannot_start_nothing_is_left_behind(services: FakeServices, fails: str):
+    services.fails = fails
     with pytest.raises(FleetUnavailable, match=f"no {fails} today"):
-        up.start_all(stage.home)
-    assert not any(process.alive for _, process in stage.started)
-    assert read_up(stage.home).parts == ()
+        up.start_all(services.home)
+    assert not any(process.alive for _, process in services.started)
+    assert read_up(services.home).parts == ()
 
 
-def test_what_was_up_before_stays_up_if_another_cannot_start(stage: Stage):
-    up.start_all(stage.home)
-    stage.process(up.WORKER).stop(0.0)
-    stage.fails = up.WORKER
+def test_what_was_up_before_stays_up_if_another_cannot_start(services: FakeServices):
+    up.start_all(services.home)
+    services.part_process(up.WORKER).stop(0.0)
+    services.fails = up.WORKER
     with pytest.raises(FleetUnavailable):
-        up.start_all(stage.home)
-    assert [part.name for part in read_up(stage.home).parts if part.process.alive] != []
-    assert stage.process(up.TEMPORAL).alive
+        up.start_all(services.home)
+    assert [part.name for part in read_up(services.home).parts if part.process.alive] != []
+    assert services.part_process(up.TEMPORAL).alive
 
 
-def test_two_at_once_start_it_once(stage: Stage):
+def test_two_at_once_start_it_once(services: FakeServices):
     with ThreadPoolExecutor() as pool:
-        one, other = (pool.submit(up.start_all, stage.home) for _ in range(2))
+        one, other = (pool.submit(up.start_all, services.home) for _ in range(2))
         assert one.result() == other.result()
-    assert stage.take() == EVERYTHING
+    assert services.take_started() == EVERYTHING
 
 
-def test_it_stops_what_it_started_and_nothing_else(stage: Stage):
-    up.start_all(stage.home)
-    there = read_up(stage.home)
+def test_it_stops_what_it_started_and_nothing_else(services: FakeServices):
+    up.start_all(services.home)
+    there = read_up(services.home)
     with subprocess.Popen(["sleep", "60"]) as stranger:
         impostor = replace(there.parts[0], name=up.HOST, process=Process(pid=stranger.pid, began="long ago"))
-        write_up(stage.home, replace(there, parts=(*(p for p in there.parts if p.name != up.HOST), impostor)))
-        stopped = up.stop_all(stage.home)
+        write_up(services.home, replace(there, parts=(*(p for p in there.parts if p.name != up.HOST), impostor)))
+        stopped = up.stop_all(services.home)
         assert [part.name for part in stopped] == [up.WORKER, up.TEMPORAL, up.POSTGRES]
         assert stranger.poll() is None
         stranger.kill()
-    for name, process in stage.started:
+    for name, process in services.started:
         assert process.alive == (name == up.HOST)
         process.stop(0.0)
-    assert up.stop_all(stage.home) == ()
+    assert up.stop_all(services.home) == ()
 
 
 def test_where_nothing_was_ever_started_there_is_nothing_to_stop(tmp_path: Path):
@@ -151,20 +153,20 @@ def test_where_nothing_was_ever_started_there_is_nothing_to_stop(tmp_path: Path)
 # --- what an earlier version left
 
 
-def test_servers_that_let_everybody_in_are_restarted(stage: Stage):
-    up.start_all(stage.home)
-    there = read_up(stage.home)
-    write_up(stage.home, replace(there, settings={"database_url": "postgresql://postgres:@/postgres"}))
-    stage.take()
-    up.start_all(stage.home)
-    assert stage.take() == sorted([up.POSTGRES, up.TEMPORAL, up.WORKER])
+def test_servers_that_let_everybody_in_are_restarted(services: FakeServices):
+    up.start_all(services.home)
+    there = read_up(services.home)
+    write_up(services.home, replace(there, settings={"database_url": "postgresql://postgres:@/postgres"}))
+    services.take_started()
+    up.start_all(services.home)
+    assert services.take_started() == sorted([up.POSTGRES, up.TEMPORAL, up.WORKER])
 
 
-def test_web_page_is_had_by_restarting_temporal(stage: Stage):
-    up.start_all(stage.home)
-    stage.take()
-    up.start_all(stage.home, ui=True)
-    assert stage.take() == sorted([up.TEMPORAL, up.WORKER])
+def test_web_page_is_had_by_restarting_temporal(services: FakeServices):
+    up.start_all(services.home)
+    services.take_started()
+    up.start_all(services.home, ui=True)
+    assert services.take_started() == sorted([up.TEMPORAL, up.WORKER])
 
 
 def test_keys_are_made_once_and_records_in_clear_are_deleted(tmp_path: Path):

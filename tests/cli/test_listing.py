@@ -10,7 +10,7 @@ import pytest
 
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.run import Settings
-from tests.app.test_fleet_settings import up_in
+from tests.app.test_fleet_settings import write_up_file
 from tests.cli.conftest import Cli
 
 
@@ -138,7 +138,7 @@ def test_a_pipe_that_closes_early_is_no_error(tmp_path: Path) -> None:
 
 def test_runs_points_to_durable_runs_if_a_fleet_is_up(cli: Cli, home: Path) -> None:
     assert "--durable" not in cli("runs").out
-    up_in(home)
+    write_up_file(home)
     assert "midcourse runs --durable" in cli("runs").out
 
 
