@@ -282,7 +282,7 @@ async def test_only_held_requests_can_be_sent(hand: Hand, site: Site) -> None:
     ("answer", "status", "evidence"),
     [
         (rejects(422, "<p class=field-error>"), "no_effect", "rule"),
-        (rejects(422), "ok", ""),
+        (rejects(422), "unknown", ""),
         (rejects(504), "ok", ""),
         (Answer(hang_up=True), "ok", ""),
     ],

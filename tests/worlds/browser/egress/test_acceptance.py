@@ -14,7 +14,9 @@ from tests.worlds.support import Hand, ok
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 TOKEN = "<input type=hidden name=csrf value=8d1f0c2ab9>"
-FORM = f"<form method=post action=/orders>{TOKEN}<label>Item <input name=item value=Lamp></label><button>Order</button></form>"
+STEP = "<input type=hidden name=step value="
+FORM = f"""<form method=post action=/orders>{TOKEN}{STEP}1><label>Item <input name=item value=Lamp></label>
+<button name=go value=1>Order</button></form>"""
 SIGN_IN = "<form method=post action=/enter><label>Password <input type=password name=password></label><button>Enter</button></form>"
 SCRIPTED = """<div id=all><label>Item <input name=item value=Lamp></label><button onclick="order()">Order</button></div>
 <script>async function order() { const answer = await fetch('/orders', {method: 'POST', body: '{}'});
@@ -64,6 +66,14 @@ ACCEPTED = {
     "the next page of a wizard at the same address": {
         "/orders": html(f"<form method=post action=/orders>{TOKEN}<input name=street><button>Next</button></form>")
     },
+    "the next page of a wizard whose buttons have the same name": {
+        "/orders": html(
+            "<form method=post action=/orders><input name=street><button name=go value=2>Next</button></form>"
+        )
+    },
+    "a page of a wizard without fields": {
+        "/orders": html(f"<form method=post action=/orders>{TOKEN}{STEP}2><button name=go>Send</button></form>")
+    },
     "a page in German": {"/orders": html("<p>Vielen Dank, Bestellung 7", language="de-AT")},
 }
 UNKNOWN = {
@@ -79,6 +89,9 @@ UNKNOWN = {
     },
     "the same form again": {"/orders": html(FORM)},
     "the same form with new tokens and fewer fields": {"/orders": redirect("/page")},
+    "the same form without fields and with a new token": {
+        "/orders": html(f"<form method=post action=/orders>{TOKEN}{STEP}1><button name=go>Order</button></form>")
+    },
     "a server error": {"/orders": html("<p>Bad gateway", status=502)},
     "a redirect to a page that is missing": {"/orders": redirect("/gone"), "/gone": html("<p>Nothing", status=404)},
     "words of failure in German": {"/orders": html("<p>Die Bestellung konnte nicht gespeichert werden", language="de")},
@@ -108,9 +121,26 @@ async def test_an_answer_that_may_be_a_refusal_is_not(hand: Hand, site: Site, na
         ('{"data": {"errors": ["no stock"]}}', "'Order 7'", ""),
         ('{"status": "rejected"}', "'Order 7'", ""),
         ('{"order": 7}', "'Something failed'", ""),
-        ('{"order": 7}', "'<input name=item> Order another'", ""),
+        ('{"order": 7}', "'<label>Item <input></label> Order another'", ""),
+        ('{"order": 7}', "'<label>Street <input></label> Where do you live?'", "response"),
     ],
 )
 async def test_an_answer_to_a_script(hand: Hand, site: Site, answer: str, says: str, evidence: str) -> None:
     site.pages["/orders"] = Answer(answer, kind="application/json")
     assert (await send_allowed_order(hand, site, SCRIPTED.replace("SAYS", says))).evidence == evidence
+
+
+@pytest.mark.parametrize(("status", "evidence"), [(200, ""), (201, "response"), (204, "response")])
+async def test_a_status_that_says_so_is_evidence_although_the_form_stays(
+    hand: Hand, site: Site, status: int, evidence: str
+) -> None:
+    site.pages["/orders"] = Answer("" if status == 204 else '{"order": 7}', kind="application/json", status=status)
+    page = SCRIPTED.replace("SAYS", "'<label>Item <input></label> Order another'")
+    assert (await send_allowed_order(hand, site, page)).evidence == evidence
+
+
+async def test_a_sign_in_and_what_follows_it_may_have_the_same_address(hand: Hand, site: Site) -> None:
+    site.pages["/orders"] = Answer('{"user": "Ada"}', kind="application/json")
+    page = SCRIPTED.replace("Item <input name=item value=Lamp>", "Password <input type=password value=x>")
+    outcome = await send_allowed_order(hand, site, page.replace("SAYS", "'<label>Street <input></label>'"))
+    assert outcome.evidence == "response"

@@ -11,14 +11,18 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 from urllib.parse import urlsplit
 
+from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import Zone
+from midcourse.policy.generated import is_volatile_name, looks_random
 from midcourse.worlds.base import Scene
 from midcourse.worlds.browser.egress.address import place_of
 from midcourse.worlds.browser.egress.outbox import SentRequest
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
-from midcourse.worlds.browser.page.forms import PageForms
+from midcourse.worlds.browser.page.forms import Form, PageForms
 
 _REDIRECTS = (301, 302, 303)
+_EXPLICIT = (201, 202, 204)
+"""Statuses that a server chooses to say that it carried out a request, unlike 200, which is the default."""
 _REFUSED = (400, 403, 404, 405, 410, 413, 414, 415, 419, 422, 431)
 """Statuses by which a server says that it did not carry out a request. Not 409, since what is requested may exist already."""
 _SIGN_IN = re.compile(r"(?i)(?:^|[/_.-])(?:log|sign)[_-]?(?:in|on)\b|/(?:auth|sso|oauth2?|saml|sessions?/new)\b")
@@ -46,6 +50,8 @@ _FAILURE = re.compile(
     r")\b"
 )
 """Words with which pages say that something was refused or failed, in the languages of `_READ`."""
+_BUTTONS = ("button", "image", "reset", "submit")
+_FIELDS = ("textbox", "searchbox", "combobox", "listbox", "spinbutton", "checkbox", "radio", "switch", "slider")
 _READ = ("de", "en", "es", "fr", "it", "nl", "pt")
 _REFUSALS = (
     "cancelled",
@@ -74,11 +80,9 @@ def is_accepted(
         return False
     if not all(_is_good_response(each) for each in unsafe):
         return False
-    if is_sign_in(after) or place_of(after.surface.address) in sign_ins or _shows_refusal(after, pages):
+    if _asks_to_sign_in(before, after, sign_ins) or _shows_refusal(after, pages):
         return False
-    led_on = any(each.request.is_navigation for each in unsafe)
-    same = _shows_same_form(unsafe, pages) if led_on else _still_shows_form(before, after, pages)
-    return not same and not _has_new_failures(before, after)
+    return not _still_shows_form(unsafe, before, after, pages) and not _has_new_failures(before, after)
 
 
 def is_refused(sent: Sequence[SentRequest]) -> bool:
@@ -89,6 +93,13 @@ def is_refused(sent: Sequence[SentRequest]) -> bool:
 def is_sign_in(scene: Scene) -> bool:
     asked = any(zone.get("type") == "password" for zone in scene.zones)
     return asked or _SIGN_IN.search(urlsplit(scene.surface.address).path) is not None
+
+
+def _asks_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
+    """Whether the page asks to sign in. One that did, and now shows something else at the same address, does so no longer."""
+    place = place_of(after.surface.address)
+    left = is_sign_in(before) and place_of(before.surface.address) == place
+    return is_sign_in(after) or (place in sign_ins and not left)
 
 
 def leads_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
@@ -147,23 +158,39 @@ def _shows_refusal(after: Scene, pages: Sequence[PageForms]) -> bool:
     return marked or any(each.language and each.language not in _READ for each in pages[:1])
 
 
-def _shows_same_form(sent: Sequence[SentRequest], pages: Sequence[PageForms]) -> bool:
-    """Whether a form of the page would send the same fields to the same place again."""
-    asked = {place_of(each.request.url): {name for name, _ in each.request.commit.values} for each in sent}
-    for form in (form for page in pages for form in page.forms):
-        names = asked.get(place_of(form.action))
-        if names is None:
-            continue
-        shown = {field.name for field in form.fields if not field.hidden}
-        if shown & names if shown else form.names <= names:
-            return True
-    return False
+def _still_shows_form(sent: Sequence[SentRequest], before: Scene, after: Scene, pages: Sequence[PageForms]) -> bool:
+    """Whether the page offers the same again, as forms do that found a mistake."""
+    if any(each.request.is_navigation for each in sent):
+        forms = [form for page in pages for form in page.forms]
+        return any(_sends_same(form, each.request.commit) for form in forms for each in sent if _leads_to(form, each))
+    if all(each.response.status in _EXPLICIT for each in sent):
+        return False
+    same_place = place_of(before.surface.address) == place_of(after.surface.address)
+    return same_place and not _shown_fields(before).isdisjoint(_shown_fields(after))
 
 
-def _still_shows_form(before: Scene, after: Scene, pages: Sequence[PageForms]) -> bool:
-    """Whether a page whose script sent something still shows fields to fill in at the same place."""
-    fields = any(not field.hidden for page in pages for form in page.forms for field in form.fields)
-    return fields and place_of(before.surface.address) == place_of(after.surface.address)
+def _leads_to(form: Form, sent: SentRequest) -> bool:
+    return place_of(form.action) == place_of(sent.request.url)
+
+
+def _sends_same(form: Form, commit: CommitSet) -> bool:
+    """Whether the form has a visible field of this request or, if it has none, would send the same hidden values.
+
+    Tokens may differ. The pages of a wizard have other visible fields, or another hidden number.
+    """
+    values = dict(commit.values)
+    shown = {field.name for field in form.fields if not field.hidden and field.type not in _BUTTONS}
+    if shown:
+        return not shown.isdisjoint(values)
+    return form.names <= values.keys() and all(
+        field.value == values[field.name] or is_volatile_name(field.name) or looks_random(field.value)
+        for field in form.fields
+        if field.hidden
+    )
+
+
+def _shown_fields(scene: Scene) -> set[tuple[str, str]]:
+    return {(zone.role, zone.label) for zone in scene.zones if zone.role in _FIELDS}
 
 
 def _has_new_failures(before: Scene, after: Scene) -> bool:
