@@ -3,7 +3,7 @@
     python server.py DOMAIN.py SOCKET
 
 Runs in the domain's environment and imports nothing of this project. It is a process apart from the programs under test, so its log and its
-database outlive them.
+database outlive them. It ends when its standard input is closed, as when its parent ends.
 """
 
 import json
@@ -12,7 +12,7 @@ import runpy
 import signal
 import socketserver
 import sys
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 
@@ -104,8 +104,9 @@ def serve(domain: Any, path: str) -> None:
                 super().handle_error(request, client_address)
 
     with Server(path, Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
         print("ready", flush=True)
-        server.serve_forever()
+        sys.stdin.read()
 
 
 if __name__ == "__main__":

@@ -108,7 +108,10 @@ class Server:
         self.socket = str(Path(self._folder.name) / "server")
         python = install_environment(FOLDER / files.lock) / "bin" / "python"
         self._process = subprocess.Popen(
-            [python, "-P", FOLDER / "server.py", FOLDER / files.code, self.socket], stdout=subprocess.PIPE, text=True
+            [python, "-P", FOLDER / "server.py", FOLDER / files.code, self.socket],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert self._process.stdout
         if not self._process.stdout.readline():
@@ -118,7 +121,6 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         self.client.close()
-        self._process.kill()
         self._process.communicate()
         self._folder.cleanup()
 
