@@ -39,12 +39,11 @@ class Tasks:
         calls = self.domain.gold(task)
         self.start(task, {})
         tools = [{**tool, "writes": tool["name"] in self.domain.writes} for tool in self.domain.tools()]
-        does = [self.execute(**call) for call in calls]
+        does = [self.execute(**call)["did"] for call in calls]
         final = self.domain.verdict_state()
-        for index, call in enumerate(calls):
-            call["does"] = does[index]["did"]
-            call["again"] = self._repeat(task, index) if call["does"] == "changed" else ""
-        return {"calls": calls, "tools": tools, "final": final}
+        again = [self._repeat(task, index) if did == "changed" else "" for index, did in enumerate(does)]
+        known = [{**call, "does": does[index], "again": again[index]} for index, call in enumerate(calls)]
+        return {"calls": known, "tools": tools, "final": final}
 
     def _repeat(self, task: str, index: int) -> str:
         self.start(task, {})
