@@ -129,6 +129,7 @@ nightly: properties coverage frameworks mcp-servers
     uv run python -m benchmarks.chaos --trial budget:1000,big:500,waiting:10000,wakeups:200 --json --keep
     uv run python -m benchmarks.hostile --pages 1000 --control 200 --benign 10 --json --keep
     uv run python -m benchmarks.agentdojo --json --keep
+    uv run python -m benchmarks.tau2 --json --keep
     uv run python -m benchmarks.drift --seeds 50 --also benchmarks.web_apps.wagtail.story:WAGTAIL --json --keep
     uv run python -m benchmarks.approvals.changed_values --runs 1000 --json --keep
     uv run python -m benchmarks.approvals.interleavings --interleavings 10000 --forgeries 1000 --json --keep
