@@ -18,7 +18,7 @@ STEP = "<input type=hidden name=step value="
 FORM = f"""<form method=post action=/orders>{TOKEN}{STEP}1><label>Item <input name=item value=Lamp></label>
 <button name=go value=1>Order</button></form>"""
 SIGN_IN = "<form method=post action=/enter><label>Password <input type=password name=password></label><button>Enter</button></form>"
-SCRIPTED = """<div id=all><label>Item <input name=item value=Lamp></label><button onclick="order()">Order</button></div>
+SCRIPTED = """<label>Search <input type=search></label><div id=all><label>Item <input name=item value=Lamp></label><button onclick="order()">Order</button></div>
 <script>async function order() { const answer = await fetch('/orders', {method: 'POST', body: '{}'});
   document.getElementById('all').innerHTML = '<p>' + SAYS + '</p>' }</script>"""
 

@@ -165,8 +165,9 @@ def _still_shows_form(sent: Sequence[SentRequest], before: Scene, after: Scene, 
         return any(_sends_same(form, each.request.commit) for form in forms for each in sent if _leads_to(form, each))
     if all(each.response.status in _EXPLICIT for each in sent):
         return False
+    shown = _shown_fields(before)  # some, such as a search, may be on every page
     same_place = place_of(before.surface.address) == place_of(after.surface.address)
-    return same_place and not _shown_fields(before).isdisjoint(_shown_fields(after))
+    return same_place and bool(shown) and shown <= _shown_fields(after)
 
 
 def _leads_to(form: Form, sent: SentRequest) -> bool:
