@@ -135,7 +135,7 @@ def test_a_pause_guidance_and_a_resume_reach_it(cli: Cli, home: Path, run_id: st
     assert cli("guide", run_id, "mind the step").code == 0
     assert cli("approve", run_id, "--yes", "--json").json["verdict"] == "approved"
     wait_for_state(cli, run_id, "paused")
-    assert "the world is yours" in cli("take-over", run_id).out
+    assert "you have taken over the world" in cli("take-over", run_id).out
     assert count_orders(home, run_id) == 0
     assert "paused; to continue it: midcourse resume" in cli("show", run_id).out.replace("is paused", "paused")
 

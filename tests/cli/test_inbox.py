@@ -195,7 +195,7 @@ def test_inbox_take_over_of_a_world_with_a_host(cli: Cli, tmp_path: Path, home: 
     with run_in_terminal(tmp_path, *arguments) as driver:
         driver.wait_for("first plan")
         taken_over = cli("take-over", "order")
-        assert taken_over.out == "run order: the world is yours; when you are done: midcourse resume order\n"
+        assert taken_over.out == "run order: you have taken over the world; when you are done: midcourse resume order\n"
         assert cli("resume", "order").code == 0
         driver.wait_for("done, and verified")
         assert driver.wait_for_exit() == 0

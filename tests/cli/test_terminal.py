@@ -172,7 +172,7 @@ def test_a_person_takes_over_and_gives_back(tmp_path: Path) -> None:
         user.type("\x03")
         user.wait_for("r/g/t/c/q>")
         user.type("t\n")
-        user.wait_for("The world is yours.")
+        user.wait_for("You have taken over the world.")
         user.wait_for("Enter when you are done:")
         user.type("\n")
         user.wait_for("continuing")

@@ -122,7 +122,10 @@ def test_a_take_over_waits_for_the_pause(operator: httpx.Client) -> None:
     start(operator, "taken", "notepad", settings=SLOW)
     taken = operator.post("/runs/taken/take-over")
     assert operator.get("/runs/taken").json()["state"] == "paused"
-    assert (taken.status_code, taken.json()["says"]) == (200, "the world is yours; resume the run when you are done")
+    assert (taken.status_code, taken.json()["says"]) == (
+        200,
+        "you have taken over the world; resume the run when you are done",
+    )
     assert operator.post("/runs/taken/resume").status_code == 200
     wait_for_end(operator, "taken")
 

@@ -111,6 +111,6 @@ def test_a_world_without_a_page_is_taken_over_in_its_own_place(server: RunningSe
     operator: Any = server.client("admin")
     start(operator, "shop", settings={"approvals": "always"})
     wait_until(lambda: operator.get("/runs/shop").json()["state"] == "asking")
-    assert "the world is yours" in operator.post("/runs/shop/take-over", json={}).json()["says"]
+    assert "you have taken over the world" in operator.post("/runs/shop/take-over", json={}).json()["says"]
     assert operator.get("/runs/shop").json()["taken_over_by"] == ""
     assert operator.get("/runs/shop/take-over/picture").status_code == 204

@@ -58,7 +58,7 @@ def cancel(run: Run, set_: Fleet = None, json: Json = False) -> int:
 
 @commands.command(
     epilog=teach(
-        ("midcourse take-over last", "returns when the world is yours; midcourse resume gives it back"),
+        ("midcourse take-over last", "returns when you have taken over; midcourse resume gives it back"),
     ),
 )
 def take_over(run: Run, set_: Fleet = None, json: Json = False) -> int:
@@ -69,7 +69,7 @@ def take_over(run: Run, set_: Fleet = None, json: Json = False) -> int:
     from there. A world without a host is open only in the process of its run:
     take it over in the terminal of that process, with Ctrl-C.
 
-    Exit codes: 0 the world is yours, 1 refused (the reason is printed), 2 misuse.
+    Exit codes: 0 you have taken over, 1 refused (the reason is printed), 2 misuse.
     """
     return asyncio.run(_take_over(run, set_, json=json))
 
@@ -92,7 +92,7 @@ async def _take_over(name: str, overrides: Overrides, *, json: bool) -> int:
                 where = await control.attend()
             except ConnectionError as trouble:
                 why_not = f"it is paused, but {trouble}"
-        reply = f"the world is yours{f', {where}' if where else ''}; when you are done: midcourse resume {there.run.id}"
+        reply = f"you have taken over the world{f', {where}' if where else ''}; when you are done: midcourse resume {there.run.id}"
         return report(there.run.id, why_not, reply, json=json)
 
 

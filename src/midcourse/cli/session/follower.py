@@ -170,7 +170,7 @@ class RunFollower:
         except ConnectionError as trouble:
             prompt.print(Text(f"  {trouble}", "yellow"))
             return
-        prompt.print(Text(f"  The world is yours{f', {where}' if where else ''}.", "magenta"))
+        prompt.print(Text(f"  You have taken over the world{f', {where}' if where else ''}.", "magenta"))
         await prompt.line("Enter when you are done: ")
 
     def _carry_out(self, choice: str, guidance: str, *, paused: bool) -> None:

@@ -105,7 +105,7 @@ class Guard:
     def _check(self, scope: Scope) -> None:
         headers, method = Headers(scope=scope), scope["method"]
         if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._site.hosts:
-            raise Refusal(421, "wrong_host", "this server does not answer under that name", next=HOW_NAMED)
+            raise Refusal(421, "wrong_host", "this server does not accept requests to this host name", next=HOW_NAMED)
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in self._site.origins:
             raise Refusal(

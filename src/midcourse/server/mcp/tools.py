@@ -186,7 +186,7 @@ class RunTools:
 
     async def resume_run(self, run: RunId) -> Accepted:
         """End the pause of a run, or continue one that was interrupted."""
-        return await self._send(run, lambda: self.desk.resume(run), "it looks at the world, and continues")
+        return await self._send(run, lambda: self.desk.resume(run), "it observes the world and continues")
 
     async def cancel_run(self, run: RunId) -> Accepted:
         """End a run after the current step."""

@@ -33,7 +33,9 @@ async def check_known(desk: Desk, run_id: str) -> None:
 def accept_or_refuse(run_id: str, why_not: str, says: str) -> Accepted:
     """The response to a request that took effect. If `why_not` says why it did not, raises `Refusal`."""
     if why_not:
-        raise Refusal(409, "refused", why_not, next=f"GET /api/v1/runs/{run_id} says what it may be told now")
+        raise Refusal(
+            409, "refused", why_not, next=f"`may` in GET /api/v1/runs/{run_id} lists the actions that are possible now"
+        )
     return Accepted(run=run_id, says=says)
 
 
@@ -49,7 +51,7 @@ async def resume(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Op
     """Continue a paused or interrupted run. If its world is taken over, this ends the take-over."""
     await check_known(desk, run_id)
     await shared.take_overs.end(caller.tenant, run_id)
-    return accept_or_refuse(run_id, await desk.resume(run_id), "it looks at the world, and continues")
+    return accept_or_refuse(run_id, await desk.resume(run_id), "it observes the world and continues")
 
 
 @router.post("/runs/{run_id}/cancel", responses=REFUSALS)

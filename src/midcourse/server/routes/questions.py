@@ -24,7 +24,7 @@ SAYS = {
     "approved": "approved, exactly as shown",
     "changed": "you are asked again about the result of your changes",
     "rejected": "rejected; nothing is sent",
-    "take_over": "the run pauses, and the world is yours",
+    "take_over": "the run pauses, and you take over its world",
     "happened": "it counts as done",
     "did_not_happen": "it may be done again",
     "go_on": "it plans again",
@@ -62,7 +62,7 @@ async def decide(
     if why_not := why_may_not_decide(asked.not_by, body.verdict, caller.name):
         raise Refusal(403, "forbidden", why_not, next="another approver has to decide")
     if body.verdict in CONSENTS and not body.all_values and not is_read_at_a_glance(asked.consequences):
-        says = "there is more in it than is read at a glance, or part of it is shown only by its digest"
+        says = "a value is long or shown only by its digest"
         raise Refusal(409, "refused", says, next="read all of it, then send all_values: true")
     decision = Decision(
         verdict=body.verdict,
@@ -83,7 +83,7 @@ async def _open(desk: Desk, run_id: str, number: int) -> Question:
     asked = await desk.store.open_question(run_id)
     if asked is None:
         raise Refusal(
-            409, "refused", f"run {run_id} asks nothing now", next="it was decided, withdrawn, or has expired"
+            409, "refused", f"run {run_id} has no open question", next="it was decided, withdrawn, or has expired"
         )
     if asked.id != number:
         raise Refusal(
@@ -105,7 +105,7 @@ async def _check_shown(asked: Question, body: DecisionBody, control: RunControl)
         detail, changes = "nothing with these digests was asked about in this run", ()
     else:
         changes = compare_steps(known, asked.consequences)
-        detail = f"what you were shown is not what is asked now: {'; '.join(map(describe_change, changes))}"
+        detail = f"the question has changed since it was shown: {'; '.join(map(describe_change, changes))}"
     raise Refusal(
         409,
         "question_changed",

@@ -238,7 +238,7 @@ async def get_picture(run_id: RunPath, observation: ObservationPath, desk: TheDe
     found = await get_observation(run_id, observation, desk)
     picture = await desk.blobs.read(run_id, found.screenshot)
     if picture is None or not picture.media_type.startswith("image/"):
-        raise Refusal(404, "not_found", f"observation {observation} has no picture here")
+        raise Refusal(404, "not_found", f"observation {observation} has no picture")
     headers = {"Cache-Control": "private, max-age=31536000, immutable", "ETag": f'"{found.screenshot}"'}
     return Response(picture.data, media_type=picture.media_type, headers=headers)
 

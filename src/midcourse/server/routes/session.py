@@ -49,7 +49,7 @@ async def sign_in(body: SignIn, shared: SharedState, response: Response) -> Me:
     """Exchange a token or API key for an HttpOnly session cookie."""
     caller = shared.doorway.sign_in(body.token)
     if caller is None or not shared.desks.has(caller.tenant):
-        raise Refusal(401, "unauthenticated", "this token is not valid, or not any more")
+        raise Refusal(401, "unauthenticated", "this token is not valid or was revoked")
     response.set_cookie(
         COOKIE,
         shared.doorway.open_session(caller, body.token),

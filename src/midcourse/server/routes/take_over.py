@@ -57,7 +57,9 @@ async def take_over(run_id: RunPath, desk: TheDesk, shared: SharedState, caller:
         except ConnectionError as trouble:
             why_not = f"it is paused, but {trouble}"
     return accept_or_refuse(
-        run_id, why_not, f"the world is yours{f', {where}' if where else ''}; resume the run when you are done"
+        run_id,
+        why_not,
+        f"you have taken over the world{f', {where}' if where else ''}; resume the run when you are done",
     )
 
 
