@@ -197,6 +197,7 @@ def format_summary(summary: dict[str, Any], rows: Sequence[Row]) -> str:
         "questions",
         "needless",
         "sends",
+        "arrived",
         "reason",
     ]
     lines = [
