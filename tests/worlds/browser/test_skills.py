@@ -341,6 +341,15 @@ async def test_select_from_a_list_of_the_pages_own(visitor: Visitor):
     assert (await visitor.on("Size", "select", option="Huge")).reason == "no_such_option"
 
 
+async def test_typing_into_a_field_with_suggestions_waits_for_them(visitor: Visitor):
+    await visitor.visit(
+        """<input role=combobox aria-label=City oninput="setTimeout(() => { l.hidden = false }, 400)">
+        <div id=l role=listbox hidden><div role=option>Bergen</div></div>"""
+    )
+    ok(await visitor.on("City", "type", text="Ber"))
+    assert "Bergen" in {zone.label for zone in (await visitor.see()).zones}
+
+
 async def test_select_uses_the_list_of_its_zone(visitor: Visitor):
     answers = "".join(
         f"""<div role=listbox aria-label={name}><div role=option onclick="say('{name} no')">No</div>

@@ -91,7 +91,16 @@ class Skills(BaseWorld):
     @skill(undo="clear", by_position=True)
     async def type(self, zone: Zone, text: str) -> Outcome | None:
         """Replace the text of a field."""
-        return await self._input.write(zone, text)
+        if zone.role != "combobox" or not text:
+            return await self._input.write(zone, text)
+        before = await self._list_shown_options()
+        outcome = await self._input.write(zone, text)
+        # It suggests values only after a pause in typing, in which nothing else changes.
+        for _ in range(_GLANCES):
+            if outcome is not None or await self._list_shown_options() != before:
+                break
+            await asyncio.sleep(_GLANCE)
+        return outcome
 
     @skill(by_position=True)
     async def clear(self, zone: Zone) -> Outcome | None:
