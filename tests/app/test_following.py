@@ -51,7 +51,7 @@ class FleetWithoutWorkers:
     async def describe(self) -> Any:
         return SimpleNamespace(status="running", waits_for_worker=True)
 
-    async def happened(self, run_id: str, above: object) -> tuple[()]:
+    async def events(self, run_id: str, above: object) -> tuple[()]:
         self.looks += 1
         return ()
 
