@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 SAYS = "<p id=log role=status>-</p><script>const say = (text) => { log.textContent = text }</script>"
 
 
-async def said(visitor: Visitor) -> str:
+async def read_log(visitor: Visitor) -> str:
     return (await visitor.labels("status"))[0]
 
 
@@ -34,7 +34,7 @@ async def test_go_back_to_where_the_same_page_was_before(visitor: Visitor, way: 
     )
     ok(await visitor.on("Go", "click"))
     ok(await visitor.do("go_back"))
-    assert await said(visitor) == "back"
+    assert await read_log(visitor) == "back"
 
 
 async def test_going_back_from_the_first_page_has_no_effect(pages: Pages):
@@ -62,7 +62,7 @@ async def test_link_leads_to_another_page(visitor: Visitor):
 async def test_click_scrolls_to_an_element_far_below(visitor: Visitor):
     await visitor.visit(f"{SAYS}<div style='height: 4000px'></div><button onclick=\"say('hit')\">Low</button>")
     ok(await visitor.on("Low", "click"))
-    assert await said(visitor) == "hit"
+    assert await read_log(visitor) == "hit"
 
 
 async def test_click_right_and_twice(visitor: Visitor):
@@ -70,9 +70,9 @@ async def test_click_right_and_twice(visitor: Visitor):
         f"{SAYS}<button oncontextmenu=\"say('right')\">One</button><button ondblclick=\"say('twice')\">Two</button>"
     )
     ok(await visitor.on("One", "click", button="right"))
-    assert await said(visitor) == "right"
+    assert await read_log(visitor) == "right"
     ok(await visitor.on("Two", "click", times=2))
-    assert await said(visitor) == "twice"
+    assert await read_log(visitor) == "twice"
 
 
 async def test_covered_element_is_not_clicked_and_the_cover_is_named(visitor: Visitor):
@@ -83,7 +83,7 @@ async def test_covered_element_is_not_clicked_and_the_cover_is_named(visitor: Vi
     outcome = await visitor.on("Pay", "click")
     assert (outcome.status, outcome.reason) == ("failed", "covered")
     assert "<div#cookies> 'We value your privacy'" in outcome.detail
-    assert await said(visitor) == "-"
+    assert await read_log(visitor) == "-"
 
 
 async def test_half_covered_is_hit_where_it_is_free(visitor: Visitor):
@@ -92,7 +92,7 @@ async def test_half_covered_is_hit_where_it_is_free(visitor: Visitor):
         <div style='position: absolute; left: 150px; top: 60px; width: 100px; height: 80px; background: red'>Bar</div>"""
     )
     ok(await visitor.on("Wide", "click"))
-    assert await said(visitor) == "hit"
+    assert await read_log(visitor) == "hit"
 
 
 @pytest.mark.parametrize("kids", [9, 90], ids=["in view", "larger than the view"])
@@ -104,9 +104,9 @@ async def test_element_with_controls_inside_is_clicked_beside_them(visitor: Visi
         <ul><li role=treeitem aria-label=Parent onclick="say('parent')"><span>Parent</span><ul>{tree}</ul></li></ul>"""
     )
     ok(await visitor.on("Card", "click"))
-    assert await said(visitor) == "card"
+    assert await read_log(visitor) == "card"
     ok(await visitor.on("Parent", "click"))
-    assert await said(visitor) == "parent"
+    assert await read_log(visitor) == "parent"
 
 
 async def test_link_in_the_label_of_a_box_is_not_hit_for_it(visitor: Visitor):
@@ -136,7 +136,7 @@ async def test_element_that_appears_before_the_click_is_not_hit(visitor: Visitor
     outcome = await visitor.on("Pay", "click")
     assert (outcome.status, outcome.reason) == ("failed", "covered"), outcome
     assert "<div#trap>" in outcome.detail
-    assert await said(visitor) == "-"
+    assert await read_log(visitor) == "-"
 
 
 async def test_frame_that_appears_before_the_click_is_not_hit(visitor: Visitor):
@@ -151,7 +151,7 @@ async def test_frame_that_appears_before_the_click_is_not_hit(visitor: Visitor):
     outcome = await visitor.on("Pay", "click")
     assert (outcome.status, outcome.reason) == ("failed", "covered"), outcome
     assert "<iframe#trap>" in outcome.detail
-    assert (await said(visitor), "GET /trapped" in visitor.pages.hits) == ("-", False)
+    assert (await read_log(visitor), "GET /trapped" in visitor.pages.hits) == ("-", False)
 
 
 async def test_after_something_was_in_the_way_the_keyboard_still_works(visitor: Visitor):
@@ -161,7 +161,7 @@ async def test_after_something_was_in_the_way_the_keyboard_still_works(visitor: 
     )
     assert (await visitor.on("Pay", "click")).reason == "covered"
     ok(await visitor.do("press_keys", keys="Enter"))
-    assert await said(visitor) == "button"
+    assert await read_log(visitor) == "button"
 
 
 async def test_element_that_appears_on_a_rewritten_page_is_not_hit(visitor: Visitor):
@@ -192,7 +192,7 @@ async def test_disabled_takes_neither_keys_nor_files(visitor: Visitor, tmp_path:
     ok(await visitor.on("Name", "click"))
     assert (await visitor.on("Off", "press", keys="Enter")).reason == "disabled"
     assert (await visitor.on("Photo", "upload", path=str(file))).reason == "disabled"
-    assert (await said(visitor), await visitor.state("Photo", "value")) == ("-", None)
+    assert (await read_log(visitor), await visitor.state("Photo", "value")) == ("-", None)
 
 
 async def test_behind_a_modal_dialog_no_keys_are_pressed(visitor: Visitor):
@@ -201,9 +201,9 @@ async def test_behind_a_modal_dialog_no_keys_are_pressed(visitor: Visitor):
         <script>d.showModal(); onkeydown = (e) => say(e.target.ariaLabel)</script>"""
     )
     assert (await visitor.on("Behind", "press", keys="Enter")).reason == "disabled"
-    assert await said(visitor) == "-"
+    assert await read_log(visitor) == "-"
     ok(await visitor.on("Inside", "press", keys="Enter"))
-    assert await said(visitor) == "Inside"
+    assert await read_log(visitor) == "Inside"
 
 
 async def test_page_itself_cannot_be_clicked(visitor: Visitor):
@@ -232,7 +232,7 @@ async def test_type_replaces_and_clear_empties(visitor: Visitor, field: str):
     shown = "•" * 8 if "password" in field else "new text"
     values = [zone.get("value") for zone in (await visitor.see()).zones]
     assert shown in values
-    assert await said(visitor) == "told"
+    assert await read_log(visitor) == "told"
     ok(await visitor.do("clear", zone))
     assert not {shown, "old"} & {zone.get("value") for zone in (await visitor.see()).zones}
 
@@ -244,7 +244,7 @@ async def test_type_replaces_and_clear_empties(visitor: Visitor, field: str):
 async def test_type_into_date_time_colour_and_range_fields(visitor: Visitor, kind: str, value: str):
     await visitor.visit(f"{SAYS}<input aria-label=Field type={kind} onchange=\"say('told')\">")
     ok(await visitor.on("Field", "type", text=value))
-    assert (await visitor.state("Field", "value"), await said(visitor)) == (value, "told")
+    assert (await visitor.state("Field", "value"), await read_log(visitor)) == (value, "told")
     refused = await visitor.on("Field", "type", text="nonsense")
     assert (refused.status, refused.reason) == ("failed", "refused")
     assert await visitor.state("Field", "value") == value
@@ -286,7 +286,7 @@ async def test_several_lines_are_typed_without_sending_the_first(visitor: Visito
         <script>onkeydown = (e) => {{ if (e.key === 'Enter') say('sent') }}</script>"""
     )
     ok(await visitor.on("Field", "type", text="a\nb"))
-    assert (await visitor.state("Field", "value"), await said(visitor)) == (value, "-")
+    assert (await visitor.state("Field", "value"), await read_log(visitor)) == (value, "-")
 
 
 async def test_field_that_takes_nothing_has_no_effect(visitor: Visitor):
@@ -304,67 +304,10 @@ async def test_press_on_a_zone_and_wherever_the_focus_is(visitor: Visitor):
         f"{SAYS}<input aria-label=Field><script>onkeydown = (e) => say(e.key + '/' + e.target.tagName)</script>"
     )
     ok(await visitor.on("Field", "press", keys="Enter"))
-    assert await said(visitor) == "Enter/INPUT"
+    assert await read_log(visitor) == "Enter/INPUT"
     ok(await visitor.do("press_keys", keys="Tab Control+Escape"))
-    assert await said(visitor) == "Escape/BODY"
+    assert await read_log(visitor) == "Escape/BODY"
     assert (await visitor.do("press_keys", keys="Nonsense")).reason == "bad_arguments"
-
-
-async def test_select(visitor: Visitor):
-    await visitor.visit(
-        f"""{SAYS}<select aria-label=Size onchange="say('told')"><option value=s>Small<option value=m>Medium<option disabled>Big
-        <optgroup label=Sold disabled><option>Tiny</optgroup></select>
-        <select aria-label=Tags multiple><option selected>a<option>b<option>c<option>d | e</select>"""
-    )
-    ok(await visitor.on("Size", "select", option="Medium"))
-    assert (await visitor.state("Size", "value"), await said(visitor)) == ("Medium", "told")
-    ok(await visitor.on("Size", "select", option="s"))
-    assert await visitor.state("Size", "value") == "Small"
-    missing = await visitor.on("Size", "select", option="Huge")
-    assert missing.reason == "no_such_option"
-    assert "Small | Medium" in missing.detail
-    for disabled in ("Big", "Tiny"):
-        assert (await visitor.on("Size", "select", option=disabled)).reason == "no_such_option"
-    ok(await visitor.on("Tags", "select", option="b | c"))
-    assert await visitor.state("Tags", "value") == "b | c"
-    ok(await visitor.on("Tags", "select", option="d | e"))
-    assert await visitor.state("Tags", "value") == "d | e"
-
-
-async def test_select_from_a_list_of_the_pages_own(visitor: Visitor):
-    await visitor.visit(
-        """<div role=combobox aria-label=Size tabindex=0 onclick="l.hidden = false">-</div>
-        <div id=l role=listbox hidden><div role=option onclick="this.ariaSelected = 'true'">Small</div><div role=option>Big</div></div>"""
-    )
-    ok(await visitor.on("Size", "select", option="Small"))
-    assert await visitor.state("Small", "selected") is True
-    assert (await visitor.on("Size", "select", option="Huge")).reason == "no_such_option"
-
-
-async def test_typing_into_a_field_with_suggestions_waits_for_them(visitor: Visitor):
-    await visitor.visit(
-        """<input role=combobox aria-label=City oninput="setTimeout(() => { l.hidden = false }, 400)">
-        <div id=l role=listbox hidden><div role=option>Bergen</div></div>"""
-    )
-    ok(await visitor.on("City", "type", text="Ber"))
-    assert "Bergen" in {zone.label for zone in (await visitor.see()).zones}
-
-
-async def test_select_uses_the_list_of_its_zone(visitor: Visitor):
-    answers = "".join(
-        f"""<div role=listbox aria-label={name}><div role=option onclick="say('{name} no')">No</div>
-        <div role=option onclick="say('{name} yes')">Yes</div></div>"""
-        for name in ("First", "Second")
-    )
-    await visitor.visit(
-        f"""{SAYS}<nav><a role=menuitem href='/books'>Books</a></nav>{answers}
-        <div role=combobox aria-label=Kind aria-expanded=false onclick="l.hidden = false">-</div>
-        <div id=l hidden><div role=option onclick="say('kind')">Books</div></div>"""
-    )
-    ok(await visitor.on("Second", "select", option="Yes"))
-    assert await said(visitor) == "Second yes"
-    ok(await visitor.on("Kind", "select", option="Books"))
-    assert await said(visitor) == "kind"
 
 
 CHECKED = {
@@ -510,7 +453,7 @@ async def test_drag_onto_another_and_by_pixels(visitor: Visitor):
         b.ondrop = (e) => {{ e.preventDefault(); say('dropped ' + e.dataTransfer.getData('text')) }}</script>"""
     )
     ok(await visitor.on("Card", "drag", to=(await visitor.zone("Pile")).id))
-    assert await said(visitor) == "dropped card"
+    assert await read_log(visitor) == "dropped card"
     ok(await visitor.on("Volume", "drag", right=60))
     assert int(str(await visitor.state("Volume", "value"))) > 50
     assert (await visitor.on("Card", "drag", to="e99999")).reason == "target_not_visible"
@@ -525,9 +468,9 @@ async def test_drag_to_where_the_page_has_to_be_scrolled(visitor: Visitor):
         b.ondrop = (e) => {{ e.preventDefault(); say('dropped') }}</script>"""
     )
     assert (await visitor.on("Card", "drag", to=(await visitor.zone("Closed")).id)).reason == "disabled"
-    assert await said(visitor) == "-"
+    assert await read_log(visitor) == "-"
     ok(await visitor.on("Card", "drag", to=(await visitor.zone("Pile")).id))
-    assert await said(visitor) == "dropped"
+    assert await read_log(visitor) == "dropped"
 
 
 # --- reading
