@@ -96,6 +96,33 @@ def _peers(told: dict[str, Any]) -> Sequence[str]:
     ]
 
 
+def _tau2(*told: dict[str, Any]) -> Sequence[str]:
+    lost = [row for domain in told for row in domain["rows"] if row["fault"] == "answer"]
+
+    def total(arm: str, figure: str) -> int:
+        return sum(row[figure] for row in lost if row["arm"] == arm)
+
+    def count_right(arm: str) -> int:
+        return total(arm, "finished") - total(arm, "false")
+
+    checks = "langgraph, checks first"
+    return [
+        f"{total('midcourse', 'cases')} cases",
+        f"{count_right('midcourse')} end right, {total('midcourse', 'twice')} effects twice",
+        f"{total('midcourse', 'asked')} questions",
+        f"LangGraph {count_right('langgraph')}, {total('langgraph', 'twice')} effects twice",
+        f"{count_right(checks)} and {total(checks, 'twice')}",
+    ]
+
+
+def _first_contact(first: dict[str, Any], later: dict[str, Any]) -> Sequence[str]:
+    return [
+        f"{first['forms']}, frozen",
+        f"{first['right']} right, {first['repeated']} effects repeated, **{first['false_done']} false 'done'**",
+        f"{later['right']} right, {later['repeated']} repeated, {later['false_done']} false 'done'",
+    ]
+
+
 def _desktop(told: dict[str, Any]) -> Sequence[str]:
     ours = next(row for row in told["rows"] if (row["story"], row["arm"]) == ("all", "midcourse"))
     return [
@@ -171,6 +198,8 @@ ROWS = (
     Row(script="drift", results=("drift",), figures=_drift),
     Row(script="first_run", results=("first_run",), figures=_first_run),
     Row(script="peers", results=("peers",), figures=_peers),
+    Row(script="tau2", results=("tau2_airline", "tau2_bfcl"), figures=_tau2),
+    Row(script="first_contact", results=("first_contact_first", "first_contact"), figures=_first_contact),
     Row(script="desktop", results=("desktop",), figures=_desktop),
     Row(script="kill_mail", results=("kill_mail",), figures=_kill_mail),
     Row(script="robot", results=("robot",), figures=_robot),
