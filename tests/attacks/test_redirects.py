@@ -15,6 +15,7 @@ from midcourse.domain.agreement import Rule as AskRule
 from midcourse.domain.approval import CommitSet, Decision
 from midcourse.domain.budget import Limits
 from midcourse.domain.expectation import SurfaceMatches
+from midcourse.domain.observation import HELD_FOR
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.task import Task
 from midcourse.planners import Playbook, Rule
@@ -120,7 +121,8 @@ async def test_the_redirect_is_sent_once_it_was_shown_and_approved(ground: Groun
     commit, outcome = await ground.allow(call)
     came_from = ("redirected from", f"POST {ground.shop.url}/newsletter")
     assert commit == CommitSet(address=f"POST {where}", values=(came_from, ("amount", "1000")))
-    assert (waiting.label, waiting.state) == (commit.address, commit.values)
+    (name, _), *values = waiting.state
+    assert (waiting.label, name, tuple(values)) == (commit.address, HELD_FOR, commit.values)
     ok(outcome)
     assert sorted(ground.posted()) == sorted([f"{ground.shop.url}/newsletter", where])
     site = ground.bank if place == "another origin" else ground.shop
