@@ -23,7 +23,17 @@ from midcourse.ports.planner import PlanningContext
 from midcourse.store.sqlite import SqliteStore
 
 ZONES = 20
-READS = ("observation", "plan", "plans", "ledger_entry", "ledger", "consequence", "journal", "load", "questions")
+READS = (
+    "observation",
+    "plan",
+    "plans",
+    "ledger_entry",
+    "ledger",
+    "consequence",
+    "journal",
+    "load",
+    "asked_consequences",
+)
 
 
 class Pages(BaseWorld):

@@ -122,7 +122,7 @@ async def test_what_an_approver_decides_on_the_spot_is_on_record(fleet: Fleet) -
     async with fleet.worker():
         handle = await fleet.begin(cast)
         assert (await handle.result()).final_reason == "goal_reached"
-    assert len(await fleet.store.questions(handle.run_id)) == 1
+    assert len(await fleet.store.asked_consequences(handle.run_id)) == 1
 
 
 @pytest.mark.parametrize("through", ["a message", "the engine"])

@@ -139,7 +139,7 @@ def test_an_answer_counts_once_in_the_browser_that_asked(oidc_server: RunningSer
     back = begin_sign_in(client)
     assert "another browser" in finish_sign_in(make_browser(oidc_server), back).json()["detail"]
     assert "not begun here" in finish_sign_in(client, back).json()["detail"], (
-        "whoever tried it elsewhere has used it up"
+        "an attempt in another browser has used it up"
     )
     back = begin_sign_in(client)
     assert finish_sign_in(client, back).status_code == 200

@@ -45,7 +45,7 @@ async def fill(store: PostgresStore) -> None:
     await batch.save_consequence("a", "c1", CONSEQUENCE)
     await batch.write_ledger("a", ENTRY)
     await batch.save_question(question("a", 3))
-    await batch.save_questions((AskedConsequence(run="a", question=2, shape="s1", consequence="c1"),))
+    await batch.save_asked_consequences((AskedConsequence(run="a", question=2, shape="s1", consequence="c1"),))
     await batch.save_turn(state("a", 1, "asking"), Started(at=1.0), ())
     await batch.save_turn(state("a", 2, "asking"), ApprovalDecided(question=2, verdict="approved", by="Ann"), ())
     await store.save_result(result("a"))
@@ -92,7 +92,7 @@ async def test_store_of_another_tenant_finds_nothing(postgres: str, tenant: str)
         assert await other.runs() == ()
         assert await other.run_with_key("order 1") is None
         assert (await other.audit(), await other.audit_head()) == (AuditLog(chain=f"{tenant}x"), START)
-        assert (await other.questions("a"), await other.decisions("s1", 9)) == ((), ())
+        assert (await other.asked_consequences("a"), await other.answered_consequences("s1", 9)) == ((), ())
         assert await other.open_questions() == ()
         assert await other.ledger("a") == ()
         assert await other.result("a") is None

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | PersonAsked:
     question = await build_question(ports, command)
     if command.about == "approve":
-        await ports.store.save_questions(_list_asked(question))
+        await ports.store.save_asked_consequences(_list_asked(question))
     if offers(ports.store, Questions):  # other processes may answer it
         await ports.store.save_question(question)
     try:

@@ -71,7 +71,7 @@ async def _decide_ruling(ports: Ports, consequence: Consequence) -> Ruling:
     ruling = find_ruling(agreement, consequence)
     if ruling or not weighs_experience(ports.task.limits, consequence):
         return ruling
-    answered = await ports.store.decisions(shape_digest(consequence), agreement.trust_after * ANSWERS_EACH)
+    answered = await ports.store.answered_consequences(shape_digest(consequence), agreement.trust_after * ANSWERS_EACH)
     return "proven" if is_proven(agreement, answered) else "unproven"
 
 

@@ -47,7 +47,7 @@ async def find_shown_before(
     """
     if not command.steps:
         return ()
-    earlier = [asked for asked in await ports.store.questions(ports.run_id) if asked.question < command.id]
+    earlier = [asked for asked in await ports.store.asked_consequences(ports.run_id) if asked.question < command.id]
     past = await load_past(ports)
     plan = past.plans.get(command.steps[0].version)
     gone = _find_done_acts(past) | ({_act_key(step) for step in plan.steps} if plan else set[ActKey]())

@@ -109,15 +109,15 @@ class Store(Protocol):
 
     async def result(self, run_id: str) -> Result | None: ...
 
-    async def save_questions(self, asked: tuple[AskedConsequence, ...]) -> None:
+    async def save_asked_consequences(self, asked: tuple[AskedConsequence, ...]) -> None:
         """Record that people are asked about these. Idempotent."""
         ...
 
-    async def questions(self, run_id: str) -> tuple[AskedConsequence, ...]:
+    async def asked_consequences(self, run_id: str) -> tuple[AskedConsequence, ...]:
         """What people were asked about in this run, ordered by question."""
         ...
 
-    async def decisions(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
+    async def answered_consequences(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
         """Decisions about consequences of this shape, in any run, from the audit log, the latest first."""
         ...
 

@@ -247,15 +247,15 @@ class MemoryStore:
         stored = self._runs.get(run_id)
         return stored.result if stored else None
 
-    async def save_questions(self, asked: tuple[AskedConsequence, ...]) -> None:
+    async def save_asked_consequences(self, asked: tuple[AskedConsequence, ...]) -> None:
         for one in asked:
             self._require_run(one.run).asked[one.question, one.consequence] = one
 
-    async def questions(self, run_id: str) -> tuple[AskedConsequence, ...]:
+    async def asked_consequences(self, run_id: str) -> tuple[AskedConsequence, ...]:
         stored = self._runs.get(run_id)
         return tuple(sorted(stored.asked.values(), key=lambda one: one.question)) if stored else ()
 
-    async def decisions(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
+    async def answered_consequences(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
         asked = [one for stored in self._runs.values() for one in stored.asked.values() if one.shape == shape]
         events = [(row.run, decode_any(Event, row.body)) for row in reversed(self._audit)]
         found = [

@@ -336,16 +336,16 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
 
     # --- what people decided
 
-    async def save_questions(self, asked: tuple[AskedConsequence, ...]) -> None:
+    async def save_asked_consequences(self, asked: tuple[AskedConsequence, ...]) -> None:
         sql = "INSERT OR REPLACE INTO asked SELECT id, ?, ?, ? FROM runs WHERE id = ?"
         for one in asked:
             self._write(one.run, sql, one.question, one.consequence, one.shape)
 
-    async def questions(self, run_id: str) -> tuple[AskedConsequence, ...]:
+    async def asked_consequences(self, run_id: str) -> tuple[AskedConsequence, ...]:
         sql = "SELECT run, question, shape, consequence FROM asked WHERE run = ? ORDER BY question, rowid"
         return tuple(_asked(*row) for row in self._db.execute(sql, (run_id,)))
 
-    async def decisions(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
+    async def answered_consequences(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
         rows = self._db.execute(ANSWERED, (shape, limit))
         return tuple(
             AnsweredConsequence(asked=_asked(*row), decision=decode_stored(ApprovalDecided, body))

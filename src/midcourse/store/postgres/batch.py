@@ -167,13 +167,13 @@ class PostgresBatch(Records):
 
     # --- reads that need what is not flushed yet
 
-    async def questions(self, run_id: str) -> tuple[AskedConsequence, ...]:
+    async def asked_consequences(self, run_id: str) -> tuple[AskedConsequence, ...]:
         await self._flush_if(SAVE_ASKED)
-        return await super().questions(run_id)
+        return await super().asked_consequences(run_id)
 
-    async def decisions(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
+    async def answered_consequences(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
         await self._flush_if(SAVE_ASKED, ADD_TO_AUDIT)
-        return await super().decisions(shape, limit)
+        return await super().answered_consequences(shape, limit)
 
     async def audit(self) -> AuditLog:
         await self.flush()

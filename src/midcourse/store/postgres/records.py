@@ -236,7 +236,7 @@ class Records:
 
     # --- what people decided
 
-    async def save_questions(self, asked: tuple[AskedConsequence, ...]) -> None:
+    async def save_asked_consequences(self, asked: tuple[AskedConsequence, ...]) -> None:
         for run_id in {one.run for one in asked}:
             await self._database.month_of(run_id)
         rows = enumerate(asked)
@@ -244,10 +244,10 @@ class Records:
             *((SAVE_ASKED, (one.run, one.question, one.consequence, place, one.shape)) for place, one in rows)
         )
 
-    async def questions(self, run_id: str) -> tuple[AskedConsequence, ...]:
+    async def asked_consequences(self, run_id: str) -> tuple[AskedConsequence, ...]:
         return tuple(_asked(*row) for row in await self._database.rows(queries.ASKED, (run_id,)))
 
-    async def decisions(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
+    async def answered_consequences(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
         rows = await self._database.rows(queries.ANSWERED, (shape, limit))
         return tuple(
             AnsweredConsequence(asked=_asked(*row), decision=decode(ApprovalDecided, body)) for *row, body in rows

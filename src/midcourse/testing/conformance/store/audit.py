@@ -57,14 +57,14 @@ class AuditConformance(StoreSuite):
         await store.begin(new_run("a"), TASK)
         await store.begin(new_run("b"), TASK)
         later, first = asked("a", 12, "s1", "c1"), (asked("a", 3, "s2", "c9"), asked("a", 3, "s1", "c1"))
-        await store.save_questions((later,))
+        await store.save_asked_consequences((later,))
         for _ in range(2):
-            await store.save_questions(first)
-        await store.save_questions((asked("b", 3, "s1", "c2"),))
-        assert await store.questions("a") == (*first, later)
-        assert await store.questions("c") == ()
+            await store.save_asked_consequences(first)
+        await store.save_asked_consequences((asked("b", 3, "s1", "c2"),))
+        assert await store.asked_consequences("a") == (*first, later)
+        assert await store.asked_consequences("c") == ()
         with refused(RunUnknown):
-            await store.save_questions((asked("c", 1, "s1", "c1"),))
+            await store.save_asked_consequences((asked("c", 1, "s1", "c1"),))
 
     @with_store
     async def test_answers_are_found_by_the_shape_of_what_they_are_about(self, store: Store) -> None:
@@ -72,20 +72,20 @@ class AuditConformance(StoreSuite):
         no = ApprovalDecided(question=3, verdict="rejected", by="Grace", at=2.0)
         for run_id, decision in (("a", yes), ("b", no)):
             await store.begin(new_run(run_id), TASK)
-            await store.save_questions((asked(run_id, 3, "s1", "c1"), asked(run_id, 3, "s2", "c2")))
-            assert await store.decisions("s1", 9) == (
+            await store.save_asked_consequences((asked(run_id, 3, "s1", "c1"), asked(run_id, 3, "s2", "c2")))
+            assert await store.answered_consequences("s1", 9) == (
                 () if run_id == "a" else (AnsweredConsequence(asked=asked("a", 3, "s1", "c1"), decision=yes),)
             )
             await store.save_turn(replace(new_run(run_id), seq=1), Guided(text="3", at=0.5), ())
             await store.save_turn(replace(new_run(run_id), seq=2), replace(decision, question=7), ())
             await store.save_turn(replace(new_run(run_id), seq=3), decision, ())
         latest = AnsweredConsequence(asked=asked("b", 3, "s1", "c1"), decision=no)
-        assert await store.decisions("s1", 9) == (
+        assert await store.answered_consequences("s1", 9) == (
             latest,
             AnsweredConsequence(asked=asked("a", 3, "s1", "c1"), decision=yes),
         )
-        assert await store.decisions("s1", 1) == (latest,)
-        assert await store.decisions("s3", 9) == ()
+        assert await store.answered_consequences("s1", 1) == (latest,)
+        assert await store.answered_consequences("s3", 9) == ()
 
     @with_store
     async def test_results_anchor_the_log(self, store: Store) -> None:
