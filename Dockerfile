@@ -10,7 +10,7 @@ FROM python:3.13-slim-bookworm
 # Any version of the distribution will do: a fixed one is gone with its next security update.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends chromium chromium-sandbox fonts-dejavu-core tini \
+    && apt-get install -y --no-install-recommends chromium-headless-shell chromium-sandbox fonts-dejavu-core tini \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY pyproject.toml hatch_build.py README.md LICENSE CHANGELOG.md requirements.lock ./

@@ -106,6 +106,7 @@ coverage *args:
 # Run what is too long for CI: the properties, coverage and the full benchmarks, with their results kept
 nightly: properties coverage frameworks mcp-servers
     GUARDED_ORDERS=42 GUARDED_LINES=100 UNDO_RUNS=20 UNDO_WAGTAIL=1 uv run pytest -q -n 2 tests/guarded tests/undo
+    FULL_CHROMIUM=1 uv run pytest -q -n 2 tests/worlds/browser
     uv run python -m benchmarks.kill_local --runs 200 --json --keep
     uv run python -m benchmarks.horizon --runs 1000 --json --keep
     uv run python -m benchmarks.waste --runs 100 --json --keep

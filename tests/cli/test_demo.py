@@ -79,6 +79,6 @@ def test_what_is_missing_is_told_with_the_command_to_type(
 async def test_chromium_is_found_where_playwright_puts_it_or_not_at_all(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    monkeypatch.setattr(chromium, "system_chromium", lambda: None)
+    monkeypatch.setattr(chromium, "system_chromium", lambda **_: None)
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
     assert await chromium.find_chromium() is None

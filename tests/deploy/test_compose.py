@@ -21,7 +21,7 @@ class Compose(Deployment):
             "/run/secrets": str(folder / "deploy/secrets"),
             "/run/midcourse": str(folder),
             "/accounts.sql": str(folder / "deploy/accounts.sql"),
-            "=browser.executable=/usr/bin/chromium": "=browser.executable=chromium",
+            "=browser.executable=/usr/lib/chromium/chromium-headless-shell": "=browser.executable=chromium",
             **self.elsewhere,
         }
 

@@ -215,7 +215,7 @@ def test_a_model_server_that_is_down_is_named_by_its_address(monkeypatch: pytest
 async def test_without_chromium_it_says_what_to_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from midcourse.worlds.browser import Browser
 
-    monkeypatch.setattr("midcourse.worlds.browser.chromium.system_chromium", lambda: None)
+    monkeypatch.setattr("midcourse.worlds.browser.chromium.system_chromium", lambda **_: None)
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
     browser: Any = Browser("http://127.0.0.1:9/")
     with pytest.raises(

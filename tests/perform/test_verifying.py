@@ -7,15 +7,19 @@ from typing import Any
 import pytest
 
 from midcourse.domain.event import Planned
+from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Draft
+from midcourse.worlds.base import probe
 from tests.harness import ORDER_PENS, Bench, Shop, draft
 
 SIGN = Zone(id="note", role="text", label="Nothing was ordered")
 
 
-async def in_doubt(shop: Shop | None = None, *, placed: bool, **more: Any) -> tuple[Bench, Planned, Shop]:
+async def in_doubt(
+    shop: Shop | None = None, *, placed: bool, order: Draft = ORDER_PENS, **more: Any
+) -> tuple[Bench, Planned, Shop]:
     """An order was sent, and the answer was an error page. Whether it was placed only the shop knows."""
     shop = shop or Shop()
     bench = Bench(world=shop, **more)
@@ -28,7 +32,7 @@ async def in_doubt(shop: Shop | None = None, *, placed: bool, **more: Any) -> tu
         return Outcome(status="unknown", reason="http_504")
 
     shop.on_order = answer
-    planned = await bench.make_plan(ORDER_PENS)
+    planned = await bench.make_plan(order)
     acted = await bench.act(planned)
     assert acted.status == "unknown"
     return bench, planned, shop
@@ -59,6 +63,19 @@ async def test_absence_counts_only_once_the_probe_has_settled() -> None:
     assert entry is not None
     assert entry.outcome is not None
     assert entry.outcome.status == "no_effect"
+
+
+@pytest.mark.parametrize(("said", "seconds"), [(0.0, 10.0), (2.0, 2.0), (30.0, 30.0)])
+async def test_a_probe_settles_as_the_world_says_unless_the_step_says_it(said: float, seconds: float) -> None:
+    class Behind(Shop):
+        @probe(settles_after=10.0)
+        def listed(self, item: str) -> bool:
+            return item in self.orders
+
+    asked = Probe(name="listed", settles_after=said)
+    bench, planned, _ = await in_doubt(Behind(), placed=False, order=replace(ORDER_PENS, probe=asked))
+    early = await bench.verify(planned)
+    assert (early.verdict, early.seconds) == ("too_early", seconds)
 
 
 async def test_the_command_is_barred_before_anything_is_looked_at() -> None:

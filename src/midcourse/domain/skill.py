@@ -74,11 +74,15 @@ class Skill:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeSpec:
-    """A read-only check that a world offers by name."""
+    """A read-only check that a world offers by name.
+
+    `settles_after` counts for a step whose own `Probe` does not say how long the probe's source may be behind.
+    """
 
     name: str
     description: str = ""
     parameters: tuple[Parameter, ...] = ()
+    settles_after: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

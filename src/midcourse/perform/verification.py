@@ -91,10 +91,15 @@ async def _decide_by_evidence(
 
 
 async def _fill_in_probe(ports: Ports, step: Step, probe: Probe) -> Probe:
-    """The probe with the call's arguments where it refers to them, and for its other parameters of the same names."""
+    """The probe with the call's arguments where it refers to them, and for its other parameters of the same names.
+
+    How long it needs to settle is the world's word for this probe, unless the step says it.
+    """
     ready = await fill_in_results(ports, step)
     called = dict(step.arguments if isinstance(ready, Outcome) else ready.arguments)
     spec = ports.world.catalogue().probe(probe.name)
+    if spec and not probe.settles_after:
+        probe = replace(probe, settles_after=spec.settles_after)
     given = {
         name: called.get(value.name) if isinstance(value, Reference) and value.source == "argument" else value
         for name, value in probe.arguments

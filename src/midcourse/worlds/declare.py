@@ -33,7 +33,9 @@ class SkillMark:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeMark:
-    pass
+    """The options of `@probe`."""
+
+    settles_after: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +103,13 @@ def skill(method: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 @overload
 def probe(method: Method, /) -> Method: ...
 @overload
-def probe() -> Callable[[Method], Method]: ...
-def probe(method: Callable[..., Any] | None = None, /) -> Any:
-    """Make a method a probe: True means the effect is there, False that it is not, None that it cannot be told."""
-    return _apply_mark(ProbeMark(), method)
+def probe(*, settles_after: float = 0.0) -> Callable[[Method], Method]: ...
+def probe(method: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Make a method a probe: True means the effect is there, False that it is not, None that it cannot be told.
+
+    `settles_after`: for how many seconds after an act False means nothing, because what the probe reads may be behind.
+    """
+    return _apply_mark(ProbeMark(**options), method)
 
 
 def _apply_mark(mark: SkillMark | ProbeMark, method: Any) -> Any:
@@ -127,7 +132,7 @@ def read_declarations(cls: type, root: type) -> Declared:
             if isinstance(mark, SkillMark):
                 skills[name] = _skill(cls, name, value, mark)
             elif isinstance(mark, ProbeMark):
-                probes[name] = _probe(cls, name, value)
+                probes[name] = _probe(cls, name, value, mark)
     declared = Declared(skills=tuple(skills.values()), probes=tuple(probes.values()))
     for entry in declared.skills:
         _check(cls, entry, declared)
@@ -166,11 +171,16 @@ def _skill(cls: type, name: str, method: Callable[..., Any], mark: SkillMark) ->
     )
 
 
-def _probe(cls: type, name: str, method: Callable[..., Any]) -> DeclaredProbe:
+def _probe(cls: type, name: str, method: Callable[..., Any], mark: ProbeMark) -> DeclaredProbe:
     signature = signature_of(cls.__name__, method)
     if signature.on_zone:
         raise SkillInvalid(f"{cls.__name__}.{name}: a probe has no zone; it must work wherever the world is")
-    spec = ProbeSpec(name=name, description=_first_line(method), parameters=signature.parameters)
+    spec = ProbeSpec(
+        name=name,
+        description=_first_line(method),
+        parameters=signature.parameters,
+        settles_after=mark.settles_after,
+    )
     return DeclaredProbe(spec=spec, signature=signature)
 
 

@@ -1,14 +1,22 @@
-"""Fixtures: one Chromium per test worker, one server and one session per module; each test shows its own page."""
+"""Fixtures: one Chromium per test worker, one server and one session per module; each test shows its own page.
 
+With FULL_CHROMIUM=1 the tests never use the headless shell; `just nightly` runs them so.
+"""
+
+import os
 from collections.abc import AsyncGenerator, Generator
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
 
+from midcourse.worlds.browser import chromium
 from tests.pages import Pages, serve_pages
 from tests.worlds.browser.shared import SharedChromium, sharing_chromium
 from tests.worlds.browser.visitor import Visitor, visiting
+
+if os.environ.get("FULL_CHROMIUM"):
+    chromium._HEADLESS_NAMES = ()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session", autouse=True)

@@ -40,6 +40,12 @@ async def test_probe_reads_all_pages_of_a_list(visitor: Visitor, monkeypatch: py
     assert await visitor.world.probe("page_shows", (("url", first), ("text", "Order 3"))) == "unclear"
 
 
+async def test_absence_from_a_page_is_not_believed_at_once(visitor: Visitor):
+    page_shows = visitor.world.catalogue().probe("page_shows")
+    assert page_shows is not None
+    assert page_shows.settles_after == 10.0
+
+
 async def test_probe_opens_only_allowed_addresses(visitor: Visitor, tmp_path: Path):
     (tmp_path / "keys.txt").write_text("hunter2")
     for url, text in ((f"file://{tmp_path}/keys.txt", "hunter2"), ("chrome://version", "Chromium")):

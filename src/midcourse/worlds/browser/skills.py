@@ -19,6 +19,8 @@ from midcourse.worlds.browser.session import BrowserSession, LandedElsewhere, Se
 
 _OPTIONS = ("option", "menuitem", "menuitemradio", "treeitem")
 _GLANCE, _GLANCES = 0.05, 20
+_LIST_SETTLES = 10.0
+"""Seconds by which a page that lists effects may be behind, as one that a replica, an index or a cache serves."""
 _WAYS = {"down": (0, 1), "up": (0, -1), "right": (1, 0), "left": (-1, 0)}
 
 
@@ -290,7 +292,7 @@ class Skills(BaseWorld):
 
     # --- probes
 
-    @probe
+    @probe(settles_after=_LIST_SETTLES)
     async def page_shows(self, url: str, text: str) -> bool | Literal["elsewhere"] | None:
         """Whether the page at this address, or a next page of its list, shows this text."""
         address, _ = self._options.origins.check(url, PAGES)

