@@ -53,9 +53,7 @@ def _install(requirements: Path, folder: Path) -> None:
     uv = shutil.which("uv")
     if (
         uv
-        and subprocess.run(
-            [uv, "pip", "install", "--compile-bytecode", "--no-deps", "--python", python, *pinned], check=False
-        ).returncode
+        and subprocess.run([uv, "pip", "install", "--no-deps", "--python", python, *pinned], check=False).returncode
         == 0
     ):
         return

@@ -14,7 +14,7 @@ from midcourse.worlds.browser.page.frames import Frames
 from midcourse.worlds.browser.page.settle import Patience, settle
 from midcourse.worlds.browser.page.tabs import Tab
 from tests.pages import Pages
-from tests.worlds.browser.visitor import Visitor, ok, visiting
+from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
@@ -48,10 +48,10 @@ async def test_settling_waits_for_the_page_that_a_click_opens(visitor: Visitor):
 async def test_settling_does_not_wait_for_earlier_requests(visitor: Visitor):
     """As a page that long-polls for news."""
     visitor.pages.show("/news", "<html>", seconds=300)
-    await visitor.visit("<button>Press</button><script>setTimeout(() => fetch('/news'), 300)</script>")
-    ok(await visitor.do("wait_for", text="Press"))
+    await visitor.visit("<button>Press</button>")
+    await page_of(visitor).evaluate("() => { fetch('/news') }")
     while "GET /news" not in visitor.pages.hits:
-        await visitor.see()
+        await asyncio.sleep(0.01)
     begun = time.monotonic()
     ok(await visitor.on("Press", "click"))
     assert time.monotonic() - begun < PATIENCE
