@@ -248,22 +248,22 @@ class MemoryStore:
         return stored.result if stored else None
 
     async def save_asked_consequences(self, asked: tuple[AskedConsequence, ...]) -> None:
-        for one in asked:
-            self._require_run(one.run).asked[one.question, one.consequence] = one
+        for record in asked:
+            self._require_run(record.run).asked[record.question, record.consequence] = record
 
     async def asked_consequences(self, run_id: str) -> tuple[AskedConsequence, ...]:
         stored = self._runs.get(run_id)
-        return tuple(sorted(stored.asked.values(), key=lambda one: one.question)) if stored else ()
+        return tuple(sorted(stored.asked.values(), key=lambda record: record.question)) if stored else ()
 
     async def answered_consequences(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
-        asked = [one for stored in self._runs.values() for one in stored.asked.values() if one.shape == shape]
+        asked = [record for stored in self._runs.values() for record in stored.asked.values() if record.shape == shape]
         events = [(row.run, decode_any(Event, row.body)) for row in reversed(self._audit)]
         found = [
-            AnsweredConsequence(asked=one, decision=decision)
+            AnsweredConsequence(asked=record, decision=decision)
             for run_id, decision in events
             if isinstance(decision, ApprovalDecided)
-            for one in asked
-            if (one.run, one.question) == (run_id, decision.question)
+            for record in asked
+            if (record.run, record.question) == (run_id, decision.question)
         ]
         return tuple(found[:limit])
 
@@ -344,17 +344,17 @@ class MemoryPlanCache:
         self._kept: dict[str, KeptSegment] = {}
 
     async def find(self, task: str, surface: str) -> tuple[KeptSegment, ...]:
-        return tuple(one for one in await self.all() if (one.task, one.surface) == (task, surface))
+        return tuple(segment for segment in await self.all() if (segment.task, segment.surface) == (task, surface))
 
     async def keep(self, *segments: KeptSegment) -> None:
         self._kept |= {segment.id: segment for segment in segments}
         for task in {segment.task for segment in segments}:
-            of_task = [one for one in await self.all() if one.task == task]
-            for one in of_task[MOST_OF_A_TASK:]:
-                del self._kept[one.id]
+            of_task = [segment for segment in await self.all() if segment.task == task]
+            for oldest in of_task[MOST_OF_A_TASK:]:
+                del self._kept[oldest.id]
 
     async def drop(self, segment_id: str) -> bool:
         return self._kept.pop(segment_id, None) is not None
 
     async def all(self) -> tuple[KeptSegment, ...]:
-        return tuple(sorted(self._kept.values(), key=lambda one: (-one.worked_at, one.id)))
+        return tuple(sorted(self._kept.values(), key=lambda segment: (-segment.worked_at, segment.id)))

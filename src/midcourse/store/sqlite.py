@@ -338,8 +338,8 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
 
     async def save_asked_consequences(self, asked: tuple[AskedConsequence, ...]) -> None:
         sql = "INSERT OR REPLACE INTO asked SELECT id, ?, ?, ? FROM runs WHERE id = ?"
-        for one in asked:
-            self._write(one.run, sql, one.question, one.consequence, one.shape)
+        for record in asked:
+            self._write(record.run, sql, record.question, record.consequence, record.shape)
 
     async def asked_consequences(self, run_id: str) -> tuple[AskedConsequence, ...]:
         sql = "SELECT run, question, shape, consequence FROM asked WHERE run = ? ORDER BY question, rowid"

@@ -39,7 +39,7 @@ class SqlitePlanCache:
         return self._read(f"SELECT body FROM segments WHERE task = ? AND surface = ? {NEWEST}", task, surface)
 
     async def keep(self, *segments: KeptSegment) -> None:
-        rows = [(one.id, one.task, one.surface, one.worked_at, encode(one)) for one in segments]
+        rows = [(kept.id, kept.task, kept.surface, kept.worked_at, encode(kept)) for kept in segments]
         with self._opened() as db, db:
             db.execute("BEGIN IMMEDIATE")
             if not _is_ours(db):
@@ -49,7 +49,7 @@ class SqlitePlanCache:
             db.executemany(
                 f"""DELETE FROM segments WHERE task = ? AND id NOT IN
                 (SELECT id FROM segments WHERE task = ? {NEWEST} LIMIT ?)""",
-                [(task, task, MOST_OF_A_TASK) for task in sorted({one.task for one in segments})],
+                [(task, task, MOST_OF_A_TASK) for task in sorted({kept.task for kept in segments})],
             )
 
     async def drop(self, segment_id: str) -> bool:

@@ -26,9 +26,9 @@ class PostgresPlanCache:
         return tuple(decode(KeptSegment, body) for (body,) in await self._database.rows(FIND, (task, surface)))
 
     async def keep(self, *segments: KeptSegment) -> None:
-        writes = [(KEEP_SEGMENT, (one.id, one.task, one.surface, one.worked_at, encode(one))) for one in segments]
+        writes = [(KEEP_SEGMENT, (kept.id, kept.task, kept.surface, kept.worked_at, encode(kept))) for kept in segments]
         await self._database.write(writes)
-        for task in sorted({one.task for one in segments}):
+        for task in sorted({kept.task for kept in segments}):
             await self._database.execute(DROP_OLDEST, {"task": task, "most": MOST_OF_A_TASK})
 
     async def drop(self, segment_id: str) -> bool:

@@ -237,11 +237,14 @@ class Records:
     # --- what people decided
 
     async def save_asked_consequences(self, asked: tuple[AskedConsequence, ...]) -> None:
-        for run_id in {one.run for one in asked}:
+        for run_id in {record.run for record in asked}:
             await self._database.month_of(run_id)
         rows = enumerate(asked)
         await self._write(
-            *((SAVE_ASKED, (one.run, one.question, one.consequence, place, one.shape)) for place, one in rows)
+            *(
+                (SAVE_ASKED, (record.run, record.question, record.consequence, place, record.shape))
+                for place, record in rows
+            )
         )
 
     async def asked_consequences(self, run_id: str) -> tuple[AskedConsequence, ...]:

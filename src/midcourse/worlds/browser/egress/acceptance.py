@@ -206,14 +206,5 @@ def _lines(scene: Scene) -> Iterable[str]:
 
 
 def _is_text(zone: Zone) -> bool:
-    return zone.role not in (
-        "page",
-        "tab",
-        "request",
-        "textbox",
-        "searchbox",
-        "combobox",
-        "checkbox",
-        "radio",
-        "option",
-    )
+    """Whether its label was written by the site. What a field is called, and what was entered, says nothing of the outcome."""
+    return zone.role not in (*_FIELDS, "page", "tab", "request", "option")

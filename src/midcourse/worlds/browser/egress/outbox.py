@@ -53,8 +53,9 @@ class HeldRequest:
 
     def as_zone(self, shown: CommitSet, held_for: str = "") -> Zone:
         """Return the zone that represents this request, with its commit set as it may be shown, and the skill that caused it."""
-        cause = ((HELD_FOR, held_for),) if held_for else ()
-        return Zone(id=self.zone_id, role="request", label=shown.address, state=(*cause, *shown.values[:_SHOWN]))
+        values = shown.values[:_SHOWN]
+        cause = ((HELD_FOR, held_for),) if held_for or HELD_FOR in dict(values) else ()  # before a field of that name
+        return Zone(id=self.zone_id, role="request", label=shown.address, state=(*cause, *values))
 
 
 @dataclass(kw_only=True)
