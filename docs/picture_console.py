@@ -229,11 +229,13 @@ def draw(address: str, to: Path, pages: dict[str, str], looks: list[str]) -> Non
             page = context.new_page()
             page.goto(address)
             page.locator("h1").wait_for()
+            desk = Desk(address)
             for name, place in pages.items():
-                if name == TAKEN_OVER:
-                    desk = Desk(address)
-                    if not desk.get(place)["taken_over_by"]:
-                        desk.post(f"{place}/take-over")
+                if name == TAKEN_OVER and not desk.get(place)["taken_over_by"]:
+                    desk.post(f"{place}/take-over")
+                if name == "lessons":  # most of them are of the robot's run
+                    while desk.get(PAGES["run-robot"])["ended_at"] is None:
+                        time.sleep(0.5)
                 take(page, f"{name}-{look}", place, to)
             context.close()
         browser.close()

@@ -38,7 +38,7 @@ def current_step(run: Run, plan: PlanVersion | None) -> str:
     return describe_step(plan.steps[run.segment.cursor])
 
 
-NOT_DRIVEN = "Nothing drives it. Resume it to continue."
+NOT_DRIVEN = "No process is running it. Resume it to continue."
 
 
 async def run_row(desk: Desk, summary: RunSummary) -> RunRow:

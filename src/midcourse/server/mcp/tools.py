@@ -235,7 +235,7 @@ class RunTools:
             case "asking":
                 return f"a person decides: midcourse approve {run}, midcourse answer {run}, or the console (midcourse serve)"
             case "interrupted":
-                return "nothing drives it: resume_run continues it"
+                return "no process is running it: resume_run continues it"
             case "paused":
                 return "resume_run continues it"
             case _:
