@@ -365,7 +365,7 @@ def format_summary(summary: dict[str, Any]) -> str:
     ]
     tables = ((SESSIONS, ("shared", "own")), (KILLED, ("kill",)), (PARKED, ("waiting",)), (APPROVED, ("waiting",)))
     for names, parts in tables:
-        rows = [[str(summary[part][name]) for name in names] for part in parts if part in summary]
+        rows = [[str(summary[part].get(name, "–")) for name in names] for part in parts if part in summary]
         blocks += [format_table([name.replace("_", " ") for name in names], rows)] if rows else []
     return "\n\n".join(blocks)
 
