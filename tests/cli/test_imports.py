@@ -48,6 +48,12 @@ def test_commands_that_read_import_no_more_than_they_need(cli: Cli, order: str) 
         assert not [name for name in found if name in NEVER or name.startswith(tuple(f"{one}." for one in NEVER))]
 
 
+@pytest.mark.slow
+def test_server_starts_without_the_library_of_its_mcp_endpoint() -> None:
+    code = "import sys, midcourse.server.start, midcourse.server.mcp.http; print([m for m in sys.modules if m.startswith('mcp')])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
 def test_home_is_found_as_the_settings_find_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from midcourse.app.settings.home import find_home, may_have_fleet
     from midcourse.app.settings.run import Settings

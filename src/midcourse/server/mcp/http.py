@@ -8,20 +8,20 @@ import asyncio
 from collections.abc import Coroutine
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from mcp.server import MCPServer
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from midcourse.app.desk.desk import Desk
 from midcourse.server.access.identity import Caller
-from midcourse.server.mcp.start import build_server
-from midcourse.server.mcp.tools import RunTools
 from midcourse.server.problems import Refusal, respond
 from midcourse.server.state import Shared, authenticate
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
 
 PATH = "/mcp"
 STOPPING = Refusal(503, "unavailable", "the server is stopping", next="call the tool again: the run is left as it is")
@@ -30,7 +30,10 @@ MOST_CALLERS = 100
 
 
 class McpEndpoint:
-    """The ASGI application of `/mcp`. The guard of the server is around it, too."""
+    """The ASGI application of `/mcp`. The guard of the server is around it, too.
+
+    The library is imported at the first request, in a thread: it takes most of a second, and many servers are never asked.
+    """
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
@@ -47,6 +50,9 @@ class McpEndpoint:
         if scope["method"] != "POST":  # hosts receive only answers to their requests, so there is no stream to open
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
+        await asyncio.to_thread(import_module, "midcourse.server.mcp.start")
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
         server = self._server_for(host_of(caller), await self._shared.desks.find_desk(caller.tenant))
         manager = StreamableHTTPSessionManager(server._lowlevel_server, json_response=True, stateless=True)  # pyright: ignore[reportPrivateUsage]
         async with manager.run():
@@ -65,7 +71,10 @@ class McpEndpoint:
             await asyncio.wait(tasks)
         return finished
 
-    def _build(self, caller: Caller, desk: Desk) -> MCPServer:
+    def _build(self, caller: Caller, desk: Desk) -> "MCPServer":
+        from midcourse.server.mcp.start import build_server
+        from midcourse.server.mcp.tools import RunTools
+
         return build_server(RunTools(desk=desk, starts=self._shared.starts, caller=caller, tasks=self._shared.tasks))
 
 
