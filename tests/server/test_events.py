@@ -11,6 +11,8 @@ from midcourse.app.settings.run import Settings
 from midcourse.app.start import start_run
 from midcourse.app.wiring import load_job
 from midcourse.domain.run import Run
+from midcourse.ports.store import JournalEvent
+from midcourse.server import hub as hub_module
 from midcourse.server.hub import Hub, Sent, WatchedRun
 from tests.server.serving import (
     RunningServer,
@@ -117,6 +119,40 @@ def test_viewers_that_come_at_the_same_moment_share_a_follower(tmp_path: Path, m
         found = await asyncio.gather(*(hub.watch("local", desk, "idle") for _ in range(20)))
         assert len(set(map(id, found))) == 1
         assert hub.watched == 1
+        await hub.close()
+        await desk.close()
+
+    asyncio.run(play())
+
+
+def test_viewers_of_a_run_that_waits_are_not_woken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at the journal that finds nothing costs nothing for each viewer."""
+    monkeypatch.setattr(hub_module, "GLANCE", 0.01)
+
+    async def play() -> None:
+        desk, hub = LocalDesk(Settings.load(overrides={"home": str(tmp_path)})), Hub()
+        await start_run(load_job("notepad", {"home": str(tmp_path)}), "idle", desk.store)
+        watched = await hub.watch("local", desk, "idle")
+        viewer = watched.read("")
+        assert (await anext(viewer)).type == "notice"
+        read, looks, wake, woken = desk.store.events, 0, watched._wake, 0
+
+        async def count_look(run_id: str, above: int) -> tuple[JournalEvent, ...]:
+            nonlocal looks
+            looks += 1
+            return await read(run_id, above)
+
+        async def count_wake() -> None:
+            nonlocal woken
+            woken += 1
+            await wake()
+
+        monkeypatch.setattr(desk.store, "events", count_look)
+        monkeypatch.setattr(watched, "_wake", count_wake)
+        while looks < 10:
+            await asyncio.sleep(0.01)
+        assert woken == 0
+        await viewer.aclose()
         await hub.close()
         await desk.close()
 

@@ -14,6 +14,7 @@ from midcourse.app.desk.desk import Desk
 from midcourse.app.presentation.narration import Narrator
 from midcourse.app.presentation.status import run_status
 from midcourse.app.records.trail import Trail
+from midcourse.domain.event import Planned, RevertPlanned, TryPlanned
 from midcourse.domain.phase import Asking, Ended
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.run import Run
@@ -30,6 +31,8 @@ from midcourse.server.views import current_step
 
 log = logging.getLogger(__name__)
 
+PLANNED = (Planned, TryPlanned, RevertPlanned)
+"""The events with which plans are stored."""
 GLANCE = 0.2
 """Seconds between two reads of the journal."""
 LINGER = 30.0
@@ -152,7 +155,7 @@ class WatchedRun:
     async def _read_journal(self) -> bool:
         """Add new turns of the journal to the log. Returns whether there were any."""
         rows = await self._desk.store.events(self._run_id, self._trail.run.seq)
-        if rows:
+        if rows and (not self._plans or any(isinstance(row.event, PLANNED) for row in rows)):
             for plan in await self._desk.store.plans(self._run_id, max(self._plans, default=0)):
                 self._plans[plan.version] = plan
                 self._narrator.add_plan(plan)
@@ -160,8 +163,9 @@ class WatchedRun:
             self.log += map(self._build_turn, self._trail.take(rows[begin : begin + CHUNK]))
             await self._wake()
             await asyncio.sleep(0.01 if begin + CHUNK < len(rows) else 0)
-        self._looked = True
-        await self._wake()
+        if not self._looked:
+            self._looked = True
+            await self._wake()
         return bool(rows)
 
     def _build_turn(self, turn: Progress) -> Sent:
