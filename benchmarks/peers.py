@@ -12,6 +12,10 @@ asked         runs that asked the approver whether something had happened
 
 The cells are fixed in `peer_systems/cells.py`; `--cells` prints all of them. Runs that are in the log are not run again. A pair of system
 and application that does not complete every undisturbed run is reported as not comparable.
+
+pretix, a ticket shop, has its own list of cells and its own log:
+
+    python -m benchmarks.peers --apps pretix --json --log benchmarks/results/peers_pretix.jsonl
 """
 
 import argparse
@@ -30,7 +34,15 @@ from threading import Lock, local
 from benchmarks.harness.arm_workers import Worker
 from benchmarks.harness.report import describe_machine, keep, make_parser
 from benchmarks.llm.tokenizer import is_installed, tokenizer
-from benchmarks.peer_systems.cells import FROZEN, Cell, digest_cells, list_cells
+from benchmarks.peer_systems.cells import (
+    FROZEN,
+    PRETIX,
+    PRETIX_FROZEN,
+    Cell,
+    digest_cells,
+    list_cells,
+    list_pretix_cells,
+)
 from benchmarks.peer_systems.summary import format_tables, summarize
 from benchmarks.peer_systems.systems import SYSTEMS
 from benchmarks.peer_systems.trial import RunOutcome, run_cell
@@ -124,14 +136,26 @@ def describe_run(outcome: RunOutcome) -> str:
     return f"{outcome.cell}: {ending}{repeated}{fault_note}, {outcome.calls} calls, {outcome.tokens_in} tokens, {outcome.seconds:.0f} s"
 
 
-def select_cells(args: argparse.Namespace) -> list[Cell]:
+def list_frozen_cells(args: argparse.Namespace) -> list[Cell]:
+    """Return the cells of pretix if only they are asked for, otherwise those of the other applications."""
+    cells, frozen = (list_pretix_cells(), PRETIX_FROZEN) if has_only_pretix(args) else (list_cells(), FROZEN)
+    if digest_cells(cells) != frozen:
+        raise SystemExit(f"The cells are not those that were fixed: {digest_cells(cells)}, not {frozen}")
+    return cells
+
+
+def has_only_pretix(args: argparse.Namespace) -> bool:
+    return args.apps == [PRETIX]
+
+
+def select_cells(args: argparse.Namespace, frozen: list[Cell]) -> list[Cell]:
     """Return the cells that match the systems, applications, faults, profiles and seeds on the command line."""
     wanted = {
         name: getattr(args, f"{name}s") for name in ("system", "app", "fault", "profile") if getattr(args, f"{name}s")
     }
     return [
         cell
-        for cell in list_cells()
+        for cell in frozen
         if all(getattr(cell, name) in values for name, values in wanted.items())
         and (args.seeds is None or cell.seed < args.seeds)
     ]
@@ -150,21 +174,20 @@ def main() -> None:
     )
     parser.add_argument("--report", action="store_true", help="run nothing, and report the runs in the log")
     args = parser.parse_args()
-    if digest_cells() != FROZEN:
-        raise SystemExit(f"The cells are not those that were fixed: {digest_cells()}, not {FROZEN}")
-    cells = select_cells(args)
+    frozen = list_frozen_cells(args)
+    cells = select_cells(args, frozen)
     if args.cells:
-        print(f"{len(cells)} cells, {FROZEN}", *cells, sep="\n")
+        print(f"{len(cells)} cells, {digest_cells(frozen)}", *cells, sep="\n")
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the workers and PostgreSQL, too
     began = time.monotonic()
     outcomes = select_from_log(cells, args.log) if args.report else run_cells(cells, args.jobs, args.log, args.minutes)
     outcomes.sort(key=lambda outcome: cells.index(outcome.cell))
     seconds = sum(outcome.seconds for outcome in outcomes) / args.jobs if args.log else time.monotonic() - began
-    summary = {**summarize(outcomes, len(cells)), "seconds": round(seconds, 1), "machine": describe_machine()}
+    summary = {**summarize(outcomes, len(cells), frozen), "seconds": round(seconds, 1), "machine": describe_machine()}
     print(format_tables(summary))
     if args.keep:
-        keep("peers", summary, format_tables(summary))
+        keep("peers_pretix" if has_only_pretix(args) else "peers", summary, format_tables(summary))
     if args.json:
         print(json.dumps(summary))
 

@@ -10,7 +10,7 @@ from benchmarks.llm.sites import ORDER, OTHER_NAMES, PASSWORD, POPUPS, TICKET, U
 Policy: TypeAlias = Literal["trusting", "careful", "stubborn"]
 """After an error page: follow the page ('try again'), look at the list first, or try again even if the prompt lists it as finished."""
 
-CREATE, PLACE, PUBLISH = "Create the ticket", "Place the order", "Publish the article"
+CREATE, PLACE, PUBLISH, BUY = "Create the ticket", "Place the order", "Publish the article", "Order the ticket"
 ARTICLE = {
     "title": "Harbour opens",
     "summary": "The new harbour opens on Monday",
@@ -19,16 +19,20 @@ ARTICLE = {
     "parent": "Gazette",
     "user": "editor",
 }
+CONCERT = "Concert at the quay"
+"""Event in pretix, and the title of its shop."""
 SEEN = {
     CREATE: f"Ticket *: {TICKET['subject']}",
     PLACE: "Thank you for your order",
     PUBLISH: f"Exploring: {ARTICLE['parent']}*",
+    BUY: "Thank you*",
 }
 """Title of the page that shows that it happened."""
 LISTED = {
     CREATE: ("/tickets", TICKET["subject"]),
     PLACE: ("/orders", ORDER["reference"]),
     PUBLISH: ("/news/", ARTICLE["title"]),
+    BUY: ("/harbour/account/", CONCERT),
 }
 """Address of the page that lists it, and what is to be read there."""
 DECLINES = frozenset((*(popup[3] for popup in POPUPS), "Got it"))

@@ -8,10 +8,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.first_run import ARTICLE_GOAL
-from benchmarks.llm.decisions import ARTICLE, CREATE, LISTED, PLACE, PUBLISH
+from benchmarks.llm.decisions import ARTICLE, BUY, CONCERT, CREATE, LISTED, PLACE, PUBLISH
 from benchmarks.llm.sites import GOALS_WITH_PASSWORD, Site, serve, truth
 from benchmarks.peer_systems.cells import Cell
 from benchmarks.peer_systems.faults import FaultyProxy
+from benchmarks.web_apps.pretix import application as pretix
 from benchmarks.web_apps.wagtail.application import PASSWORD, Application
 from benchmarks.web_apps.wagtail.proxy import Request, in_front_of
 from benchmarks.web_apps.wagtail.story import LIST, is_publication, running
@@ -40,7 +41,8 @@ class StartedApplication:
 
 @contextmanager
 def start_application(cell: Cell, on_killed: Callable[[], None]) -> Generator[StartedApplication]:
-    with (_start_wagtail if cell.app == "wagtail" else _start_site)(cell, on_killed) as started:
+    start = {"wagtail": _start_wagtail, "pretix": _start_pretix}.get(cell.app, _start_site)
+    with start(cell, on_killed) as started:
         yield started
 
 
@@ -95,3 +97,31 @@ def _start_wagtail(cell: Cell, on_killed: Callable[[], None]) -> Generator[Start
         goal = ARTICLE_GOAL.replace("'editor'.", f"'editor' with password '{PASSWORD}'.")
         with in_front_of(proxy) as url:
             yield StartedApplication(url=url + LIST, goal=goal, listed=LISTED[PUBLISH], proxy=proxy, stored=stored)
+
+
+@contextmanager
+def _start_pretix(cell: Cell, on_killed: Callable[[], None]) -> Generator[StartedApplication]:
+    with tempfile.TemporaryDirectory() as folder:
+        application = pretix.Application(Path(folder))
+
+        def is_order(request: Request) -> bool:
+            return request.method == "POST" and request.path.startswith(f"{pretix.SHOP}checkout/confirm/")
+
+        def stored() -> Stored:
+            found = application.truth()
+            return Stored(right=found.orders >= 1 and not found.others, repeated=max(found.orders - 1, 0))
+
+        proxy = FaultyProxy(
+            upstream=application.address,
+            fault=cell.fault,
+            seed=cell.seed,
+            session="pretix_session",
+            is_effect=is_order,
+            on_killed=on_killed,
+        )
+        goal = (
+            f"Sign in as customer '{pretix.EMAIL}' with password '{pretix.PASSWORD}'. Order one '{pretix.TICKET}' for "
+            f"'{CONCERT}', to be paid by bank transfer, exactly once."
+        )
+        with in_front_of(proxy) as url, application.run(url):
+            yield StartedApplication(url=url + pretix.SHOP, goal=goal, listed=LISTED[BUY], proxy=proxy, stored=stored)

@@ -5,14 +5,17 @@ from collections.abc import Callable
 
 from benchmarks.llm.decisions import Move, Page, Policy, decide
 from benchmarks.llm.meter import Call, Meter, text_of
+from benchmarks.llm.pretix_decisions import decide_in_pretix
 from benchmarks.llm.sites import PASSWORD
 from benchmarks.peer_systems.cells import Cell
 from benchmarks.peer_systems.dialects import Dialect, Message
 from benchmarks.peer_systems.profiles import Errors, policy_of, rate_of
+from benchmarks.web_apps.pretix.application import PASSWORD as CUSTOMERS_PASSWORD
 from benchmarks.web_apps.wagtail.application import PASSWORD as EDITORS_PASSWORD
 from midcourse.testing.models import Blurts, ChatRequest, Fails, Says, Usage
 from midcourse.testing.models.answer import Answer
 
+PASSWORDS = {"wagtail": EDITORS_PASSWORD, "pretix": CUSTOMERS_PASSWORD}
 NOT_UNDERSTOOD: Message = {"content": "I do not understand."}
 
 
@@ -61,9 +64,14 @@ class PeerModel:
         if isinstance(page, list):
             return self._dialect.write(page, Page(), request)
         assert isinstance(page, Page)
-        page.password = EDITORS_PASSWORD if self._app == "wagtail" else PASSWORD
-        moves: list[Move] = self._dialect.select_fitting(decide(self._app, self._policy, page))
+        page.password = PASSWORDS.get(self._app, PASSWORD)
+        moves: list[Move] = self._dialect.select_fitting(self._decide(page))
         return self._dialect.write(self._errors.spoil(moves, page), page, request)
+
+    def _decide(self, page: Page) -> list[Move]:
+        if self._app == "pretix":
+            return decide_in_pretix(self._policy, page)
+        return decide(self._app, self._policy, page)
 
 
 def _make_answer(message: Message, request: ChatRequest, call: Call) -> Answer:

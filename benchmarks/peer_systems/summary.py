@@ -5,7 +5,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.harness.report import Share, format_table
-from benchmarks.peer_systems.cells import ERRING, FROZEN, SITE_FAULTS, list_cells
+from benchmarks.peer_systems.cells import ERRING, SITE_FAULTS, Cell, digest_cells
 from benchmarks.peer_systems.systems import SYSTEMS
 from benchmarks.peer_systems.trial import RunOutcome
 
@@ -13,7 +13,8 @@ OURS, BARE = "midcourse", "midcourse-bare"
 COSTS = ("calls", "tokens_in", "cached", "tokens_out", "usd", "usd_uncached")
 
 
-def summarize(outcomes: list[RunOutcome], wanted: int) -> dict[str, Any]:
+def summarize(outcomes: list[RunOutcome], wanted: int, frozen: list[Cell]) -> dict[str, Any]:
+    """Return the figures of the runs. `frozen`: the list of cells that they belong to."""
     keys = dict.fromkeys((outcome.app, outcome.fault, outcome.profile, outcome.system) for outcome in outcomes)
     rows = [
         make_row(
@@ -26,8 +27,8 @@ def summarize(outcomes: list[RunOutcome], wanted: int) -> dict[str, Any]:
     shared = select_shared(outcomes)
     compared = [name for name in SYSTEMS if any(outcome.system == name for outcome in shared)]
     return {
-        "cells": FROZEN,
-        "frozen_cells": len(list_cells()),
+        "cells": digest_cells(frozen),
+        "frozen_cells": len(frozen),
         "wanted": wanted,
         "runs": len(outcomes),
         "systems": {

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.llm.decisions import Element, Move, Page
 from benchmarks.peer_systems import summary
-from benchmarks.peer_systems.cells import FROZEN, digest_cells, list_cells
+from benchmarks.peer_systems.cells import FROZEN, PRETIX_FROZEN, digest_cells, list_cells, list_pretix_cells
 from benchmarks.peer_systems.faults import rename_controls
 from benchmarks.peer_systems.profiles import Errors
 from benchmarks.peer_systems.snapshots import read_snapshot
@@ -18,7 +18,8 @@ SYSTEMS = sorted(FOLDER.glob("with_*"))
 
 
 def test_the_cells_are_those_that_were_fixed_before_the_first_run() -> None:
-    assert digest_cells() == FROZEN
+    assert digest_cells(list_cells()) == FROZEN
+    assert digest_cells(list_pretix_cells()) == PRETIX_FROZEN
 
 
 def test_every_pair_of_system_and_fault_has_a_first_seed_before_any_has_a_second() -> None:

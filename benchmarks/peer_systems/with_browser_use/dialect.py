@@ -28,8 +28,8 @@ _TAB = re.compile(r"^Tab (\w+): (\S+) - (.*)$", re.MULTILINE)
 
 class BrowserUse:
     def read(self, request: ChatRequest) -> Page | list[Move] | Message:
-        shown = [text_of(message) for message in request.messages if "<browser_state>" in text_of(message)]
-        state = shown[-1][shown[-1].rindex("<browser_state>") :]
+        states = [text_of(message) for message in request.messages if "<browser_state>" in text_of(message)]
+        state = states[-1][states[-1].rindex("<browser_state>") :]
         page = Page()
         _read_tab(state, page)
         _, _, listed = state.partition("Interactive elements")
@@ -42,6 +42,9 @@ class BrowserUse:
         if not any(element.role in ("link", "button") for element in page.elements.values()):
             address = re.search(r"Go to (\S+?)\.? ", request.text)
             assert address
+            shown = urlsplit(page.address)
+            if shown.scheme == "http" and shown.path != urlsplit(address[1]).path:
+                return [Move(kind="wait", says="the page is loading")]
             return [Move(kind="navigate", value=address[1], says="Open the site")]
         return page
 
@@ -73,7 +76,7 @@ def _read_lines(lines: list[str], page: Page) -> None:
         found = _ELEMENT.match(line)
         if found is None:
             if line and line[0] not in "<[|":
-                label = line
+                label = label if line == "required" else line  # pretix marks its fields so, after their labels
                 row = row or line
                 page.elements[f"#{n}"] = Element(id=f"#{n}", role="text", name=line)
             continue

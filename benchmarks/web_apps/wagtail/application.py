@@ -42,13 +42,13 @@ class Application:
     def __init__(self, folder: Path) -> None:
         self._database = folder / "wagtail.sqlite3"
         shutil.copy(furnished(), self._database)
-        self.address = ("127.0.0.1", _free_port())
+        self.address = ("127.0.0.1", find_free_port())
 
     def start(self) -> None:
         host, port = self.address
         self._process = _manage(self._database, "runserver", "--noreload", f"{host}:{port}")
         until = time.monotonic() + STARTS_WITHIN
-        while not _answers(f"http://{host}:{port}/admin/login/"):
+        while not has_answer(f"http://{host}:{port}/admin/login/"):
             if self._process.poll() is not None or time.monotonic() > until:
                 self.stop()
                 raise SystemExit("Wagtail did not start")
@@ -111,13 +111,13 @@ def _digest() -> str:
     return digest.hexdigest()
 
 
-def _free_port() -> int:
+def find_free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
-def _answers(url: str) -> bool:
+def has_answer(url: str) -> bool:
     try:
         with urlopen(url, timeout=STARTS_WITHIN):
             return True
