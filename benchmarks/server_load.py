@@ -4,7 +4,7 @@
 
 A server in a process of its own drives runs that take about half a minute each. They are started at a steady pace over HTTP, so that 20
 runs are under way at once; each has ten viewers from its start on. On a machine that is too slow for the pace, a run waits while half as
-many again are under way. Runs a minute are counted until the last has been started. One viewer of each run is cut off after every fifth
+many again are under way. Runs a minute are the slope of their starts. One viewer of each run is cut off after every fifth
 message and resumes with its last id. An event is late by the time from its own time stamp to its arrival; a viewer has missed one if what it heard is
 not exactly the run's turns, from the first to the last. Memory is the server's; the first quarter, in which it grows to its working size, is
 left out of the slope.
@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -164,7 +165,7 @@ def summarise(load: Load, seconds: float, given: Any) -> dict[str, Any]:
     settled = [row for row in load.memory if row[0] > load.memory[-1][0] / 4]
     return {
         "runs": len(load.lengths),
-        "runs_a_minute": round(60 * (len(load.started) - 1) / max(load.started), 1),
+        "runs_a_minute": round(slope(list(zip(sorted(load.started), count(), strict=False))) * 60, 1),
         "viewers_at_once": busiest[0],
         "followed_at_once": max(watched for _, watched in load.watching),
         "streams": len(load.viewers),
