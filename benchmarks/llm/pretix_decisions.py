@@ -44,7 +44,8 @@ def _sign_in(page: Page) -> list[Move]:
         for label, value in values.items()
         if (field := _find(page, "textbox", label)) and field.value != value
     ]
-    return [*moves, *_press(page, "Log in", then=f"*{CONCERT}")]
+    then = "Your account*" if f"next={LISTED[BUY][0]}" in page.address else f"*{CONCERT}"
+    return [*moves, *_press(page, "Log in", then=then)]
 
 
 def _shop(page: Page) -> list[Move]:

@@ -71,6 +71,51 @@ async def test_a_person_is_asked_once_signing_in_has_not_helped() -> None:
     assert [question.about for question in approver.questions] == ["approve", "happened"]
 
 
+class ShopWithAccount(Shop):
+    """A shop that stays on the page of the order when the session ends: the form to sign in is on another page."""
+
+    def __init__(self, *, stores: bool, opens: bool = True) -> None:
+        super().__init__(stores=stores, opens=opens)
+        self.in_account = False
+        self.sign_ins = 0
+
+    def look(self) -> Scene:
+        title = "Shop" if self.signed_in else "Sign in" if self.in_account else "Your cart is empty"
+        return Scene(title, Zone(id="title", role="heading", label=title))
+
+    @skill
+    def open_account(self) -> None:
+        self.in_account = True
+
+    @skill
+    def sign_in(self) -> None:
+        self.sign_ins += 1
+        self.signed_in = self._opens
+
+
+def think_of_account(context: PlanningContext) -> PlanDraft:
+    if context.observation.surface.title == "Your cart is empty":
+        return plan(Draft(zone=GLOBAL, skill="open_account", says="Open the account"), AGAIN)
+    return think(context)
+
+
+@pytest.mark.parametrize("stored", [True, False])
+async def test_the_run_opens_the_page_to_sign_in_and_signs_in_before_it_asks(stored: bool) -> None:
+    """Found in pretix: one plan opens the customer's account, and only the next one can sign in there."""
+    shop, approver = ShopWithAccount(stores=stored), Approves()
+    played = await Stage(world=shop, planner=FunctionPlanner(think_of_account), approver=approver).play()
+    assert played.result.success
+    assert shop.orders == 1
+    assert {question.about for question in approver.questions} == {"approve"}
+
+
+async def test_a_person_is_asked_as_soon_as_a_plan_has_not_led_to_another_page() -> None:
+    shop, approver = ShopWithAccount(stores=True, opens=False), Approves()
+    await Stage(world=shop, planner=FunctionPlanner(think_of_account), approver=approver).play()
+    assert (shop.orders, shop.sign_ins) == (1, 1)
+    assert [question.about for question in approver.questions] == ["approve", "happened"]
+
+
 def think_blindly(context: PlanningContext) -> PlanDraft:
     """As `think`, without a probe, and sure that it is done once it was tried."""
     if context.observation.surface.title == "Sign in":

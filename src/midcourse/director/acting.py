@@ -258,7 +258,9 @@ def on_verified(run: Run, phase: Verifying, event: Verified) -> Turn:
             return _ask_after_second_absence(run, doubted, first, event)
         case "undecided" if _can_be_deferred(run, doubted, event):
             why = f"{doubted.step.skill} may have happened, which cannot be seen from here: {event.detail}"
-            return run, Plan(cause="adaptive", why=why, doubt=replace(doubted, purpose="segment"))
+            return run, Plan(
+                cause="adaptive", why=why, doubt=replace(doubted, purpose="segment", before=seen_fingerprint(run))
+            )
         case "undecided":
             return _resolve_undecided(run, doubted, event.detail)
 
@@ -266,14 +268,16 @@ def on_verified(run: Run, phase: Verifying, event: Verified) -> Turn:
 def _can_be_deferred(run: Run, doubted: CheckOutcome, event: Verified) -> bool:
     """Whether the check may be repeated after another plan, within the limits.
 
-    If a probe was led elsewhere, it is asked again after that plan. Without a probe, a step that ended the session stays in doubt
+    If a probe was led elsewhere, it is asked again after that plan, and after the next one as long as each plan led to another
+    screen: one plan may open the page to sign in, and the next one signs in. Without a probe, a step that ended the session stays in doubt
     until the run would end; until then a request that resembles it needs approval as a repetition.
     """
     if doubted.step.effect != "irreversible" or run.deferred is not None or doubted.concludes:
         return False
     first = doubted.purpose == "segment"
     later = event.reason == "no_probe" and (doubted.reason == "signed_out" if first else doubted.purpose == "deferred")
-    if not (later or (first and event.reason == "elsewhere")):
+    moved = first or doubted.before != seen_fingerprint(run)
+    if not (later or (moved and event.reason == "elsewhere")):
         return False
     return may_replan(run) and run.counts.segments < run.limits.max_segments
 

@@ -125,7 +125,7 @@ class CheckOutcome:
     purpose: Purpose
     command: int
     before: str
-    """Fingerprint of the screen that the step was tried on."""
+    """Fingerprint of the screen that the step was tried on, or at which the check was deferred."""
     reason: str = ""
     """The reason of the act, which with its detail says why the outcome is unknown."""
     detail: str = ""
