@@ -135,7 +135,7 @@ def format_tables(summary: dict[str, Any]) -> str:
     ]
     parts = [
         done,
-        "Both sites, all faults, trusting and careful, the cells that every system has done:",
+        "All faults, trusting and careful, without Wagtail, the cells that every system has done:",
         format_overall(summary),
         format_faults(summary),
         "Not comparable, since an undisturbed run was not completed: "
