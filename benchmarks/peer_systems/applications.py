@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from benchmarks.first_run import ARTICLE_GOAL
 from benchmarks.llm.decisions import ARTICLE, BUY, CONCERT, CREATE, LISTED, PLACE, PUBLISH
+from benchmarks.llm.pretix_decisions import CUSTOMER, SHOP
 from benchmarks.llm.sites import GOALS_WITH_PASSWORD, Site, serve, truth
 from benchmarks.peer_systems.cells import Cell
 from benchmarks.peer_systems.faults import FaultyProxy
@@ -105,7 +106,7 @@ def _start_pretix(cell: Cell, on_killed: Callable[[], None]) -> Generator[Starte
         application = pretix.Application(Path(folder))
 
         def is_order(request: Request) -> bool:
-            return request.method == "POST" and request.path.startswith(f"{pretix.SHOP}checkout/confirm/")
+            return request.method == "POST" and request.path.startswith(f"{SHOP}checkout/confirm/")
 
         def stored() -> Stored:
             found = application.truth()
@@ -120,8 +121,8 @@ def _start_pretix(cell: Cell, on_killed: Callable[[], None]) -> Generator[Starte
             on_killed=on_killed,
         )
         goal = (
-            f"Sign in as customer '{pretix.EMAIL}' with password '{pretix.PASSWORD}'. Order one '{pretix.TICKET}' for "
+            f"Sign in as customer '{CUSTOMER}' with password '{pretix.PASSWORD}'. Order one '{pretix.TICKET}' for "
             f"'{CONCERT}', to be paid by bank transfer, exactly once."
         )
         with in_front_of(proxy) as url, application.run(url):
-            yield StartedApplication(url=url + pretix.SHOP, goal=goal, listed=LISTED[BUY], proxy=proxy, stored=stored)
+            yield StartedApplication(url=url + SHOP, goal=goal, listed=LISTED[BUY], proxy=proxy, stored=stored)

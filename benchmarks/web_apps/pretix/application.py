@@ -13,13 +13,13 @@ from pathlib import Path
 
 from benchmarks.harness.environments import CACHE, install_environment, make_once
 from benchmarks.llm.decisions import CONCERT
+from benchmarks.llm.pretix_decisions import CUSTOMER, SHOP
 from benchmarks.web_apps.wagtail.application import find_free_port, has_answer
 
 HERE = Path(__file__).parent
 SITE = HERE / "site"
-EMAIL, PASSWORD = "ada@example.org", "only-for-loopback-8"
+PASSWORD = "only-for-loopback-8"
 TICKET = "Day ticket"
-SHOP = "/harbour/concert/"
 STARTS_WITHIN = 120.0
 
 
@@ -69,7 +69,7 @@ class Application:
                 "SELECT o.email, count(p.id) FROM pretixbase_order o LEFT JOIN pretixbase_orderposition p "
                 "ON p.order_id = o.id AND NOT p.canceled WHERE o.status IN ('n', 'p') GROUP BY o.id"
             ).fetchall()
-        right = sum(order == (EMAIL, 1) for order in orders)
+        right = sum(order == (CUSTOMER, 1) for order in orders)
         return Truth(orders=right, others=len(orders) - right)
 
 
@@ -80,7 +80,7 @@ def furnish() -> Path:
         if missing:
             folder.mkdir()
             subprocess.run(
-                [_find_python(), "furnish.py", EMAIL, PASSWORD, TICKET, CONCERT],
+                [_find_python(), "furnish.py", CUSTOMER, PASSWORD, TICKET, CONCERT],
                 cwd=SITE,
                 env=_make_environment(folder, "http://127.0.0.1"),
                 check=True,
@@ -105,7 +105,7 @@ def _make_environment(data: Path, url: str) -> dict[str, str]:
 
 def _digest() -> str:
     """Return a digest of everything that the furnished database depends on."""
-    digest = hashlib.blake2b("\n".join((EMAIL, PASSWORD, TICKET, CONCERT)).encode(), digest_size=6)
+    digest = hashlib.blake2b("\n".join((CUSTOMER, PASSWORD, TICKET, CONCERT)).encode(), digest_size=6)
     for path in (HERE / "pretix.txt", SITE / "furnish.py", SITE / "shop_settings.py"):
         digest.update(path.read_bytes())
     return digest.hexdigest()
