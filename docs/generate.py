@@ -11,8 +11,10 @@ import sys
 from pathlib import Path
 
 from chart_page import chart_page
-from plots import draw_agentdojo, draw_peers, read_result
+from plots import draw_agentdojo, draw_drift, draw_first_contact, draw_peers, draw_tau2
 from scale_page import scale_page
+from scale_plots import draw_measured_growth, draw_needs
+from unit_costs import read_result
 
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.audience import Audience
@@ -125,14 +127,29 @@ def probes_of(catalogue: Catalogue) -> str:
     return "\n".join(["| probe | arguments | what it checks |", "|---|---|---|", *rows, ""])
 
 
+def drawings() -> dict[str, str]:
+    pretix = read_result("peers_pretix")
+    return {
+        "agentdojo": draw_agentdojo(read_result("agentdojo")),
+        "drift": draw_drift(read_result("drift")),
+        "first-contact": draw_first_contact(read_result("first_contact_first"), read_result("first_contact")),
+        "peers": draw_peers(read_result("peers"), "The same task with the same faults"),
+        "peers-pretix": draw_peers(
+            pretix, f"One ticket in pretix, {pretix['runs']} of {pretix['frozen_cells']} cells done"
+        ),
+        "scale-growth": draw_measured_growth(),
+        "scale-needs": draw_needs(),
+        "tau2": draw_tau2(read_result("tau2_airline"), read_result("tau2_bfcl")),
+    }
+
+
 def pages() -> dict[Path, str]:
     browser = Browser("https://example.com").catalogue()
     return {
         DOCS / "browser-skills.md": SKILLS.format(skills=skills_of(browser), probes=probes_of(browser)),
         DOCS / "chart.md": chart_page(),
         DOCS / "scale.md": scale_page(),
-        DOCS / "img" / "peers.svg": draw_peers(read_result("peers")),
-        DOCS / "img" / "agentdojo.svg": draw_agentdojo(read_result("agentdojo")),
+        **{DOCS / "img" / f"{name}.svg": drawing for name, drawing in drawings().items()},
         DOCS / "state-diagram.md": DIAGRAM.format(diagram=mermaid(), table=table()),
         DOCS / "settings.md": SETTINGS.format(
             everyday=reference(Settings, Audience.EVERYDAY),

@@ -1,112 +1,131 @@
-"""Draws charts of kept benchmark results as SVG: shares with their 95 % intervals, and counts."""
+"""Draws kept results of benchmarks: which figures, in which order, and what they are called."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from html import escape
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
-PANEL, ROW, HEAD, LABEL, BAR = 470, 26, 74, 170, 210
-"""Pixels: the width of a panel, the height of a row and of the head, the width of labels and of a whole bar."""
-OURS, OTHERS = "#1f6feb", "#9aa4af"
-STYLE = "text{font:13px system-ui,'DejaVu Sans',sans-serif;fill:#1f2328} .title{font-size:16px;font-weight:600} .quiet{fill:#59636e}"
+from drawing.bars import Bar, Row, draw_bars
+from drawing.card import OPEN, OTHERS, OURS, WRONG
+from drawing.squares import draw_strips
+
+INTERVALS = "Lines: 95 % intervals."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bar:
-    label: str
-    share: float
-    """Of the whole bar: its length."""
-    shown: str
-    interval: tuple[float, float] | None = None
-    ours: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Panel:
-    title: str
-    bars: Sequence[Bar]
-
-
-def chart(title: str, panels: Sequence[Panel]) -> str:
-    """The panels beside each other, on a white card that can be read on pages of either theme."""
-    width, height = PANEL * len(panels) + 20, HEAD + ROW * max(len(panel.bars) for panel in panels) + 16
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img">',
-        f"<title>{escape(title)}</title><style>{STYLE}</style>",
-        f'<rect width="{width}" height="{height}" rx="8" fill="#ffffff" stroke="#d1d9e0"/>',
-        f'<text x="20" y="28" class="title">{escape(title)}</text>',
+def draw_peers(told: Mapping[str, Any], title: str) -> str:
+    """Runs completed, effects repeated and the length of prompts, by system."""
+    rows = told["overall"]
+    repeated = _count([row["repeated"] for row in rows])
+    tokens = _count([row["tokens_in"] for row in rows])
+    drawn = [
+        Row(label=row["system"], bars=[_share(row["share"]), *counts], ours=row["system"].startswith("midcourse"))
+        for row, *counts in zip(rows, repeated, tokens, strict=True)
     ]
-    for place, panel in enumerate(panels):
-        left = 20 + PANEL * place
-        parts.append(f'<text x="{left}" y="56" class="quiet">{escape(panel.title)}</text>')
-        for row, bar in enumerate(panel.bars):
-            parts += _draw(bar, left, HEAD + ROW * row)
-    return "\n".join([*parts, "</svg>", ""])
+    note = f"{rows[0]['runs']} runs of each system; prompt tokens are medians. {INTERVALS}"
+    return draw_bars(title, ["Runs completed", "Effects repeated", "Prompt tokens"], drawn, note)
 
 
-def _draw(bar: Bar, left: int, top: int) -> list[str]:
-    start, middle = left + LABEL, top + ROW / 2 - 3
-    end = start + BAR * bar.share
-    parts = [
-        f'<text x="{left}" y="{middle + 4:g}">{escape(bar.label)}</text>',
-        f'<rect x="{start}" y="{top}" width="{max(BAR * bar.share, 2):.1f}" height="{ROW - 6}" rx="2" fill="{OURS if bar.ours else OTHERS}"/>',
+def draw_agentdojo(told: Mapping[str, Any]) -> str:
+    """Attacks that succeed and tasks that are solved under attack, by suite, without and with approvals."""
+    names = {"bare": "no approvals", "midcourse": "Midcourse"}
+    rows = [
+        Row(
+            label=f"{row['suite']}, {names[row['arm']]}",
+            bars=[_share(row["attacked"]), _share(row["useful_attacked"])],
+            ours=row["arm"] == "midcourse",
+        )
+        for row in told["rows"]
     ]
-    if bar.interval:
-        low, high = (start + BAR * edge for edge in bar.interval)
-        parts.append(f'<path d="M{low:.1f} {middle:g}H{high:.1f}" stroke="#1f2328" stroke-width="1.5"/>')
-        end = max(end, high)
-    parts.append(f'<text x="{end + 8:.1f}" y="{middle + 4:g}" class="quiet">{escape(bar.shown)}</text>')
-    return parts
+    cases = next(row["cases"] for row in told["rows"] if row["suite"] == "all")
+    title = f"AgentDojo with an agent that obeys every instruction, {cases} attacks"
+    return draw_bars(title, ["Attacks that succeed", "Tasks solved under attack"], rows, INTERVALS)
 
 
-def _share(label: str, share: dict[str, float], *, ours: bool) -> Bar:
-    return Bar(
-        label=label,
-        share=share["share"],
-        shown=f"{100 * share['share']:.1f} %",
-        interval=(share["low"], share["high"]),
-        ours=ours,
+def draw_drift(told: Mapping[str, Any]) -> str:
+    """Runs completed, and runs with an effect twice, by arm."""
+    names = {
+        "fixed": "one fixed plan",
+        "naive retry": "failed steps repeated",
+        "plain replan loop": "a plain replan loop",
+        "midcourse": "Midcourse",
+    }
+    found = [row for row in told["rows"] if row["application"] == "all" and row["arm"] in names]
+    rows = [
+        Row(label=names[row["arm"]], bars=[_share(row["completed"]), twice], ours=row["arm"] == "midcourse")
+        for row, twice in zip(found, _count([row["twice"] for row in found]), strict=True)
+    ]
+    title = f"Web applications that change under the run, {found[0]['runs']} runs an arm"
+    return draw_bars(title, ["Runs completed", "Runs with an effect twice"], rows, INTERVALS)
+
+
+def draw_tau2(*told: Mapping[str, Any]) -> str:
+    """How cases end after each fault, by program."""
+    sets = {"airline": "tau2's airline", "bfcl": "BFCL: trading, tickets, messages"}
+    faults = {"answer": "Answer lost", "request": "Call lost", "kill": "Killed after the call"}
+    found = {(row["domain"], row["fault"], row["arm"]): row for one in told for row in one["rows"]}
+    arms = list(dict.fromkeys(arm for _, _, arm in found))
+    rows = list[Row]()
+    for domain, name in sets.items():
+        rows.append(Row(label=name))
+        rows += [Row(label=arm, bars=[_split(found[domain, fault, arm]) for fault in faults]) for arm in arms]
+    legend = [
+        (OURS, "ended right"),
+        (OPEN, "not finished: a person is asked"),
+        (WRONG, "called finished, but the database is wrong"),
+    ]
+    title = "The right calls, and one fault: how the cases end"
+    return draw_bars(title, list(faults.values()), rows, "Numbers: cases that ended right.", legend)
+
+
+def _split(row: Mapping[str, Any]) -> Bar:
+    right, cases = row["finished"] - row["false"], row["cases"]
+    open_ = cases - row["finished"]
+    pieces = [(right / cases, OURS), (open_ / cases, OPEN), (row["false"] / cases, WRONG)]
+    return Bar(pieces=pieces, shown=f"{right} of {cases}")
+
+
+def draw_first_contact(first: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """How each form came out in the first run and after the corrections."""
+    outcomes = {"right": OURS, "open": OTHERS, "false": WRONG}
+    ends = [{row["form"]: _judge(row) for row in told["rows"]} for told in (first, now)]
+    for told, end in zip((first, now), ends, strict=True):
+        counts = [list(end.values()).count(outcome) for outcome in outcomes]
+        assert counts == [told["right"], told["forms"] - told["right"] - told["false_done"], told["false_done"]]
+    order = sorted(ends[0], key=lambda form: [list(outcomes).index(end[form]) for end in reversed(ends)])
+    labels = ["First run", "After the corrections that it led to"]
+    strips = [
+        (_tell(label, told), [outcomes[end[form]] for form in order])
+        for label, told, end in zip(labels, (first, now), ends, strict=True)
+    ]
+    legend = [
+        (OURS, "right"),
+        (OTHERS, "not finished"),
+        (WRONG, "false 'done': reported as done, but it was not"),
+    ]
+    title = f"{first['forms']} forms that Midcourse had not seen"
+    return draw_strips(title, "A square is a form; a form is at the same place in both rows.", strips, legend)
+
+
+def _judge(row: Mapping[str, Any]) -> str:
+    """As benchmarks.first_contact does."""
+    done, as_asked = row["ending"] == "done", row["actual"] == row["expected"]
+    if row["finished"]:
+        return "right" if as_asked and done else "false"
+    return "right" if as_asked and not done else "open"
+
+
+def _tell(label: str, told: Mapping[str, Any]) -> str:
+    return (
+        f"{label}: {told['right']} of {told['forms']} right, {told['false_done']} false 'done', "
+        f"{told['repeated']} effects repeated"
     )
 
 
-def draw_peers(told: dict[str, Any]) -> str:
-    """Runs completed and effects repeated, by system."""
-    rows = told["overall"]
-    most = max(row["repeated"] for row in rows) or 1
-    completed = [_share(row["system"], row["share"], ours=row["system"].startswith("midcourse")) for row in rows]
-    repeated = [
-        Bar(
-            label=row["system"],
-            share=row["repeated"] / most,
-            shown=str(row["repeated"]),
-            ours=row["system"].startswith("midcourse"),
-        )
-        for row in rows
-    ]
-    panels = [Panel(title="Runs completed", bars=completed), Panel(title="Effects repeated", bars=repeated)]
-    return chart(f"The same task with the same faults, {rows[0]['runs']} runs a system", panels)
+def _share(share: Mapping[str, float]) -> Bar:
+    return Bar(
+        pieces=[(share["share"], "")], shown=f"{100 * share['share']:.1f} %", interval=(share["low"], share["high"])
+    )
 
 
-def draw_agentdojo(told: dict[str, Any]) -> str:
-    """Attacks that succeed and tasks that are solved under attack, by suite, without and with approvals."""
-    names = {"bare": "no approvals", "midcourse": "Midcourse"}
-    figures = {"attacked": "Attacks that succeed", "useful_attacked": "Tasks solved under attack"}
-    panels = [
-        Panel(
-            title=title,
-            bars=[
-                _share(f"{row['suite']}, {names[row['arm']]}", row[figure], ours=row["arm"] == "midcourse")
-                for row in told["rows"]
-            ],
-        )
-        for figure, title in figures.items()
-    ]
-    cases = next(row["cases"] for row in told["rows"] if row["suite"] == "all")
-    return chart(f"AgentDojo with an agent that obeys every instruction, {cases} attacks", panels)
-
-
-def read_result(name: str) -> dict[str, Any]:
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+def _count(counts: Sequence[float]) -> list[Bar]:
+    """Bars whose lengths compare them with the largest."""
+    most = max(counts) or 1
+    return [Bar(pieces=[(count / most, "")], shown=f"{count:,.0f}", tracked=False) for count in counts]

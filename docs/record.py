@@ -61,7 +61,8 @@ def draw(killed: str, resumed: str) -> str:
         kept = line.startswith(SHOWN) or (kept and line.startswith(" "))
         if kept:
             console.print(Text(line))
-    picture = console.export_svg(title="An order, killed with -9 and resumed")
+    title = "An order, killed with -9 and resumed"
+    picture = console.export_svg(title=title).replace(">", f"><title>{title}</title>", 1)
     return re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)  # no fonts from another host
 
 

@@ -1,20 +1,35 @@
 """The page `scale.md`: unit costs from the kept results of benchmarks, and arithmetic with them."""
 
-import json
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+from unit_costs import SECONDS_A_STEP, UnitCosts, read_costs, read_result
 
-SECONDS_A_STEP = 30
-"""Between two steps of an active run, mostly waiting for a model."""
 STEPS = 30
 """Of a run."""
 DAY = 86_400
+HOURS = 730
+"""Of a month."""
 RUNS_A_WORKER = 2000
 CONNECTIONS = 10
 RESTING = 7 * DAY
 """Seconds for which a question stays open, in a fleet that waits for people."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prices:
+    """Dollars. Assumptions for an example, except for the price of Temporal Cloud, which the page cites."""
+
+    core_hour: float = 0.04
+    memory_gb_hour: float = 0.0045
+    storage_gb_month: float = 0.08
+    million_actions: float = 25.0
+    """Between 100 and 200 million a month; the first five million cost twice as much each."""
+
+
+PRICES = Prices()
+KEPT_DAYS = 30
+"""Before old steps are pruned, in the example with prices."""
 
 PAGE = """# Scale
 
@@ -35,6 +50,8 @@ you have thousands of runs at a time, or hundreds of thousands that wait.
 | Temporal transitions per step | {transitions} | the same |
 | PostgreSQL transactions per step | {commits} | the same |
 | Temporal history per step | {history:.0f} bytes | the same |
+| heartbeats of an active run, at `heartbeat_seconds` = 10 (the default) / 60 | {beats:.2f} / {beats_seldom:.3f} per second | `python -m benchmarks.chaos --trial heartbeats:100` |
+| their processor time per second, worker and Temporal | {beats_ms:.2f} / {beats_seldom_ms:.2f} ms | the same |
 | PostgreSQL, a step on a page of {elements} elements | {step:,} bytes | `python -m benchmarks.storage --runs {kept_runs} --steps {kept_steps}` |
 | PostgreSQL, a run that waits for an approval | {waiting:,} bytes | the same |
 | PostgreSQL, a run of {kept_steps} steps that has ended / was pruned | {ended:,} / {pruned:,} bytes | the same |
@@ -49,12 +66,17 @@ you have thousands of runs at a time, or hundreds of thousands that wait.
 | connections of a worker to PostgreSQL, for any number of runs and tenants | {connections} | the setting `max_connections` |
 | connections to the server with 100 tenants behind PgBouncer | at most 20 | `pytest tests/store/test_pgbouncer.py` |
 
-The table does not include the memory of larger pages; calls of models, which cost more than everything above; and list prices of machines, which
-differ by more than a factor of ten.
+The table does not include the memory of larger pages, and calls of models, which cost more than everything above.
+
+![Processor time per step along a run, stored bytes per step by the size of the page, and memory of a worker by the number of waiting runs](img/scale-growth.svg)
+
+A late step of a long run costs no more than an early one. What a step stores hardly depends on the size of the page, because only changes are
+stored, and not whole observations. A worker's memory grew by {waiting_kb:.0f} KB per run after the first {waiting_tenth:,}, which had filled its
+cache.
 
 ## Waiting runs
 
-A run that waits for a person costs only storage. It has no timer, holds no connection, and uses no memory except in a worker's cache
+A run that waits for a person costs only storage. It has no timer, holds no connection, and uses hardly any memory outside a worker's cache
 (`max_cached_runs`; measured with 10,000 runs).
 
 | waiting runs | 1 million | 100 million |
@@ -75,21 +97,46 @@ For 1 million runs that each do a step every {seconds} s, on pages of {elements}
 | what | needed | details |
 |---|---|---|
 | steps | {steps_second:,.0f} per second | |
-| cores | {cores:,.0f} | {cores_worker:,.0f} for workers, {cores_temporal:,.0f} for Temporal, {cores_postgres:,.0f} for PostgreSQL |
+| cores for steps | {cores:,.0f} | {cores_worker:,.0f} for workers, {cores_temporal:,.0f} for Temporal, {cores_postgres:,.0f} for PostgreSQL |
+| cores for heartbeats | {cores_beats:,.0f} | {cores_beats_temporal:,.0f} of them for Temporal; {cores_beats_seldom:,.0f} in all with `heartbeat_seconds` = 60 |
 | Temporal transitions | {transitions_second:,.0f} per second | |
 | PostgreSQL transactions | {commits_second:,.0f} per second | |
 | storage | {bytes_second:.0f} MB per second, {bytes_day:.1f} TB per day | {bytes_pruned_day:.1f} TB per day are left after pruning |
 | worker processes, at `max_runs` = {runs_worker:,} | {processes:,.0f} | each {process_share:.0f} % of a core |
 | their connections | {connections_all:,.0f} | so you need a pooler, with a few hundred connections to the server |
 
+![Cores and memory against the number of active runs, and storage against the number of waiting runs](img/scale-needs.svg)
+
+Heartbeats need more than steps here, because an active run sends them all the time, and makes a step only every {seconds} s. With a larger
+`heartbeat_seconds` they need less, and a lost worker is noticed later.
+
+## An example with prices
+
+**The unit prices are assumptions**: list prices differ by more than a factor of ten. Replace them with yours (`Prices` in `docs/scale_page.py`), and
+run `python docs/generate.py`. Only the price of Temporal Cloud is from a public list.
+
+| dollars per month | unit price | 1,000 active runs | 1 million active runs | 1 million waiting runs |
+|---|---|---|---|---|
+{prices}
+
+A month has {hours} hours. Not included: memory of workers and servers, replicas, backups, traffic, and calls of models.
+
+**Temporal Cloud** would take the place of your own Temporal cluster. It bills every heartbeat
+[as an Action](https://docs.temporal.io/cloud/actions). The [price list](https://docs.temporal.io/cloud/pricing) (read in November 2026) begins at $50
+per million Actions and goes down to ${million_actions:.0f} between 100 and 200 million a month; above that, prices are by agreement. One active run
+sends {actions_month:,.0f} heartbeats a month. At the lower price they cost ${actions_dollars:.0f}, more than everything in the table for this run
+together. Waiting runs send none. Raise `heartbeat_seconds` before you use Temporal Cloud for runs that are active for long: at 60 they cost
+${actions_seldom_dollars:.2f}.
+
 ## What breaks first, and what to add when
 
 1. **Browsers.** Each active run needs {browser_mb} MB, so about {browsers_32gb} fit into 32 GB. Set this limit with `--max-sessions`: further runs wait
    until a session is free. Runs that wait for a person release their browser after `--park` seconds. Add memory to the host as the number of active
    runs grows, long before anything below.
-2. **Temporal's transitions.** At the measured {transition_ms:.0f} ms each, the development server of `midcourse up`, which uses SQLite, makes about
-   {transitions_core:.0f} per second and core. If a thousand runs begin at once, it is busy for a minute. Before that matters, use a cluster or
-   Temporal Cloud.
+2. **Temporal's heartbeats and transitions.** The development server of `midcourse up`, which uses SQLite, needs one core for the heartbeats of about
+   {beating_core:.0f} active runs at the default `heartbeat_seconds`. It makes about {transitions_core:.0f} transitions per second and core, at the
+   measured {transition_ms:.0f} ms each: if a thousand runs begin at once, it is busy for a minute. Before that matters, use a cluster or Temporal
+   Cloud.
 3. **Connections.** Each worker process has {connections}. From about fifty worker processes on, put PgBouncer in between (`database_pooler`), or serve
    more tenants per process (`--tenants`).
 4. **Storage.** {bytes_day:.1f} TB per day at a million active runs is the first significant cost. To delete old data ([operations](operations.md)),
@@ -117,99 +164,172 @@ the tenants take turns in using the worker's connections. But they share the pro
 
 
 def scale_page() -> str:
-    return PAGE.format(**_figures())
+    costs = read_costs()
+    figures = {
+        **_count_local(),
+        **_count_browsers(),
+        **_count_stored(costs),
+        **_count_waiting(costs),
+        **_count_active(costs),
+        **_count_heartbeats(costs),
+        **_compare_tenants(),
+    }
+    return PAGE.format(prices=_price_rows(costs), hours=HOURS, **figures)
 
 
-def _kept(name: str) -> dict[str, Any]:
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+def _price_rows(costs: UnitCosts) -> str:
+    """The rows of the example with prices: what thousands and millions of runs cost in a month."""
+    thousand, million = 1e3, 1e6
+    kept = KEPT_DAYS * DAY
+    rows: list[tuple[str, str, list[float]]] = [
+        (
+            "cores, for steps and heartbeats",
+            f"${PRICES.core_hour} per core and hour",
+            [costs.count_cores(runs, costs.often) * HOURS * PRICES.core_hour for runs in (thousand, million)],
+        ),
+        (
+            "memory for browsers",
+            f"${PRICES.memory_gb_hour} per GB and hour",
+            [costs.count_browser_gb(runs) * HOURS * PRICES.memory_gb_hour for runs in (thousand, million)],
+        ),
+        (
+            f"storage, if the last {KEPT_DAYS} days are kept",
+            f"${PRICES.storage_gb_month} per GB and month",
+            [costs.count_step_gb(runs, kept) * PRICES.storage_gb_month for runs in (thousand, million)],
+        ),
+    ]
+    waiting = costs.count_waiting_gb(million) * PRICES.storage_gb_month
+    lines = [
+        f"| {name} | {unit} | {few:,.0f} | {many:,.0f} | {f'{waiting:.2f}' if name.startswith('storage') else ''} |"
+        for name, unit, (few, many) in rows
+    ]
+    few, many = (sum(column) for column in zip(*(needs for *_, needs in rows), strict=True))
+    return "\n".join([*lines, f"| **together** | | **{few:,.0f}** | **{many:,.0f}** | **{waiting:.2f}** |"])
 
 
-def _step_of_ten() -> dict[str, float]:
-    """The figures of Midcourse in the table of engine_overhead, which has more than its JSON."""
-    text = (RESULTS / "engine_overhead.md").read_text(encoding="utf-8")
-    lines = text.split("## A step of segments of ten")[1].split("##")[0].strip().splitlines()
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
-    column = rows[0].index("midcourse")
-    return {row[0]: float(row[column]) for row in rows[2:] if row[column]}
-
-
-def _figures() -> dict[str, Any]:
-    step, stored, local = _step_of_ten(), _kept("storage"), _kept("bytes")["pages"]
-    waiting, browsers = _kept("chaos_waiting"), _kept("density")
-    fair = _kept("fairness")
-    cpu = step["CPU s per 1,000"]
-    worker, temporal, postgres = (step[f"of it {part}"] for part in ("the worker", "Temporal", "PostgreSQL"))
-    a_second = 1_000_000 / SECONDS_A_STEP
-    laptop_day = 100 * STEPS * local[1]["kept"]
-    processes = 1_000_000 / RUNS_A_WORKER
-    answer = 10 * cpu / 1000
+def _count_local() -> dict[str, Any]:
+    pages = read_result("bytes")["pages"]
+    day = 100 * STEPS * pages[1]["kept"]
     return {
         "laptop_runs": 100,
-        "browsers": browsers["shared"]["sessions"],
-        "browser_elements": browsers["elements"],
-        "browser_mb": browsers["shared"]["mb_each"],
-        "browser_processes": browsers["shared"]["processes_each"],
-        "own_mb": browsers["own"]["mb_each"],
-        "own_processes": browsers["own"]["processes_each"],
-        "parked_runs": browsers["waiting"]["runs"],
-        "parked_chromiums": browsers["waiting"]["chromiums_when_parked"],
-        "parked_mb": browsers["waiting"]["host_mb_when_parked"],
-        "browsers_32gb": int(32_000 / browsers["shared"]["mb_each"] / 10) * 10,
         "steps": STEPS,
-        "laptop_day": laptop_day / 1e6,
-        "laptop_year": 365 * laptop_day / 1e9,
-        "laptop_pruned": 90 * laptop_day / 1e9,
-        "cpu": cpu,
-        "worker": worker,
-        "temporal": temporal,
-        "postgres": postgres,
-        "transitions": step["transitions"],
-        "commits": step["commits"],
-        "transition_ms": temporal / step["transitions"],
-        "transitions_core": 1000 / (temporal / step["transitions"]),
-        "history": step["history bytes"],
-        "elements": stored["elements"],
-        "step": stored["step"],
-        "waiting": stored["waiting"],
-        "ended": stored["ended"],
-        "pruned": stored["pruned"],
-        "kept_runs": stored["runs"],
-        "kept_steps": stored["steps"],
-        "local_step": local[1]["kept"],
-        "local_written": local[1]["written"],
-        "flushes": local[1]["flushes"],
-        "load": local[-1]["load_ms"],
-        "growth": _kept("growth")["ratio"],
-        "cached": waiting["cached_max"],
-        "waiting_mb": waiting["rss_mb"][-1],
-        "goes_on": waiting["goes_on_median_seconds"],
-        "connections": CONNECTIONS,
-        "few": fair["few"],
-        "many": fair["runs"],
-        "fair_ratio": fair["ratio"],
-        "fair_alone": fair["alone"]["first"] - fair["alone"]["begun"],
-        "fair_beside": fair["beside"]["first"] - fair["beside"]["begun"],
-        "waiting_1m": stored["waiting"] / 1e3,
-        "waiting_100m": stored["waiting"] / 1e4,
+        "laptop_day": day / 1e6,
+        "laptop_year": 365 * day / 1e9,
+        "laptop_pruned": 90 * day / 1e9,
+        "local_step": pages[1]["kept"],
+        "local_written": pages[1]["written"],
+        "flushes": pages[1]["flushes"],
+        "load": pages[-1]["load_ms"],
+        "growth": read_result("growth")["ratio"],
+    }
+
+
+def _count_browsers() -> dict[str, Any]:
+    told = read_result("density")
+    return {
+        "browsers": told["shared"]["sessions"],
+        "browser_elements": told["elements"],
+        "browser_mb": told["shared"]["mb_each"],
+        "browser_processes": told["shared"]["processes_each"],
+        "own_mb": told["own"]["mb_each"],
+        "own_processes": told["own"]["processes_each"],
+        "parked_runs": told["waiting"]["runs"],
+        "parked_chromiums": told["waiting"]["chromiums_when_parked"],
+        "parked_mb": told["waiting"]["host_mb_when_parked"],
+        "browsers_32gb": int(32_000 / told["shared"]["mb_each"] / 10) * 10,
+    }
+
+
+def _count_stored(costs: UnitCosts) -> dict[str, Any]:
+    told, a_second = read_result("storage"), costs.count_steps(1e6)
+    return {
+        "elements": told["elements"],
+        "step": told["step"],
+        "waiting": told["waiting"],
+        "ended": told["ended"],
+        "pruned": told["pruned"],
+        "kept_runs": told["runs"],
+        "kept_steps": told["steps"],
+        "bytes_second": a_second * told["step"] / 1e6,
+        "bytes_day": costs.count_step_gb(1e6, DAY) / 1e3,
+        "bytes_pruned_day": a_second / told["steps"] * told["pruned"] * DAY / 1e12,
+    }
+
+
+def _count_waiting(costs: UnitCosts) -> dict[str, Any]:
+    told = read_result("chaos_waiting")
+    memory, answer = told["rss_mb"], 10 * costs.cpu / 1000
+    return {
+        "cached": told["cached_max"],
+        "waiting_mb": memory[-1],
+        "waiting_tenth": told["waiting"] // (len(memory) - 1),
+        "waiting_kb": (memory[-1] - memory[1]) * 1024 / (told["waiting"] * (len(memory) - 2) / (len(memory) - 1)),
+        "goes_on": told["goes_on_median_seconds"],
+        "waiting_1m": costs.count_waiting_gb(1e6),
+        "waiting_100m": costs.count_waiting_gb(1e8) / 1e3,
         "expire_hour_1m": 1e6 / 3600,
         "expire_hour_100m": 1e8 / 3600,
         "expire_week_1m": 1e6 / RESTING,
         "expire_week_100m": 1e8 / RESTING,
         "answers_1m": 1e6 / RESTING * answer,
         "answers_100m": 1e8 / RESTING * answer,
+    }
+
+
+def _count_active(costs: UnitCosts) -> dict[str, Any]:
+    a_second, processes = costs.count_steps(1e6), 1e6 / RUNS_A_WORKER
+    worker_cores = costs.count_step_cores(RUNS_A_WORKER, costs.worker) + RUNS_A_WORKER * costs.often.worker / 1000
+    return {
+        "cpu": costs.cpu,
+        "worker": costs.worker,
+        "temporal": costs.temporal,
+        "postgres": costs.postgres,
+        "transitions": costs.transitions,
+        "commits": costs.commits,
+        "transition_ms": costs.temporal / costs.transitions,
+        "transitions_core": 1000 / (costs.temporal / costs.transitions),
+        "history": costs.history,
         "seconds": SECONDS_A_STEP,
         "steps_second": a_second,
-        "cores": a_second * cpu / 1000,
-        "cores_worker": a_second * worker / 1000,
-        "cores_temporal": a_second * temporal / 1000,
-        "cores_postgres": a_second * postgres / 1000,
-        "transitions_second": a_second * step["transitions"],
-        "commits_second": a_second * step["commits"],
-        "bytes_second": a_second * stored["step"] / 1e6,
-        "bytes_day": a_second * stored["step"] * DAY / 1e12,
-        "bytes_pruned_day": a_second / stored["steps"] * stored["pruned"] * DAY / 1e12,
+        "cores": costs.count_step_cores(1e6, costs.cpu),
+        "cores_worker": costs.count_step_cores(1e6, costs.worker),
+        "cores_temporal": costs.count_step_cores(1e6, costs.temporal),
+        "cores_postgres": costs.count_step_cores(1e6, costs.postgres),
+        "transitions_second": a_second * costs.transitions,
+        "commits_second": a_second * costs.commits,
         "runs_worker": RUNS_A_WORKER,
         "processes": processes,
-        "process_share": 100 * RUNS_A_WORKER / SECONDS_A_STEP * worker / 1000,
+        "process_share": 100 * worker_cores,
+        "connections": CONNECTIONS,
         "connections_all": processes * CONNECTIONS,
+    }
+
+
+def _count_heartbeats(costs: UnitCosts) -> dict[str, Any]:
+    often, seldom = costs.often, costs.seldom
+    month = HOURS * 3600
+    return {
+        "million_actions": PRICES.million_actions,
+        "beats": often.sent,
+        "beats_seldom": seldom.sent,
+        "beats_ms": often.worker + often.temporal,
+        "beats_seldom_ms": seldom.worker + seldom.temporal,
+        "cores_beats": 1e6 * (often.worker + often.temporal) / 1000,
+        "cores_beats_temporal": 1e6 * often.temporal / 1000,
+        "cores_beats_seldom": 1e6 * (seldom.worker + seldom.temporal) / 1000,
+        "beating_core": round(1000 / often.temporal, -2),
+        "actions_month": often.sent * month,
+        "actions_dollars": often.sent * month * PRICES.million_actions / 1e6,
+        "actions_seldom_dollars": seldom.sent * month * PRICES.million_actions / 1e6,
+    }
+
+
+def _compare_tenants() -> dict[str, Any]:
+    told = read_result("fairness")
+    return {
+        "few": told["few"],
+        "many": told["runs"],
+        "fair_ratio": told["ratio"],
+        "fair_alone": told["alone"]["first"] - told["alone"]["begun"],
+        "fair_beside": told["beside"]["first"] - told["beside"]["begun"],
     }
