@@ -34,7 +34,7 @@ KEPT_DAYS = 30
 PAGE = """# Scale
 
 Written by `python docs/generate.py` from the [kept results](../benchmarks/results) of benchmarks. Every figure here was measured, or is calculated
-from measured figures. They were measured on two busy cores: run the commands on your own machines before you buy hardware.
+from measured figures; only the prices of the example are not. They were measured on two busy cores: run the commands on your own machines before you buy hardware.
 
 **When you can skip this page.** You do not need this page if one person or one team uses one machine. {laptop_runs} runs a day, of {steps} steps each, on pages of 500
 elements, store {laptop_day:.0f} MB a day ({laptop_year:.1f} GB a year) in one SQLite file. With `midcourse prune --older-than 90d`
@@ -70,9 +70,9 @@ The table does not include the memory of larger pages, and calls of models, whic
 
 ![Processor time per step along a run, stored bytes per step by the size of the page, and memory of a worker by the number of waiting runs](img/scale-growth.svg)
 
-A late step of a long run costs no more than an early one. What a step stores hardly depends on the size of the page, because only changes are
-stored, and not whole observations. A worker's memory grew by {waiting_kb:.0f} KB per run after the first {waiting_tenth:,}, which had filled its
-cache.
+A late step of a long run costs no more than an early one, and reads as many records; where the peaks in between come from was not examined. What
+a step stores hardly depends on the size of the page, because only changes are stored, and not whole observations. A worker's memory grew by
+{waiting_kb:.0f} KB per run after the first {waiting_tenth:,}, which had filled its cache.
 
 ## Waiting runs
 
@@ -122,10 +122,10 @@ run `python docs/generate.py`. Only the price of Temporal Cloud is from a public
 A month has {hours} hours. Not included: memory of workers and servers, replicas, backups, traffic, and calls of models.
 
 **Temporal Cloud** would take the place of your own Temporal cluster. It bills every heartbeat
-[as an Action](https://docs.temporal.io/cloud/actions). The [price list](https://docs.temporal.io/cloud/pricing) (read in November 2026) begins at $50
-per million Actions and goes down to ${million_actions:.0f} between 100 and 200 million a month; above that, prices are by agreement. One active run
-sends {actions_month:,.0f} heartbeats a month. At the lower price they cost ${actions_dollars:.0f}, more than everything in the table for this run
-together. Waiting runs send none. Raise `heartbeat_seconds` before you use Temporal Cloud for runs that are active for long: at 60 they cost
+[as an Action](https://docs.temporal.io/cloud/actions). Its [price list](https://docs.temporal.io/cloud/pricing) began at $50 per million Actions and
+went down to ${million_actions:.0f} between 100 and 200 million a month when we last saw it; above that, prices are by agreement. One active run sends
+{actions_month:,.0f} heartbeats a month. At the lower price they cost ${actions_dollars:.0f}, more than everything in the table for this run together.
+Waiting runs send none. Raise `heartbeat_seconds` before you use Temporal Cloud for runs that are active for long: at 60 they cost
 ${actions_seldom_dollars:.2f}.
 
 ## What breaks first, and what to add when
