@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ PHRASES = re.compile(
 )
 """Fifteen phrases that made the code hard to read for engineers who did not write it."""
 
+_PRIVATE = re.compile(r"\b_[A-Za-z]\w*")
 _WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -48,6 +50,19 @@ def complex_functions(folders: list[Path], limit: int) -> list[str]:
     command += ["--config", f"lint.mccabe.max-complexity={limit}", *map(str, folders)]
     found = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
     return [f"{one['filename']}: {one['message']}" for one in found]
+
+
+def unused_private_names(files: list[Path]) -> list[str]:
+    """The private functions and classes whose name occurs only where they are defined, as `path:name`."""
+    occurs = Counter(name for path in files for name in _PRIVATE.findall(path.read_text(encoding="utf-8")))
+    return [
+        f"{path}:{node.name}"
+        for path in files
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and not node.decorator_list
+        and occurs[node.name] == 1
+    ]
 
 
 def crowded_folders(folder: Path, limit: int) -> dict[Path, int]:

@@ -57,6 +57,12 @@ def test_functions_are_simple() -> None:
     assert source.complex_functions(CODE, COMPLEXITY) == []
 
 
+@pytest.mark.slow
+def test_private_names_are_used() -> None:
+    unused = source.unused_private_names(source.python_files(SRC))
+    assert [name.rpartition(":")[2] for name in unused] == ["_arun"], "only CrewAI calls a private method of ours"
+
+
 def test_folders_are_not_crowded() -> None:
     assert source.crowded_folders(SRC, MODULES_IN_A_FOLDER) == {}
 
@@ -92,6 +98,10 @@ class TestEachLimitFindsWhatItForbids:
     @pytest.mark.slow
     def test_a_complex_function(self, bad: Path) -> None:
         assert len(source.complex_functions([bad], COMPLEXITY)) == 1
+
+    def test_an_unused_private_name(self, tmp_path: Path) -> None:
+        (tmp_path / "a.py").write_text("def _unused() -> None: ...\n\n\ndef _used() -> None: ...\n\n\n_used()\n")
+        assert source.unused_private_names(source.python_files(tmp_path)) == [f"{tmp_path / 'a.py'}:_unused"]
 
     def test_a_crowded_folder(self, bad: Path) -> None:
         assert source.crowded_folders(bad, 1) == {bad: 2}
