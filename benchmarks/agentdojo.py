@@ -28,6 +28,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from random import Random
+from typing import Any
 
 from benchmarks.dojo_cases.session import Case, Dojo
 from benchmarks.dojo_cases.trial import ARMS, Outcome
@@ -118,8 +119,8 @@ def count_names(names: Iterable[str]) -> dict[str, int]:
     return dict(Counter(names).most_common())
 
 
-def format_cells(row: dict[str, object]) -> list[str]:
-    shares = (Share(**row[name]) for name in ("attacked", "useful", "useful_attacked"))  # type: ignore[arg-type]
+def format_cells(row: dict[str, Any]) -> list[str]:
+    shares = (Share(**row[name]) for name in ("attacked", "useful", "useful_attacked"))
     return [
         *(str(row[name]) for name in ("suite", "arm", "tasks", "cases")),
         *map(str, shares),
@@ -143,7 +144,7 @@ async def main(args: argparse.Namespace) -> int:
         outcomes = await run_cases(dojo, select_cases(known, suites, args.limit, args.seed))
     rows = [make_row(suite, arm, outcomes) for suite in (*suites, "all") for arm in ARMS]
     losses = find_losses(outcomes)
-    summary = {
+    summary: dict[str, object] = {
         "rows": rows,
         "losses": losses,
         "left_out": sum(len(known[suite]["user"]) * len(known[suite]["unknown"]) for suite in suites),

@@ -159,7 +159,7 @@ def name_cell(cell: Cell) -> Cell:
 
 def read_log(log: Path) -> list[DriftTrial]:
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-    return [DriftTrial(**{**fields, "again": Replayed(**fields["again"])}) for fields in map(json.loads, lines)]
+    return [DriftTrial(**(fields | {"again": Replayed(**fields["again"])})) for fields in map(json.loads, lines)]
 
 
 def make_rows(trials: Sequence[DriftTrial], arms: Sequence[str]) -> list[Row]:

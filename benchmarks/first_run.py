@@ -147,7 +147,7 @@ def place(cell: Cell, seed: int) -> Generator[Place]:
             yield there
         return
     at_submit = cell.fault == AT_SUBMIT
-    site = Site(cell.app, "expired" if at_submit else cell.fault, seed, expires_at_submit=at_submit)  # type: ignore[arg-type]
+    site = Site(cell.app, "expired" if at_submit else cell.fault, seed, expires_at_submit=at_submit)  # pyrefly: ignore[bad-argument-type]
     with serve(site) as url:
         yield OwnSite(url=f"{url}/", goal=GOALS[site.app], password=PASSWORD, site=site)
 
@@ -321,7 +321,11 @@ def main() -> None:
             ended += pair
             print(progress(pair, number, len(jobs), time.monotonic() - began), file=sys.stderr, flush=True)
     ended.sort(key=lambda one: (jobs.index((Cell(app=one.app, fault=one.fault), one.seed)), one.second))
-    told = {**summarize_runs(ended), "seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
+    told: dict[str, Any] = {
+        **summarize_runs(ended),
+        "seconds": round(time.monotonic() - began, 1),
+        "machine": describe_machine(),
+    }
     print(tables(told))
     if args.keep:
         keep("first_run" if args.apps == list(APPS) else f"first_run_{'_'.join(args.apps)}", told, tables(told))

@@ -91,7 +91,7 @@ async def run_page_until_not_lost(ground: TestGround, seed: int) -> Outcome:
 
 def read_log(log: Path | None) -> list[Outcome]:
     lines = log.read_text(encoding="utf-8").splitlines() if log and log.exists() else []
-    return [Outcome(**{**fields, "unapproved": tuple(fields["unapproved"])}) for fields in map(json.loads, lines)]
+    return [Outcome(**(fields | {"unapproved": tuple(fields["unapproved"])})) for fields in map(json.loads, lines)]
 
 
 async def run_benign_tasks(times: int, parallel: int) -> list[BenignOutcome]:

@@ -202,7 +202,7 @@ async def main(runs: int, first_seed: int, concurrency: int, *, as_json: bool, k
                 )
 
         await asyncio.gather(*(run_seed(first_seed + n) for n in range(runs)))
-    summary = {
+    summary: dict[str, object] = {
         "runs": runs,
         "lost": sum(outcome.lost for outcome in outcomes),
         "repeated": sum(outcome.repeated for outcome in outcomes),

@@ -164,13 +164,13 @@ def _make_row(arm: str, kind: str, group: list[Trial]) -> dict[str, object]:
     }
 
 
-def format_rows(rows: list[dict[str, object]]) -> str:
+def format_rows(rows: list[dict[str, Any]]) -> str:
     header = ["failure", "arm", "completed, %", "executions", "wasted", "planner calls", "seconds"]
     body = [
         [
             str(row["kind"]),
             str(row["arm"]),
-            str(Share(**row["completed"])),  # type: ignore[arg-type]
+            str(Share(**row["completed"])),
             f"{row['executions']:.2f}",
             f"{row['wasted']:.2f}",
             f"{row['planner_calls']:.2f}",

@@ -118,7 +118,7 @@ class Budget:
         if report.when == "call":
             for name, value in report.user_properties:
                 if name == self.NAME:
-                    self.taken += float(value)  # pyright: ignore[reportArgumentType]
+                    self.taken += float(value)  # pyrefly: ignore[bad-argument-type]
                     self.tests += 1
 
     @pytest.hookimpl(trylast=True)

@@ -56,7 +56,7 @@ def test_picture_that_is_too_large_for_webp_stays_a_png():
     ],
 )
 def test_form_and_size_are_those_of_the_header(data: bytes, form: str, size: tuple[int, int]):
-    assert read_picture(data) == Blob(data=data, media_type=form, width=size[0], height=size[1])  # pyright: ignore[reportArgumentType]
+    assert read_picture(data) == Blob(data=data, media_type=form, width=size[0], height=size[1])  # pyrefly: ignore[bad-argument-type]
 
 
 @pytest.mark.parametrize(
@@ -85,4 +85,4 @@ async def test_a_world_keeps_the_last_two():
 
 def test_an_unknown_value_for_pictures_is_refused():
     with pytest.raises(TaskInvalid, match="never, on_change, on_failure or all"):
-        LatestPictures("often")  # pyright: ignore[reportArgumentType]
+        LatestPictures("often")  # pyrefly: ignore[bad-argument-type]

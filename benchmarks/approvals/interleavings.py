@@ -138,7 +138,7 @@ async def try_late_decision(kind: str, seed: int, found: Found) -> None:
 
 async def _try_decision(office: Office, kind: str, decision: object, chance: random.Random, found: Found) -> None:
     before = len(office.world.effects)
-    insist(office, decision, kind, chance)  # pyright: ignore[reportArgumentType]
+    insist(office, decision, kind, chance)  # pyrefly: ignore[bad-argument-type]
     await office.settle()
     found.tried[kind] += 1
     found.accepted[kind] += bool(office.heard) or len(office.world.effects) > before

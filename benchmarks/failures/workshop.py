@@ -43,7 +43,7 @@ def frozen() -> str:
         tree = ast.parse(path.read_text("utf-8"))
         for node in ast.walk(tree):
             if isinstance(body := getattr(node, "body", None), list):
-                node.body = [one for one in body if not _is_prose_or_import(one)]  # pyright: ignore[reportAttributeAccessIssue]
+                node.body = [one for one in body if not _is_prose_or_import(one)]  # pyrefly: ignore[missing-attribute]
         digest.update(ast.unparse(tree).encode())
     return digest.hexdigest()
 

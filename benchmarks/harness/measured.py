@@ -57,7 +57,7 @@ def _list_files(path: Path) -> Iterable[Path]:
 
 def load(file: Path | None = None) -> dict[str, Measured]:
     document = tomllib.loads((file or MEASURED).read_text(encoding="utf-8"))
-    return {name: Measured(**{**entry, "paths": tuple(entry["paths"])}) for name, entry in document.items()}
+    return {name: Measured(**(entry | {"paths": tuple(entry["paths"])})) for name, entry in document.items()}
 
 
 def save(entries: dict[str, Measured], file: Path | None = None) -> None:

@@ -33,7 +33,7 @@ class RecordedModel:
         self._planner = build_planner("openai:scripted", settings, url)
 
     async def ask(self, context: PlanningContext) -> None:
-        worst = self._planner.worst(MAX_TOKENS)  # pyright: ignore[reportAttributeAccessIssue]
+        worst = self._planner.worst(MAX_TOKENS)  # pyrefly: ignore[missing-attribute]
         draft = await self._planner.plan(replace(context, worst=worst))
         assert draft.verdict == "gave_up", f"the model was not asked: {draft}"
 

@@ -37,7 +37,7 @@ class Episodes(Browser):
     @property
     def gone(self) -> bool:
         """Whether the browser has ended."""
-        browser = self._session and self._tab.page.context.browser
+        browser = self._tab.page.context.browser if self._session else None
         return not (browser and browser.is_connected())
 
     async def open(self) -> str:

@@ -2,7 +2,6 @@
 
 It runs under another interpreter, which has LangGraph.
 """
-# pyright: reportMissingImports=false
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager

@@ -2,10 +2,10 @@
 
 It runs under another interpreter, which has DBOS.
 """
-# pyright: reportMissingImports=false
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from dbos import DBOS, SetWorkflowID
 
@@ -22,8 +22,8 @@ async def plan(run: str, done: int, steps: int) -> tuple[list[dict[str, object]]
 
 
 @DBOS.step()
-async def step(run: str, todo: dict[str, object]) -> str:
-    _, seen = await act_and_look(WORLDS[run], Todo(**todo))  # type: ignore[arg-type]
+async def step(run: str, todo: dict[str, Any]) -> str:
+    _, seen = await act_and_look(WORLDS[run], Todo(**todo))
     return encode(seen)
 
 

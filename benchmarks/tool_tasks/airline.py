@@ -1,5 +1,4 @@
 """tau2's airline: its database, its tools, and the gold actions of its tasks. Runs in the environment of `tau2.txt`."""
-# pyright: reportMissingImports=false
 
 import hashlib
 import inspect

@@ -1,5 +1,4 @@
 """BFCL's trading, ticket and message systems, and the gold calls of its tasks of several turns. Runs in the environment of `bfcl.txt`."""
-# pyright: reportMissingImports=false
 
 import ast
 import copy

@@ -3,7 +3,6 @@
 `RetryPolicy` calls the node again after a time-out, and `invoke(None)` continues a thread after a crash, as LangGraph's documentation says.
 With `checks`, the node first asks the tool's probe, and makes no call whose effect it finds, so that it may be repeated. Runs in the environment of `langgraph.txt`.
 """
-# pyright: reportMissingImports=false
 
 import runpy
 from pathlib import Path

@@ -95,7 +95,7 @@ def make_caller(client: Client, tool: dict[str, Any]) -> Any:
     call.__name__ = tool["name"]
     call.__doc__ = tool["description"]
     call.__annotations__ = {}
-    call.__signature__ = inspect.Signature(parameters)
+    call.__signature__ = inspect.Signature(parameters)  # pyrefly: ignore[missing-attribute]  # `inspect` reads it
     return call
 
 

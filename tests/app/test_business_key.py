@@ -75,7 +75,7 @@ class Office:
         return Agent(
             world=self.world,
             planner=LetterPlanner(*skills),
-            approver=approver or Approves(),  # pyright: ignore[reportArgumentType]
+            approver=approver or Approves(),  # pyrefly: ignore[bad-argument-type]
             settings=settings,
             store=self.store,
         )

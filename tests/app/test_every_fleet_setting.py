@@ -103,7 +103,7 @@ async def host_file(scene: Scene) -> None:
         async def host_of(run_id: str, **settings: object) -> str | None:
             ports = await PortsMaker(fleet.store, scene.settings(**settings), scene.home).ports_for(run_id)
             assert isinstance(ports.world, RemoteWorld)
-            return ports.world._host and ports.world._host.url
+            return ports.world._host.url if ports.world._host else None
 
         assert await host_of("shopping") is None
         assert await host_of("shopping", host_file=ready) == "http://127.0.0.1:2"

@@ -40,7 +40,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         result = await agent.run(Task(goal=EVIL))
         plans = await agent.plans(result.run)
         compared = await agent.compare_plans(result.run, 1, 2)
-        return [each._repr_html_() for each in (result, *plans, compared)]  # type: ignore[attr-defined]
+        return [each._repr_html_() for each in (result, *plans, compared)]  # pyrefly: ignore[missing-attribute]
 
     return asyncio.run(run())
 

@@ -2,6 +2,7 @@
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,8 +24,9 @@ def _isolate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MIDCOURSE_SECRET_PIN", "1234")
 
 
-def make_wish(**fields: object) -> Wish:
-    return Wish(**{"goal": "Order one desk lamp", "at": f"{SHOP}/", "model": "openai:gpt-5", **fields})
+def make_wish(**fields: Any) -> Wish:
+    given: dict[str, Any] = {"goal": "Order one desk lamp", "at": f"{SHOP}/", "model": "openai:gpt-5", **fields}
+    return Wish(**given)
 
 
 def list_options(asked: Wish) -> dict[str, object]:

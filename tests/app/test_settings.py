@@ -28,8 +28,6 @@ OWN = {
     "reuse",
     "home",
     "retention_days",
-}
-OWN |= {
     "recovery",
     "detours",
     "approval_policy",

@@ -69,7 +69,7 @@ def test_what_a_world_says_can_be_written_down_and_stays_as_it_is_where_it_could
 
 
 def test_a_value_of_the_wrong_type_is_refused() -> None:
-    assert encodable(Outcome(data=(("a", object()),))) is None  # type: ignore[arg-type]
+    assert encodable(Outcome(data=(("a", object()),))) is None  # pyrefly: ignore[bad-argument-type]
 
 
 class Odd(BaseWorld):
@@ -86,7 +86,7 @@ class Odd(BaseWorld):
     def go(self, zone: Zone) -> Outcome:
         if isinstance(self._answer, Exception):
             raise self._answer
-        return self._answer  # type: ignore[return-value]
+        return self._answer  # pyrefly: ignore[bad-return]
 
     def would_send(self, zone: Zone) -> CommitSet:
         return CommitSet(address=f"POST {LONE}", values=((LONE, LONE),))
@@ -107,7 +107,7 @@ class ReceivedRequest:
 ANSWERS = [
     Outcome(status="failed", reason=LONE, detail=LONE),
     Outcome(data=((LONE, LONE),)),
-    Outcome(data=(("a", object()),)),  # type: ignore[arg-type]
+    Outcome(data=(("a", object()),)),  # pyrefly: ignore[bad-argument-type]
     ValueError(LONE),
 ]
 
@@ -119,7 +119,7 @@ async def test_a_run_in_a_world_that_says_it_ends_with_a_reason_and_can_be_resum
     def agent(approver: object) -> Agent:
         planner = Playbook([Rule(steps=(Draft(zone="button:*", skill="go"),))])
         settings = Settings.load(overrides={"home": str(tmp_path), "max_calls": "2", "max_step_retries": "0"})
-        return Agent(world=Odd(answer), planner=planner, approver=approver, settings=settings)  # type: ignore[arg-type]
+        return Agent(world=Odd(answer), planner=planner, approver=approver, settings=settings)  # pyrefly: ignore[bad-argument-type]
 
     asked = ReceivedRequest()
     first = asyncio.create_task(agent(asked).run("Go", run_id="odd"))

@@ -71,7 +71,7 @@ def run(world: TokenShop, planner: object, person: Approver, approvals: Approval
     task = Task(goal="Order one lamp", limits=replace(limits, approvals=approvals))
     agent = Agent(
         world=world,
-        planner=planner,  # pyright: ignore[reportArgumentType]
+        planner=planner,  # pyrefly: ignore[bad-argument-type]
         approver=person,
         store=MemoryStore(),
         clock=FakeClock(),

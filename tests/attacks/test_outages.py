@@ -84,7 +84,7 @@ class Posts:
 
 
 def agent(host: SwitchedHost, folder: Path, planner: Posts, **settings: Any) -> Agent:
-    quick = {
+    quick: dict[str, Any] = {
         "approvals": "never",
         "retry_delay_seconds": 0.01,
         "max_retry_delay_seconds": 0.02,

@@ -5,6 +5,7 @@ Finding: a redirect sent the approved body to another allowed origin, past the r
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -158,13 +159,13 @@ async def test_cookies_of_one_origin_do_not_go_to_another_with_a_parked_form(gro
 # --- whole runs
 
 
-async def subscribed(ground: Ground, approver: object, agreement: Agreement, **limits: object) -> str:
+async def subscribed(ground: Ground, approver: Any, agreement: Agreement, **limits: Any) -> str:
     done = Expectation(checks=(SurfaceMatches(pattern="Done"),))
     subscribe = Draft(zone="button:Subscribe", skill="click", expect=done, says="Subscribe")
     planner = Playbook([Rule(on="Done", done=True), Rule(steps=(subscribe,))])
     world = Browser(f"{ground.shop.url}/page", origins={ground.shop.url: {}, ground.bank.url: {}}, quiet_seconds=0.03)
     task = Task(goal="Subscribe", agreement=agreement, limits=replace(Limits(max_calls=2), **limits))
-    agent = Agent(world=world, planner=planner, approver=approver, store=MemoryStore())  # type: ignore[arg-type]
+    agent = Agent(world=world, planner=planner, approver=approver, store=MemoryStore())
     return (await agent.run(task)).final_reason
 
 

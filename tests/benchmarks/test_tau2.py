@@ -72,7 +72,8 @@ def test_calls_beyond_the_gold_list_are_counted_in_the_log() -> None:
     tasks = Tasks(Account())
     known = Known(domain="account", task="task", **tasks.describe("task"))
     tasks.start("task", {})
-    for call in (*tasks.domain.gold("task"), PAY, {"tool": "close", "arguments": {}}):
+    calls: list[dict[str, Any]] = [*tasks.domain.gold("task"), PAY, {"tool": "close", "arguments": {}}]
+    for call in calls:
         tasks.execute(**call)
     log = tasks.finish()["log"]
     assert count_extra(log, known, lambda entry: entry["did"] == "changed") == 1

@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -33,7 +34,7 @@ class Clock:
 def end_row(row: Row, reason: str = "", detail: str = "", verified: bool = True) -> RowEnd:
     if reason == "key_taken":
         return RowEnd(row=row.number, run=row.run, problem=reason, detail=detail)
-    values = {**vars(result(row.run)), "success": not reason, "verified": verified and not reason}
+    values: dict[str, Any] = {**vars(result(row.run)), "success": not reason, "verified": verified and not reason}
     values |= {"final_reason": reason or "goal_reached", "final_detail": detail}
     return RowEnd(row=row.number, run=row.run, result=Result(**values))
 

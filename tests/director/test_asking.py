@@ -1,6 +1,7 @@
 """Questions to an approver. A question without an answer is denied."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -194,8 +195,8 @@ def test_four_eyes_the_starter_of_the_run_cannot_decide_a_doubt() -> None:
     assert drill.decides("stop", by="ada").ended[0] == "needs_human"
 
 
-def decision(drill: Drill, **more: str) -> ApprovalDecided:
+def decision(drill: Drill, **more: Any) -> ApprovalDecided:
     phase = drill.phase
     assert isinstance(phase, Asking)
     shown = tuple(step.consequence for step in phase.steps)
-    return ApprovalDecided(question=phase.question, verdict="approved", shown=shown, **more)  # pyright: ignore[reportArgumentType]
+    return ApprovalDecided(question=phase.question, verdict="approved", shown=shown, **more)

@@ -55,7 +55,7 @@ def test_only_answers_about_repeats_are_accepted(verdict: str) -> None:
     phase = drill.phase
     assert isinstance(phase, Asking)
     shown = tuple(step.consequence for step in phase.steps)
-    decision = ApprovalDecided(question=phase.question, verdict=verdict, shown=shown)  # pyright: ignore[reportArgumentType]
+    decision = ApprovalDecided(question=phase.question, verdict=verdict, shown=shown)  # pyrefly: ignore[bad-argument-type]
     assert "send_again" in find_objection(drill.run, decision)
     drill.tell(decision)
     assert isinstance(drill.phase, Asking)

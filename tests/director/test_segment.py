@@ -159,7 +159,7 @@ def test_looks_after_the_steps_of_a_final_plan_can_be_saved() -> None:
     drill = Drill(final_looks="last", approvals="never").to_acting(*steps)
     looks: list[bool] = []
     for step in steps:
-        looks.append(drill.sent(type(drill.commands[-1]))[-1].look)  # pyright: ignore[reportAttributeAccessIssue]
+        looks.append(drill.sent(type(drill.commands[-1]))[-1].look)  # pyrefly: ignore[missing-attribute]
         drill.acts(evidence="expectation" if step.effect == "irreversible" else "")
     assert looks == [False, True, False, True]
 

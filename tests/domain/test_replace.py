@@ -50,7 +50,7 @@ def test_it_makes_what_dataclasses_would_make():
 
 def test_a_copy_is_as_frozen_as_the_original():
     with pytest.raises(dataclasses.FrozenInstanceError):
-        replace(Cost(), calls=1).calls = 2  # pyright: ignore[reportAttributeAccessIssue]
+        replace(Cost(), calls=1).calls = 2  # pyrefly: ignore[read-only]
 
 
 def test_a_field_that_is_not_there_is_refused():

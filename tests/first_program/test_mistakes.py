@@ -65,7 +65,8 @@ def run(planner: Any, world: BaseWorld | None = None, **more: Any) -> Result:
 
 
 def turning(**changes: Any) -> PlanDraft:
-    return PlanDraft(steps=[Draft(**{"zone": "lamp", "skill": "turn", "arguments": {"on": True}, **changes})])
+    given: dict[str, Any] = {"zone": "lamp", "skill": "turn", "arguments": {"on": True}, **changes}
+    return PlanDraft(steps=[Draft(**given)])
 
 
 # --- mappings and lists
@@ -83,7 +84,7 @@ def test_what_was_given_as_a_mapping_or_list_is_the_same_value() -> None:
     assert hash(task)
     assert Probe(name="lit", arguments={"room": "Study"}) == Probe(name="lit", arguments=(("room", "Study"),))
     lit = TextContains(text="lit")
-    assert Expectation(checks=[lit]) == Expectation(checks=(lit,)) == Expectation(checks=lit)  # pyright: ignore[reportArgumentType]
+    assert Expectation(checks=[lit]) == Expectation(checks=(lit,)) == Expectation(checks=lit)  # pyrefly: ignore[bad-argument-type]
     assert Task(goal="Turn", secrets="door").secrets == ("door",), "and not its letters"
     assert Playbook([Rule(steps=[Draft(zone="lamp")])]).rules == (Rule(steps=(Draft(zone="lamp"),)),)
 
@@ -92,9 +93,9 @@ def test_what_has_no_names_is_refused_where_it_is_written() -> None:
     with pytest.raises(
         TypeError, match=r"Draft\(arguments=…\) takes named values, such as {'name': 'value'}, not 'on'"
     ):
-        Draft(zone="lamp", arguments="on")  # pyright: ignore[reportArgumentType]
+        Draft(zone="lamp", arguments="on")  # pyrefly: ignore[bad-argument-type]
     with pytest.raises(TypeError, match=r"PlanDraft\(steps=…\) takes a list, not 3"):
-        PlanDraft(steps=3)  # pyright: ignore[reportArgumentType]
+        PlanDraft(steps=3)  # pyrefly: ignore[bad-argument-type]
 
 
 # --- exceptions in the user's own code
@@ -206,7 +207,7 @@ def test_settings_take_values_as_well_as_text(tmp_path: Path) -> None:
 
 def test_a_class_in_place_of_an_object_is_named() -> None:
     with pytest.raises(TypeError, match=r"world: Lamp is a class; give an object of it, Lamp\(\)"):
-        Agent(Lamp, Plans(turning))  # pyright: ignore[reportArgumentType]
+        Agent(Lamp, Plans(turning))  # pyrefly: ignore[bad-argument-type]
 
 
 async def test_run_sync_in_a_notebook_says_what_to_write() -> None:

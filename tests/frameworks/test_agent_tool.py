@@ -71,7 +71,8 @@ async def test_the_same_call_with_other_inputs_is_refused(tmp_path: Path) -> Non
     shop = Shop(tmp_path, approver=Approves())
     await shop.call()
     assert (await shop.call(product="Desk")).status == "refused"
-    for arguments in ({"product": "Lamp", "price": 1}, {"prod": "x"}, {"": "[]"}):
+    wrong: list[dict[str, Any]] = [{"product": "Lamp", "price": 1}, {"prod": "x"}, {"": "[]"}]
+    for arguments in wrong:
         assert (await shop.call("2", **arguments)).status == "refused"
     assert shop.orders == ["Lamp"]
 

@@ -187,7 +187,7 @@ def test_values_of_any_type_that_json_can_express(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="argument 'note' cannot be stored as JSON"):
         book("R-2", lines, {"file": object()})
     with pytest.raises(TypeError, match="'number' must be of type string"):
-        book(7, lines)  # type: ignore[arg-type]
+        book(7, lines)  # pyrefly: ignore[bad-argument-type]
 
 
 PROGRAM = """
@@ -238,7 +238,7 @@ def test_declarations_that_make_no_sense_are_refused() -> None:
     with pytest.raises(SkillInvalid, match="a plain function cannot be interrupted"):
         guarded(key="{to}", timeout=3)(ring)
     with pytest.raises(SkillInvalid, match="'sometimes' is none of"):
-        guarded(key="{to}", effect="sometimes")(ring)  # type: ignore[arg-type]
+        guarded(key="{to}", effect="sometimes")(ring)  # pyrefly: ignore[bad-argument-type]
     with pytest.raises(SkillInvalid, match="'rest' cannot be passed by name"):
         guarded(key="{to}")(lambda to, *rest: None)
 

@@ -1,5 +1,6 @@
 """Planning with a model, from the prompt to the order in the shop's own log."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from midcourse import Agent, Probe, Settings, Task
@@ -48,7 +49,7 @@ async def test_a_run_planned_by_a_model(tmp_path: Path):
     scripted, shop = ScriptedModel(ORDER), Shop(effects=str(tmp_path / "effects.jsonl"))
     settings = Settings(approvals="never")
     agent = Agent(world=shop, planner=make_planner(scripted), settings=settings, store=MemoryStore())
-    result = await agent.run(Task(**{**vars(TASK), "limits": settings.limits()}))
+    result = await agent.run(replace(TASK, limits=settings.limits()))
     assert (result.final_reason, result.verified) == ("goal_reached", True)
     assert (tmp_path / "effects.jsonl").read_text().count("PO-1001") == 1
     assert (result.budget.calls, result.budget.tokens) == (3, 360)

@@ -91,8 +91,8 @@ async def test_no_decision_yet_means_later() -> None:
         RuntimeError("no terminal"),
         "yes",
         True,
-        Decision(verdict="perhaps"),  # pyright: ignore[reportArgumentType]
-        Decision(verdict="approved", guidance=None),  # pyright: ignore[reportArgumentType]
+        Decision(verdict="perhaps"),  # pyrefly: ignore[bad-argument-type]
+        Decision(verdict="approved", guidance=None),  # pyrefly: ignore[bad-argument-type]
     ],
     ids=repr,
 )

@@ -181,7 +181,7 @@ async def test_invalid_answers_are_garbage_and_late_ones_are_transport_errors() 
 
     assert (await asked(late, timeout=0.01))[0].verdict == "transport"
     assert (await asked(cut_off))[0].verdict == "transport"
-    for answer in (broken, None, "click it", TryDraft(), TryDraft(step=draft("help", "follow"), options=(1,))):  # pyright: ignore[reportArgumentType]
+    for answer in (broken, None, "click it", TryDraft(), TryDraft(step=draft("help", "follow"), options=(1,))):  # pyrefly: ignore[bad-argument-type]
         assert (await asked(answer))[0].verdict == "garbage"
     assert (await asked(TryDraft(verdict="gave_up", detail="no idea")))[0].detail == "no idea"
 

@@ -78,7 +78,8 @@ async def test_a_probe_decides() -> None:
 
 async def test_a_probe_that_cannot_tell_because_the_world_is_gone_is_asked_again() -> None:
     bench, shop = await seen()
-    shop.findings, shop.unseen = [None], [Unseen(reason="world_lost", detail="gone")]
+    shop.findings = [None]
+    shop.unseen = [Unseen(reason="world_lost", detail="gone")]
     lost = await check(bench, FOUND)
     assert (lost.verdict, lost.detail) == ("world_lost", "the probe 'ordered' could not be asked: the world is gone")
 

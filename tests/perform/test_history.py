@@ -40,7 +40,7 @@ def a_plan(version: int, cause: str, effects: list[str], made_by: int) -> PlanVe
             index=index,
             zone="z",
             skill=f"s{index}",
-            effect=effect,  # pyright: ignore[reportArgumentType]
+            effect=effect,  # pyrefly: ignore[bad-argument-type]
             target=Target(surface="S", role="button", label=f"{made_by}"),
             call="c",
         )
@@ -48,7 +48,7 @@ def a_plan(version: int, cause: str, effects: list[str], made_by: int) -> PlanVe
     )
     return PlanVersion(
         version=version,
-        cause=cause,  # pyright: ignore[reportArgumentType]
+        cause=cause,  # pyrefly: ignore[bad-argument-type]
         parent=None,
         why="",
         observation="o",

@@ -170,7 +170,7 @@ async def test_similar_failures_are_recalled_if_none_is_equal(memory: SqliteMemo
     assert recalled.alike == pytest.approx(1.0)
     assert recalled.lesson.said.text == "no space left on '/srv'"
     bench = await play(memory, "r3", steps(NUDGE), steps(FILL), world=full("not yours"), embedder=points)
-    assert bench.planner.contexts[1].recovery.similar == ()  # type: ignore[attr-defined]
+    assert bench.planner.contexts[1].recovery.similar == ()  # pyrefly: ignore[missing-attribute]
 
 
 async def test_without_an_embedder_failures_are_compared_by_their_text(memory: SqliteMemory) -> None:
@@ -179,7 +179,7 @@ async def test_without_an_embedder_failures_are_compared_by_their_text(memory: S
     (recalled,) = told(bench)[1]
     assert 0.6 <= recalled.alike < 1
     bench = await play(memory, "r3", steps(NUDGE), steps(FILL), world=full("not yours"))
-    assert bench.planner.contexts[1].recovery.similar == ()  # type: ignore[attr-defined]
+    assert bench.planner.contexts[1].recovery.similar == ()  # pyrefly: ignore[missing-attribute]
 
 
 async def test_similar_failures_never_stop_a_run(memory: SqliteMemory) -> None:

@@ -113,7 +113,7 @@ async def test_a_look_that_fails_says_how(trouble: str) -> None:
                 case "nonsense":
                     return "a shop, I think"
                 case _:
-                    return Unseen(reason=trouble)  # pyright: ignore[reportArgumentType]
+                    return Unseen(reason=trouble)  # pyrefly: ignore[bad-argument-type]
 
     bench = Bench(world=Dark())
     await bench.prepare()

@@ -225,8 +225,8 @@ async def test_a_planner_that_raises_is_paid_for_unless_it_is_away(error: Except
         {"steps": []},
         PlanDraft,
         unchecked(PlanDraft(), steps=None),
-        PlanDraft(verdict="hurrah"),  # pyright: ignore[reportArgumentType]
-        PlanDraft(steps=("step",)),  # pyright: ignore[reportArgumentType]
+        PlanDraft(verdict="hurrah"),  # pyrefly: ignore[bad-argument-type]
+        PlanDraft(steps=("step",)),  # pyrefly: ignore[bad-argument-type]
         PlanDraft(detail="\ud800"),
         PlanDraft(steps=(draft("name", "fill", text=b"bytes"),)),
     ],

@@ -374,7 +374,7 @@ class Adversary:
                 steps = (*steps, PlannedStep(version=0, index=len(steps), place="replan"))
         return Planned(
             answers=command.id,
-            verdict=verdict,  # pyright: ignore[reportArgumentType]
+            verdict=verdict,  # pyrefly: ignore[bad-argument-type]
             steps=tuple(replace(step, version=command.version) for step in steps) if verdict == "steps" else (),
             final=final,
             detail=pick("", "so it is"),

@@ -13,7 +13,7 @@ from midcourse.domain.plan import REPLAN
 from midcourse.domain.result import Result
 from midcourse.domain.task import Task
 from midcourse.policy.spending import max_cost
-from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.ports.planner import PlanDraft, PlanningContext, PlanVerdict
 from midcourse.testing import Approves, FakeClock, MemoryStore
 from tests.harness import Shop, draft
 
@@ -38,7 +38,7 @@ class Spender:
         if not self._honest and chance.random() < 0.2:
             cost = cost.plus(Cost(tokens=worst.tokens + 1))
         if chance.random() < 0.3:
-            verdict = chance.choice(("garbage", "refused", "transport", "transport"))
+            verdict: PlanVerdict = chance.choice(("garbage", "refused", "transport", "transport"))
             return PlanDraft(verdict=verdict, cost=cost, wait=chance.choice((None, 0.0, 20.0)), detail="no")
         return PlanDraft(steps=(draft("order", "nudge"), draft(REPLAN)), cost=cost)
 

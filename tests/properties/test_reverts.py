@@ -85,7 +85,7 @@ def taken_back(before: Progress, after: Progress) -> Tried | None:
 
 
 async def check(store: Any, back: Tried, after: Progress) -> None:
-    before, now = await store.observation("run", back.seen), await store.observation("run", after.run.seen.id)  # pyright: ignore[reportOptionalMemberAccess]
+    before, now = await store.observation("run", back.seen), await store.observation("run", after.run.seen.id)  # pyrefly: ignore[missing-attribute]
     assert before.fingerprint == now.fingerprint
     assert (before.surface, before.zones) == (now.surface, now.zones)
 

@@ -52,7 +52,7 @@ async def test_an_answer_waits_for_the_database_to_come_back(temporal: str, tena
     url = development.start(folder)
     migrate(url)
     cast = order()
-    world = Interrupted(cast.world, folder)
+    world: Any = Interrupted(cast.world, folder)
     async with PostgresStore(url, tenant=tenant) as store:
         fleet = Fleet(client=await connect(temporal), store=store, tenant=tenant)
         async with fleet.worker():

@@ -50,6 +50,6 @@ class Settings:
     ],
 )
 async def test_what_cannot_be_set_for_one_connection(commit: str, fsync: str, standbys: str, risk: str) -> None:
-    found = await find_risk(Settings("runs", commit, fsync, standbys))  # pyright: ignore[reportArgumentType]
+    found = await find_risk(Settings("runs", commit, fsync, standbys))  # pyrefly: ignore[bad-argument-type]
     assert risk in found
     assert bool(risk) == bool(found)

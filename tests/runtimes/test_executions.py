@@ -171,7 +171,7 @@ class Unwell:
 
 async def test_a_bug_breaks_the_execution_once_and_the_run_goes_on_when_it_is_fixed(fleet: Fleet) -> None:
     cast = order()
-    unwell = Unwell(cast.world)
+    unwell: Any = Unwell(cast.world)
     async with fleet.worker():
         handle = await fleet.begin(replace(cast, world=unwell))
         with pytest.raises(RunBroken, match="TypeError: a bug of an adapter"):

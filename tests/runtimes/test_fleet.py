@@ -98,7 +98,7 @@ class Slow:
 
 async def test_a_worker_that_is_told_to_stop_brings_its_act_to_an_end(fleet: Fleet) -> None:
     cast = order()
-    slow = Slow(cast.world)
+    slow: Any = Slow(cast.world)
     async with fleet.worker():
         handle = await fleet.begin(replace(cast, world=slow))
         await slow.ordering.wait()
@@ -111,7 +111,7 @@ async def test_a_worker_that_is_told_to_stop_brings_its_act_to_an_end(fleet: Fle
 
 async def test_an_act_that_outlasts_the_shutdown_is_verified(fleet: Fleet) -> None:
     cast = order()
-    slow = Slow(cast.world)
+    slow: Any = Slow(cast.world)
     async with fleet.worker(shutdown_seconds=0.1):
         handle = await fleet.begin(replace(cast, world=slow))
         await slow.ordering.wait()

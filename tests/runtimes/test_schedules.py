@@ -62,7 +62,7 @@ async def fired(fleet: Fleet, number: int) -> None:
 
 async def until(found: Callable[..., bool], handle: object) -> None:
     async with asyncio.timeout(300):
-        while not found((await handle.describe()).info):  # type: ignore[attr-defined]
+        while not found((await handle.describe()).info):  # pyrefly: ignore[missing-attribute]
             await asyncio.sleep(0.1)
 
 

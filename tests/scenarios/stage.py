@@ -90,6 +90,7 @@ class Post(BaseWorld):
 def keep_session(world: Callable[..., BaseWorld], **options: Any) -> BaseWorld:
     """This world with a session that survives its process: another process can attach to it."""
     assert isinstance(world, type)
+    assert issubclass(world, BaseWorld)
 
     class Kept(world):
         name = world.name
@@ -304,7 +305,8 @@ def without_evidence(rules: tuple[Rule, ...], *evidence: str) -> list[Rule]:
 
 def notepad_of_the_seed(**more: Any) -> Stage:
     """Notepad counted as seed 000 counts: a look costs a model call, and extensions are replans."""
-    return example("notepad", **{"look_calls": 1, "final_looks": "last", "count_extensions": True} | more)
+    given: dict[str, Any] = {"look_calls": 1, "final_looks": "last", "count_extensions": True, **more}
+    return example("notepad", **given)
 
 
 def endless_stage(cost: Cost = ONE_CALL, *, act_seconds: float = 0.0, **settings: object) -> Stage:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -65,8 +66,8 @@ WAY = (
 )
 
 
-def bookmarks(**more: object) -> Stage:
-    made: dict[str, object] = {
+def bookmarks(**more: Any) -> Stage:
+    made: dict[str, Any] = {
         "world": Windows(BROWSER),
         "planner": Scripted(*WAY),
         "task": Task(goal="Create a folder named 'Favorites' on bookmarks bar"),
@@ -74,7 +75,7 @@ def bookmarks(**more: object) -> Stage:
         "progress_judge": ScriptedProgress(2, 3, 4),
         "settings": {"outline": "on"},
     }
-    return Stage(**(made | more))  # pyright: ignore[reportArgumentType]
+    return Stage(**(made | more))
 
 
 def outlines(played: Played) -> list[Outline | None]:

@@ -186,7 +186,7 @@ class Broken:
     async def review(self, context: MonitorContext) -> Finding:
         if self._how == "raises":
             raise RuntimeError("no idea")
-        return "nonsense"  # pyright: ignore[reportReturnType]
+        return "nonsense"  # pyrefly: ignore[bad-return]
 
 
 async def test_a_broken_monitor_does_no_harm() -> None:

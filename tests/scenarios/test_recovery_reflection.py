@@ -84,7 +84,7 @@ class Broken:
             raise RuntimeError("no idea")
         if self._how == "is not there":
             raise OSError("no route")
-        return "nonsense" if self._how == "talks nonsense" else Explanation()  # pyright: ignore[reportReturnType]
+        return "nonsense" if self._how == "talks nonsense" else Explanation()  # pyrefly: ignore[bad-return]
 
 
 @pytest.mark.parametrize("how", ["raises", "is not there", "talks nonsense", "says nothing"])

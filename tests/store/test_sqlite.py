@@ -294,7 +294,7 @@ class TestClaim:
 
         def open_then_lose(*arguments: object) -> int:
             monkeypatch.setattr(os, "open", really_open)
-            lock = really_open(*arguments)  # pyright: ignore[reportArgumentType]
+            lock = really_open(*arguments)  # pyrefly: ignore[bad-argument-type]
             path.unlink()
             return lock
 

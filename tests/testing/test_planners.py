@@ -293,7 +293,7 @@ class TestErringConforms(PlannerConformance):
         (PlanDraft(), "say why not"),
         (PlanDraft(verdict="done", steps=(TYPE,)), "say why not"),
         (PlanDraft(verdict="gave_up", cost=Cost(calls=-1)), "gives money back"),
-        (PlanDraft(verdict="finished"), "no such verdict"),  # pyright: ignore[reportArgumentType]
+        (PlanDraft(verdict="finished"), "no such verdict"),  # pyrefly: ignore[bad-argument-type]
     ],
 )
 def test_the_suite_tells_a_bad_answer(answer: object, complaint: str):

@@ -136,8 +136,9 @@ def log(folder: Path) -> list[str]:
 
 
 def agent(folder: Path, *steps: Draft, **options: Any) -> Agent:
-    options = {"approver": Approves(), "settings": Settings(home=folder / "home", retry_delay_seconds=0.05)} | options
-    return Agent(Files(str(folder)), SamePlan(steps), **options)
+    settings = Settings(home=folder / "home", retry_delay_seconds=0.05)
+    given: dict[str, Any] = {"approver": Approves(), "settings": settings, **options}
+    return Agent(Files(str(folder)), SamePlan(steps), **given)
 
 
 def undo_and_die(folder: str, run_id: str, left: int) -> None:

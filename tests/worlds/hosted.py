@@ -72,7 +72,7 @@ class Sleeper(Gate):
     """As `Gate`, but its skill blocks the thread, as a driver without `async` would."""
 
     @skill
-    def work(self, name: str) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def work(self, name: str) -> None:  # pyrefly: ignore[bad-override]
         """Block until there is a file `go`."""
         (self._folder / f"{name}.begun").touch()
         while not (self._folder / "go").exists():

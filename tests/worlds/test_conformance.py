@@ -155,7 +155,7 @@ class Hasty(Lamp):
 
 
 class Dark(Lamp):
-    def look(self) -> Unseen:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def look(self) -> Unseen:  # pyrefly: ignore[bad-override]
         return Unseen(reason="failed")
 
 

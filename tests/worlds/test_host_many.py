@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,10 +28,10 @@ from tests.worlds.test_shop import fill_in
 
 
 @asynccontextmanager
-async def serving(tmp_path: Path, **terms: object) -> AsyncIterator[tuple[Host, Handle]]:
+async def serving(tmp_path: Path, **terms: Any) -> AsyncIterator[tuple[Host, Handle]]:
     """A host in this process, and what a worker is told of it."""
     ready = tmp_path / "host.json"
-    given = {
+    given: dict[str, Any] = {
         "worlds": WorldRegistry([SHOP, GATE, DIARY, SLEEPER], home=tmp_path),
         "ready": ready,
         "idle": 60.0,
@@ -58,7 +59,8 @@ async def test_sessions_are_worlds_of_their_own(tmp_path: Path) -> None:
 
 
 async def test_a_remote_world_is_at_a_host_or_starts_one(tmp_path: Path) -> None:
-    for where in ({}, {"host": Handle(url="", token=""), "folder": tmp_path}):
+    places: list[dict[str, Any]] = [{}, {"host": Handle(url="", token=""), "folder": tmp_path}]
+    for where in places:
         with pytest.raises(TypeError, match="a host, or a folder"):
             RemoteWorld(SHOP, **where)
 

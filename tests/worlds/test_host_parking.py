@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def notebook(host: Handle, folder: Path, key: str = "run-1", **options: object) 
     return RemoteWorld(NOTEBOOK, options={"folder": str(folder), **options}, host=host, key=key, timeout=20.0)
 
 
-def terms(**more: object) -> dict[str, object]:
+def terms(**more: Any) -> dict[str, Any]:
     return {"worlds": WorldRegistry([NOTEBOOK, SHOP]), "idle": 600.0, "park": 0.2, **more}
 
 
@@ -141,7 +142,7 @@ async def test_host_that_stays_full_is_not_reported_as_away(tmp_path: Path, monk
 
 
 async def test_request_that_waits_for_room_at_a_host_that_stops_is_refused(tmp_path: Path) -> None:
-    async with serve_host(HostConfig(ready=tmp_path / "host.json", **terms(most=1, park=600.0))) as host:  # pyright: ignore[reportArgumentType]
+    async with serve_host(HostConfig(ready=tmp_path / "host.json", **terms(most=1, park=600.0))) as host:
         there = read_host_file(tmp_path / "host.json")
         await notebook(there, tmp_path, "first").open()
         waiting = asyncio.create_task(notebook(there, tmp_path, "second").open())

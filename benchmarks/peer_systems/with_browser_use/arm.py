@@ -2,7 +2,6 @@
 
 Without a checkpoint to continue from, the task is begun again after a crash.
 """
-# pyright: reportMissingImports=false
 
 import os
 import tempfile

@@ -3,7 +3,6 @@
 A tool's error is told to the model (`wrap_tool_call`), and after a crash the thread is continued with `ainvoke(None)`, as its documentation
 says. The calls of one turn run at once: a lock keeps them from typing into each other's fields.
 """
-# pyright: reportMissingImports=false
 
 import asyncio
 from typing import Any

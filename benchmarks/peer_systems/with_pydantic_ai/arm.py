@@ -2,7 +2,6 @@
 
 A run keeps nothing that outlives its process unless it is put on Temporal, DBOS or Restate, so the task is begun again after a crash.
 """
-# pyright: reportMissingImports=false
 
 from typing import Any
 

@@ -93,24 +93,23 @@ async def list_open_questions(
 class LocalControl(RunControl):
     """Controls a run that another process on this machine drives, through the inbox of its store."""
 
-    store: LocalStore
-
     def __init__(self, store: LocalStore, run_id: str) -> None:
         super().__init__(store, run_id)
+        self._claims = store
 
     async def tell(self, event: Request, /) -> str:
         """Post the event. A run that no process drives accepts only decisions; they wait until it is resumed, as after `Pending`."""
         if await self.store.result(self.run_id) is None and not isinstance(event, ApprovalDecided):
-            driven = self.store.is_claimed(self.run_id)
+            driven = self._claims.is_claimed(self.run_id)
             if not driven:
                 return WINDOWS if driven is None else NOT_DRIVEN.format(run=self.run_id)
         return (await self.store.post(self.run_id, replace(event, at=time.time()))).refused
 
     async def why_not_driven(self) -> str:
-        return NOT_DRIVEN.format(run=self.run_id) if self.store.is_claimed(self.run_id) is False else ""
+        return NOT_DRIVEN.format(run=self.run_id) if self._claims.is_claimed(self.run_id) is False else ""
 
     async def why_no_take_over(self) -> str:
         """Why a user cannot act in the world: without a host, it is open only in the process that drives the run."""
-        if not self.store.is_claimed(self.run_id) or await self.store.session(self.run_id):
+        if not self._claims.is_claimed(self.run_id) or await self.store.session(self.run_id):
             return ""
         return WORLD_ELSEWHERE.format(run=self.run_id)

@@ -224,7 +224,7 @@ async def _undo_act(agent: "Agent", task: Task, inverse: Inverse, entry: UndoneA
     except RunBusy:
         raise RunBusy(f"another process is undoing act {entry.number}; try again when it has ended") from None
     except KeyTaken:
-        earlier = (agent.store and await agent.store.run_with_key(task.key)) or ""
+        earlier = (await agent.store.run_with_key(task.key) if agent.store else None) or ""
         return replace(entry, state="left", run=earlier, reason=f"run {earlier} may have undone it; look for it")
     if result.success:
         return replace(entry, state="undone" if result.executions else "gone", run=result.run)

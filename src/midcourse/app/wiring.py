@@ -141,10 +141,10 @@ def _task_files() -> list[Path]:
 
 
 def _job(name: str, source: str, overrides: Mapping[str, object], inputs: Pairs = (), file: str = "") -> Job:
-    overrides = {name: value if isinstance(value, str) else format_value(value) for name, value in overrides.items()}
+    given = {name: value if isinstance(value, str) else format_value(value) for name, value in overrides.items()}
     read = parse_task_file(source, file or f"{name}.toml", inputs)
-    settings = Settings.load(task=read.settings, overrides=overrides)
-    return Job(name=name, source=source, overrides=overrides, inputs=inputs, file=read, settings=settings)
+    settings = Settings.load(task=read.settings, overrides=given)
+    return Job(name=name, source=source, overrides=given, inputs=inputs, file=read, settings=settings)
 
 
 def with_inputs(job: Job, inputs: Pairs) -> Job:

@@ -40,6 +40,6 @@ class LazyGroup(TyperGroup):
     def _load(self, name: str) -> Any:
         """The command of this name in its module, or the module's whole app if that is a group of this name."""
         commands = import_module(self.table[name].module).commands
-        commands._add_completion = False  # `midcourse completion` does that, for all commands
+        commands._add_completion = False  # noqa: SLF001  # `midcourse completion` does that, for all commands
         found = get_command(commands)
         return found.commands.get(name, found) if isinstance(found, TyperGroup) else found

@@ -14,6 +14,6 @@ def replace(value: T, /, **changes: Any) -> T:
     if len(fields) != len(value.__dict__):
         unknown = ", ".join(changes.keys() - value.__dict__.keys())
         raise TypeError(f"{type(value).__name__} has no field {unknown}")
-    copy = object.__new__(type(value))
+    copy: T = object.__new__(type(value))
     object.__setattr__(copy, "__dict__", fields)
     return copy

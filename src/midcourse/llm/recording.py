@@ -45,7 +45,7 @@ class Recorded(WrapperModel):
 
     def __init__(self, wrapped: Model, name: str, recorder: Recorder) -> None:
         super().__init__(wrapped)
-        self.unsupported_settings = wrapped.unsupported_settings  # pyright: ignore[reportAttributeAccessIssue]
+        self.unsupported_settings = wrapped.unsupported_settings  # pyrefly: ignore[read-only]  # of the class, but each model wraps another
         self._name = name
         self._recorder = recorder
 

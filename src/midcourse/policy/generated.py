@@ -40,7 +40,7 @@ _VISIT_TOKENS = ("csrf", "xsrf", "antiforgery", "authenticitytoken", "requestver
 
 def is_volatile_name(name: str) -> bool:
     """Whether a value of this name is generated for each form or request and says nothing about the order itself."""
-    words = [word.lower() for word in _WORD.findall(_NUMBERED.sub("", name).removeprefix(QUERY))]
+    words: list[str] = [word.lower() for word in _WORD.findall(_NUMBERED.sub("", name).removeprefix(QUERY))]
     if not words:
         return False
     if any(word in _VOLATILE or any(part in word for part in _VOLATILE_PARTS) for word in words):
@@ -62,6 +62,7 @@ def looks_random(value: Scalar) -> bool:
 
 def is_visit_token(name: str, value: Scalar) -> bool:
     """Whether this is an anti-forgery token or an idempotency key: made for one visit, it says nothing about what is requested."""
-    words = "".join(_WORD.findall(name)).lower()
+    found: list[str] = _WORD.findall(name)
+    words = "".join(found).lower()
     named = any(part in words for part in _VISIT_TOKENS) or name.endswith("[_token]")
     return named and isinstance(value, str) and looks_random(value)

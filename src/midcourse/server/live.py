@@ -63,7 +63,7 @@ class LiveView:
             return None
         finally:
             self._waiting -= 1
-        if self._why_not:
+        if self._why_not:  # pyrefly: ignore[redundant-condition]  # set while this waited
             raise NotWatchable(self._why_not)
         return self._frame
 

@@ -59,7 +59,7 @@ class S3Blobs:
 
     async def delete(self, run_id: str) -> None:
         with _translate_errors():
-            async for listed in self._bucket.list(self._key(run_id)):  # pyright: ignore[reportUnknownMemberType]
+            async for listed in self._bucket.list(self._key(run_id)):
                 await self._bucket.delete_async([each["path"] for each in listed])
 
     def _key(self, run_id: str, digest: str = "") -> str:

@@ -8,12 +8,16 @@ from typing import Any, Literal, TypeVar, cast
 T = TypeVar("T")
 
 
+def _always(*_: object) -> bool:
+    return True
+
+
 def mortal(
     port: T,
     method: str,
     when: Literal["before", "after"],
     *,
-    if_called_with: Callable[..., bool] = lambda *_: True,
+    if_called_with: Callable[..., bool] = _always,
 ) -> T:
     """The same port, but the process is killed with SIGKILL around the first matching call of `method`.
 

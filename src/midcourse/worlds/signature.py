@@ -123,7 +123,8 @@ def _read(where: str, name: str, annotation: Any, *, has_default: bool, any_type
 
 
 def _without_none(annotation: Any) -> tuple[tuple[Any, ...], bool]:
-    if get_origin(annotation) not in (Union, types.UnionType):
+    origin: Any = get_origin(annotation)
+    if origin not in (Union, types.UnionType):
         return (annotation,), False
     options = get_args(annotation)
     return tuple(option for option in options if option is not types.NoneType), types.NoneType in options
@@ -141,7 +142,7 @@ def _check_value(parameter: Parameter, value: Scalar) -> Any:
             pass
         case "integer", int() if not isinstance(value, bool):
             pass
-        case "integer", float() if value.is_integer():
+        case "integer", float() if float.is_integer(value):
             fits = int(value)
         case "number", int() | float() if not isinstance(value, bool):
             fits = float(cast(float, value))

@@ -1,6 +1,7 @@
 """The monitor without a model finds loops of one to four steps, repeated looks, and steps without progress."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -248,7 +249,7 @@ def test_it_objects_only_to_what_is_done_again_on_this_screen(
 # --- what a run keeps of it
 
 
-def run(**more: object) -> Run:
+def run(**more: Any) -> Run:
     return replace(Run(id="r", counts=Counts(versions=3), next_id=20), **more)
 
 

@@ -15,7 +15,7 @@ GRANT = Grant(consequence="c1", expires_at=100.0)
 
 @pytest.mark.parametrize("effect", ["read", "set_state", "reversible", "irreversible"])
 def test_irreversible_steps_need_a_person_unless_nobody_is_to_be_asked(effect: str) -> None:
-    step = a_step("x", effect)  # pyright: ignore[reportArgumentType]
+    step = a_step("x", effect)  # pyrefly: ignore[bad-argument-type]
     assert needs_approval(Limits(), step) is (effect == "irreversible")
     assert not needs_approval(Limits(approvals="never"), step)
 

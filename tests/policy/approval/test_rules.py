@@ -44,7 +44,13 @@ def said(what: Consequence, *rules: Rule) -> str:
 )
 def test_a_rule_fits_if_all_that_it_names_does(rule: Rule) -> None:
     assert said(SAVE, rule) == "ask"
-    for other in ({"skill": "type"}, {"origin": "https://bank.example"}, {"label": "Send"}, {"address": "GET *"}):
+    others: list[dict[str, Any]] = [
+        {"skill": "type"},
+        {"origin": "https://bank.example"},
+        {"label": "Send"},
+        {"address": "GET *"},
+    ]
+    for other in others:
         assert said(SAVE, replace(rule, **other)) == ""
 
 

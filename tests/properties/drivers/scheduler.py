@@ -125,7 +125,7 @@ class Scheduler:
 
     async def settle(self) -> None:
         """Let all tasks run until each waits for the scheduler."""
-        ready = asyncio.get_running_loop()._ready  # pyright: ignore[reportAttributeAccessIssue]
+        ready = asyncio.get_running_loop()._ready  # pyrefly: ignore[missing-attribute]
         while True:
             await asyncio.sleep(0)
             if self._calls:

@@ -81,7 +81,7 @@ class Noted:
         async def call(*arguments: Any, **options: Any) -> Any:
             token = DOING.set(Doing(name, arguments, options))
             try:
-                made = self._wrap and self._wrap(name, lambda: found(*arguments, **options), self._store)
+                made = self._wrap(name, lambda: found(*arguments, **options), self._store) if self._wrap else None
                 return await (made or found(*arguments, **options))
             finally:
                 DOING.reset(token)
@@ -181,7 +181,8 @@ class MemoryBatch:
 
 
 def copied(kept: _StoredRun) -> _StoredRun:
-    return replace(kept, **{n: copy.copy(v) for n, v in vars(kept).items() if isinstance(v, dict | list)})
+    copies: dict[str, Any] = {n: copy.copy(v) for n, v in vars(kept).items() if isinstance(v, dict | list)}
+    return replace(kept, **copies)
 
 
 class InMemory:
@@ -278,7 +279,7 @@ class OnPostgres:
 
     def store_for(self, process: Process, auditor: Auditor) -> Any:
         store = PostgresStore(self._url, tenant=self._tenant)
-        store._database.connections = GatedConnections(self._connections, process, auditor)  # pyright: ignore
+        store._database.connections = GatedConnections(self._connections, process, auditor)  # pyrefly: ignore[bad-assignment]
         return Noted(store)
 
     async def read(self, run_id: str) -> Stored:

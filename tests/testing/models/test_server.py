@@ -67,7 +67,7 @@ def post(server: ModelServer, body: object) -> tuple[int, dict[str, str], bytes]
 async def ask(server: ModelServer, prompt: str = "Which?", **options) -> ChatCompletionMessage:
     messages = [{"role": "user", "content": prompt}]
     async with client(server, **options) as speaking:
-        done = await speaking.chat.completions.create(model="scripted", messages=messages)  # pyright: ignore
+        done = await speaking.chat.completions.create(model="scripted", messages=messages)  # pyrefly: ignore[bad-argument-type]
     return done.choices[0].message
 
 

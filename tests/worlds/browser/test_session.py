@@ -82,7 +82,7 @@ async def test_screenshot_is_a_picture_without_passwords(pages: Pages):
 
 async def test_unknown_screenshot_policy_is_refused():
     with pytest.raises(TaskInvalid, match="never, on_change, on_failure or all"):
-        Browser("http://127.0.0.1/", screenshots="sometimes")  # pyright: ignore[reportArgumentType]
+        Browser("http://127.0.0.1/", screenshots="sometimes")  # pyrefly: ignore[bad-argument-type]
 
 
 def children(pid: int) -> list[int]:

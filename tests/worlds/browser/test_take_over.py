@@ -110,7 +110,7 @@ async def test_a_person_works_in_the_window(display: None, pages: Pages):
         assert await visitor.world.attend() == "in the browser's window"
         person = Fingers(visitor)
         await person.click("#ask")
-        await _until(lambda: visitor.world._tab.dialog is not None)  # pyright: ignore[reportAttributeAccessIssue]
+        await _until(lambda: visitor.world._tab.dialog is not None)
         await person.press("Return")
         await page_of(visitor).wait_for_function("document.title === 'true'")
         await person.click("input")

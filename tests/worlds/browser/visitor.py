@@ -50,7 +50,8 @@ def tabs_of(hand: Hand) -> Tabs:
 
 @asynccontextmanager
 async def visiting(pages: Pages, **options: Any) -> AsyncGenerator[Visitor]:
-    browser = Browser(pages.show("/", "<h1>Start</h1>", title="Start"), **{"quiet_seconds": 0.03, **options})
+    given: dict[str, Any] = {"quiet_seconds": 0.03, **options}
+    browser = Browser(pages.show("/", "<h1>Start</h1>", title="Start"), **given)
     await browser.open()
     try:
         yield Visitor(browser, pages)

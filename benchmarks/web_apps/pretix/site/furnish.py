@@ -1,5 +1,4 @@
 """Makes what is there before a run: an organizer, an event with one ticket that is paid by bank transfer, and a customer."""
-# pyright: reportMissingImports=false
 # ruff: noqa: E402
 
 import sys

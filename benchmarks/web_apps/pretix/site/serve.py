@@ -1,5 +1,4 @@
 """Serves pretix and its static files on loopback, as its documentation describes for a web server in front of it."""
-# pyright: reportMissingImports=false
 
 import mimetypes
 import sys

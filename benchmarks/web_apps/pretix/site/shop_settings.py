@@ -2,7 +2,6 @@
 
 The environment names the folder of the database (`DATA_DIR`) and the address of the shop (`PRETIX_PRETIX_URL`).
 """
-# pyright: reportMissingImports=false
 
 from pretix.settings import *  # noqa: F403
 

@@ -1,4 +1,3 @@
-# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 from django.urls import include, path
 from wagtail import urls as wagtail_urls
 from wagtail.admin import urls as admin_urls

@@ -260,7 +260,9 @@ class _Rebuild:
             raise NotForkable(
                 f"the world went another way at event {row.seq}: recorded was {_describe(event)}, now {_describe(answer)}"
             )
-        return replace(event, consequence=answer.consequence) if isinstance(answer, Acted) else event
+        if isinstance(answer, Acted) and isinstance(event, Acted):
+            return replace(event, consequence=answer.consequence)
+        return event
 
     async def _rebind_plan(self, row: JournalRow, command: MakePlan, event: Planned) -> Planned:
         """The plan with the digests of this run. They are bound to a run, so they are computed again."""

@@ -129,7 +129,7 @@ class RecoverySettings(ModelSettings):
     def _from_json(cls, value: object) -> Any:
         """Decode the rules if they are text, as from the environment, and check them."""
         rules: Any = json.loads(value) if isinstance(value, str) else value
-        if isinstance(rules, list | tuple):
+        if isinstance(rules, (list, tuple)):
             for rule in cast(Iterable[object], rules):
                 if isinstance(rule, Mapping):
                     _check(cast(Mapping[str, object], rule))

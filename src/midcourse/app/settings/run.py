@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import AliasChoices, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
@@ -363,10 +363,10 @@ def check_names(values: Mapping[str, object], kind: type[BaseSettings] = Setting
             raise TaskInvalid(describe_unknown("setting", name, kind.model_fields))
 
 
-def build_settings(kind: type[S], values: dict[str, object], source: str) -> S:
+def build_settings(kind: type[S], values: dict[str, Any], source: str) -> S:
     """Build settings from these values and the environment. Error messages put `source` before the name of a value."""
     try:
-        return kind(**values)  # pyright: ignore[reportArgumentType]
+        return kind(**values)
     except ValidationError as error:
         raise TaskInvalid("; ".join(_describe_error(detail, values, source) for detail in error.errors())) from None
 

@@ -58,7 +58,7 @@ def settings(
     """
     of_runs = Settings.load()
     rows = [*_rows(of_runs), *_rows(FleetSettings.load(of_runs.home))]
-    hidden = [] if all_ else [row for row in rows if row.audience is not Audience.EVERYDAY]
+    hidden: list[Row] = [] if all_ else [row for row in rows if row.audience is not Audience.EVERYDAY]
     shown = [row for row in rows if row not in hidden]
     if json:
         print_object([asdict(row) for row in shown])

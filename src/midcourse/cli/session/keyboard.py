@@ -101,7 +101,8 @@ class Keyboard:
             return
         before = termios.tcgetattr(self._fd)
         silent = termios.tcgetattr(self._fd)
-        silent[3] &= ~(termios.ECHO | termios.ECHONL)
+        modes: int = silent[3]
+        silent[3] = modes & ~(termios.ECHO | termios.ECHONL)
         termios.tcsetattr(self._fd, termios.TCSADRAIN, silent)
         try:
             yield

@@ -88,4 +88,4 @@ class Prompt:
 
 def open_prompt(where: Terminal, keyboard: Keyboard) -> Prompt | None:
     """A prompt on this terminal; None if questions cannot be answered there."""
-    return where.asks_on and Prompt(console=where.asks_on, keyboard=keyboard, marks=where.marks)
+    return Prompt(console=where.asks_on, keyboard=keyboard, marks=where.marks) if where.asks_on else None

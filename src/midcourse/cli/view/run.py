@@ -178,7 +178,7 @@ class RunView:
         if run is None or plan is None:
             return [Text("No plan yet", "dim")]
         head = self._plan_head(plan, width, 2 if roomy else 1)
-        repairs = [Text(self.marks.fit(f"repaired: {repair}", width), "yellow") for repair in plan.repairs]
+        repairs: list[Text] = [Text(self.marks.fit(f"repaired: {repair}", width), "yellow") for repair in plan.repairs]
         if len(repairs) > 2:
             repairs = [*repairs[:1], Text(f"repaired: {len(repairs) - 1} more", "yellow")]
         if not roomy or len(head) + len(repairs) + 3 > most:

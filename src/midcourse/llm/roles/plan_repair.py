@@ -91,7 +91,7 @@ def _value(value: Argument, parameter: Parameter) -> Argument:
         return value
     if parameter.type == "string" and isinstance(value, int):
         return _choice(str(value), parameter)
-    if parameter.type == "integer" and isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+    if parameter.type == "integer" and isinstance(value, float) and float.is_integer(value) and abs(value) < 2**53:
         return int(value)
     return value
 

@@ -84,8 +84,12 @@ def _text(text: str, blanks: Placeholders) -> str:
 
 
 def _decode_address(address: str) -> str:
-    raw = _PERCENT.sub(lambda found: bytes.fromhex(found[1].decode()), address.replace("+", " ").encode())
+    raw = _PERCENT.sub(_decode_byte, address.replace("+", " ").encode())
     return raw.decode(errors="replace")
+
+
+def _decode_byte(found: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(found[1].decode())
 
 
 def _digest(*parts: object) -> str:

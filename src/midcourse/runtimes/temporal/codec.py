@@ -101,7 +101,7 @@ class Sealing(PayloadCodec, WithSerializationContext):
         if not isinstance(context, WorkflowSerializationContext | ActivitySerializationContext):
             return self
         bound = copy(self)
-        bound._workflow = sealed_for(context.workflow_id or "")
+        bound._workflow = sealed_for(context.workflow_id or "")  # noqa: SLF001  # its own class
         return bound
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:

@@ -91,4 +91,4 @@ class SupervisorWorkflow:
         updates: list[SearchAttributeUpdate[str]] = [STATUS.value_set(status)]
         if final_reason:
             updates.append(FINAL_REASON.value_set(final_reason))
-        workflow.upsert_search_attributes(updates)  # pyright: ignore[reportUnknownMemberType]
+        workflow.upsert_search_attributes(updates)

@@ -54,7 +54,7 @@ class McpEndpoint:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         server = self._server_for(host_of(caller), await self._shared.desks.find_desk(caller.tenant))
-        manager = StreamableHTTPSessionManager(server._lowlevel_server, json_response=True, stateless=True)  # pyright: ignore[reportPrivateUsage]
+        manager = StreamableHTTPSessionManager(server._lowlevel_server, json_response=True, stateless=True)  # noqa: SLF001  # the manager takes no other
         async with manager.run():
             if not await self._finish(manager.handle_request(scope, receive, send)):
                 await respond(STOPPING.problem, {"Retry-After": "5"})(scope, receive, send)

@@ -48,4 +48,4 @@ async def follow_run(
             checked_at = time.monotonic()
         message = ServerSentEvent(raw_data=sent.data, event=sent.type, id=sent.id, **first)
         first = {}
-        yield message  # pyright: ignore[reportReturnType] # FastAPI sends it as it is; the annotation is for OpenAPI
+        yield message  # pyrefly: ignore[invalid-yield]  # FastAPI sends it as it is; the annotation is for OpenAPI

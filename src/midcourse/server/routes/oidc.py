@@ -1,6 +1,6 @@
 """Sign-in through an OpenID Connect provider."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -10,6 +10,9 @@ from midcourse.server.access.guard import CALLBACK
 from midcourse.server.access.identity import NotSignedIn
 from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.state import Shared, SharedState
+
+if TYPE_CHECKING:
+    from midcourse.server.access.oidc import Oidc
 
 router = APIRouter(tags=["session"])
 
@@ -22,7 +25,7 @@ SIGNED_IN = """<!doctype html><html lang="en"><meta charset="utf-8"><meta http-e
 AGAIN = f"begin again at {LOGIN_PATH}"
 
 
-def _provider(shared: Shared):
+def _provider(shared: Shared) -> "Oidc":
     if shared.oidc is None:
         raise Refusal(404, "not_found", "this server has no identity provider", next="sign in with a token or key")
     return shared.oidc

@@ -1,7 +1,6 @@
 """The file of webhooks: the address, secret, tenant and events of each."""
 
 import base64
-import binascii
 import tomllib
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
@@ -155,7 +154,7 @@ def _read_secret(path: Path) -> bytes:
     try:
         text = path.read_text(encoding="utf-8").strip()
         secret = base64.b64decode(text.removeprefix(PREFIX), validate=True)
-    except (OSError, ValueError, binascii.Error):
+    except (OSError, ValueError):
         raise TaskInvalid(f"{path}: a secret is {PREFIX} and base64 of random bytes") from None
     if len(secret) < SHORTEST:
         raise TaskInvalid(f"{path}: the secret is shorter than {SHORTEST} bytes")

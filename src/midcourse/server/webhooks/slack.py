@@ -52,7 +52,7 @@ async def post_card(hook: SlackHook, body: bytes, seconds: float) -> Answer:
             unfurl_media=False,
         )
     except SlackApiError as refused:  # also for an answer with status 200 that reports an error
-        response: Any = refused.response
+        response: Any = refused.response  # pyrefly: ignore[unknown-attribute-access]  # Slack does not declare it
         return Answer(problem=f"Slack refused it: {response.get('error') or 'no reason given'}")
     except (SlackClientError, OSError) as trouble:
         return Answer(problem=f"{type(trouble).__name__}: {trouble}")

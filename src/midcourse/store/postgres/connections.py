@@ -6,6 +6,7 @@ SQLAlchemy's engine is not used: to hand out a connection, it takes as long as P
 import select
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection
@@ -97,7 +98,7 @@ class ConnectionPool:
         return None
 
     async def _open(self, tenant: str) -> AsyncConnection:
-        prepares = {"prepare_threshold": None} if self.by_transaction else {}
+        prepares: dict[str, Any] = {"prepare_threshold": None} if self.by_transaction else {}
         connection = await AsyncConnection.connect(self.address, autocommit=True, **prepares)
         try:
             await self._check_schema(connection, tenant)

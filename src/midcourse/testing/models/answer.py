@@ -93,4 +93,4 @@ Line: TypeAlias = Answer | str | Mapping[str, Any]
 
 
 def in_full(line: Line) -> Answer:
-    return Says(line) if isinstance(line, str | Mapping) else line
+    return Says(line) if isinstance(line, (str, Mapping)) else line

@@ -272,7 +272,8 @@ class BrowserSession:
 
     async def _close_refused_tabs(self) -> None:
         """Close tabs that the act opened and that lead to a refused origin, because they show nothing."""
-        opened_by_act, self.tabs.opened_by_act = self.tabs.opened_by_act, []
+        opened_by_act = self.tabs.opened_by_act
+        self.tabs.opened_by_act = []
         for tab in opened_by_act:
             with suppress(DocumentGone, PageInterrupted):
                 address = await tab.query(tab.frames.address())

@@ -147,7 +147,7 @@ def _read_line(handle: int, program: str) -> str:
     line = b""
     until = time.monotonic() + _STARTS_WITHIN
     while not line.endswith(b"\n"):
-        ready, _, _ = select.select([handle], [], [], max(0.0, until - time.monotonic()))
+        ready, _, _ = select.select([handle], (), (), max(0.0, until - time.monotonic()))
         read = os.read(handle, 1) if ready else b""
         if not read:
             raise StartFailed(f"{program} did not start")
@@ -176,7 +176,7 @@ def main(folder: str) -> None:
     owner, keeper, pending = os.getppid(), Keeper(Path(folder)), b""
     try:
         while os.getppid() == owner:
-            ready, _, _ = select.select([0], [], [], _GLANCE)
+            ready, _, _ = select.select([0], (), (), _GLANCE)
             keeper.reap()
             read = os.read(0, 65536) if ready else None
             if read == b"":

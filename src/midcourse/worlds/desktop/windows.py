@@ -332,8 +332,12 @@ def _sort_menu_items(zones: list[Zone]) -> list[Zone]:
     for is_item, run in groupby(zones, lambda zone: zone.role.startswith("menuitem") or bool(zone.get("within"))):
         several = list(run)
         in_menu = is_item and any(zone.role.startswith("menuitem") for zone in several)
-        ordered += sorted(several, key=lambda zone: zone.bounds[1] if zone.bounds else 0) if in_menu else several
+        ordered += sorted(several, key=_top_edge) if in_menu else several
     return ordered
+
+
+def _top_edge(zone: Zone) -> float:
+    return zone.bounds[1] if zone.bounds else 0
 
 
 def _clean_label(text: str) -> str:

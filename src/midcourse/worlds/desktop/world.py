@@ -348,8 +348,12 @@ def _zone_at(view: View, call: Call) -> Zone:
     here = [zone for zone in view.scene.zones if zone.bounds and zone.id in view.nodes and _covers(zone.bounds, middle)]
     tops = ("window", "dialog", "alert", "text")
     found = [zone for zone in here if zone.role not in tops and not zone.get("behind")]
-    smallest = min(found, key=lambda zone: zone.bounds[2] * zone.bounds[3] if zone.bounds else 0, default=None)
+    smallest = min(found, key=_area, default=None)
     return smallest or Zone(id=call.zone, role="picture", label=call.target.label, bounds=call.bounds)
+
+
+def _area(zone: Zone) -> float:
+    return zone.bounds[2] * zone.bounds[3] if zone.bounds else 0
 
 
 def _covers(bounds: Box, point: tuple[float, float]) -> bool:

@@ -56,7 +56,7 @@ class Connection:
                 raise
             says = (server.last_words if server else "") or str(problem) or type(problem).__name__
             raise WorldAway(f"the MCP server did not answer: {says}") from problem
-        connection._holder = holder
+        connection._holder = holder  # noqa: SLF001  # its own class
         return connection
 
     @classmethod

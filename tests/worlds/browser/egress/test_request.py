@@ -17,7 +17,8 @@ URL = "https://shop.example/orders"
 
 
 def commit(body: bytes, kind: str, **more: Any) -> CommitSet:
-    return Request(**{"method": "POST", "url": URL, "fields": {"content-type": kind}, "body": body, **more}).commit
+    given: dict[str, Any] = {"method": "POST", "url": URL, "fields": {"content-type": kind}, "body": body, **more}
+    return Request(**given).commit
 
 
 def values(body: bytes, kind: str) -> dict[str, object]:

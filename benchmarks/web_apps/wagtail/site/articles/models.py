@@ -1,6 +1,5 @@
 """The only model of ours: an article that names the page it belongs with, which is picked in Wagtail's own dialog."""
 
-# pyright: reportMissingImports=false
 from django.db import models
 from wagtail.admin.panels import FieldPanel, PageChooserPanel
 from wagtail.models import Page

@@ -55,7 +55,7 @@ class Listening:
             context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
             try:
                 context.load_cert_chain(self.certificate, self.key)
-            except (OSError, ssl.SSLError) as trouble:
+            except OSError as trouble:
                 raise TaskInvalid(f"--certificate {self.certificate} and --key {self.key}: {trouble}") from None
             return context
         if not self.tls_elsewhere and not _is_loopback(self.address):

@@ -189,7 +189,7 @@ def _lines(settings: AtHome, most: int | None) -> tuple[list[Line], int]:
     """The latest lines, and the total number of lines. A batch is one line, unless all runs are listed."""
     if not has_store(settings):
         return [], 0
-    batches = [] if most is None else batch_ids(settings)
+    batches: list[str] = [] if most is None else batch_ids(settings)
     with open_catalogue(settings) as catalogue:
         if not batches:
             return [line_of(*each) for each in latest_local(catalogue, most)], catalogue.count()

@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.completion import (
-    completion_init,  # pyright: ignore[reportPrivateImportUsage]
-    get_completion_script,  # pyright: ignore[reportPrivateImportUsage]
-)
+from typer.completion import completion_init, get_completion_script
 
 from midcourse.app.home_folder import AtHome, has_store, open_catalogue
 from midcourse.cli.options import Json, teach

@@ -40,9 +40,10 @@ class ListingConformance(StoreSuite):
         await store.begin(new_run("asking"), TASK)
         for turn in turns("asking")[:3]:
             await store.save_turn(*turn)
+        find_runs = store.find_runs
 
         async def ids(query: RunQuery) -> list[str]:
-            return [run.id for run in await store.find_runs(query)]
+            return [run.id for run in await find_runs(query)]
 
         assert await ids(RunQuery()) == ["asking", "done", "failed", "new"]
         assert await ids(RunQuery(status=("running",))) == ["new"]

@@ -147,7 +147,7 @@ def _trust_store(authorities: str) -> ssl.SSLContext:
     trusted = ssl.create_default_context()
     try:
         trusted.load_verify_locations(authorities)
-    except (OSError, ssl.SSLError) as problem:
+    except OSError as problem:
         raise TaskInvalid(f"authorities: {authorities} is not a PEM file of certificates: {problem}") from None
     return trusted
 

@@ -295,7 +295,7 @@ def _parse_json(body: bytes, charset: str) -> Pairs | None:
             parse_float=_parse_float,
             parse_int=_parse_int,
         )
-        flat = tuple(_flatten(None, cast(object, read))) if isinstance(read, dict | list) else None
+        flat = tuple(_flatten(None, cast(object, read))) if isinstance(read, (dict, list)) else None
         "".join(f"{name}{value}" for name, value in flat or ()).encode()
         return flat
     except (ValueError, RecursionError):

@@ -215,7 +215,11 @@ def _find_form(commit: CommitSet, pages: Sequence[PageForms]) -> Form | None:
     sent = {(_PREFIX.sub("", name), str(value)) for name, value in commit.values}
     names = {name for name, _ in sent}
     fitting = [each for page in pages for each in page.forms if place_of(each.action) == place and each.names & names]
-    return max(fitting, key=lambda each: sum((f.name, f.value) in sent for f in each.fields), default=None)
+
+    def count_sent(form: Form) -> int:
+        return sum((field.name, field.value) in sent for field in form.fields)
+
+    return max(fitting, key=count_sent, default=None)
 
 
 def _find_same_form(form: Form, pages: Sequence[PageForms]) -> Form | None:
@@ -223,7 +227,11 @@ def _find_same_form(form: Form, pages: Sequence[PageForms]) -> Form | None:
     had = {(field.name, field.original) for field in form.fields}
     fitting = [e for page in pages for e in page.forms if place_of(e.action) == place_of(form.action)]
     fitting = [each for each in fitting if each.names & form.names]
-    return max(fitting, key=lambda each: sum((f.name, f.original) in had for f in each.fields), default=None)
+
+    def count_common(other: Form) -> int:
+        return sum((field.name, field.original) in had for field in other.fields)
+
+    return max(fitting, key=count_common, default=None)
 
 
 def _all_values(commit: CommitSet) -> list[tuple[str, Scalar]]:

@@ -142,7 +142,7 @@ class Input:
         if "wrong" in answer:
             return failed("wrong_target", f"{zone.role} '{zone.label}' has no options to select")
         if "missing" in answer:
-            wanted = " | ".join(answer["missing"])
+            wanted: str = " | ".join(answer["missing"])
             return failed("no_such_option", f"'{zone.label}' does not have '{wanted}'; it has {zone.get('options')}")
         return None
 

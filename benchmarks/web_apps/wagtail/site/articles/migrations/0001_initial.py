@@ -1,4 +1,3 @@
-# pyright: reportMissingImports=false
 from django.db import migrations, models
 
 

@@ -1,6 +1,5 @@
 """What is there before the story begins: an editor, and pages two levels down, one of which is to be picked."""
 
-# pyright: reportMissingImports=false
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 from wagtail.models import Site
