@@ -1,7 +1,6 @@
 # Everything a contributor runs. `just` alone lists it.
 
 export UV_NO_SYNC := "1"
-export PYRIGHT_PYTHON_IGNORE_WARNINGS := "1"
 
 # List the recipes
 default:
@@ -57,7 +56,7 @@ lint:
 
 # Check types: strict in src, standard elsewhere
 types:
-    uv run pyright
+    uv run pyrefly check
 
 # Check that imports point down only
 imports:
