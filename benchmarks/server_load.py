@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -165,7 +164,7 @@ def summarise(load: Load, seconds: float, given: Any) -> dict[str, Any]:
     settled = [row for row in load.memory if row[0] > load.memory[-1][0] / 4]
     return {
         "runs": len(load.lengths),
-        "runs_a_minute": round(slope(list(zip(sorted(load.started), count(), strict=False))) * 60, 1),
+        "runs_a_minute": round(slope([(at, number) for number, at in enumerate(sorted(load.started))]) * 60, 1),
         "viewers_at_once": busiest[0],
         "followed_at_once": max(watched for _, watched in load.watching),
         "streams": len(load.viewers),

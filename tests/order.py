@@ -4,8 +4,6 @@ pytest-xdist's `loadfile` hands out one module at a time in this order, so that 
 at about the same time, with quick tests.
 """
 
-import gc
-
 import pytest
 
 LONG = (
@@ -32,12 +30,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     long = {item.path: place for item in items for place, end in enumerate(LONG) if item.path.as_posix().endswith(end)}
     items.sort(key=lambda item: (long.get(item.path, len(LONG)), item.path not in slow))
-
-
-def pytest_sessionstart() -> None:
-    gc.disable()  # all test modules are imported next and never freed
-
-
-def pytest_collection_finish() -> None:
-    gc.freeze()
-    gc.enable()

@@ -3,8 +3,8 @@
     python -m benchmarks.harness.measured
     python -m benchmarks.harness.measured --waive hostile --reason "only a message changed"
 
-A kept result is stale as soon as one of its files changes. Measure it again (`--keep` removes its waiver), or waive it: a waiver
-has a reason, and covers the files as they are now, not later changes.
+A kept result is stale as soon as one of its files changes. Measure it again (`--keep` removes its waivers), or waive it: a waiver
+has a reason, and covers the files as they are now, not later changes. A later one adds its reason to the earlier ones.
 """
 
 import argparse
@@ -78,10 +78,12 @@ def record(name: str, commit: str) -> None:
 
 
 def waive(names: Iterable[str], reason: str) -> None:
-    """Accept, for this reason, that results are older than the files they measure."""
+    """Accept, for this reason, that results are older than the files they measure. Earlier reasons stay: they still hold."""
     entries = load()
     for name in names:
-        entries[name] = replace(entries[name], waived=digest_of(entries[name].paths), reason=reason)
+        known = entries[name]
+        reasons = "; ".join(filter(None, (known.reason, reason)))
+        entries[name] = replace(known, waived=digest_of(known.paths), reason=reasons)
     save(entries)
 
 

@@ -48,6 +48,8 @@ def test_a_change_is_found_until_it_is_waived_and_the_next_one_again(shelf: Path
     assert measured.find_stale() == []
     (shelf / "code" / "b.py").write_text("3")
     assert measured.find_stale() == ["speed"]
+    measured.waive(["speed"], "a file that nothing uses")
+    assert measured.load(measured.MEASURED)["speed"].reason == "only a number; a file that nothing uses"
 
 
 def test_measuring_again_removes_the_waiver(shelf: Path) -> None:

@@ -33,8 +33,8 @@ class Past:
     """The plans and the ledger of one run, as far as this process has read them.
 
     A run of thousands of steps reads and decodes each record once: only the latest plan and the latest ledger entry can still
-    change, so everything from these on is read again, and nothing before. A deferred check decides an earlier entry, and says
-    so (`read_again`). A process that takes a run over starts with an empty one and reads everything once.
+    change, so everything from these on is read again, and nothing before. A deferred check decides an earlier entry, and has
+    it read again (`forget_entries`). A process that takes a run over starts with an empty one and reads everything once.
     """
 
     def __init__(self) -> None:
@@ -63,9 +63,12 @@ class Past:
         self._entries += entries
         return self
 
-    def read_again(self, command: int) -> None:
-        """Have the ledger entries from this command on read again: a deferred check has decided an entry before the latest."""
-        self._forget_entries(command)
+    def forget_entries(self, command: int) -> None:
+        """Drop the ledger entries from this command on, so that the next refresh reads them again."""
+        while self._entries and self._entries[-1].command >= command:
+            self._tried.pop(self._entries.pop().command, None)
+        if self._partial.count > len(self._entries):
+            self._partial = _PartialHistory()
 
     def history(self, told: tuple[Told, ...]) -> History:
         """The history, where `told` holds people's answers about tries of unknown outcome, in the order of the tries."""
@@ -101,13 +104,7 @@ class Past:
         """Drop the records that are about to be read again, including any read concurrently by another asyncio task."""
         while self._plans and next(reversed(self._plans)) >= version:
             self._plans.popitem()
-        self._forget_entries(command)
-
-    def _forget_entries(self, command: int) -> None:
-        while self._entries and self._entries[-1].command >= command:
-            self._tried.pop(self._entries.pop().command, None)
-        if self._partial.count > len(self._entries):
-            self._partial = _PartialHistory()
+        self.forget_entries(command)
 
 
 async def load_past(ports: "Ports") -> Past:

@@ -49,7 +49,7 @@ async def verify(ports: Ports, command: Verify) -> Verified:
     verdict = await _decide_by_evidence(ports, command, step, entry, found, time)
     if verdict.verdict in ("happened", "did_not_happen"):
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolve_outcome(entry, verdict)))
-        ports.past.read_again(entry.command)
+        ports.past.forget_entries(entry.command)
     spent = found.spent + verdict.spent
     sent_at = entry.dispatched_at or 0.0
     return replace(verdict, sent_at=sent_at, seen=found.ref, cost=total(spent), spent=spent)
