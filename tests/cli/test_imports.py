@@ -49,8 +49,16 @@ def test_commands_that_read_import_no_more_than_they_need(cli: Cli, order: str) 
 
 
 @pytest.mark.slow
-def test_server_starts_without_the_library_of_its_mcp_endpoint() -> None:
-    code = "import sys, midcourse.server.start, midcourse.server.mcp.http; print([m for m in sys.modules if m.startswith('mcp')])"
+@pytest.mark.parametrize(
+    ("modules", "library"),
+    [
+        pytest.param("midcourse.server.start, midcourse.server.mcp.http", "mcp", id="server"),
+        pytest.param("midcourse.app.fleet.worker", "sqlalchemy", id="worker"),
+    ],
+)
+def test_processes_start_without_libraries_that_they_rarely_need(modules: str, library: str) -> None:
+    """The server needs `mcp` for its MCP endpoint, and a fleet SQLAlchemy for migrations."""
+    code = f"import sys, {modules}; print([name for name in sys.modules if name.startswith({library!r})])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 

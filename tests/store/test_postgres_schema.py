@@ -15,16 +15,18 @@ from sqlalchemy import inspect, make_url
 
 from midcourse.domain.event import Started
 from midcourse.errors import FormatUnknown, TaskInvalid
-from midcourse.store.postgres import PostgresStore, migrations
-from midcourse.store.postgres.address import engine_for
+from midcourse.store.postgres import PostgresStore, migrations, statements
 from midcourse.store.postgres.connections import APP_ROLE, SCHEMA_VERSION
-from midcourse.store.postgres.migrate import migrate
+from midcourse.store.postgres.migrate import engine_for, migrate
 from midcourse.store.postgres.partitions import AHEAD, make_partitions
 from midcourse.store.postgres.queries import EVENTS_ABOVE
+from midcourse.store.postgres.statements import Statement
 from midcourse.store.postgres.tables import PARTITIONED, SCHEMA, metadata
 from midcourse.testing.conformance.blobs import PICTURE
 from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, new_run
 from tests.store.batches import batch_of, state
+
+INSERT = re.compile(r"INSERT INTO midcourse\.(\w+) AS old \(([\w, ]+)\)")
 
 
 def rows(url: str, sql: str, *values: object) -> list[tuple[object, ...]]:
@@ -59,6 +61,17 @@ def test_migrated_schema_is_what_the_tables_say(postgres: str):
         for table in metadata.sorted_tables:
             key = inspect(connection).get_pk_constraint(table.name, SCHEMA)["constrained_columns"]
             assert key == [column.name for column in table.primary_key]
+
+
+def test_statements_write_the_columns_of_their_tables() -> None:
+    found = [one for one in vars(statements).values() if isinstance(one, Statement)]
+    inserts = [(one, match) for one in found if (match := INSERT.match(one.sql))]
+    assert len(inserts) >= 11
+    for statement, match in inserts:
+        table, written = metadata.tables[f"{SCHEMA}.{match[1]}"], match[2].split(", ")
+        assert ["tenant", *written[: statement.key]] == [column.name for column in table.primary_key]
+        required = {column.name for column in table.columns if not column.nullable and column.server_default is None}
+        assert required <= {"tenant", *written} <= set(table.columns.keys())
 
 
 def test_last_migration_is_the_one_that_stores_ask_for(postgres: str):

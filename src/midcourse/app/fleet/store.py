@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 import psycopg
-from sqlalchemy.exc import OperationalError
 
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.errors import FleetUnavailable, TaskInvalid
@@ -89,6 +88,8 @@ def database_label(settings: FleetSettings) -> str:
 
 def migrate_database(settings: FleetSettings) -> str:
     """Bring the database to the schema of this version. Returns its label; raises `FleetUnavailable`."""
+    from sqlalchemy.exc import OperationalError  # it takes longer to import than all the rest of this module
+
     from midcourse.store.postgres.migrate import migrate
 
     try:

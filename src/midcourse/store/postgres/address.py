@@ -8,7 +8,6 @@ from urllib.parse import quote, urlencode
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from sqlalchemy import Engine, NullPool, create_engine
 
 from midcourse.errors import TaskInvalid
 
@@ -34,11 +33,6 @@ def parse_address(url: str) -> dict[str, str]:
 
 def for_libpq(url: str) -> str:
     return make_conninfo(**parse_address(url))
-
-
-def engine_for(url: str) -> Engine:
-    """Return an engine of SQLAlchemy, for migrations. Its URLs know fewer parameters, so it gets them as arguments."""
-    return create_engine("postgresql+psycopg://", connect_args=parse_address(url), poolclass=NullPool)
 
 
 def label_address(url: str) -> str:

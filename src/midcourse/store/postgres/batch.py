@@ -31,7 +31,6 @@ from midcourse.store.postgres.statements import (
     Statement,
     Values,
 )
-from midcourse.store.postgres.tables import drives
 from midcourse.store.state import final_reason_of
 
 T = TypeVar("T")
@@ -124,7 +123,7 @@ class PostgresBatch(Records):
         try:
             written = await self._database.write(writes)
         except psycopg.errors.NotNullViolation as refused:
-            if refused.diag.table_name != drives.name:
+            if refused.diag.table_name != "drives":
                 raise
             written = 0
         if written == 0:

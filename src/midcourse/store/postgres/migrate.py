@@ -8,10 +8,10 @@ import re
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, Engine, NullPool, create_engine, text
 
 from midcourse.errors import TaskInvalid
-from midcourse.store.postgres.address import engine_for
+from midcourse.store.postgres.address import parse_address
 from midcourse.store.postgres.connections import APP_ROLE
 from midcourse.store.postgres.partitions import make_partitions
 from midcourse.store.postgres.tables import SCHEMA
@@ -46,6 +46,11 @@ def migrate(url: str, *, role: str = APP_ROLE) -> None:
         config.set_main_option("script_location", "midcourse.store.postgres:migrations")
         command.upgrade(config, "head")
     make_partitions(url)
+
+
+def engine_for(url: str) -> Engine:
+    """Return an engine of SQLAlchemy. Its URLs know fewer parameters than libpq's, so it gets them as arguments."""
+    return create_engine("postgresql+psycopg://", connect_args=parse_address(url), poolclass=NullPool)
 
 
 def _ensure_role(connection: Connection, role: str) -> None:

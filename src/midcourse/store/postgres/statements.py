@@ -9,23 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from sqlalchemy import Table
-
-from midcourse.store.postgres.tables import (
-    SCHEMA,
-    approvals,
-    asked,
-    consequences,
-    journal,
-    ledger,
-    observations,
-    plans,
-    results,
-    segments,
-    sessions,
-    states,
-)
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Statement:
@@ -38,31 +21,29 @@ class Statement:
 Values: TypeAlias = tuple[Any, ...]
 
 
-def _upsert(table: Table, *, where: str = "", leave: tuple[str, ...] = ()) -> Statement:
-    """Build a statement that inserts or replaces a row. Its parameters are the columns of the key, then the others except `leave`."""
-    key = [column.name for column in table.primary_key if column.name != "tenant"]
-    rest = [column.name for column in table.columns if not column.primary_key and column.name not in leave]
-    columns = ", ".join(key + rest)
-    values = ", ".join("%s" for _ in key + rest)
-    replaced = ", ".join(f"{name} = excluded.{name}" for name in rest)
+def _upsert(table: str, key: str, rest: str, *, where: str = "") -> Statement:
+    """Build a statement that inserts or replaces a row. Its parameters are the columns of the key, then the rest."""
+    columns = f"{key}, {rest}".split(", ")
+    values = ", ".join("%s" for _ in columns)
+    replaced = ", ".join(f"{name} = excluded.{name}" for name in rest.split(", "))
     sql = (
-        f"INSERT INTO {SCHEMA}.{table.name} AS old ({columns}) VALUES ({values})"
-        f" ON CONFLICT (tenant, {', '.join(key)}) DO UPDATE SET {replaced}"
+        f"INSERT INTO midcourse.{table} AS old ({', '.join(columns)}) VALUES ({values})"
+        f" ON CONFLICT (tenant, {key}) DO UPDATE SET {replaced}"
     )
-    return Statement(sql=f"{sql} WHERE {where}" if where else sql, key=len(key))
+    return Statement(sql=f"{sql} WHERE {where}" if where else sql, key=len(key.split(", ")))
 
 
-SAVE_OBSERVATION = _upsert(observations)
-SAVE_PLAN = _upsert(plans, where="old.made_by <= excluded.made_by")
-SAVE_CONSEQUENCE = _upsert(consequences)
-WRITE_LEDGER = _upsert(ledger)
-SAVE_RESULT = _upsert(results)
-SAVE_SESSION = _upsert(sessions)
-SAVE_EVENT = _upsert(journal)
-KEEP_SEGMENT = _upsert(segments)
-SAVE_ASKED = _upsert(asked)
-SAVE_BASE = _upsert(states)
-SAVE_QUESTION = _upsert(approvals, leave=("asked_at", "open", "decision"))
+SAVE_OBSERVATION = _upsert("observations", "run, month, id", "body")
+SAVE_PLAN = _upsert("plans", "run, version", "made_by, body", where="old.made_by <= excluded.made_by")
+SAVE_CONSEQUENCE = _upsert("consequences", "run, digest", "body")
+WRITE_LEDGER = _upsert("ledger", "run, command", "body")
+SAVE_RESULT = _upsert("results", "run", "body")
+SAVE_SESSION = _upsert("sessions", "run", "handle")
+SAVE_EVENT = _upsert("journal", "run, month, seq", "kind, event, commands")
+KEEP_SEGMENT = _upsert("segments", "id", "task, surface, worked_at, body")
+SAVE_ASKED = _upsert("asked", "run, question, consequence", "place, shape")
+SAVE_BASE = _upsert("states", "run", "seq, body")
+SAVE_QUESTION = _upsert("approvals", "run, question", "body")
 
 ADD_TO_AUDIT = Statement(
     sql="INSERT INTO midcourse.audit (run, seq, body) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",

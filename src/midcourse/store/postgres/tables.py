@@ -1,4 +1,4 @@
-"""The tables as SQLAlchemy sees them. Migrations create and change them; a test compares the two.
+"""The tables as SQLAlchemy sees them. Migrations create and change them, and `statements` writes them; tests compare the three.
 
 Every row has its tenant, and row-level security shows a connection only the rows of the tenant that it has set.
 
