@@ -5,16 +5,48 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.llm.decisions import Element, Move, Page
+from benchmarks.llm.decisions import Element, Move, Page, decide
 from benchmarks.peer_systems import summary
 from benchmarks.peer_systems.cells import FROZEN, PRETIX_FROZEN, digest_cells, list_cells, list_pretix_cells
 from benchmarks.peer_systems.faults import rename_controls
 from benchmarks.peer_systems.profiles import Errors
 from benchmarks.peer_systems.snapshots import read_snapshot
+from benchmarks.peer_systems.with_browser_use.dialect import BrowserUse
+from midcourse.testing.models import ChatRequest
 from tests.benchmarks.scripts import ROOT, measure
 
 FOLDER = ROOT / "benchmarks" / "peer_systems"
 SYSTEMS = sorted(FOLDER.glob("with_*"))
+WAGTAIL_FORM = """\
+<browser_state>
+<page_stats>10 links, 46 interactive, 0 iframes, 3 shadow(open), 0 shadow(closed), 1 images, 225 total elements</page_stats>
+Current tab: 301B
+Available tabs:
+Tab 301B: http://127.0.0.1:41129/admin/pages/add/articles/article/2/ - 127.0.0.1:41129/admin/pages/ad
+
+Interactive elements:
+[Start of page]
+	*[6801]<a />
+		Title
+	*[6758]<a />
+		Summary
+	*[6817]<h2 id=panel-child-content-title-heading level=2 />
+		*[8001]<span />
+			Title
+		*[8003]<span />
+	The page title as you'd like it to be seen by the public
+	|SHADOW(open)|*[6740]<input type=text name=title maxlength=255 placeholder=Page title* id=id_title required=true />
+	*[6820]<button aria-label=Add comment />
+	*[6822]<h2 id=panel-child-content-summary-heading level=2 />
+		*[8062]<span />
+			Summary
+		*[8064]<span />
+	|SHADOW(open)|*[6741]<input type=text name=summary maxlength=200 id=id_summary required=true />
+	*[6831]<button />
+		Choose a page
+[End of page]
+</browser_state>"""
+"""From a request of browser-use 0.13.14."""
 
 
 def test_the_cells_are_those_that_were_fixed_before_the_first_run() -> None:
@@ -74,6 +106,18 @@ def test_a_snapshot_is_read_with_values_and_rows() -> None:
     assert page.elements["e3"].within == "Gazette"
     assert (page.elements["e4"].value, page.elements["e5"].value) == ("Harbour", "High")
     assert page.find(("button",), "Next") is None, "a button without a reference cannot be clicked"
+
+
+def test_a_help_text_between_a_label_and_its_field_is_not_the_label() -> None:
+    body = {"messages": [{"role": "user", "content": WAGTAIL_FORM}]}
+    page = BrowserUse().read(ChatRequest(number=0, headers={}, body=body))
+    assert isinstance(page, Page)
+    moves = decide("wagtail", "trusting", page)
+    assert [(move.kind, move.element and move.element.id) for move in moves] == [
+        ("type", "6740"),
+        ("type", "6741"),
+        ("click", "6831"),
+    ]
 
 
 def test_renamed_controls_move_too_and_titles_stay() -> None:

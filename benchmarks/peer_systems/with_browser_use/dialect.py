@@ -13,7 +13,8 @@ from midcourse.testing.models import ChatRequest
 
 MOST_ACTIONS = 5
 ROLES = {"a": "link", "button": "button", "input": "textbox", "textarea": "textbox", "select": "combobox"}
-ARIA_ROLES = ("textbox", "combobox", "button", "link", "dialog")
+FIELDS = ("textbox", "combobox")
+ARIA_ROLES = (*FIELDS, "button", "link", "dialog")
 TITLES = {
     "/admin/login/": "Sign in",
     "/admin/pages/add/": "New: Article",
@@ -71,21 +72,25 @@ def _read_tab(state: str, page: Page) -> None:
 
 
 def _read_lines(lines: list[str], page: Page) -> None:
-    label = row = ""
+    labels = [""]
+    """The text before the last field, and those after it."""
+    row = ""
     for n, line in enumerate(lines):
         found = _ELEMENT.match(line)
         if found is None:
             if line and line[0] not in "<[|":
-                label = label if line == "required" else line  # pretix marks its fields so, after their labels
+                labels += [line] if line != "required" else []  # pretix marks its fields so, after their labels
                 row = row or line
                 page.elements[f"#{n}"] = Element(id=f"#{n}", role="text", name=line)
             continue
         inner = next((each for each in lines[n + 1 : n + 2] if each and each[0] not in "[<|"), "")
         row = "" if found[2] == "tr" else row
-        page.elements[found[1]] = replace(_element(found, label, inner), within=row)
+        element = _element(found, labels, inner)
+        labels = labels[-1:] if element.role in FIELDS else labels
+        page.elements[found[1]] = replace(element, within=row)
 
 
-def _element(found: re.Match[str], label: str, inner: str) -> Element:
+def _element(found: re.Match[str], labels: list[str], inner: str) -> Element:
     has = {name: value.strip() for name, value in _ATTRIBUTE.findall(found[3].strip())}
     role = ROLES.get(found[2], found[2])
     if found[2] == "input" and has.get("type") in ("submit", "button"):
@@ -93,8 +98,8 @@ def _element(found: re.Match[str], label: str, inner: str) -> Element:
     if has.get("role") in ARIA_ROLES:
         role = has["role"]
     own = has.get("aria-label") or has.get("ax_name") or ""
-    field = role in ("textbox", "combobox")
-    name = own or (label if field else inner or has.get("value", "")) or ("dialog" if role == "dialog" else "")
+    label = next((each for each in labels if each.lower() == has.get("name")), labels[-1])  # a help text may follow it
+    name = own or (label if role in FIELDS else inner or has.get("value", "")) or ("dialog" if role == "dialog" else "")
     value = has.get("value") or has.get("current_value") or has.get("selected") or ""
     return Element(id=found[1], role=role, name=name, value=value or (inner if found[2] == "textarea" else ""))
 
