@@ -77,6 +77,19 @@ def test_events_and_problems_are_described() -> None:
             assert operation.get("description"), (method, path)
 
 
+def test_fields_are_described_by_their_docstrings() -> None:
+    """Those of models, of dataclasses in them, and of refusals, which no operation returns."""
+    schemas = build_api().openapi()["components"]["schemas"]
+    described = {
+        "RunRow": ("waiting_since", "When the open question was asked."),
+        "Acted": ("alike", "If held: earlier effects that it resembles."),
+        "Problem": ("next", "What the caller can do about it."),
+    }
+    assert {name: schemas[name]["properties"][field]["description"] for name, (field, _) in described.items()} == {
+        name: text for name, (_, text) in described.items()
+    }
+
+
 def test_the_document_is_printed() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "midcourse.server.openapi"], capture_output=True, text=True, check=True

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import cache
 from importlib.metadata import version
-from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.routing import Route
@@ -11,8 +11,8 @@ from starlette.types import ASGIApp
 
 from midcourse.app.extras import missing_extras
 from midcourse.server.access.guard import Guard, RateLimit, Site
+from midcourse.server.document import complete_document
 from midcourse.server.models.base import Model
-from midcourse.server.models.problem import Problem
 from midcourse.server.problems import add_handlers, problem_responses
 from midcourse.server.routes import (
     control,
@@ -83,7 +83,7 @@ def build_api(shared: Shared | None = None) -> FastAPI:
     )
     app.state.shared = shared
     describe = app.openapi
-    app.openapi = lambda: _with_problem(describe())
+    app.openapi = cache(lambda: complete_document(describe()))
     add_handlers(app)
     api = APIRouter(prefix=PREFIX)
     for router in ROUTERS:
@@ -107,15 +107,6 @@ def build_api(shared: Shared | None = None) -> FastAPI:
         app.router.routes.append(Route(PATH, endpoint=McpEndpoint(shared), include_in_schema=False))
     add_console(app)
     return app
-
-
-def _with_problem(document: dict[str, Any]) -> dict[str, Any]:
-    """Add the schema `Problem`, which refusals refer to, to the OpenAPI document."""
-    schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
-    for name, inner in schema.pop("$defs").items():
-        document["components"]["schemas"].setdefault(name, inner)
-    document["components"]["schemas"]["Problem"] = schema
-    return document
 
 
 def build_app(shared: Shared, site: Site, limit: RateLimit | None = None) -> ASGIApp:
