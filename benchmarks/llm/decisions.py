@@ -19,6 +19,7 @@ ARTICLE = {
     "parent": "Gazette",
     "user": "editor",
 }
+REFUSED = "could not be created due to validation errors"
 CONCERT = "Concert at the quay"
 """Event in pretix, and the title of its shop."""
 SEEN = {
@@ -168,7 +169,8 @@ def _wagtail(page: Page, policy: Policy, finished: str) -> list[Move]:
         if page.find(("link",), ARTICLE["title"]):
             return [Move(kind="done", says="the article is live")]
         return pages if PUBLISH in finished else _open(page, "Add child page")
-    if not title.startswith(("New: Article", "Editing Article")) or PUBLISH in finished:
+    refused = REFUSED in page.text  # Wagtail does not accept a second page with the same slug
+    if not title.startswith(("New: Article", "Editing Article")) or PUBLISH in finished or refused:
         return pages
     if page.find(("button",), "Publish") and ARTICLE["related"] in page.text:
         return _form(page, {}, "Publish", says=PUBLISH)

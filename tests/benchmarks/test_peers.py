@@ -154,3 +154,10 @@ def test_a_trusting_model_orders_twice_after_a_504_in_another_system_and_once_in
     rows = {row["system"]: row for row in told["rows"]}
     assert (rows["midcourse"]["completed"], rows["midcourse"]["repeated"], rows["midcourse"]["asked"]) == (1, 0, 0)
     assert (rows["langgraph"]["completed"], rows["langgraph"]["repeated"]) == (0, 1)
+
+
+def test_a_model_looks_at_the_list_after_wagtail_has_refused_the_page() -> None:
+    message = Element(id="1", role="text", name="The page could not be created due to validation errors")
+    page = Page(title="New: Article - Wagtail", elements={"1": message})
+    (look,) = decide("wagtail", "trusting", page)
+    assert (look.kind, look.value) == ("navigate", "/admin/pages/2/")
