@@ -14,6 +14,10 @@ led to another page: the run may continue without repeating the step, but it doe
 REFUSED_BY_SERVER = "refused_by_server"
 """A reason for an unknown outcome: the server says that it did not carry out the request. The run plans on without asking a person.
 Servers err, so another request that resembles this one is still treated as its repetition."""
+SIGN_IN_REFUSED = "sign_in_refused"
+"""The same for a sign-in that led to the same sign-in again: a wrong password, or a session that was lost at once. So it may be tried
+again with the same values, which other refused requests may not."""
+REFUSALS = frozenset({REFUSED_BY_SERVER, SIGN_IN_REFUSED})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ listed, the name of an exception or a phrase in the detail. A failure that match
 from fnmatch import fnmatchcase
 
 from midcourse.domain.failure import Category, Classification, ErrorType, FailureRule, Nature, Severity
-from midcourse.domain.outcome import REFUSED_BY_SERVER
+from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_IN_REFUSED
 from midcourse.domain.replace import replace
 
 UNCLASSIFIED = Classification()
@@ -85,6 +85,7 @@ REASONS: dict[str, Classification] = {
     REFUSED_BY_SERVER: INVALID_INPUT,
     "permission": REFUSED,
     "signed_out": REFUSED,
+    SIGN_IN_REFUSED: REFUSED,
     "secret_not_allowed_here": REFUSED,
     "resource_exhausted": EXHAUSTED,
     "no_steps": NO_PLAN,

@@ -1,6 +1,7 @@
 """Admission of plans: refuses a plan that repeats a finished step, or a failed step although nothing has changed."""
 
 from midcourse.domain.failure import Attempt
+from midcourse.domain.outcome import SIGN_IN_REFUSED
 from midcourse.domain.plan import PlannedStep, Segment, Walked
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
@@ -132,9 +133,12 @@ def _may_have_result_now(run: Run, attempt: Attempt, after: int) -> bool:
 
 
 def _may_be_tried_again(run: Run, tried: list[Attempt]) -> bool:
-    """Whether all tries were transient or interrupted, and the step has retries left."""
+    """Whether all tries were transient, interrupted, or sign-ins, and the step has retries left."""
     times = sum(attempt.count for attempt in tried)
-    excused = all(_is_passing(attempt) or _is_interruption_gone(run, attempt) for attempt in tried)
+    excused = all(
+        _is_passing(attempt) or attempt.reason == SIGN_IN_REFUSED or _is_interruption_gone(run, attempt)
+        for attempt in tried
+    )
     return times <= run.limits.max_step_retries and excused
 
 

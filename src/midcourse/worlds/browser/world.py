@@ -9,7 +9,7 @@ from typing import ClassVar, get_args
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation
-from midcourse.domain.outcome import REFUSED_BY_SERVER, Outcome
+from midcourse.domain.outcome import Outcome
 from midcourse.domain.skill import Parameter
 from midcourse.errors import TaskInvalid
 from midcourse.pictures import When
@@ -18,7 +18,7 @@ from midcourse.ports.world import Call, Catalogue, Finding
 from midcourse.worlds.base import Scene, Unseen, failed
 from midcourse.worlds.browser.attendance import Attendance
 from midcourse.worlds.browser.chromium import Sandbox
-from midcourse.worlds.browser.egress.acceptance import is_accepted, is_refused, is_sign_in, leads_to_sign_in
+from midcourse.worlds.browser.egress.acceptance import is_sign_in, judge_responses
 from midcourse.worlds.browser.egress.address import place_of
 from midcourse.worlds.browser.egress.bounds import PUBLIC, allowed_origins
 from midcourse.worlds.browser.egress.outbox import HeldRequest, commit_of
@@ -307,13 +307,10 @@ class Browser(Skills):
         if is_sign_in(before):
             places.add(place_of(before.surface.address))
         after = await session.look()
-        if is_accepted(session.guard.outbox.sent, before, after, await session.read_forms(()), places):
+        verdict = judge_responses(session.guard.outbox.sent, before, after, await session.read_forms(()), places)
+        if verdict == "accepted":
             return replace(outcome, evidence="response")
-        if leads_to_sign_in(before, after, places):
-            return replace(outcome, status="unknown", reason="signed_out")
-        if is_refused(session.guard.outbox.sent):
-            return replace(outcome, status="unknown", reason=REFUSED_BY_SERVER)
-        return outcome
+        return replace(outcome, status="unknown", reason=verdict) if verdict else outcome
 
     async def _find_held_sign_in(self, call: Call) -> tuple[HeldRequest, ...]:
         """Return the request held for this call, if it is only a sign-in with a secret that is bound to its origin."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from midcourse.domain.outcome import Outcome
+from midcourse.domain.outcome import SIGN_IN_REFUSED, Outcome
 from midcourse.worlds.browser import Browser
 from tests.worlds.browser.site import Answer, Site
 from tests.worlds.support import Hand, ok
@@ -144,3 +144,31 @@ async def test_a_sign_in_and_what_follows_it_may_have_the_same_address(hand: Han
     page = SCRIPTED.replace("Item <input name=item value=Lamp>", "Password <input type=password value=x>")
     outcome = await send_allowed_order(hand, site, page.replace("SAYS", "'<label>Street <input></label>'"))
     assert outcome.evidence == "response"
+
+
+LOG_IN = f"""<form method=post action=/orders>{TOKEN}<label>E-mail <input type=email name=email value=ada@example.org></label>
+<label>Password <input type=password name=password value=wrong></label><label><input type=checkbox name=stay> Stay</label>
+<button>Order</button></form>"""
+CONFIRM = "<form method=post action=/orders><input type=password name=password value=x><button>Order</button></form>"
+REGISTER = LOG_IN.replace("<button>", "<label>Name <input name=name value=Ada></label><button>")
+
+
+@pytest.mark.parametrize(
+    ("page", "answers", "reason"),
+    [
+        pytest.param(LOG_IN, {"/orders": html(f"<p>Wrong password{LOG_IN}")}, SIGN_IN_REFUSED, id="at once"),
+        pytest.param(LOG_IN, {"/orders": redirect("/page")}, SIGN_IN_REFUSED, id="by a redirect"),
+        pytest.param(
+            LOG_IN, {"/orders": redirect("/enter"), "/enter": html(LOG_IN)}, SIGN_IN_REFUSED, id="at another address"
+        ),
+        pytest.param(LOG_IN, {"/orders": redirect("/enter"), "/enter": html(SIGN_IN)}, "signed_out", id="another form"),
+        pytest.param(CONFIRM, {"/orders": redirect("/page")}, "", id="a password that confirms something"),
+        pytest.param(REGISTER, {"/orders": redirect("/page")}, "", id="a form with other fields"),
+    ],
+)
+async def test_a_sign_in_that_comes_again_was_refused(
+    hand: Hand, site: Site, page: str, answers: dict[str, Answer], reason: str
+) -> None:
+    site.pages.update(answers)
+    outcome = await send_allowed_order(hand, site, page)
+    assert (outcome.reason, outcome.evidence) == (reason, "")

@@ -13,11 +13,13 @@ from urllib.parse import urlsplit
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import Zone
+from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_IN_REFUSED
 from midcourse.policy.generated import is_volatile_name, looks_random
 from midcourse.worlds.base import Scene
 from midcourse.worlds.browser.egress.address import place_of
 from midcourse.worlds.browser.egress.outbox import SentRequest
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
+from midcourse.worlds.browser.egress.sign_in import USER_FIELDS
 from midcourse.worlds.browser.page.forms import Form, PageForms
 
 _REDIRECTS = (301, 302, 303)
@@ -68,14 +70,27 @@ _REFUSALS = (
 )
 
 
-def is_accepted(
+def judge_responses(
     sent: Sequence[SentRequest], before: Scene, after: Scene, pages: Sequence[PageForms], sign_ins: set[str]
-) -> bool:
-    """Whether each unsafe request got a good response that led to neither a sign-in nor an error.
+) -> str:
+    """Return `accepted`, the reason why the outcome is unknown, or an empty string if the responses show nothing.
 
     `pages` are the documents of the page that came afterwards; `sign_ins` are the places that asked for a password before.
     """
-    unsafe = [each for each in sent if each.request.method not in SAFE_METHODS or each.request.method_override]
+    if _is_accepted(sent, before, after, pages, sign_ins):
+        return "accepted"
+    if _is_same_sign_in(sent, pages):
+        return SIGN_IN_REFUSED
+    if _leads_to_sign_in(before, after, sign_ins):
+        return "signed_out"
+    return REFUSED_BY_SERVER if _is_refused(sent) else ""
+
+
+def _is_accepted(
+    sent: Sequence[SentRequest], before: Scene, after: Scene, pages: Sequence[PageForms], sign_ins: set[str]
+) -> bool:
+    """Whether each unsafe request got a good response that led to neither a sign-in nor an error."""
+    unsafe = [each for each in sent if _is_unsafe(each)]
     if not unsafe or any(zone.id == "dialog" for zone in after.zones):
         return False
     if not all(_is_good_response(each) for each in unsafe):
@@ -85,9 +100,27 @@ def is_accepted(
     return not _still_shows_form(unsafe, before, after, pages) and not _has_new_failures(before, after)
 
 
-def is_refused(sent: Sequence[SentRequest]) -> bool:
+def _is_refused(sent: Sequence[SentRequest]) -> bool:
     """Whether the server says of each request that it was refused."""
     return bool(sent) and all(each.response.status in _REFUSED for each in sent)
+
+
+def _is_same_sign_in(sent: Sequence[SentRequest], pages: Sequence[PageForms]) -> bool:
+    """Whether a sign-in led to the same sign-in again: a form with a user name, a password and nothing else to fill in.
+
+    A form with only a password may confirm something else, and one with more fields may register a user.
+    """
+    unsafe = [each for each in sent if _is_unsafe(each)]
+    if len(unsafe) != 1 or not unsafe[0].request.is_navigation or not _is_good_response(unsafe[0]):
+        return False
+    names = {name for name, _ in unsafe[0].request.commit.values}
+    forms = [form for page in pages for form in page.forms if _leads_to(form, unsafe[0])]
+    return any(_is_sign_in_form(form) and names <= form.names for form in forms)
+
+
+def _is_sign_in_form(form: Form) -> bool:
+    shown = [field.type for field in form.fields if not field.hidden and field.type not in (*_BUTTONS, "checkbox")]
+    return len(shown) == 2 and "password" in shown and not USER_FIELDS.isdisjoint(shown)
 
 
 def is_sign_in(scene: Scene) -> bool:
@@ -102,10 +135,14 @@ def _asks_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
     return is_sign_in(after) or (place in sign_ins and not left)
 
 
-def leads_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
+def _leads_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
     """Whether a sign-in page came instead of the requested one, which means that the user's session has ended."""
     known = place_of(after.surface.address) in sign_ins
     return (known or is_sign_in(after)) and place_of(before.surface.address) != place_of(after.surface.address)
+
+
+def _is_unsafe(sent: SentRequest) -> bool:
+    return sent.request.method not in SAFE_METHODS or bool(sent.request.method_override)
 
 
 def _is_good_response(sent: SentRequest) -> bool:

@@ -7,7 +7,7 @@ from midcourse.worlds.browser.egress.address import AddressRefused, origin_of, p
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.page.forms import Form, PageForms
 
-_NAMES = ("text", "email", "tel", "search")
+USER_FIELDS = frozenset({"text", "email", "tel", "search"})
 """Types of fields that take a user name."""
 _BUTTONS = ("submit", "button", "image")
 
@@ -56,7 +56,7 @@ def _sends_only(form: Form, values: Sequence[tuple[str, Scalar]], secrets: set[s
             passwords += 1
             if value not in secrets:
                 return False
-        elif kinds and kinds <= set(_NAMES):
+        elif kinds and kinds <= USER_FIELDS:
             users += 1
         elif not kinds or not all(_is_as_served(field.type, field.value, field.served, value) for field in fields):
             return False
