@@ -247,6 +247,23 @@ def test_readme_says_what_was_kept(row: Row) -> None:
     assert not missing, said
 
 
+def test_first_table_of_readme_says_what_was_kept() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    systems = {row["system"]: row for row in kept("peers")["overall"]}
+    shown = [systems[name] for name in ("midcourse", "langgraph", "browser-use", "pydantic-ai", "stagehand")]
+    rows = {
+        "completed": [f"{100 * row['share']['share']:.0f} %" for row in shown],
+        "an order or ticket twice, in so many runs": [str(row["repeated"]) for row in shown],
+        "prompt tokens, median": [f"{row['tokens_in']:,.0f}" for row in shown],
+    }
+    for title, (ours, *others) in rows.items():
+        assert f"| {title} | **{ours}** | {' | '.join(others)} |" in text
+    assert f"the same faults, {systems['midcourse']['runs']} runs each |" in text
+    assert f"Midcourse completes {100 * systems['midcourse-bare']['share']['share']:.0f} %," in text
+    killed = kept("kill_local")
+    assert f"Killed with -9 {killed['kills']} times while it placed {killed['runs']} orders" in text
+
+
 def test_every_row_of_readme_is_checked() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     named = {word.split()[0] for line in lines if line.startswith("|") for word in line.split("-m benchmarks.")[1:]}
