@@ -20,8 +20,8 @@ OUTAGE_GAP = 5.0, 15.0
 """Minimum and maximum seconds between two outages."""
 HOST_OUTAGE_GAP = 5.0, 40.0
 """The same for the host. All runs lose their sessions with it."""
-FIRST_OUTAGE = 2.0
-"""Seconds until the first outage."""
+FIRST_OUTAGE = 1.0
+"""Seconds until the first outage: less than a single run takes, whose workers have to start first."""
 STUCK_SECONDS = 600.0
 """Seconds after which a run counts as stuck: more than usual, because a run may meet several outages."""
 

@@ -32,10 +32,10 @@ ENDS_WITH = {"midcourse run unreachable_cube": "1"}
 """Commands whose exit code is not 0, as the page says."""
 PIP = """\
 #!/bin/sh
-# From what uv has in its cache since it installed the lock, or else from an index. The package itself is the wheel that was built.
+# As locked, mostly from the cache that uv has since it installed the lock. The package itself is the wheel that was built.
 [ "$1" = install ] || exit 2
 shift
-{uv} pip install --quiet --offline --python {python} --constraint {constraints} "$@" && exit
+{uv} pip install --quiet --python {python} --constraint {constraints} "$@" && exit
 exec {pip} --python {python} install --quiet --disable-pip-version-check --constraint {constraints} "$@"
 """
 

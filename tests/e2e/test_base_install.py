@@ -39,10 +39,10 @@ def succeed(*words: str | Path, cwd: Path) -> str:
 
 
 def install(source: Path, environment: Path) -> None:
-    """From what uv has in its cache since it installed the lock, or else from an index."""
+    """As locked, mostly from the cache that uv has since it installed the lock."""
     if uv := shutil.which("uv"):
         succeed(uv, "venv", "--quiet", "--python", sys.executable, environment, cwd=source)
-        locked = ("--offline", "--python", environment / "bin" / "python", "--constraint", ROOT / "requirements.lock")
+        locked = ("--python", environment / "bin" / "python", "--constraint", ROOT / "requirements.lock")
         if run(uv, "pip", "install", *locked, source, cwd=source).returncode == 0:
             return
     succeed(sys.executable, "-m", "venv", "--clear", environment, cwd=source)
