@@ -33,7 +33,7 @@ from benchmarks.harness.report import describe_machine, format_table, keep, make
 from midcourse import BaseWorld, skill
 from midcourse.app.fleet.connection import Fleet, connect_tenants, start_durable_run
 from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.settings.run import PREFIX
+from midcourse.app.settings.variables import variable_of
 from midcourse.app.wiring import Job, parse_job
 from midcourse.domain.event import WorldOpened
 from midcourse.runtimes.temporal.wire import workflow_id
@@ -162,7 +162,7 @@ def wait_until_driven(url: str, count: int) -> None:
 @contextmanager
 def worker_at(site: Site, settings: dict[str, str]) -> Generator[None]:
     """One process for both tenants, as its user starts it."""
-    output = {f"{PREFIX}{name.upper()}": value for name, value in settings.items()}
+    output = {variable_of(name): value for name, value in settings.items()}
     command = [sys.executable, "-m", "midcourse", "fleet", "worker", "--tenants", f"{MANY},{FEW}", "--json"]
     with site.output.open("ab") as out:
         process = subprocess.Popen(

@@ -8,7 +8,8 @@ import pytest
 
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.environment import MisspeltVariable, find_misspelt
-from midcourse.app.settings.run import Settings, aliases
+from midcourse.app.settings.run import Settings
+from midcourse.app.settings.variables import aliases
 
 MISSPELT = "MIDCOURSE_MAX_CALS"
 """Used in tests as well."""
@@ -41,7 +42,7 @@ def test_the_nearest_setting_is_suggested(variable: str, meant: str):
 def test_variables_of_settings_and_secrets_are_not_misspelt():
     names = [f"MIDCOURSE_{name.upper()}" for kind in (Settings, FleetSettings) for name in kind.model_fields]
     secrets = ["MIDCOURSE_SECRET_MAX_CALS", "MIDCOURSE_SECRET_APPROVAL"]
-    assert list(find_misspelt([*names, *map(str.lower, names), *aliases().values(), *secrets])) == []
+    assert list(find_misspelt([*names, *map(str.lower, names), *aliases(Settings).values(), *secrets])) == []
 
 
 @pytest.mark.slow

@@ -11,7 +11,8 @@ from midcourse.app.records.replay import changed_limits
 from midcourse.app.settings.audience import Audience, audience_of, names_for
 from midcourse.app.settings.recovery import PRESETS
 from midcourse.app.settings.reference import reference
-from midcourse.app.settings.run import Settings, aliases, format_value
+from midcourse.app.settings.run import Settings, format_value
+from midcourse.app.settings.variables import aliases
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid
@@ -47,7 +48,7 @@ def unset_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     for name in Settings.model_fields:
         monkeypatch.delenv(f"MIDCOURSE_{name.upper()}", raising=False)
-    for variable in aliases().values():
+    for variable in aliases(Settings).values():
         monkeypatch.delenv(variable, raising=False)
 
 
@@ -107,6 +108,17 @@ def test_dotenv_is_read_and_other_variables_in_it_are_left_alone(tmp_path: Path,
     assert Settings.load(task={"max_calls": 9}).max_calls == 7
     monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "8")
     assert Settings.load().max_calls == 8
+
+
+def test_a_settings_own_variable_wins_over_its_other_one_and_the_environment_over_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / ".env").write_text("AUTO_REPLANNING_MAX_ATTEMPTS=2\nMIDCOURSE_MAX_ERROR_REPLANS=3\n")
+    assert Settings.load().max_error_replans == 3
+    monkeypatch.setenv("auto_replanning_max_attempts", "4")
+    assert Settings.load().max_error_replans == 4
+    monkeypatch.setenv("MIDCOURSE_MAX_ERROR_REPLANS", "5")
+    assert Settings.load().max_error_replans == 5
 
 
 def test_an_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch):
@@ -176,7 +188,7 @@ def test_the_reference_has_a_row_for_each_setting_and_says_what_it_changes():
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip("|"))]
         assert cells[0] == f"`{name}`"
         assert cells[2].startswith(f"`MIDCOURSE_{name.upper()}`")
-        assert aliases().get(name, "") in cells[2]
+        assert aliases(Settings).get(name, "") in cells[2]
         assert len(cells[3]) > 20
         assert cells[3].endswith((".", ".)"))
     assert "| `max_tokens` | `none` |" in reference()
@@ -210,7 +222,7 @@ OTHERS = {"false": "true", "true": "false", "3": "4", "5": "7.5", "300": "200", 
 
 
 def test_the_seeds_names_are_known_and_all_but_one_default_is_the_seeds():
-    assert aliases() == {name: variable for variable, (name, _, _) in SEED.items()}
+    assert aliases(Settings) == {name: variable for variable, (name, _, _) in SEED.items()}
     for name, _, default in SEED.values():
         if name != "human_after":
             assert getattr(Settings.load(), name) == default

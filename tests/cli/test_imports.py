@@ -21,7 +21,8 @@ NEVER = (
     "psycopg",
     "sqlalchemy",
     "temporalio",
-    "pydantic_settings",
+    "dotenv",
+    "midcourse.app.settings.run",
     "midcourse.app.models",
     "midcourse.worlds",
 )

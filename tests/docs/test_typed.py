@@ -19,7 +19,7 @@ from tests.leftovers import run_folder
 from tests.llm.clerk import Clerk
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not shutil.which("uv"), reason="type: pip install uv")]
-ALLOWED = {"h11", "pydantic", "pydantic-settings", "typer", "rich"}
+ALLOWED = {"h11", "pydantic", "python-dotenv", "typer", "rich"}
 
 
 @pytest.fixture(scope="module")

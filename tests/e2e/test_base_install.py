@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ALLOWED = {"h11", "pydantic", "pydantic-settings", "typer", "rich"}
+ALLOWED = {"h11", "pydantic", "python-dotenv", "typer", "rich"}
 
 
 REQUIRED = """

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.settings.run import Settings, aliases
+from midcourse.app.settings.run import Settings
+from midcourse.app.settings.variables import aliases
 from midcourse.domain.budget import Limits
 from midcourse.domain.command import Advise, Observe, OpenWorld, PlanTry
 from midcourse.domain.expectation import Expectation, SurfaceMatches
@@ -332,7 +333,7 @@ def _no_settings_of_our_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.chdir(tmp_path)
     for name in Settings.model_fields:
         monkeypatch.delenv(f"MIDCOURSE_{name.upper()}", raising=False)
-    for variable in aliases().values():
+    for variable in aliases(Settings).values():
         monkeypatch.delenv(variable, raising=False)
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings
 
 from midcourse.app.fleet.up_file import fleet_in
 from midcourse.app.settings.audience import EVERYDAY
 from midcourse.app.settings.home import NAMING_FLEET
-from midcourse.app.settings.run import SOURCES, build_settings, check_names, explicit_values
+from midcourse.app.settings.run import build_settings, check_names, explicit_values
+from midcourse.app.settings.variables import VariableSettings
 from midcourse.app.task.modules import AllowedModules
 from midcourse.errors import FleetUnavailable
 
@@ -22,13 +22,11 @@ SERVERS = ("database_url", "temporal_address")
 BLOB_PLACES = re.compile(r"postgres|folder(:/.+)?|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/.*)?")
 
 
-class FleetSettings(BaseSettings):
+class FleetSettings(VariableSettings):
     """Settings from environment variables (`MIDCOURSE_TENANT`) and a `.env` file in the current directory, like `Settings`.
 
     Create them with `load`.
     """
-
-    model_config = SOURCES
 
     database_url: Annotated[SecretStr, EVERYDAY] = Field(
         default=SecretStr(""),

@@ -24,7 +24,8 @@ from urllib.parse import urlsplit
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.up_file import Part, Up, read_up, up_folder, write_up
 from midcourse.app.home import open_home
-from midcourse.app.settings.run import PREFIX, build_settings
+from midcourse.app.settings.run import build_settings
+from midcourse.app.settings.variables import variable_of
 from midcourse.codec import decode
 from midcourse.errors import FleetUnavailable
 from midcourse.files import atomic_write, private_folder, private_opener, privately
@@ -241,7 +242,7 @@ def _build_part(name: str, address: str, pid: int, log: Path) -> Part:
 def _spawn(arguments: list[str], log: Path, settings: Mapping[str, str]) -> int:
     """Start a command in a separate session, so that it does not receive our Ctrl-C; it inherits only the environment."""
     command = privately([sys.executable, "-m", "midcourse", *arguments])
-    environment = {**os.environ, **{f"{PREFIX}{name.upper()}": value for name, value in settings.items()}}
+    environment = {**os.environ, **{variable_of(name): value for name, value in settings.items()}}
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),

@@ -2,8 +2,8 @@
 
 from enum import StrEnum
 
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings
 
 
 class Audience(StrEnum):
@@ -22,5 +22,5 @@ def audience_of(field: FieldInfo) -> Audience:
     return next((mark for mark in field.metadata if isinstance(mark, Audience)), Audience.ADVANCED)
 
 
-def names_for(kind: type[BaseSettings], *audiences: Audience) -> list[str]:
+def names_for(kind: type[BaseModel], *audiences: Audience) -> list[str]:
     return [name for name, field in kind.model_fields.items() if audience_of(field) in audiences]

@@ -1,12 +1,11 @@
 """Finds the home alone, for commands that need no other setting: loading all settings takes longer than listing runs."""
 
-import os
 import unicodedata
-from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-PREFIX = "MIDCOURSE_"
+from midcourse.app.settings.variables import PREFIX, read_variables
+
 HOME = "HOME"
 DEFAULT_HOME = ".midcourse"
 NAMING_FLEET = ("database_url", "temporal_address", "temporal_profile")
@@ -33,19 +32,5 @@ def may_have_fleet(home: Path) -> bool:
 
 
 def _variables() -> dict[str, str]:
-    """Our variables in the environment and in the `.env` file of this folder, without their prefix."""
-    return {**_select_ours(_read_dotenv()), **_select_ours(os.environ)}
-
-
-def _select_ours(variables: Mapping[str, str | None]) -> dict[str, str]:
-    named = {name.upper(): value for name, value in variables.items() if value}
-    return {name.removeprefix(PREFIX): value for name, value in named.items() if name.startswith(PREFIX)}
-
-
-def _read_dotenv() -> Mapping[str, str | None]:
-    file = Path(".env")
-    if not file.is_file():
-        return {}
-    from dotenv import dotenv_values
-
-    return dotenv_values(file, encoding="utf-8")
+    """Our variables, without their prefix."""
+    return {name.removeprefix(PREFIX): value for name, value in read_variables().items() if name.startswith(PREFIX)}

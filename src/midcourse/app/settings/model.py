@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
-from pydantic_settings import BaseSettings
 
 from midcourse.app.models.roles import ROLE_NAMES
 from midcourse.app.settings.audience import EVERYDAY
+from midcourse.app.settings.variables import VariableSettings
 from midcourse.domain.budget import Limits
 
 
-class ModelSettings(BaseSettings):
+class ModelSettings(VariableSettings):
     model: Annotated[str, EVERYDAY] = Field(
         default="",
         description="The language model that plans if you give no other planner, as `provider:name` (`openai:gpt-5`). Add models to fall back on if "

@@ -6,15 +6,13 @@ from dataclasses import fields
 from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import AliasChoices, Field, field_validator, model_validator
-from pydantic_settings import NoDecode
 
 from midcourse.app.settings.audience import EVERYDAY
 from midcourse.app.settings.model import ModelSettings
+from midcourse.app.settings.variables import variable_of
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import FailureRule
 from midcourse.policy.spelling import describe_unknown
-
-PREFIX = "MIDCOURSE_"
 
 MOST_RULES = 50
 """The maximum number of failure rules: they are part of the state of a run, which must stay small."""
@@ -48,7 +46,7 @@ PRESETS: dict[Preset, dict[str, object]] = {
 
 def also_known_as(name: str, other: str) -> AliasChoices:
     """The environment variable of a setting, and another one that is read if the first is not set."""
-    return AliasChoices(f"{PREFIX}{name.upper()}", other)
+    return AliasChoices(variable_of(name), other)
 
 
 class RecoverySettings(ModelSettings):
@@ -104,7 +102,7 @@ class RecoverySettings(ModelSettings):
         description="After this number of replans after failures without success, a person is asked how to continue. `none`: never. Without an "
         "answer, the run ends as `needs_human`.",
     )
-    failures: Annotated[tuple[FailureRule, ...], NoDecode, EVERYDAY] = Field(
+    failures: Annotated[tuple[FailureRule, ...], EVERYDAY] = Field(
         default=Limits.failures,
         max_length=MOST_RULES,
         description="Your own rules for classifying failures, as JSON or as `[[failures]]` in a task file ([recovery](recovery.md)).",

@@ -1,13 +1,12 @@
 """The settings as Markdown tables, for `docs/settings.md`."""
 
-from pydantic_settings import BaseSettings
-
 from midcourse.app.settings.audience import Audience, names_for
 from midcourse.app.settings.recovery import PRESETS
 from midcourse.app.settings.run import Settings, format_value, variables_of
+from midcourse.app.settings.variables import VariableSettings
 
 
-def reference(kind: type[BaseSettings] = Settings, *audiences: Audience) -> str:
+def reference(kind: type[VariableSettings] = Settings, *audiences: Audience) -> str:
     """The settings for these audiences, or all of them, as a Markdown table."""
     rows = ["| setting | default | environment variable | what it changes |", "|---|---|---|---|"]
     for name in names_for(kind, *(audiences or Audience)):

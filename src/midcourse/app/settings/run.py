@@ -11,9 +11,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
-from pydantic import AliasChoices, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from midcourse.app.settings.approval_policy import read_agreement
 from midcourse.app.settings.audience import BENCHMARKS, EVERYDAY
@@ -23,7 +22,8 @@ from midcourse.app.settings.environment import (
     warn_of_misspelt_variables,
 )
 from midcourse.app.settings.home import DEFAULT_HOME
-from midcourse.app.settings.recovery import PREFIX, RecoverySettings, rules_as_json
+from midcourse.app.settings.recovery import RecoverySettings, rules_as_json
+from midcourse.app.settings.variables import PREFIX, VariableSettings, aliases, variable_of
 from midcourse.domain.agreement import Agreement
 from midcourse.domain.budget import Approvals, FinalLooks, Limits
 from midcourse.domain.failure import FailureRule
@@ -34,17 +34,7 @@ from midcourse.policy.failure.ineffective_settings import find_ineffective_setti
 from midcourse.policy.spelling import describe_unknown
 from midcourse.ports.memory import ALIKE
 
-SOURCES = SettingsConfigDict(
-    env_prefix=PREFIX,
-    env_file=".env",
-    env_ignore_empty=True,
-    extra="ignore",
-    frozen=True,
-    allow_inf_nan=False,
-    populate_by_name=True,
-)
-
-S = TypeVar("S", bound=BaseSettings)
+S = TypeVar("S", bound=VariableSettings)
 
 
 class Settings(RecoverySettings):
@@ -52,8 +42,6 @@ class Settings(RecoverySettings):
 
     Create them with `load`: for a bad value from any source it raises `TaskInvalid` with its name and the reason.
     """
-
-    model_config = SOURCES
 
     max_calls: Annotated[int, EVERYDAY] = Field(
         default=Limits.max_calls,
@@ -313,7 +301,7 @@ class Settings(RecoverySettings):
         Warns of an environment variable that nearly has the name of a setting.
         """
         settings = build_settings(cls, {}, "")
-        warn_of_misspelt_variables(cls)
+        warn_of_misspelt_variables()
         if overrides:
             settings = settings.with_overrides(overrides)
         return settings.with_task(task) if task else settings
@@ -341,10 +329,8 @@ class Settings(RecoverySettings):
         limits = Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
         while why := find_ineffective_setting(limits, self.model_fields_set):
             name = why.partition(" ")[0]
-            other = aliases().get(name, "")
-            if is_given_by_other_name(other, f"{PREFIX}{name.upper()}", Settings) and (
-                getattr(limits, name) != getattr(Limits, name)
-            ):
+            other = aliases(Settings).get(name, "")
+            if is_given_by_other_name(other, variable_of(name)) and (getattr(limits, name) != getattr(Limits, name)):
                 warnings.warn(f"{other} has no effect: {why}", IneffectiveSetting, stacklevel=1)
                 limits = replace(limits, **{name: getattr(Limits, name)})
                 continue
@@ -352,12 +338,12 @@ class Settings(RecoverySettings):
         return limits
 
 
-def explicit_values(settings: BaseSettings) -> dict[str, object]:
+def explicit_values(settings: VariableSettings) -> dict[str, object]:
     """The settings that were set explicitly, without defaults."""
     return {name: getattr(settings, name) for name in sorted(settings.model_fields_set)}
 
 
-def check_names(values: Mapping[str, object], kind: type[BaseSettings] = Settings) -> None:
+def check_names(values: Mapping[str, object], kind: type[VariableSettings] = Settings) -> None:
     for name in values:
         if name not in kind.model_fields:
             raise TaskInvalid(describe_unknown("setting", name, kind.model_fields))
@@ -379,15 +365,9 @@ def _describe_error(detail: ErrorDetails, values: Mapping[str, object], source: 
 
 def variables_of(name: str) -> str:
     """The environment variables of a setting, joined by 'or' if there are two."""
-    own = name if name.startswith(PREFIX) else f"{PREFIX}{name.upper()}"
-    other = aliases().get(own.removeprefix(PREFIX).lower())
+    own = name if name.startswith(PREFIX) else variable_of(name)
+    other = aliases(Settings).get(own.removeprefix(PREFIX).lower())
     return f"{own} or {other}" if other else own
-
-
-def aliases(kind: type[BaseSettings] = Settings) -> dict[str, str]:
-    """The other environment variable of each setting that has one."""
-    known = {name: field.validation_alias for name, field in kind.model_fields.items()}
-    return {name: str(also.choices[1]) for name, also in known.items() if isinstance(also, AliasChoices)}
 
 
 def format_value(value: object) -> str:

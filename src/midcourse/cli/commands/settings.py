@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
-from pydantic_settings import BaseSettings
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -13,7 +12,8 @@ from rich.text import Text
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.presentation.vocabulary import format_argument
 from midcourse.app.settings.audience import Audience, audience_of
-from midcourse.app.settings.run import PREFIX, Settings
+from midcourse.app.settings.run import Settings
+from midcourse.app.settings.variables import VariableSettings, variable_of
 from midcourse.cli.options import Json, teach
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.domain.argument import Scalar
@@ -70,13 +70,13 @@ def settings(
         where.console.print(Text(_describe_hidden(hidden), "dim"), soft_wrap=True)
 
 
-def _rows(now: BaseSettings) -> list[Row]:
+def _rows(now: VariableSettings) -> list[Row]:
     return [
         Row(
             name=name,
             value=_scalar(getattr(now, name)),
             default=_scalar(field.default),
-            environment=f"{PREFIX}{name.upper()}",
+            environment=variable_of(name),
             said=name in now.model_fields_set,
             changes=field.description or "",
             audience=audience_of(field),
