@@ -141,6 +141,7 @@ class Host:
             str(ready),
         ]
         command += ["--port", str(self._port), "--token-file", str(self._token), "--idle", "36000", "--grace", "2"]
+        command += ["--max-sessions", "100000"]  # its runs keep theirs while they wait
         with log.open("ab") as out:
             self._process = subprocess.Popen(
                 command,

@@ -92,7 +92,9 @@ def _find_walked(run: Run, plan: str) -> Walked:
 
 
 def is_finished(run: Run, step: PlannedStep) -> bool:
-    """Whether this irreversible step happened, or may have."""
+    """Whether this irreversible step happened, or may have. Only a refused sign-in resembles itself: a question decides about it."""
+    if any(earlier.identity == step.identity for earlier in step.alike):
+        return False
     return bool(step.identity) and step.identity in run.finished_irreversible
 
 
