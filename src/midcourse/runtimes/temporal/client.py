@@ -85,6 +85,8 @@ async def connect(
             return client
 
 
+NAMED_WITHIN = 15.0
+"""Seconds in which an overloaded server finds its namespace again: for moments it says that the namespace does not exist."""
 PROMPT = 2.0
 """Seconds that a message waits for Temporal, which it can do without."""
 
@@ -134,17 +136,28 @@ class FleetClient:
             SearchAttributePair(WORLD, world),
             SearchAttributePair(TENANT, self.tenant),
         ]
+        give_up_at = time.monotonic() + NAMED_WITHIN
+        while True:
+            try:
+                await self._start_supervisor(run.id, TypedSearchAttributes(attributes))
+            except RPCError as error:
+                if error.status != RPCStatusCode.NOT_FOUND or time.monotonic() > give_up_at:
+                    raise
+                await asyncio.sleep(0.2)
+            else:
+                return self.handle(run.id)
+
+    async def _start_supervisor(self, run_id: str, attributes: TypedSearchAttributes) -> None:
         with suppress(WorkflowAlreadyStartedError):
             await self._client.start_workflow(
                 SupervisorWorkflow.go,
                 self._placement,
-                id=workflow_id(self.tenant, run.id),
+                id=workflow_id(self.tenant, run_id),
                 task_queue=queue_of(self.tenant),
                 task_timeout=TURN,
-                search_attributes=TypedSearchAttributes(attributes),
+                search_attributes=attributes,
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
             )
-        return self.handle(run.id)
 
     async def has_workers(self) -> bool:
         """Whether a worker has asked for this tenant's work within the last minutes."""
