@@ -186,10 +186,10 @@ def measure_slow(args: argparse.Namespace) -> int:
         found = {
             name: 1000 * sum(block.cpu for block in blocks) / sum(block.all_steps for block in blocks)
             for name, arm in processes.items()
-            if (blocks := [arm.block(connection, FOUR, args.together) for _ in range(args.rounds)])
+            if (blocks := [arm.block(connection, TEN, args.together) for _ in range(args.rounds)])
         }
     rows = [[arm, f"{ms:.2f}"] for arm, ms in found.items()]
-    text = f"Steps of {args.seconds:g} s, {args.together} runs at a time.\n\n" + format_table(
+    text = f"Steps of {args.seconds:g} s in segments of ten, {args.together} runs at a time.\n\n" + format_table(
         ["", "CPU ms a step"], rows
     )
     rounded = {arm: round(ms, 2) for arm, ms in found.items()}

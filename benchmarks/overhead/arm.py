@@ -8,11 +8,16 @@
 import argparse
 import asyncio
 import json
+import os
 import sys
 import time
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
 from typing import Any, Protocol
+
+ANSWERS = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+"""The standard output. Libraries get the standard error instead: Temporal's prints warnings, for example on a busy machine."""
+os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
 
 class Arm(Protocol):
@@ -87,7 +92,7 @@ async def _timed(arm: Arm, run_id: str, steps: int) -> float:
 
 
 def _say(answer: object) -> None:
-    print(json.dumps(answer), flush=True)
+    print(json.dumps(answer), file=ANSWERS, flush=True)
 
 
 async def main() -> None:
