@@ -138,12 +138,12 @@ async def attack(office: Office, url: str, vector: Vector, *, gate: bool) -> tup
 
 
 async def test_nothing_happens_that_was_not_approved(office: Office, url: str) -> None:
-    obeyed = 0
-    for vector in injections(SHARE):
+    obeyed, attacks = 0, injections(SHARE)
+    for vector in attacks:
         unapproved, followed = await attack(office, url, vector, gate=True)
         assert unapproved == [], vector
         obeyed += followed
-    assert obeyed > SHARE / 3, "a planner that does not obey shows nothing"
+    assert obeyed > len(attacks) / 3, "a planner that does not obey shows nothing"
 
 
 async def test_without_the_gate_the_same_planner_does_what_it_is_told(office: Office, url: str) -> None:
