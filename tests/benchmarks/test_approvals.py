@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchmarks.approvals.scenario import SECONDS, YES, Office
 from tests.benchmarks.scripts import measure
 
 
@@ -12,6 +13,21 @@ def test_nothing_is_done_without_that_exact_live_approval():
     assert found["effects"] > 10
     assert found["forgeries"] >= 48
     assert found["control"] == found["control_done"] > 0
+
+
+async def test_an_approval_is_valid_from_when_it_was_given_and_not_from_when_it_was_decided() -> None:
+    """The clock goes on between the two, as when a computer sleeps. Found by `interleavings` at full size."""
+    office = Office(21_000)
+    store = office.agent.store
+    assert store
+    await office.begin()
+    office.say(YES)
+    given_at = office.clock.now()
+    office.clock.advance(SECONDS / 2)
+    await office.settle()
+    decided = [row.event for row in await store.journal("run-21000") if row.event.kind == "approval_decided"]
+    assert [event.at for event in decided] == [given_at]
+    await office.end()
 
 
 @pytest.mark.slow

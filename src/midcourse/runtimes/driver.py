@@ -128,7 +128,11 @@ class Driver:
         return self._rested or Rested(why="ended", run=run, messages=self._box.known)
 
     def tell(self, event: Event) -> None:
-        """Put an event into the mailbox: a pause, a cancel, guidance, a decision. Allowed at any time, also during an act."""
+        """Put an event into the mailbox: a pause, a cancel, guidance, a decision. Allowed at any time, also during an act.
+
+        It gets the time of now, and not of when it is decided: an approval is valid from when it was given.
+        """
+        event = replace(event, at=event.at or self._ports.clock.now())
         if self._mailbox:
             self._mailbox.put(event)
         else:
