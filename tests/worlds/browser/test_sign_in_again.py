@@ -1,4 +1,4 @@
-"""A run whose session is lost with its sign-in: it signs in again if a person agrees, and asks nobody what happened."""
+"""A run whose session is lost with its sign-in: it signs in again if a person agrees, and does not ask what happened."""
 
 from pathlib import Path
 

@@ -14,7 +14,7 @@ PREFIX = "MIDCOURSE_"
 class VariableSettings(BaseModel):
     """Settings whose values come from variables where they are not given.
 
-    pydantic-settings does this, too, but it examines the type of every field for every source, which takes 6 ms each time.
+    pydantic-settings does this, too, but it examines the type of every field for every source, at each load.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, populate_by_name=True)
