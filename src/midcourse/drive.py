@@ -1,5 +1,6 @@
 """The loop: pass each event to `decide`, start the commands it returns. The same on every runtime."""
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,6 +34,10 @@ class Runtime(Protocol):
         """The next event of the mailbox, stamped with the time."""
         ...
 
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """Open while an event is decided and stored. Entering it may wait for turns of other runs."""
+        ...
+
     async def save_turn(self, progress: Progress) -> bool:
         """Write the turn down. Nothing that it commands is started before this returns.
 
@@ -56,11 +61,13 @@ async def drive(run: Run, runtime: Runtime) -> Run:
             runtime.start(issued)
         event = await runtime.receive()
         before, fresh = run, ()
-        try:
-            run, commands = decide(run, event)
-        except ImpossibleEvent as bug:
-            run, commands = abort(run, f"{type(bug).__name__}: {bug}")
-        if not await runtime.save_turn(Progress(event=event, run=run, commands=commands)):
+        async with runtime.turn():
+            try:
+                run, commands = decide(run, event)
+            except ImpossibleEvent as bug:
+                run, commands = abort(run, f"{type(bug).__name__}: {bug}")
+            is_saved = await runtime.save_turn(Progress(event=event, run=run, commands=commands))
+        if not is_saved:
             run = before
             continue
         for dropped in _dropped(before, run, event):

@@ -17,6 +17,14 @@ from tests.harness import ORDER_PENS, Bench, Shop, draft
 SIGN = Zone(id="note", role="text", label="Nothing was ordered")
 
 
+class Listing(Shop):
+    """Lists the orders at once."""
+
+    @probe(looks_for="text")
+    def listed(self, text: str) -> bool:
+        return text in self.orders
+
+
 async def in_doubt(
     shop: Shop | None = None, *, placed: bool, order: Draft = ORDER_PENS, **more: Any
 ) -> tuple[Bench, Planned, Shop]:
@@ -76,6 +84,57 @@ async def test_a_probe_settles_as_the_world_says_unless_the_step_says_it(said: f
     bench, planned, _ = await in_doubt(Behind(), placed=False, order=replace(ORDER_PENS, probe=asked))
     early = await bench.verify(planned)
     assert (early.verdict, early.seconds) == ("too_early", seconds)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("pens", "did_not_happen"),  # sent
+        (" PENS", "did_not_happen"),
+        ("Help", "did_not_happen"),  # on the page from which it was sent
+        ("pencils", "undecided"),
+    ],
+)
+async def test_absence_counts_only_for_a_text_that_was_sent_or_shown(text: str, verdict: str) -> None:
+    """A model that types one thing and looks for another would otherwise order twice."""
+    asked = Probe(name="listed", arguments=(("text", text),))
+    bench, planned, _ = await in_doubt(Listing(), placed=False, order=replace(ORDER_PENS, probe=asked))
+    verified = await bench.verify(planned)
+    assert (verified.verdict, verified.evidence) == (verdict, "probe" if verdict == "did_not_happen" else "")
+    assert ("'pencils', which was not sent either" in verified.detail) == (verdict == "undecided")
+
+
+async def test_a_text_that_an_earlier_step_entered_counts_as_sent() -> None:
+    """As in a form of several pages, of which only the last one takes effect."""
+    shop, asked = Listing(), Probe(name="listed", arguments=(("text", "for Bo"),))
+    bench = Bench(world=shop)
+    await bench.prepare()
+    planned = await bench.make_plan(draft("name", "fill", text="Desk lamps for Bo"), replace(ORDER_PENS, probe=asked))
+    await bench.act(planned)
+    shop.on_order = lambda item: Outcome(status="unknown", reason="http_504")
+    assert (await bench.act(planned, 1)).status == "unknown"
+    verified = await bench.verify(planned, 1)
+    assert (verified.verdict, verified.evidence) == ("did_not_happen", "probe")
+
+
+@pytest.mark.parametrize("placed", [True, False])
+async def test_absence_proves_nothing_after_the_server_accepted_it(placed: bool) -> None:
+    shop = Listing()
+    bench = Bench(world=shop)
+    await bench.prepare()
+
+    def accept(item: str) -> Outcome:
+        shop.title = "Order 3: pans"
+        shop.orders = [item] if placed else ["pans"]
+        return Outcome(evidence="response")
+
+    shop.on_order = accept
+    planned = await bench.make_plan(replace(ORDER_PENS, probe=Probe(name="listed", arguments=(("text", "pens"),))))
+    acted = await bench.act(planned)
+    assert (acted.status, acted.reason) == ("unknown", "accepted_by_server")
+    verified = await bench.verify(planned)
+    assert verified.verdict == ("happened" if placed else "undecided")
+    assert placed or "the server accepted it" in verified.detail
 
 
 async def test_the_command_is_barred_before_anything_is_looked_at() -> None:

@@ -17,6 +17,9 @@ Servers err, so another request that resembles this one is still treated as its 
 SIGN_IN_REFUSED = "sign_in_refused"
 """The same for a sign-in that led to the same sign-in again: a wrong password, or a session that was lost at once. So it may be tried
 again with the same values, which other refused requests may not."""
+ACCEPTED_BY_SERVER = "accepted_by_server"
+"""A reason for an unknown outcome: the server accepted the request, but what the step expected is not there. That a probe does not find
+the effect then proves nothing, because it may look for something else than what was sent."""
 REFUSALS = frozenset({REFUSED_BY_SERVER, SIGN_IN_REFUSED})
 
 

@@ -77,12 +77,15 @@ class ProbeSpec:
     """A read-only check that a world offers by name.
 
     `settles_after` counts for a step whose own `Probe` does not say how long the probe's source may be behind.
+    `looks_for` is the parameter with the text to be found, if any: a text that was neither sent nor shown before may never appear,
+    so that its absence proves nothing.
     """
 
     name: str
     description: str = ""
     parameters: tuple[Parameter, ...] = ()
     settles_after: float = 0.0
+    looks_for: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

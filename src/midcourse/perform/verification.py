@@ -7,14 +7,16 @@ from midcourse.domain.budget import Spent, total
 from midcourse.domain.command import Verify
 from midcourse.domain.event import Verified
 from midcourse.domain.expectation import Probe
-from midcourse.domain.observation import Unseen
-from midcourse.domain.outcome import Evidence, Outcome
+from midcourse.domain.observation import Observation, Unseen
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, Evidence, Outcome
 from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.perform.acting import LEDGERED, fill_in_results, load_step, observe_after, read_sight
+from midcourse.perform.history import load_past
 from midcourse.perform.looking import Look
 from midcourse.perform.ports import Allowance, Ports, describe_error
+from midcourse.policy.evidence.presence import is_part, is_shown
 from midcourse.ports.world import REVERSED, Finding
 
 UNANSWERED = ("timeout", "error")
@@ -88,7 +90,29 @@ async def _decide_by_evidence(
         detail = "nothing on the screen decides it, and there is no probe"
         return Verified(answers=command.id, reason="no_probe", detail=detail, spent=read)
     probe = await _fill_in_probe(ports, step, step.probe)
-    return replace(await _ask_probe(ports, command, probe, entry, time), spent=read)
+    verdict = await _ask_probe(ports, command, probe, entry, time)
+    if verdict.verdict == "did_not_happen" and (text := await _find_unsent_text(ports, probe, before)):
+        detail = f"the probe '{probe.name}' does not find '{text}', which was not sent either"
+        verdict = Verified(answers=command.id, detail=detail)
+    return replace(verdict, spent=read)
+
+
+async def _find_unsent_text(ports: Ports, probe: Probe, before: Observation | None) -> str:
+    """The text that the probe looks for, if nothing like it was sent in this run or shown when it was sent. Otherwise nothing."""
+    spec, arguments = ports.world.catalogue().probe(probe.name), ports.fill_in(probe.arguments)
+    if spec is None or not spec.looks_for or probe.negated or isinstance(arguments, str):
+        return ""
+    text = str(dict(arguments).get(spec.looks_for) or "")
+    if before is not None and is_shown(text, (before,)):
+        return ""
+    past = await load_past(ports)
+    for entry in past.entries:
+        typed = ports.fill_in(past.plans[entry.version].steps[entry.index].arguments)
+        sent = await ports.store.consequence(ports.run_id, entry.consequence) if entry.consequence else None
+        values = [*(() if isinstance(typed, str) else typed), *(sent.commit.values if sent else ())]
+        if is_part(text, (value for _, value in values)):
+            return ""
+    return text
 
 
 async def _fill_in_probe(ports: Ports, step: Step, probe: Probe) -> Probe:
@@ -135,6 +159,9 @@ async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerE
     early = entry.barred_at + probe.settles_after - ports.clock.now()
     if early > 0:
         return Verified(answers=command.id, verdict="too_early", seconds=early)
+    if entry.outcome is not None and entry.outcome.reason == ACCEPTED_BY_SERVER:
+        detail = f"the server accepted it, but the probe '{probe.name}' does not find it"
+        return Verified(answers=command.id, detail=detail)
     if not command.believe_absence:
         detail = f"the probe '{probe.name}' does not find it, as once before after the same was sent"
         return Verified(answers=command.id, evidence="probe", detail=detail)

@@ -5,13 +5,12 @@ Local and durable runs have the same driver. It does not know what placed it: a 
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Literal, TypeVar, cast
 
-from midcourse.director.lost import answer_for_lost, answer_without_world
-from midcourse.domain.budget import FREE
-from midcourse.domain.command import Act, AskPerson, Command, Finish, Observe, OpenWorld, Record, Verify, Wait
+from midcourse.director.lost import answer_without_world
+from midcourse.domain.command import AskPerson, Command, Finish, Observe, OpenWorld, Record, Verify, Wait
 from midcourse.domain.event import ApprovalDecided, Event, ResumeAsked, Resumed, Started, TimerFired
 from midcourse.domain.phase import New, Opening
 from midcourse.domain.replace import replace
@@ -19,16 +18,17 @@ from midcourse.domain.run import Issued, Run
 from midcourse.drive import Progress, drive, is_over
 from midcourse.errors import RunEnded
 from midcourse.perform import Performer, Ports
-from midcourse.perform.acting import LEDGERED, load_step
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, cool_down
 from midcourse.ports.abilities import offers
 from midcourse.ports.driving import Batching, Claim, Driving, MessageWaiting, Records
 from midcourse.ports.world import Ordered, WorldAway
+from midcourse.runtimes.lost_commands import find_answer
 from midcourse.runtimes.mailbox import Arrival, Mailbox
 
 T = TypeVar("T")
 
 Listener = Callable[[Progress], None]
+Turns = Callable[[], AbstractAsyncContextManager[None]]
 
 MARGIN_SECONDS = 30.0
 """In addition to a command's timeout, for reaching the world and writing records. Then the command counts as lost."""
@@ -62,8 +62,13 @@ class Driver:
         *,
         must_stop: Callable[[], bool] | None = None,
         held: bool = False,
+        turns: Turns = nullcontext,
     ) -> None:
-        """`held`: the ports were used by an earlier driver of this run in this process, and the world may still be open."""
+        """`held`: the ports were used by an earlier driver of this run in this process, and the world may still be open.
+
+        `turns`: returns a context for each turn, which may limit the turns of all drivers of a process.
+        """
+        self.turn = turns
         self._ports = ports
         self._store = cast(Driving, ports.store)
         self._performer = Performer(ports)
@@ -194,9 +199,8 @@ class Driver:
         waits = len(timers) == len(run.pending) and (
             wake_at is None or wake_at > self._ports.clock.now() + REST_SECONDS
         )
-        if not waits and not (
-            self._has_moved and self._must_stop()
-        ):  # each driver takes a turn, however short its time is
+        may_stop = self._has_moved and self._must_stop()  # each driver takes a turn, however short its time is
+        if not (waits or may_stop):
             return False
         claim, known = self._claimed, self._box.known
         if not await self._retry_store(
@@ -292,7 +296,7 @@ class Driver:
                     return await performer.perform(command)
             except (ConnectionError, TimeoutError):
                 self._records.pop(command.id, None)
-                answer = await self._retry_store(lambda: self._answer_for(issued))
+                answer = await self._retry_store(lambda: find_answer(self._ports, issued))
                 if answer is not None:
                     return answer
 
@@ -351,34 +355,11 @@ class Driver:
         """The answers for commands that were under way when the last driver died."""
         events: list[Event] = [Resumed(world=world)]
         for issued in run.pending:
-            answer = await self._retry_store(lambda issued=issued: self._answer_for(issued))
+            answer = await self._retry_store(lambda issued=issued: find_answer(self._ports, issued))
             if answer is not None:
                 self._answered.add(issued.command.id)
                 events.append(answer)
         return tuple(events)
-
-    async def _answer_for(self, issued: Issued) -> Event | None:
-        """The answer for a lost command. None: nothing was spent or sent, so it is performed again."""
-        command = issued.command
-        answer = answer_for_lost(command, issued.reserved)
-        if answer is None or not isinstance(command, Act):
-            return None if issued.reserved == FREE else answer
-        step = await load_step(self._ports, command.version, command.index, command.made_by, command.effect)
-        entry = await self._ports.store.ledger_entry(self._ports.run_id, command.id)
-        if step.effect in LEDGERED and entry is None:
-            return replace(answer, status="no_effect", reason="not_dispatched", dispatched=False)
-        if entry is None or entry.outcome is None:
-            return replace(answer, identity=entry.identity if entry else "")
-        known = entry.outcome
-        return replace(
-            answer,
-            status=known.status,
-            reason=known.reason,
-            detail=known.detail,
-            evidence=known.evidence,
-            dispatched=step.effect not in LEDGERED or entry.dispatched_at is not None,
-            identity=entry.identity,
-        )
 
 
 def _due_at(issued: Issued) -> float:

@@ -36,6 +36,7 @@ class ProbeMark:
     """The options of `@probe`."""
 
     settles_after: float = 0.0
+    looks_for: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,11 +104,12 @@ def skill(method: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 @overload
 def probe(method: Method, /) -> Method: ...
 @overload
-def probe(*, settles_after: float = 0.0) -> Callable[[Method], Method]: ...
+def probe(*, settles_after: float = 0.0, looks_for: str = "") -> Callable[[Method], Method]: ...
 def probe(method: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a method a probe: True means the effect is there, False that it is not, None that it cannot be told.
 
     `settles_after`: for how many seconds after an act False means nothing, because what the probe reads may be behind.
+    `looks_for`: the parameter with the text to be found. If nothing like it was sent, False means nothing either.
     """
     return _apply_mark(ProbeMark(**options), method)
 
@@ -175,11 +177,16 @@ def _probe(cls: type, name: str, method: Callable[..., Any], mark: ProbeMark) ->
     signature = signature_of(cls.__name__, method)
     if signature.on_zone:
         raise SkillInvalid(f"{cls.__name__}.{name}: a probe has no zone; it must work wherever the world is")
+    if mark.looks_for and mark.looks_for not in {parameter.name for parameter in signature.parameters}:
+        raise SkillInvalid(
+            f"{cls.__name__}.{name}: it looks for '{mark.looks_for}', which is not one of its parameters"
+        )
     spec = ProbeSpec(
         name=name,
         description=_first_line(method),
         parameters=signature.parameters,
         settles_after=mark.settles_after,
+        looks_for=mark.looks_for,
     )
     return DeclaredProbe(spec=spec, signature=signature)
 

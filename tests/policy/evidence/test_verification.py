@@ -16,7 +16,7 @@ from midcourse.domain.expectation import (
     ZoneHasState,
 )
 from midcourse.domain.observation import Observation, Surface, Zone
-from midcourse.domain.outcome import Outcome, Status
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, Outcome, Status
 from midcourse.domain.skill import Effect
 from midcourse.policy.evidence.verification import Sight, describe, describe_unmet, holds, judge
 
@@ -161,6 +161,7 @@ def test_an_irreversible_step_without_effect_needs_positive_evidence(said: Statu
 def test_a_response_is_evidence_unless_what_is_seen_contradicts_it(seen: Sight, status: Status) -> None:
     outcome = judge("irreversible", Outcome(evidence="response"), seen)
     assert (outcome.status, outcome.evidence == "response") == (status, status == "ok")
+    assert (outcome.reason == ACCEPTED_BY_SERVER) == (status == "unknown")
 
 
 def test_a_response_proves_nothing_where_the_world_itself_is_not_sure() -> None:

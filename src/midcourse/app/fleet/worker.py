@@ -8,20 +8,35 @@ It is a separate module because a client that only starts and answers runs does 
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
 from midcourse.app.fleet.connection import Fleet
 from midcourse.app.fleet.ports import PortsMaker
 from midcourse.app.fleet.schedules import RunEntry
 from midcourse.app.fleet.settings import FleetSettings
+from midcourse.lending import Lending
+from midcourse.runtimes.driver import Turns
 from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
+
+TURNS_AT_ONCE = 4
+"""Turns that all tenants of a process take at a time: more would only wait for each other's processor time, in order of arrival."""
 
 
 @asynccontextmanager
 async def run_workers(fleets: Sequence[Fleet], home: Path) -> AsyncGenerator[None]:
-    """Run one worker for each of these tenants. Each has its own queue and capacity, so that no tenant waits for another's runs."""
-    workers = [worker_of(fleet, home, shared=len(fleets) > 1) for fleet in fleets]
+    """Run one worker for each of these tenants.
+
+    Each has its own queue and capacity, and they share places for turns, so that no tenant waits for another's runs.
+    """
+    if len(fleets) == 1:
+        workers = [worker_of(fleets[0], home)]
+    else:
+        places = Lending(TURNS_AT_ONCE)
+        workers = [
+            worker_of(fleet, home, shared=True, turns=partial(places.lend, fleet.settings.tenant)) for fleet in fleets
+        ]
     async with AsyncExitStack() as started:
         for worker in workers:
             await worker.__aenter__()
@@ -31,8 +46,11 @@ async def run_workers(fleets: Sequence[Fleet], home: Path) -> AsyncGenerator[Non
         await asyncio.gather(*(worker.__aexit__(None, None, None) for worker in workers))
 
 
-def worker_of(fleet: Fleet, home: Path, *, shared: bool = False) -> FleetWorker:
-    """Build a worker for the tenant of this fleet. Worlds in separate processes write below `home`, which tenants may share (`shared`)."""
+def worker_of(fleet: Fleet, home: Path, *, shared: bool = False, turns: Turns = nullcontext) -> FleetWorker:
+    """Build a worker for the tenant of this fleet. Worlds in separate processes write below `home`, which tenants may share (`shared`).
+
+    `turns` is as in `Driver`.
+    """
     settings = fleet.settings
     return FleetWorker(
         fleet.client,
@@ -41,6 +59,7 @@ def worker_of(fleet: Fleet, home: Path, *, shared: bool = False) -> FleetWorker:
         tenant=settings.tenant,
         capacity=capacity_of(settings),
         enter=RunEntry(store=fleet.store, settings=settings).enter,
+        turns=turns,
     )
 
 

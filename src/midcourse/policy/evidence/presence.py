@@ -23,6 +23,12 @@ def is_shown(value: Scalar, screens: Iterable[Observation]) -> bool:
     return any(value in _numbers(text) for text in texts)
 
 
+def is_part(text: str, values: Iterable[Scalar]) -> bool:
+    """Whether a text is part of one of these values, ignoring case and blanks."""
+    wanted = _normalise(text)
+    return any(wanted in _normalise(str(value)) for value in values)
+
+
 def screen_texts(screen: Observation) -> Iterable[str]:
     """All texts on the screen."""
     yield screen.surface.title

@@ -16,7 +16,7 @@ from midcourse.domain.expectation import (
     ZoneHasState,
 )
 from midcourse.domain.observation import Observation, Zone
-from midcourse.domain.outcome import Outcome
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, Outcome
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Effect
 
@@ -181,12 +181,14 @@ def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
         return replace(report, status="ok", evidence="expectation")
     if report.status == "no_effect" and report.evidence == "rule" and not sight.newly_expected:
         return report
-    if report.status == "ok" and report.evidence == "response" and sight.is_consistent:
+    is_accepted = report.status == "ok" and report.evidence == "response"
+    if is_accepted and sight.is_consistent:
         return report
     if sight.absent and report.status != "unknown":
         detail = report.detail or "the sign that nothing was done is there"
         return replace(report, status="no_effect", reason="no_effect", detail=detail, evidence="absent_when")
-    reason, detail = report.reason or "no_evidence", report.detail or describe_unmet(sight)
+    reason = ACCEPTED_BY_SERVER if is_accepted else report.reason or "no_evidence"
+    detail = report.detail or describe_unmet(sight)
     return replace(report, status="unknown", reason=reason, detail=detail, evidence="")
 
 

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TypeAlias
 
 from temporalio import activity
@@ -17,7 +17,7 @@ from midcourse.domain.phase import Ended
 from midcourse.errors import RunBusy
 from midcourse.perform import Ports
 from midcourse.ports.driving import SharedStore
-from midcourse.runtimes.driver import Driver, Rested
+from midcourse.runtimes.driver import Driver, Rested, Turns
 from midcourse.runtimes.temporal.attributes import status_of
 from midcourse.runtimes.temporal.heartbeats import heartbeats
 from midcourse.runtimes.temporal.supervisor import LONGEST_DRIVE
@@ -39,9 +39,12 @@ AGAIN_SECONDS = 60.0
 class Drivers:
     """The drivers of one worker, at most `most` at a time. It holds at most `most_held` worlds of resting runs."""
 
-    def __init__(self, *, store: SharedStore, ports_for: PortsFor, most: int, most_held: int) -> None:
+    def __init__(
+        self, *, store: SharedStore, ports_for: PortsFor, most: int, most_held: int, turns: Turns = nullcontext
+    ) -> None:
         self._store = store
         self._ports_for = ports_for
+        self._turns = turns
         self._most = most
         self._most_held = most_held
         self._live: dict[str, Driver] = {}
@@ -73,8 +76,9 @@ class Drivers:
             return others_wait or seconds > LONGEST_DRIVE.total_seconds() / 2 or activity.is_worker_shutdown()
 
         held = self._held.pop(run_id, None)
-        ports = held or await self._ports_for(run_id)
-        driver = Driver(ports, must_stop=must_stop, held=held is not None)
+        async with self._turns():  # what is built here delays other runs as much as a turn does
+            ports = held or await self._ports_for(run_id)
+        driver = Driver(ports, must_stop=must_stop, held=held is not None, turns=self._turns)
         if placement.cancelled:
             driver.tell(CancelAsked())
         self._live[run_id] = driver

@@ -5,6 +5,7 @@ async with FleetWorker(client, store=store, ports_for=ports_for, tenant="acme"):
 """
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from types import TracebackType
@@ -14,6 +15,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from midcourse.ports.abilities import offers
 from midcourse.ports.driving import Durable, SharedStore
+from midcourse.runtimes.driver import Turns
 from midcourse.runtimes.temporal.driving import Drivers, PortsFor
 from midcourse.runtimes.temporal.schedule import Enter, ScheduledRuns, ScheduledWorkflow
 from midcourse.runtimes.temporal.supervisor import SupervisorWorkflow
@@ -55,12 +57,15 @@ class FleetWorker:
         tenant: str,
         capacity: Capacity | None = None,
         enter: Enter | None = None,
+        turns: Turns = nullcontext,
     ) -> None:
-        """`enter` stores the runs of schedules. Without it, those wait for a worker that has it."""
+        """`enter` stores the runs of schedules. Without it, those wait for a worker that has it. `turns` is as in `Driver`."""
         capacity = capacity or Capacity()
         scheduled = [ScheduledRuns(enter).enter] if enter else []
         self._client, self._store, self._tenant = client, store, tenant
-        self._drivers = Drivers(store=store, ports_for=ports_for, most=capacity.drivers, most_held=capacity.sessions)
+        self._drivers = Drivers(
+            store=store, ports_for=ports_for, most=capacity.drivers, most_held=capacity.sessions, turns=turns
+        )
         self._tasks: list[asyncio.Task[None]] = []
         self._worker = Worker(
             client,

@@ -13,8 +13,8 @@ from psycopg import AsyncConnection
 from psycopg.pq import TransactionStatus
 
 from midcourse.errors import FormatUnknown
+from midcourse.lending import Lending
 from midcourse.store.postgres.address import for_libpq
-from midcourse.store.postgres.lending import Lending
 
 APP_ROLE = "midcourse_app"
 """The database role of a store, which owns nothing and sees only one tenant's rows."""

@@ -292,9 +292,9 @@ class Skills(BaseWorld):
 
     # --- probes
 
-    @probe(settles_after=_LIST_SETTLES)
+    @probe(settles_after=_LIST_SETTLES, looks_for="text")
     async def page_shows(self, url: str, text: str) -> bool | Literal["elsewhere"] | None:
-        """Whether the page at this address, or a next page of its list, shows this text."""
+        """Whether the page at this address, or a next page of its list, shows this text, one that was entered."""
         address, _ = self._options.origins.check(url, PAGES)
         try:
             return await self._running.is_shown_at(address.url, text)

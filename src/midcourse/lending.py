@@ -1,4 +1,4 @@
-"""Lends a number of equal things, such as connections, to tenants. Of the tenants that wait, the one that had fewest lately is next.
+"""Lends a number of equal things, such as connections or places for turns, to tenants. Of the tenants that wait, the one that had fewest lately is next.
 
 If the order of arrival decided, each step of a tenant with few runs would wait behind a hundred runs of another tenant.
 """

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from midcourse.store.postgres import lending
-from midcourse.store.postgres.lending import Lending
+from midcourse import lending
+from midcourse.lending import Lending
 
 
 async def borrow(lent: Lending, tenant: str, order: list[str]) -> None:
