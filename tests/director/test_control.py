@@ -237,7 +237,7 @@ def test_every_end_has_a_short_detail(detail: str) -> None:
         Drill().starts().opens(False, invalid=True, detail=detail),
         Drill(max_outage_seconds=0).to_planning().plans(verdict="transport", detail=detail),
         Drill(max_error_replans=0).to_planning().plans(verdict="refused", detail=detail),
-        Drill().to_planning().plans(verdict="done", detail=detail),
+        Drill().to_planning().plans(verdict="done").plans(verdict="done", detail=detail),
         concluding().checks("met", detail=detail),
         concluding().checks("undecided", detail=detail),
     ):

@@ -230,7 +230,8 @@ def test_without_another_plan_the_run_continues_with_the_first_one(answer: dict[
 
 
 def test_a_planner_may_answer_an_objection_with_done() -> None:
-    assert proposing().reviews(ROUND).plans(verdict="done").ended[0] == "plan_complete"
+    twice = proposing().reviews(ROUND).plans(verdict="done").plans(verdict="done")
+    assert twice.ended[0] == "plan_complete"
 
 
 def test_a_second_plan_that_is_refused_does_not_replace_the_first() -> None:

@@ -168,12 +168,20 @@ def test_looks_after_the_steps_of_a_final_plan_can_be_saved() -> None:
 
 
 def test_the_planner_may_say_that_it_is_done() -> None:
-    assert Drill().to_planning().plans(verdict="done", detail="nothing to do").ended == (
-        "plan_complete",
-        "nothing to do",
-    )
+    drill = Drill(approvals="never").to_acting(a_step("order", "irreversible"), REPLAN_STEP)
+    drill.acts(evidence="expectation").sees("f2")
+    assert drill.plans(verdict="done", detail="it is there").ended == ("plan_complete", "it is there")
     checked = Drill(has_done_when=True).to_planning().plans(verdict="done")
     assert isinstance(checked.phase, Concluding)
+
+
+def test_a_planner_that_says_done_before_anything_was_done_is_asked_once_more() -> None:
+    """Models say so too early, and a task that was done before the run can be told apart only by asking."""
+    drill = Drill().to_planning().plans(verdict="done", detail="nothing to do")
+    assert "nothing has been done in this run" in drill.pending(MakePlan).refused
+    again = Drill().to_planning().plans(verdict="done").plans(verdict="done", detail="it is in the list")
+    assert again.ended == ("plan_complete", "it is in the list")
+    assert isinstance(drill.plans(a_step("open")).phase, Acting)
 
 
 def test_an_empty_first_plan_gets_one_error_replan_and_an_empty_replan_ends() -> None:

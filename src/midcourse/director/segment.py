@@ -57,6 +57,7 @@ from midcourse.policy.spending import is_near_ceiling, remaining_cost, worst_loo
 NO_PLAN = "it was no plan"
 GARBAGE = "planner_garbage"
 FINISHED = "every step of the plan was carried out before"
+NOTHING_DONE = "nothing has been done in this run yet. If the task was done before it, say so again"
 
 
 def on_started(run: Run, _phase: New, event: Started) -> Turn:
@@ -230,8 +231,7 @@ def on_planned(run: Run, phase: Planning, event: Planned) -> Turn:
     event = replace(event, steps=drop_finished_end(run, event.steps, final=event.final))
     if not event.steps:
         return run, Conclude(detail=FINISHED)
-    refusal = why_refused(run, event.steps)
-    if refusal:
+    if refusal := why_refused(run, event.steps):
         return refuse(run, refusal, replace(asked, refused=refusal))
     if goes_in_a_circle(run, event.steps):
         detail = "the same plan for the third time on the same screen: it goes round in a circle"
@@ -242,16 +242,16 @@ def on_planned(run: Run, phase: Planning, event: Planned) -> Turn:
 def _handle_answer_without_steps(run: Run, asked: AskPlanner, event: Planned) -> Turn:
     """The turn for a verdict without steps: done, impossible, or an answer that cannot be used."""
     match event.verdict:
+        case "done" if not (run.has_done_when or run.counts.completed or asked.refused):
+            return run, replace(asked, refused=NOTHING_DONE)
         case "done":
             return run, Conclude(detail=event.detail)
         case "ask":
             return run, ask_for_planner(run, event.detail or "how should it continue?")
-        case "transport":
-            return _ask_later(run, asked, event)
-        case "rejected" if event.wait == 0.0:  # there is another model to ask
-            return _ask_later(run, asked, event)
-        case "rejected":
+        case "rejected" if event.wait != 0.0:  # there is no other model to ask
             return run, End(reason="planner_unavailable", detail=event.detail)
+        case "transport" | "rejected":
+            return _ask_later(run, asked, event)
         case "refused" if asked.amends:
             # the person's change is not possible: the plan and the question about it stay
             return run, _ask_or_advance(run, event.detail)
