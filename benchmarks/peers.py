@@ -92,7 +92,7 @@ def run_cells(cells: list[Cell], jobs: int, log: Path | None, minutes: float) ->
     outcomes = select_from_log(cells, log)
     known_cells = {outcome.cell for outcome in outcomes}
     cells_left = [cell for cell in cells if cell not in known_cells]
-    encode = tokenizer() if is_installed() else None
+    encode = tokenizer() if log or is_installed() else None  # a run that is kept must not count 0 tokens
     deadline = time.monotonic() + 60 * minutes if minutes else float("inf")
     workers = WorkerPool()
     with start_postgres(cells_left) as postgres, ThreadPoolExecutor(jobs) as pool:

@@ -1,11 +1,12 @@
 """Summary of the runs: rows with intervals, the pairs that cannot be compared, and the rows where Midcourse loses."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from benchmarks.harness.report import Share, format_table
-from benchmarks.peer_systems.cells import ERRING, SITE_FAULTS, Cell, digest_cells
+from benchmarks.peer_systems.cells import ERRING, SITE_FAULTS, WAGTAIL_FAULTS, Cell, digest_cells
 from benchmarks.peer_systems.systems import SYSTEMS
 from benchmarks.peer_systems.trial import RunOutcome
 
@@ -24,7 +25,9 @@ def summarize(outcomes: list[RunOutcome], wanted: int, frozen: list[Cell]) -> di
         for key in sorted(keys, key=list(keys).index)
     ]
     systems = [name for name in SYSTEMS if any(outcome.system == name for outcome in outcomes)]
-    shared = select_shared(outcomes)
+    shared = keep_shared([each for each in outcomes if each.app != "wagtail" and each.profile not in ERRING])
+    in_wagtail = keep_shared([each for each in outcomes if each.app == "wagtail"])
+    erring = keep_shared([each for each in outcomes if each.profile in ERRING])
     compared = [name for name in SYSTEMS if any(outcome.system == name for outcome in shared)]
     return {
         "cells": digest_cells(frozen),
@@ -42,7 +45,9 @@ def summarize(outcomes: list[RunOutcome], wanted: int, frozen: list[Cell]) -> di
         "not_comparable": list_not_comparable(outcomes),
         "rows": rows,
         "overall": [make_overall_row(name, shared) for name in compared],
-        "faults": [make_fault_row(name, fault, shared) for fault in SITE_FAULTS for name in compared],
+        "faults": make_parts("fault", SITE_FAULTS, shared),
+        "wagtail": make_parts("fault", WAGTAIL_FAULTS, in_wagtail),
+        "erring": make_parts("profile", ERRING, erring),
         "losses": list_losses(rows),
         "troubled": [asdict(outcome) for outcome in outcomes if outcome.system == OURS and not outcome.completed][:40],
     }
@@ -69,9 +74,8 @@ def count_runs(outcomes: list[RunOutcome]) -> dict[str, Any]:
     }
 
 
-def select_shared(outcomes: list[RunOutcome]) -> list[RunOutcome]:
-    """Select the runs on both sites with a model that makes no errors, in cells that every system has run."""
-    candidates = [outcome for outcome in outcomes if outcome.app != "wagtail" and outcome.profile not in ERRING]
+def keep_shared(candidates: list[RunOutcome]) -> list[RunOutcome]:
+    """Keep the runs in cells that every system among these has run."""
     systems = {outcome.system for outcome in candidates}
     done: dict[tuple[str, str, str, int], set[str]] = {}
     for outcome in candidates:
@@ -85,9 +89,20 @@ def make_overall_row(system: str, shared: list[RunOutcome]) -> dict[str, Any]:
     return {"system": system, **count_runs([outcome for outcome in shared if outcome.system == system])}
 
 
-def make_fault_row(system: str, fault: str, shared: list[RunOutcome]) -> dict[str, Any]:
-    selected = [outcome for outcome in shared if (outcome.system, outcome.fault) == (system, fault)]
-    return {"system": system, "fault": fault, **count_runs(selected)}
+def make_parts(
+    name: Literal["fault", "profile"], values: Sequence[str], shared: list[RunOutcome]
+) -> list[dict[str, Any]]:
+    """Make a row for each fault or profile and each system."""
+    systems = [system for system in SYSTEMS if any(outcome.system == system for outcome in shared)]
+    return [
+        {
+            "system": system,
+            name: value,
+            **count_runs([each for each in shared if (each.system, getattr(each, name)) == (system, value)]),
+        }
+        for value in values
+        for system in systems
+    ]
 
 
 def list_not_comparable(outcomes: list[RunOutcome]) -> list[str]:
@@ -137,7 +152,13 @@ def format_tables(summary: dict[str, Any]) -> str:
         done,
         "All faults, trusting and careful, without Wagtail, the cells that every system has done:",
         format_overall(summary),
-        format_faults(summary),
+        format_parts(summary["faults"]),
+        *([f"In Wagtail:\n\n{format_parts(summary['wagtail'])}"] if summary["wagtail"] else []),
+        *(
+            [f"A model that errs, on the tickets, clean and lost:\n\n{format_parts(summary['erring'])}"]
+            if summary["erring"]
+            else []
+        ),
         "Not comparable, since an undisturbed run was not completed: "
         + (", ".join(summary["not_comparable"]) or "none."),
         "Rows where Midcourse loses:\n\n" + ("\n".join(f"- {loss}" for loss in summary["losses"]) or "None."),
@@ -154,14 +175,14 @@ def format_overall(summary: dict[str, Any]) -> str:
     )
 
 
-def format_faults(summary: dict[str, Any]) -> str:
-    """Format the completed runs of each fault and system."""
-    systems = [row["system"] for row in summary["overall"]]
+def format_parts(parts: list[dict[str, Any]]) -> str:
+    """Format the completed runs of each fault, or of each profile, and system."""
+    name = "fault" if "fault" in parts[0] else "profile"
     rows = [
-        [fault, *(_format_counts(row) for row in summary["faults"] if row["fault"] == fault)]
-        for fault in dict.fromkeys(row["fault"] for row in summary["faults"] if row["runs"])
+        [value, *(_format_counts(row) for row in parts if row[name] == value)]
+        for value in dict.fromkeys(row[name] for row in parts if row["runs"])
     ]
-    return format_table(["fault", *systems], rows)
+    return format_table([name, *dict.fromkeys(row["system"] for row in parts)], rows)
 
 
 def _format_counts(row: dict[str, Any]) -> str:
