@@ -16,6 +16,10 @@ and application that does not complete every undisturbed run is reported as not 
 pretix, a ticket shop, has its own list of cells and its own log:
 
     python -m benchmarks.peers --apps pretix --json --log benchmarks/results/peers_pretix.jsonl
+
+So has Magentic, of Microsoft's agent-framework:
+
+    python -m benchmarks.peers --systems midcourse magentic --json --log benchmarks/results/peers_magentic.jsonl
 """
 
 import argparse
@@ -36,17 +40,27 @@ from benchmarks.harness.report import describe_machine, keep, make_parser
 from benchmarks.llm.tokenizer import is_installed, tokenizer
 from benchmarks.peer_systems.cells import (
     FROZEN,
+    MAGENTIC,
+    MAGENTIC_FROZEN,
     PRETIX,
     PRETIX_FROZEN,
     Cell,
     digest_cells,
     list_cells,
+    list_magentic_cells,
     list_pretix_cells,
 )
 from benchmarks.peer_systems.summary import format_tables, summarize
 from benchmarks.peer_systems.systems import SYSTEMS
 from benchmarks.peer_systems.trial import RunOutcome, run_cell
 from midcourse.store.postgres import development
+
+LISTS = {
+    "peers": (list_cells, FROZEN),
+    "peers_pretix": (list_pretix_cells, PRETIX_FROZEN),
+    "peers_magentic": (list_magentic_cells, MAGENTIC_FROZEN),
+}
+"""The lists of cells and their digests, by the name of the kept result."""
 
 
 class WorkerPool:
@@ -136,16 +150,20 @@ def describe_run(outcome: RunOutcome) -> str:
     return f"{outcome.cell}: {ending}{repeated}{fault_note}, {outcome.calls} calls, {outcome.tokens_in} tokens, {outcome.seconds:.0f} s"
 
 
-def list_frozen_cells(args: argparse.Namespace) -> list[Cell]:
-    """Return the cells of pretix if only they are asked for, otherwise those of the other applications."""
-    cells, frozen = (list_pretix_cells(), PRETIX_FROZEN) if has_only_pretix(args) else (list_cells(), FROZEN)
+def choose_list(args: argparse.Namespace) -> str:
+    """Return the name of the list that is asked for: pretix alone and Magentic have their own."""
+    if args.apps == [PRETIX]:
+        return "peers_pretix"
+    return "peers_magentic" if MAGENTIC in (args.systems or ()) else "peers"
+
+
+def list_frozen_cells(name: str) -> list[Cell]:
+    """Return the cells of this list, which must be those that were fixed."""
+    list_all, frozen = LISTS[name]
+    cells = list_all()
     if digest_cells(cells) != frozen:
         raise SystemExit(f"The cells are not those that were fixed: {digest_cells(cells)}, not {frozen}")
     return cells
-
-
-def has_only_pretix(args: argparse.Namespace) -> bool:
-    return args.apps == [PRETIX]
 
 
 def select_cells(args: argparse.Namespace, frozen: list[Cell]) -> list[Cell]:
@@ -174,7 +192,8 @@ def main() -> None:
     )
     parser.add_argument("--report", action="store_true", help="run nothing, and report the runs in the log")
     args = parser.parse_args()
-    frozen = list_frozen_cells(args)
+    chosen = choose_list(args)
+    frozen = list_frozen_cells(chosen)
     cells = select_cells(args, frozen)
     if args.cells:
         print(f"{len(cells)} cells, {digest_cells(frozen)}", *cells, sep="\n")
@@ -187,7 +206,7 @@ def main() -> None:
     summary = {**summarize(outcomes, len(cells), frozen), "seconds": round(seconds, 1), "machine": describe_machine()}
     print(format_tables(summary))
     if args.keep:
-        keep("peers_pretix" if has_only_pretix(args) else "peers", summary, format_tables(summary))
+        keep(chosen, summary, format_tables(summary))
     if args.json:
         print(json.dumps(summary))
 

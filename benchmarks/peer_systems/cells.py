@@ -21,10 +21,14 @@ ERRING_SYSTEMS = ("midcourse-checked", *SYSTEMS)
 """`midcourse-checked`: the task says on which page it is done (`done_when`). No other system has such an option."""
 ERRING_SITE = "tickets"
 FROZEN = "fac3810a608a88a6"
-"""Digest of all cells but those of pretix. A change here is a new comparison, and begins with an empty log."""
+"""Digest of all cells but those of pretix and Magentic. A change here is a new comparison, and begins with an empty log."""
 PRETIX = "pretix"
 PRETIX_FROZEN = "eec977d5f75ff058"
 """Digest of the cells of pretix, which were fixed later and have a log of their own."""
+MAGENTIC = "magentic"
+MAGENTIC_SYSTEMS = ("midcourse", MAGENTIC)
+MAGENTIC_FROZEN = "07fd24b95f22892e"
+"""Digest of the cells of Magentic, which were fixed later, too, and have a log of their own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +44,7 @@ class Cell:
 
 
 def list_cells() -> list[Cell]:
-    """Return all cells but those of pretix, in the order in which they run."""
+    """Return all cells but those of pretix and Magentic, in the order in which they run."""
     return sorted(_make_cells(), key=_rank)
 
 
@@ -52,6 +56,18 @@ def list_pretix_cells() -> list[Cell]:
         for profile in PROFILES
         for fault in WAGTAIL_FAULTS
         for system in WAGTAIL_SYSTEMS
+    ]
+
+
+def list_magentic_cells() -> list[Cell]:
+    """Return the cells of Magentic in the order in which they run: both sites with all their faults."""
+    return [
+        Cell(system=system, app=app, fault=fault, profile=profile, seed=seed)
+        for seed in range(5)
+        for profile in PROFILES
+        for app in SITES
+        for fault in SITE_FAULTS
+        for system in MAGENTIC_SYSTEMS
     ]
 
 

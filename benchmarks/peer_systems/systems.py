@@ -15,6 +15,7 @@ from benchmarks.peer_systems.dialects import Dialect
 from benchmarks.peer_systems.node_packages import find_node, install_packages
 from benchmarks.peer_systems.with_browser_use.dialect import BrowserUse
 from benchmarks.peer_systems.with_langgraph.dialect import LangGraph
+from benchmarks.peer_systems.with_magentic.dialect import Magentic
 from benchmarks.peer_systems.with_midcourse.dialect import Midcourse
 from benchmarks.peer_systems.with_pydantic_ai.dialect import PlaywrightMcp
 from benchmarks.peer_systems.with_stagehand.dialect import Stagehand
@@ -134,6 +135,15 @@ SYSTEMS = {
             packages=("@browserbasehq/stagehand",),
             recovery="none: the task is begun again",
             settings="agent().execute(instruction) with its defaults in a local browser",
+        ),
+        System(
+            name="magentic",
+            folder="with_magentic",
+            dialect=Magentic(),
+            packages=("agent-framework-core", "agent-framework-orchestrations", "agent-framework-openai", "playwright"),
+            recovery="workflow.run(checkpoint_id=...) from the latest checkpoint",
+            settings="MagenticBuilder with its standard manager, the limits of its sample (10 rounds, 3 stalls, 2 resets), one agent with "
+            "the same five Playwright tools as LangGraph, FileCheckpointStorage, a lock around the tools of a turn",
         ),
     )
 }

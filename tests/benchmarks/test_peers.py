@@ -7,11 +7,21 @@ import pytest
 
 from benchmarks.llm.decisions import Element, Move, Page, decide
 from benchmarks.peer_systems import summary
-from benchmarks.peer_systems.cells import FROZEN, PRETIX_FROZEN, digest_cells, list_cells, list_pretix_cells
+from benchmarks.peer_systems.cells import (
+    FROZEN,
+    MAGENTIC_FROZEN,
+    PRETIX_FROZEN,
+    Cell,
+    digest_cells,
+    list_cells,
+    list_magentic_cells,
+    list_pretix_cells,
+)
 from benchmarks.peer_systems.faults import rename_controls
 from benchmarks.peer_systems.profiles import Errors
 from benchmarks.peer_systems.snapshots import read_snapshot
 from benchmarks.peer_systems.with_browser_use.dialect import BrowserUse
+from benchmarks.peer_systems.with_magentic.dialect import Magentic
 from midcourse.testing.models import ChatRequest
 from tests.benchmarks.scripts import ROOT, measure
 
@@ -52,10 +62,12 @@ Interactive elements:
 def test_the_cells_are_those_that_were_fixed_before_the_first_run() -> None:
     assert digest_cells(list_cells()) == FROZEN
     assert digest_cells(list_pretix_cells()) == PRETIX_FROZEN
+    assert digest_cells(list_magentic_cells()) == MAGENTIC_FROZEN
 
 
-def test_every_pair_of_system_and_fault_has_a_first_seed_before_any_has_a_second() -> None:
-    cells = [cell for cell in list_cells() if cell.profile in ("trusting", "careful")]
+@pytest.mark.parametrize("frozen", [list_cells(), list_magentic_cells()], ids=["peers", "magentic"])
+def test_every_pair_of_system_and_fault_has_a_first_seed_before_any_has_a_second(frozen: list[Cell]) -> None:
+    cells = [cell for cell in frozen if cell.profile in ("trusting", "careful")]
     first = [cell.seed for cell in cells].index(1)
     assert {(cell.system, cell.fault) for cell in cells[:first]} == {(cell.system, cell.fault) for cell in cells}
 
@@ -118,6 +130,22 @@ def test_a_help_text_between_a_label_and_its_field_is_not_the_label() -> None:
         ("type", "6741"),
         ("click", "6831"),
     ]
+
+
+@pytest.mark.parametrize(("said", "satisfied"), [("Done: the order was placed", True), ("It is not done yet.", False)])
+def test_magentics_manager_believes_its_agent_and_repeats_the_task(said: str, satisfied: bool) -> None:
+    task = "Go to http://127.0.0.1:1/. Order exactly 2 desk lamps, once."
+    told = [
+        ("user", task),
+        ("assistant", said),
+        ("user", f"Recall: {task} Please output an answer in pure JSON format"),
+    ]
+    body = {"messages": [{"role": role, "content": content} for role, content in told]}
+    answer = Magentic().read(ChatRequest(number=0, headers={}, body=body))
+    assert isinstance(answer, dict)
+    ledger = json.loads(answer["content"])
+    assert ledger["is_request_satisfied"]["answer"] is satisfied
+    assert ledger["instruction_or_question"]["answer"] == task
 
 
 def test_renamed_controls_move_too_and_titles_stay() -> None:
