@@ -112,6 +112,14 @@ async def host_file(scene: Scene) -> None:
         )
         ready.unlink()
         assert await host_of("shopping", host_file=ready) == NO_HOST.url, "it is waited for"
+        folder = scene.home / "hosts"
+        folder.mkdir()
+        assert await host_of("shopping", host_file=folder) == NO_HOST.url
+        for name, worlds in (("a", serves), ("b", ("elsewhere:Other",))):
+            there = Ready(url=f"http://127.0.0.1/{name}", token="secret", pid=1, worlds=worlds)
+            (folder / f"{name}.json").write_text(encode(there))
+        assert await host_of("shopping", host_file=folder) == "http://127.0.0.1/a", "the one that serves it"
+        assert await host_of("noting", host_file=folder) is None
 
 
 @shows

@@ -1,5 +1,8 @@
 """The ports of a durable run, built by the worker that drives it from the job stored with the run."""
 
+from collections.abc import Iterable
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 from midcourse.app.defaults import EnvironmentVault, LeaveOpen
@@ -71,7 +74,7 @@ class PortsMaker:
     def world_of(self, run_id: str, job: Job) -> World:
         """The world of a run, as the run left it: at the host, or in a separate process."""
         spec, key = job.file.world, f"{self._settings.tenant}/{run_id}"
-        host = self._host_of(world_class(spec))
+        host = self._host_of(world_class(spec), key)
         folder = self._home / (folder_of_run(key) if host or self._shared else f"runs/{run_id}")
         return build_remote_world(spec, folder, host=host, key=key)
 
@@ -81,15 +84,32 @@ class PortsMaker:
         memory = self._store.memory(settings.agent)
         return Lessons(memory=memory, embedder=embedder_for(settings), above=settings.lesson_similarity)
 
-    def _host_of(self, world: str) -> Handle | None:
-        """The host that opens this world, if any. The file is read each time, since a restarted host has a new address.
+    def _host_of(self, world: str, key: str) -> Handle | None:
+        """The host that opens this world under this key, if any. Without a host's file, runs wait for one.
 
-        Without the file, runs wait for a host.
+        The files are read each time, since a restarted host has a new address.
         """
         if self._settings.host_file is None:
             return None
-        try:
-            ready = decode(Ready, self._settings.host_file.read_bytes())
-        except FileNotFoundError:
-            return NO_HOST
-        return ready.handle if world in ready.worlds else None
+        hosts = _read_hosts(self._settings.host_file)
+        serving = {name: ready for name, ready in hosts.items() if world in ready.worlds}
+        if not serving:
+            return None if hosts else NO_HOST
+        return serving[choose_host(serving, key)].handle
+
+
+def choose_host(names: Iterable[str], key: str) -> str:
+    """Choose a host for the sessions under a key: the same one each time, and another one only if that one is gone.
+
+    A host remembers what a run has done and the cookies of a browser that it has closed meanwhile.
+    """
+    return max(names, key=lambda name: sha256(f"{name}/{key}".encode()).digest())
+
+
+def _read_hosts(place: Path) -> dict[str, Ready]:
+    """What hosts wrote into this file, or into the files of this folder, by file name."""
+    found: dict[str, Ready] = {}
+    for file in sorted(place.glob("*.json")) if place.is_dir() else [place]:
+        with suppress(FileNotFoundError):
+            found[file.name] = decode(Ready, file.read_bytes())
+    return found
