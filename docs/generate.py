@@ -1,7 +1,7 @@
 """Writes the generated pages.
 
 From the code: the state diagram, the settings, and the skills of the browser. From kept results: the page about scale, and
-charts. From the Helm chart: its values.
+charts, and the tables about other systems. From the Helm chart: its values.
 
 python docs/generate.py            write them
 python docs/generate.py --check    fail if they are not current
@@ -16,6 +16,7 @@ from scale_page import scale_page
 from scale_plots import draw_measured_growth, draw_needs
 from unit_costs import read_result
 
+from benchmarks.peer_systems.summary import format_overall, format_parts
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.audience import Audience
 from midcourse.app.settings.reference import preset_names, presets, reference
@@ -127,6 +128,22 @@ def probes_of(catalogue: Catalogue) -> str:
     return "\n".join(["| probe | arguments | what it checks |", "|---|---|---|", *rows, ""])
 
 
+def peers_page() -> str:
+    """The page with its tables, each between `<!-- name -->` and `<!-- name end -->`, from the kept results."""
+    page = (DOCS / "peers.md").read_text(encoding="utf-8")
+    for prefix, result in (("", "peers"), ("pretix ", "peers_pretix"), ("magentic ", "peers_magentic")):
+        told = read_result(result)
+        tables = {"overall": format_overall(told)} | {
+            part: format_parts(told[part]) for part in ("faults", "wagtail", "erring") if told[part]
+        }
+        for name, shown in tables.items():
+            begin, end = f"<!-- {prefix}{name} -->\n", f"\n<!-- {prefix}{name} end -->"
+            before, marker, rest = page.partition(begin)
+            assert marker, f"docs/peers.md has no place for {prefix}{name}"
+            page = before + begin + shown + end + rest.partition(end)[2]
+    return page
+
+
 def drawings() -> dict[str, str]:
     pretix = read_result("peers_pretix")
     return {
@@ -148,6 +165,7 @@ def pages() -> dict[Path, str]:
     return {
         DOCS / "browser-skills.md": SKILLS.format(skills=skills_of(browser), probes=probes_of(browser)),
         DOCS / "chart.md": chart_page(),
+        DOCS / "peers.md": peers_page(),
         DOCS / "scale.md": scale_page(),
         **{DOCS / "img" / f"{name}.svg": drawing for name, drawing in drawings().items()},
         DOCS / "state-diagram.md": DIAGRAM.format(diagram=mermaid(), table=table()),

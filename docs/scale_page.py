@@ -131,7 +131,7 @@ ${actions_seldom_dollars:.2f}.
 ## What breaks first, and what to add when
 
 1. **Browsers.** Each active run needs {browser_mb} MB, so about {browsers_32gb} fit into 32 GB. Set this limit with `--max-sessions`: further runs wait
-   until a session is free. Runs that wait for a person release their browser after `--park` seconds. Add memory to the host as the number of active
+   until a session is free. Runs that wait for a person release their browser after `--park` seconds. Add memory or [hosts](fleets.md#hosts) as the number of active
    runs grows, long before anything below.
 2. **Temporal's heartbeats and transitions.** The development server of `midcourse up`, which uses SQLite, needs one core for the heartbeats of about
    {beating_core:.0f} active runs at the default `heartbeat_seconds`. It makes about {transitions_core:.0f} transitions per second and core, at the

@@ -107,10 +107,12 @@ async def _find_unsent_text(ports: Ports, probe: Probe, before: Observation | No
         return ""
     past = await load_past(ports)
     for entry in past.entries:
-        typed = ports.fill_in(past.plans[entry.version].steps[entry.index].arguments)
-        sent = await ports.store.consequence(ports.run_id, entry.consequence) if entry.consequence else None
-        values = [*(() if isinstance(typed, str) else typed), *(sent.commit.values if sent else ())]
-        if is_part(text, (value for _, value in values)):
+        entered = ports.fill_in(past.plans[entry.version].steps[entry.index].arguments)
+        if not isinstance(entered, str) and is_part(text, dict(entered).values()):
+            return ""
+    for digest in {entry.consequence for entry in past.entries if entry.consequence}:
+        sent = await ports.store.consequence(ports.run_id, digest)
+        if sent and is_part(text, dict(sent.commit.values).values()):
             return ""
     return text
 
