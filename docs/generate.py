@@ -131,7 +131,7 @@ def probes_of(catalogue: Catalogue) -> str:
 def peers_page() -> str:
     """The page with its tables, each between `<!-- name -->` and `<!-- name end -->`, from the kept results."""
     page = (DOCS / "peers.md").read_text(encoding="utf-8")
-    for prefix, result in (("", "peers"), ("pretix ", "peers_pretix"), ("magentic ", "peers_magentic")):
+    for prefix, result in (("", "peers"), ("pretix ", "peers_pretix")):
         told = read_result(result)
         tables = {"overall": format_overall(told)} | {
             part: format_parts(told[part]) for part in ("faults", "wagtail", "erring") if told[part]
