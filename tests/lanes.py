@@ -18,7 +18,7 @@ from hypothesis import settings
 
 STARTS = frozenset({"subprocess.Popen", "os.posix_spawn", "tests.forked"})
 """Audit events of programs that are started."""
-TINY = frozenset({"sleep", "true", "ldconfig"})
+TINY = frozenset({"sleep", "true", "ldconfig", "uname"})
 """Programs that cost almost nothing."""
 SERVERS = frozenset({"temporal", "s3", "postgres_server", "fleet_home", "local_model", "browser", "visitor"})
 """Fixtures with a server or a browser: a test that uses one is slow."""

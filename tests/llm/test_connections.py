@@ -17,6 +17,9 @@ from midcourse.testing import MemoryStore
 from midcourse.testing.models import Fails, ModelServer
 from midcourse.worlds.simulated.shop import Shop
 
+CALLS = 2
+"""Of each run: a model that says 'done' before anything was done is asked once more."""
+
 
 def make_agent(server: ModelServer) -> Agent:
     settings = Settings.load(overrides={"model": "openai:scripted", "model_base_url": server.url})
@@ -27,7 +30,7 @@ def test_one_agent_plans_in_one_event_loop_after_another():
     with ModelServer([{"verdict": "done"}]) as server:
         agent = make_agent(server)
         assert [agent.run_sync("Look").final_reason for _ in range(3)] == ["plan_complete"] * 3
-    assert len(server.requests) == 3
+    assert len(server.requests) == 3 * CALLS
 
 
 @pytest.mark.slow
@@ -63,7 +66,7 @@ async def test_many_runs_share_what_they_ask_by():
     with ModelServer([{"verdict": "done"}]) as server:
         for _ in range(5):
             await make_agent(server).run("Look")
-        assert (len(server.requests), server.connections) == (5, 1)
+        assert (len(server.requests), server.connections) == (5 * CALLS, 1)
 
 
 @pytest.mark.slow
@@ -71,7 +74,7 @@ def test_threads_share_nothing():
     with ModelServer([{"verdict": "done"}]) as server, ThreadPoolExecutor(4) as threads:
         results = threads.map(lambda _: make_agent(server).run_sync("Look").final_reason, range(8))
         assert set(results) == {"plan_complete"}
-    assert len(server.requests) == 8
+    assert len(server.requests) == 8 * CALLS
 
 
 def test_another_key_is_another_model(monkeypatch: pytest.MonkeyPatch):

@@ -221,7 +221,8 @@ async def test_malformed_answer_is_garbage_with_the_reason(answer: Answer, why: 
 
 
 async def test_malformed_answer_is_asked_for_again_with_the_reason():
-    scripted = ScriptedModel(["no plan", {"steps": [{"zone": "link_nowhere", "skill": "click"}]}, {"verdict": "done"}])
+    look = {"steps": [{"zone": "link_basket", "skill": "click"}], "final": True}
+    scripted = ScriptedModel(["no plan", {"steps": [{"zone": "link_nowhere", "skill": "click"}]}, look])
     planner = ModelPlanner(ModelClient([scripted.model], answer_tokens=1000))
     result = await Agent(world=Shop(), planner=planner, settings=Settings(), store=MemoryStore()).run("Look around")
     assert '"it was no plan: the answer is not JSON"' in scripted.prompts[1]

@@ -101,8 +101,8 @@ async def test_a_picture_in_which_nothing_is_made_out_leaves_the_last_screen_sta
 async def test_a_rate_limit_is_waited_for(picture_run: PictureRun):
     busy = ModelRateLimitError("m", "too much", retry_after=30.0)
     answers = iter([*[busy] * 9, {"zones": [SAVE]}])
-    result = await picture_run.run(ScriptedModel(lambda prompt: next(answers)), PlanDraft(verdict="done"))
-    assert (result.final_reason, result.budget.calls) == ("plan_complete", 2)
+    result = await picture_run.run(ScriptedModel(lambda prompt: next(answers)), *[PlanDraft(verdict="done")] * 2)
+    assert (result.final_reason, result.budget.calls) == ("plan_complete", 3)
 
 
 async def test_every_look_is_paid_for_and_the_first_one_too(picture_run: PictureRun):

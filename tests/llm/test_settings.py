@@ -119,7 +119,7 @@ async def vision() -> None:
 async def record() -> None:
     with ModelServer([{"verdict": "done"}]) as server:
         await run_with(record="tape.jsonl", model_base_url=server.url)
-    assert len(read_exchanges(Path("tape.jsonl"))) == 1
+    assert len(read_exchanges(Path("tape.jsonl"))) == len(server.requests) > 0
 
 
 @shows

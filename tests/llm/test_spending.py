@@ -136,8 +136,8 @@ async def test_model_without_usage_is_charged_the_reserve():
     usage = RequestUsage()
     usage.unmeasured_requests = 1
     silent = ModelResponse(parts=[TextPart(content='{"verdict": "done"}')], usage=usage)
-    result = await run_with(make_gpt(silent), plan_tokens=20_000)
-    assert result.budget.tokens == 20_000
+    result = await run_with(make_gpt(silent, silent), plan_tokens=20_000)
+    assert (result.budget.calls, result.budget.tokens) == (2, 40_000)
 
 
 def test_a_task_file_is_run_with_what_its_model_can_cost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -62,7 +62,7 @@ def file(drawer: str, text: str = "42") -> dict[str, Any]:
 
 
 def test_the_planner_is_asked_for_steps_up_to_the_next_screen() -> None:
-    (request,) = asked(DONE)
+    request, _again = asked(DONE)
     assert "the agent then looks again and asks you for the rest" in " ".join(request.text.split())
 
 
@@ -158,7 +158,7 @@ def test_steps_in_the_json_of_document_000_are_carried_out() -> None:
 
 
 def test_the_planner_is_told_to_prefer_visible_controls_to_shortcuts() -> None:
-    (request,) = asked(DONE)
+    request, _again = asked(DONE)
     assert "Prefer visible controls to shortcuts." in request.text
 
 

@@ -28,7 +28,7 @@ def test_a_planner_model_gets_the_picture_and_the_objects() -> None:
     with ModelServer([DONE]) as server:
         settings = Settings(model="openai:any", model_base_url=server.url, images="on")
         Agent(Listed(), settings=settings, store=MemoryStore(), blobs=MemoryBlobs()).run_sync("Save it")
-    (request,) = server.requests
+    request = server.requests[0]
     assert len(request.images) == 1
     assert 'save button "Save"' in request.text
 
