@@ -14,8 +14,8 @@ from midcourse.testing.models import ModelServer
 
 MAX_TRIES = 3
 """Tries of a run that never called its model, because its browser did not start on a busy machine."""
-LIMIT_SECONDS = 240.0
-"""Seconds for a run, and again for its continuation after it was killed."""
+LIMIT_SECONDS = 600.0
+"""Seconds for a run, and again for its continuation after it was killed: LangGraph waits for 30 s three times in each run in Wagtail."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -132,6 +132,17 @@ def test_a_help_text_between_a_label_and_its_field_is_not_the_label() -> None:
     ]
 
 
+def test_an_error_page_at_the_address_of_a_form_is_not_taken_for_the_form() -> None:
+    start, _, _ = WAGTAIL_FORM.partition("[Start of page]")
+    page = "504 Gateway Timeout\nThe server took too long to answer. Please try again.\n*[7331]<a />\n\tTry again\n[End of page]"
+    body = {"messages": [{"role": "user", "content": f"{start}[Start of page]\n{page}\n</browser_state>"}]}
+    shown = BrowserUse().read(ChatRequest(number=0, headers={}, body=body))
+    assert isinstance(shown, Page)
+    assert [(move.kind, move.value) for move in decide("wagtail", "careful", shown)] == [
+        ("navigate", "/admin/pages/2/")
+    ]
+
+
 @pytest.mark.parametrize(("said", "satisfied"), [("Done: the order was placed", True), ("It is not done yet.", False)])
 def test_magentics_manager_believes_its_agent_and_repeats_the_task(said: str, satisfied: bool) -> None:
     task = "Go to http://127.0.0.1:1/. Order exactly 2 desk lamps, once."

@@ -8,7 +8,7 @@ import pytest
 from midcourse.domain.approval import Grant
 from midcourse.domain.command import Act, AskPerson, MakePlan, Verify
 from midcourse.domain.event import ApprovalDecided
-from midcourse.domain.outcome import REFUSALS
+from midcourse.domain.outcome import UNASKED
 from midcourse.domain.phase import Acting, Asking, BackingOff, Looking, Opening, Planning, Verifying
 from tests.harness import REPLAN_STEP, Drill, a_step
 
@@ -163,8 +163,8 @@ def test_an_undecided_irreversible_step_goes_to_a_person() -> None:
     assert drill.run.finished_irreversible == ("i-order",)
 
 
-@pytest.mark.parametrize("reason", sorted(REFUSALS))
-def test_a_step_that_the_server_refused_is_planned_around_without_asking_and_counts_as_sent(reason: str) -> None:
+@pytest.mark.parametrize("reason", sorted(UNASKED))
+def test_a_refused_request_and_a_sign_in_are_planned_around_without_asking_and_count_as_sent(reason: str) -> None:
     drill = unasked().to_acting(ORDER, REPLAN_STEP).acts("unknown", reason=reason, detail="POST: 422")
     drill.verifies("undecided", detail="no probe")
     assert drill.pending(MakePlan).why == f"order failed: {reason} — POST: 422"

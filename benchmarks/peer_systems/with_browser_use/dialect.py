@@ -21,7 +21,7 @@ TITLES = {
     r"/admin/pages/\d+/edit/": "Editing Article",
     "/admin/pages/2/$": "Exploring: Gazette",
 }
-"""Of Wagtail's pages, by their addresses: their headings are other than their titles."""
+"""Of Wagtail's pages, by their addresses: their headings are other than their titles, but not those of error pages."""
 _ELEMENT = re.compile(r"^(?:\|[^|]*\|)?\*?\[(\d+)\]<(\w+)([^>]*)>")
 _ATTRIBUTE = re.compile(r"([\w-]+)=(.*?)(?= [\w-]+=|\s*/?$)")
 _TAB = re.compile(r"^Tab (\w+): (\S+) - (.*)$", re.MULTILINE)
@@ -39,7 +39,8 @@ class BrowserUse:
         if not page.title or "://" in page.title or page.title.startswith("127.0.0.1"):  # the tab has no title yet
             heading = next((line for line in lines if line and line[0] not in "\t[|<*"), "")
             path = urlsplit(page.address).path
-            page.title = next((title for start, title in TITLES.items() if re.match(start, path)), heading)
+            titles = {} if re.match(r"5\d\d ", heading) else TITLES
+            page.title = next((title for start, title in titles.items() if re.match(start, path)), heading)
         if not any(element.role in ("link", "button") for element in page.elements.values()):
             address = re.search(r"Go to (\S+?)\.? ", request.text)
             assert address

@@ -15,7 +15,7 @@ from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
 from midcourse.domain.move import Ask, BackOff, CheckOutcome, Do, Look, Open, Plan, Report
-from midcourse.domain.outcome import REFUSALS, Evidence, Status
+from midcourse.domain.outcome import UNASKED, Evidence, Status
 from midcourse.domain.phase import Acting, Verifying
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.records.ledger import Absence, Alike
@@ -305,7 +305,7 @@ def _resolve_undecided(run: Run, doubted: CheckOutcome, detail: str, earlier: tu
             return run, settle_doubt(doubted, "no_effect", "no_effect", detail)
         case "reversible":
             return run, settle_doubt(doubted, "failed", "undecided", detail)
-        case "irreversible" if doubted.reason in REFUSALS and not earlier:
+        case "irreversible" if doubted.reason in UNASKED and not earlier:
             return run, settle_doubt(doubted, "failed", doubted.reason, doubted.detail)
         case "irreversible":
             return run, Ask(

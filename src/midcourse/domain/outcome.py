@@ -20,7 +20,14 @@ again with the same values, which other refused requests may not."""
 ACCEPTED_BY_SERVER = "accepted_by_server"
 """A reason for an unknown outcome: the server accepted the request, but what the step expected is not there. That a probe does not find
 the effect then proves nothing, because it may look for something else than what was sent."""
+SIGNED_IN = "signed_in"
+"""A reason of a sign-in that the server accepted. If what the step expected is not there, the outcome is unknown, and the run plans on
+without asking a person: a sign-in often leads on to the page that asked for it, and not to where a planner expects."""
+SIGN_INS = frozenset({SIGN_IN_REFUSED, SIGNED_IN})
+"""Reasons of sign-ins, which may be sent again with the same values after a question."""
 REFUSALS = frozenset({REFUSED_BY_SERVER, SIGN_IN_REFUSED})
+UNASKED = REFUSALS | SIGN_INS
+"""Reasons for an unknown outcome after which the run plans on, and no person is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from midcourse.domain.approval import Told
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.failure import FailedStep, Failure
-from midcourse.domain.outcome import REFUSALS, CompletedStep, Outcome
+from midcourse.domain.outcome import UNASKED, CompletedStep, Outcome
 from midcourse.domain.plan import PlanVersion, Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.ports.store import Store
@@ -161,7 +161,7 @@ def _build_tried_step(plan: PlanVersion, entry: LedgerEntry, outcome: Outcome) -
     step = plan.steps[entry.index]
     if outcome.status == "ok":
         return _build_completed_step(step, entry, doubtful=False)
-    if outcome.status == "unknown" and outcome.reason not in REFUSALS and _is_irreversible(step, entry):
+    if outcome.status == "unknown" and outcome.reason not in UNASKED and _is_irreversible(step, entry):
         return _build_completed_step(step, entry, doubtful=True)
     return _build_failed_step(step, outcome)
 

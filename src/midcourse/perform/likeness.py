@@ -2,7 +2,7 @@
 
 import asyncio
 
-from midcourse.domain.outcome import SIGN_IN_REFUSED
+from midcourse.domain.outcome import SIGN_INS
 from midcourse.domain.records.ledger import Alike, LedgerEntry, Likeness
 from midcourse.perform.history import load_past
 from midcourse.perform.ports import Allowance, Ports
@@ -19,14 +19,12 @@ async def find_similar_effects(
 ) -> tuple[Alike, ...]:
     """Find similar effects that were sent and are not known to be absent.
 
-    One with the same identity is not among them, but prevents the step, unless it was a sign-in that was refused.
+    One with the same identity is not among them, but prevents the step, unless it was a sign-in.
     """
     found = [
         (entry, names)
         for entry in (await load_past(ports)).entries
-        if entry.likeness is not None
-        and (entry.identity != identity or _is_refused_sign_in(entry))
-        and _may_exist(entry)
+        if entry.likeness is not None and (entry.identity != identity or _is_sign_in(entry)) and _may_exist(entry)
         if (names := differing_names(entry.likeness, likeness)) is not None
     ]
     unsure = {name for _, names in found for name in names}
@@ -56,8 +54,8 @@ def _may_exist(entry: LedgerEntry) -> bool:
     return outcome is None or outcome.status != "no_effect" or not outcome.evidence
 
 
-def _is_refused_sign_in(entry: LedgerEntry) -> bool:
-    return entry.outcome is not None and entry.outcome.reason == SIGN_IN_REFUSED
+def _is_sign_in(entry: LedgerEntry) -> bool:
+    return entry.outcome is not None and entry.outcome.reason in SIGN_INS
 
 
 def _build_alike(entry: LedgerEntry) -> Alike:

@@ -8,7 +8,7 @@ from midcourse.domain.command import Verify
 from midcourse.domain.event import Verified
 from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import Observation, Unseen
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, Evidence, Outcome
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, SIGNED_IN, Evidence, Outcome
 from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
@@ -161,7 +161,7 @@ async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerE
     early = entry.barred_at + probe.settles_after - ports.clock.now()
     if early > 0:
         return Verified(answers=command.id, verdict="too_early", seconds=early)
-    if entry.outcome is not None and entry.outcome.reason == ACCEPTED_BY_SERVER:
+    if entry.outcome is not None and entry.outcome.reason in (ACCEPTED_BY_SERVER, SIGNED_IN):
         detail = f"the server accepted it, but the probe '{probe.name}' does not find it"
         return Verified(answers=command.id, detail=detail)
     if not command.believe_absence:

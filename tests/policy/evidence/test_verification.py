@@ -16,7 +16,7 @@ from midcourse.domain.expectation import (
     ZoneHasState,
 )
 from midcourse.domain.observation import Observation, Surface, Zone
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, Outcome, Status
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, SIGNED_IN, Outcome, Status
 from midcourse.domain.skill import Effect
 from midcourse.policy.evidence.verification import Sight, describe, describe_unmet, holds, judge
 
@@ -162,6 +162,11 @@ def test_a_response_is_evidence_unless_what_is_seen_contradicts_it(seen: Sight, 
     outcome = judge("irreversible", Outcome(evidence="response"), seen)
     assert (outcome.status, outcome.evidence == "response") == (status, status == "ok")
     assert (outcome.reason == ACCEPTED_BY_SERVER) == (status == "unknown")
+
+
+def test_a_sign_in_that_leads_elsewhere_than_expected_keeps_its_reason() -> None:
+    outcome = judge("irreversible", Outcome(evidence="response", reason=SIGNED_IN), sight(ERROR))
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("unknown", SIGNED_IN, "")
 
 
 def test_a_response_proves_nothing_where_the_world_itself_is_not_sure() -> None:

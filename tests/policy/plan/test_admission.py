@@ -7,7 +7,7 @@ import pytest
 
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import Attempt
-from midcourse.domain.outcome import SIGN_IN_REFUSED
+from midcourse.domain.outcome import SIGN_INS
 from midcourse.domain.plan import Segment
 from midcourse.domain.run import Run
 from midcourse.policy.plan.admission import (
@@ -128,10 +128,11 @@ def test_what_something_else_came_up_for_may_be_tried_again_once_that_is_gone(re
     assert repeats_failure(a_run(replace(unmet, count=4)), CLICK), "as often as a step may be retried"
 
 
-def test_a_refused_sign_in_may_be_tried_again_on_the_same_screen_and_not_for_ever() -> None:
-    refused = tried(reason=SIGN_IN_REFUSED, after="f1")
-    assert not repeats_failure(a_run(refused), CLICK)
-    assert repeats_failure(a_run(replace(refused, count=4)), CLICK), "as often as a step may be retried"
+@pytest.mark.parametrize("reason", sorted(SIGN_INS))
+def test_a_sign_in_may_be_tried_again_on_the_same_screen_and_not_for_ever(reason: str) -> None:
+    attempt = tried(reason=reason, after="f1")
+    assert not repeats_failure(a_run(attempt), CLICK)
+    assert repeats_failure(a_run(replace(attempt, count=4)), CLICK), "as often as a step may be retried"
 
 
 def test_a_retry_is_refused_where_the_call_failed_for_good() -> None:

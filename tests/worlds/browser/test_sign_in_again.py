@@ -1,11 +1,12 @@
-"""A run whose session is lost with its sign-in: it signs in again if a person agrees, and does not ask what happened."""
+"""Sign-ins that come again or lead elsewhere than expected: the run asks before it signs in again, and not what happened."""
 
 from pathlib import Path
 
 import pytest
 
-from midcourse import Agent, Draft, Settings, Task
+from midcourse import Agent, Draft, Expectation, Result, Settings, Task
 from midcourse.domain.approval import Decision, Question
+from midcourse.expect import SurfaceMatches
 from midcourse.planners import Playbook, Rule
 from midcourse.testing import Approves
 from midcourse.worlds import Browser
@@ -52,12 +53,23 @@ PLANNER = Playbook(
             steps=(
                 Draft(zone="User name", skill="type", arguments={"text": "ada"}),
                 Draft(zone="Password", skill="type", arguments={"text": "lovelace"}),
-                Draft(zone="button:Sign in", skill="click"),
+                Draft(
+                    zone="button:Sign in", skill="click", expect=Expectation(checks=[SurfaceMatches(pattern="Welcome")])
+                ),
             ),
         ),
         Rule(on="Welcome", done=True),
+        Rule(on="Reports", done=True),
     ]
 )
+
+
+async def sign_in(site: Site, approver: Approves, folder: Path) -> Result:
+    async with site.served():
+        settings = Settings.load(overrides={"home": str(folder), "step_delay_seconds": "0"})
+        return await Agent(Browser(f"{site.url}/"), PLANNER, approver=approver, settings=settings).run(
+            Task(goal="Sign in")
+        )
 
 
 @pytest.mark.parametrize("tokens", [True, False], ids=["token", "no token"])
@@ -66,12 +78,22 @@ async def test_a_sign_in_that_comes_again_is_repeated_only_if_a_person_agrees(
     tmp_path: Path, *, tokens: bool, repeats: bool
 ) -> None:
     site, approver = make_site(tokens=tokens), Repeats() if repeats else Approves()
-    async with site.served():
-        settings = Settings.load(overrides={"home": str(tmp_path), "step_delay_seconds": "0"})
-        agent = Agent(Browser(f"{site.url}/"), PLANNER, approver=approver, settings=settings)
-        result = await agent.run(Task(goal="Sign in"))
+    result = await sign_in(site, approver, tmp_path)
     asked = [question.about for question in approver.questions]
     assert asked[:2] == ["approve", "repeat"], result.final_detail
     assert "happened" not in asked
     assert result.success == repeats
     assert site.effects() == ["POST /enter"] * (2 if repeats else 1)
+
+
+async def test_a_sign_in_that_leads_elsewhere_than_expected_is_planned_on_without_a_question(tmp_path: Path) -> None:
+    """As when a session ends: the sign-in then leads back to the page that asked for it, and not to the start page."""
+    site, approver = make_site(tokens=True), Approves()
+    site.pages |= {
+        "/enter": Answer("", status=303, fields={"location": "/reports"}),
+        "/reports": "<title>Reports</title><p>None yet",
+    }
+    result = await sign_in(site, approver, tmp_path)
+    assert result.success, result.final_detail
+    assert [question.about for question in approver.questions] == ["approve"]
+    assert site.effects() == ["POST /enter"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from midcourse.app.presentation.vocabulary import REASONS, format_seconds, pluralize
 from midcourse.domain.approval import Consequence
 from midcourse.domain.move import FinalReason
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, REFUSALS, Evidence, Outcome
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, REFUSALS, SIGNED_IN, Evidence, Outcome
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
 from midcourse.ports.store import Store
@@ -78,7 +78,7 @@ def _has_happened(outcome: Outcome) -> bool | None:
 def describe_evidence(outcome: Outcome) -> str:
     """The evidence for the outcome, in words."""
     if outcome.status == "unknown":
-        if outcome.reason == ACCEPTED_BY_SERVER:
+        if outcome.reason in (ACCEPTED_BY_SERVER, SIGNED_IN):
             return "the server accepted it, but what was expected is not there"
         return "the server refused it" if outcome.reason in REFUSALS else "nothing shows whether it happened"
     if outcome.status != "ok" and outcome.evidence == "probe":

@@ -187,7 +187,7 @@ def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
     if sight.absent and report.status != "unknown":
         detail = report.detail or "the sign that nothing was done is there"
         return replace(report, status="no_effect", reason="no_effect", detail=detail, evidence="absent_when")
-    reason = ACCEPTED_BY_SERVER if is_accepted else report.reason or "no_evidence"
+    reason = report.reason or (ACCEPTED_BY_SERVER if is_accepted else "no_evidence")
     detail = report.detail or describe_unmet(sight)
     return replace(report, status="unknown", reason=reason, detail=detail, evidence="")
 

@@ -7,7 +7,7 @@ listed, the name of an exception or a phrase in the detail. A failure that match
 from fnmatch import fnmatchcase
 
 from midcourse.domain.failure import Category, Classification, ErrorType, FailureRule, Nature, Severity
-from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_IN_REFUSED
+from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_IN_REFUSED, SIGNED_IN
 from midcourse.domain.replace import replace
 
 UNCLASSIFIED = Classification()
@@ -62,6 +62,7 @@ REASONS: dict[str, Classification] = {
     "detour_cancelled": BLOCKED,
     "revert_unverified": BLOCKED,
     "expectation_unmet": WRONG_STEP,
+    SIGNED_IN: WRONG_STEP,
     "wrong_target": WRONG_STEP,
     "wrong_skill": WRONG_STEP,
     "unknown_skill": WRONG_STEP,

@@ -1,7 +1,7 @@
 """Admission of plans: refuses a plan that repeats a finished step, or a failed step although nothing has changed."""
 
 from midcourse.domain.failure import Attempt
-from midcourse.domain.outcome import SIGN_IN_REFUSED
+from midcourse.domain.outcome import SIGN_INS
 from midcourse.domain.plan import PlannedStep, Segment, Walked
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
@@ -92,7 +92,7 @@ def _find_walked(run: Run, plan: str) -> Walked:
 
 
 def is_finished(run: Run, step: PlannedStep) -> bool:
-    """Whether this irreversible step happened, or may have. Only a refused sign-in resembles itself: a question decides about it."""
+    """Whether this irreversible step happened, or may have. Only a sign-in resembles itself: a question decides about it."""
     if any(earlier.identity == step.identity for earlier in step.alike):
         return False
     return bool(step.identity) and step.identity in run.finished_irreversible
@@ -138,8 +138,7 @@ def _may_be_tried_again(run: Run, tried: list[Attempt]) -> bool:
     """Whether all tries were transient, interrupted, or sign-ins, and the step has retries left."""
     times = sum(attempt.count for attempt in tried)
     excused = all(
-        _is_passing(attempt) or attempt.reason == SIGN_IN_REFUSED or _is_interruption_gone(run, attempt)
-        for attempt in tried
+        _is_passing(attempt) or attempt.reason in SIGN_INS or _is_interruption_gone(run, attempt) for attempt in tried
     )
     return times <= run.limits.max_step_retries and excused
 

@@ -18,7 +18,7 @@ from midcourse.ports.world import Call, Catalogue, Finding
 from midcourse.worlds.base import Scene, Unseen, failed
 from midcourse.worlds.browser.attendance import Attendance
 from midcourse.worlds.browser.chromium import Sandbox
-from midcourse.worlds.browser.egress.acceptance import is_sign_in, judge_responses
+from midcourse.worlds.browser.egress.acceptance import Shown, add_response_evidence, is_sign_in
 from midcourse.worlds.browser.egress.address import place_of
 from midcourse.worlds.browser.egress.bounds import PUBLIC, allowed_origins
 from midcourse.worlds.browser.egress.outbox import HeldRequest, commit_of
@@ -277,7 +277,7 @@ class Browser(Skills):
         if (repeated := guard.answer_repeat(call)) is not None:
             return repeated
         await self._session.begin_act()
-        before = await self._session.look() if call.allowed else None
+        before = await self._show() if call.allowed else None
         own = guard.begin_act(call)
         with guard.expect(call):
             outcome = await (self._release(own) if own else self._carry_out(call))
@@ -301,16 +301,14 @@ class Browser(Skills):
         where = f"{call.target.role} '{call.target.label}'"
         return failed("moved", f"the page was scrolled or another one came since {where} was seen in its picture")
 
-    async def _add_response_evidence(self, outcome: Outcome, before: Scene) -> Outcome:
-        """Return the outcome with the evidence of the responses and of the page that they led to."""
-        session, places = self._running, self._sign_ins.places
-        if is_sign_in(before):
-            places.add(place_of(before.surface.address))
-        after = await session.look()
-        verdict = judge_responses(session.guard.outbox.sent, before, after, await session.read_forms(()), places)
-        if verdict == "accepted":
-            return replace(outcome, evidence="response")
-        return replace(outcome, status="unknown", reason=verdict) if verdict else outcome
+    async def _show(self) -> Shown:
+        return Shown(scene=await self._running.look(), pages=await self._running.read_forms(()))
+
+    async def _add_response_evidence(self, outcome: Outcome, before: Shown) -> Outcome:
+        places = self._sign_ins.places
+        if is_sign_in(before.scene):
+            places.add(place_of(before.scene.surface.address))
+        return add_response_evidence(outcome, self._running.guard.outbox.sent, before, await self._show(), places)
 
     async def _find_held_sign_in(self, call: Call) -> tuple[HeldRequest, ...]:
         """Return the request held for this call, if it is only a sign-in with a secret that is bound to its origin."""

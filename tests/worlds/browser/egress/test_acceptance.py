@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from midcourse.domain.outcome import SIGN_IN_REFUSED, Outcome
+from midcourse.domain.outcome import SIGN_IN_REFUSED, SIGNED_IN, Outcome
 from midcourse.worlds.browser import Browser
 from tests.worlds.browser.site import Answer, Site
 from tests.worlds.support import Hand, ok
@@ -172,3 +172,20 @@ async def test_a_sign_in_that_comes_again_was_refused(
     site.pages.update(answers)
     outcome = await send_allowed_order(hand, site, page)
     assert (outcome.reason, outcome.evidence) == (reason, "")
+
+
+@pytest.mark.parametrize(
+    ("page", "answer", "reason"),
+    [
+        pytest.param(LOG_IN, redirect("/orders/new"), SIGNED_IN, id="on to another page"),
+        pytest.param(LOG_IN, html("<h1>Welcome"), SIGNED_IN, id="at once"),
+        pytest.param(REGISTER, redirect("/orders/new"), "", id="a form with other fields"),
+        pytest.param(CONFIRM, redirect("/orders/new"), "", id="a password that confirms something"),
+    ],
+)
+async def test_a_sign_in_that_leads_on_is_recognised(
+    hand: Hand, site: Site, page: str, answer: Answer, reason: str
+) -> None:
+    site.pages.update({"/orders": answer, "/orders/new": html(FORM.replace("/orders", "/orders/send"))})
+    outcome = await send_allowed_order(hand, site, page)
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("ok", reason, "response")

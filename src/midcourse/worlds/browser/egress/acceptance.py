@@ -8,12 +8,13 @@ in this module), the outcome stays unknown.
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import urlsplit
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import Zone
-from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_IN_REFUSED
+from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_IN_REFUSED, SIGNED_IN, Outcome
 from midcourse.policy.generated import is_volatile_name, looks_random
 from midcourse.worlds.base import Scene
 from midcourse.worlds.browser.egress.address import place_of
@@ -70,18 +71,32 @@ _REFUSALS = (
 )
 
 
-def judge_responses(
-    sent: Sequence[SentRequest], before: Scene, after: Scene, pages: Sequence[PageForms], sign_ins: set[str]
-) -> str:
-    """Return `accepted`, the reason why the outcome is unknown, or an empty string if the responses show nothing.
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What the browser shows at one time, and the forms of its documents."""
 
-    `pages` are the documents of the page that came afterwards; `sign_ins` are the places that asked for a password before.
+    scene: Scene
+    pages: Sequence[PageForms]
+
+
+def add_response_evidence(
+    outcome: Outcome, sent: Sequence[SentRequest], before: Shown, after: Shown, sign_ins: set[str]
+) -> Outcome:
+    """Return the outcome with the evidence of the responses and of the page that they led to.
+
+    `sign_ins` are the places that asked for a password before.
     """
-    if _is_accepted(sent, before, after, pages, sign_ins):
-        return "accepted"
-    if _is_same_sign_in(sent, pages):
+    if _is_accepted(sent, before.scene, after.scene, after.pages, sign_ins):
+        return replace(outcome, evidence="response", reason=SIGNED_IN if _is_sign_in_of(before.pages, sent) else "")
+    reason = _find_reason_for_doubt(sent, before, after, sign_ins)
+    return replace(outcome, status="unknown", reason=reason) if reason else outcome
+
+
+def _find_reason_for_doubt(sent: Sequence[SentRequest], before: Shown, after: Shown, sign_ins: set[str]) -> str:
+    """Return the reason why the outcome is unknown, or an empty string if the responses show nothing."""
+    if _is_sign_in_of(after.pages, sent):
         return SIGN_IN_REFUSED
-    if _leads_to_sign_in(before, after, sign_ins):
+    if _leads_to_sign_in(before.scene, after.scene, sign_ins):
         return "signed_out"
     return REFUSED_BY_SERVER if _is_refused(sent) else ""
 
@@ -105,8 +120,8 @@ def _is_refused(sent: Sequence[SentRequest]) -> bool:
     return bool(sent) and all(each.response.status in _REFUSED for each in sent)
 
 
-def _is_same_sign_in(sent: Sequence[SentRequest], pages: Sequence[PageForms]) -> bool:
-    """Whether a sign-in led to the same sign-in again: a form with a user name, a password and nothing else to fill in.
+def _is_sign_in_of(pages: Sequence[PageForms], sent: Sequence[SentRequest]) -> bool:
+    """Whether what was sent is a sign-in on one of these pages: a form with a user name, a password and nothing else to fill in.
 
     A form with only a password may confirm something else, and one with more fields may register a user.
     """
