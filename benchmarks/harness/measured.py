@@ -33,8 +33,9 @@ class Measured:
     commit: str = ""
     digest: str = ""
     waived: str = ""
-    """The digest of the files that the waiver is about."""
-    reason: str = ""
+    """The digest of the files that the waivers are about."""
+    reasons: tuple[str, ...] = ()
+    """One for each waiver, oldest first."""
 
     @property
     def is_current(self) -> bool:
@@ -57,14 +58,25 @@ def _list_files(path: Path) -> Iterable[Path]:
 
 def load(file: Path | None = None) -> dict[str, Measured]:
     document = tomllib.loads((file or MEASURED).read_text(encoding="utf-8"))
-    return {name: Measured(**(entry | {"paths": tuple(entry["paths"])})) for name, entry in document.items()}
+    numbered = document.pop("reasons", {})
+    return {
+        name: Measured(
+            **entry
+            | {"paths": tuple(entry["paths"]), "reasons": tuple(numbered[str(n)] for n in entry.get("reasons", ()))}
+        )
+        for name, entry in document.items()
+    }
 
 
 def save(entries: dict[str, Measured], file: Path | None = None) -> None:
-    text = HEAD
+    """Write the entries, and before them each reason once, with a number."""
+    reasons = dict.fromkeys(reason for _, entry in sorted(entries.items()) for reason in entry.reasons)
+    numbers = {reason: n for n, reason in enumerate(reasons, start=1)}
+    text = HEAD + ("\n[reasons]\n" if numbers else "")
+    text += "".join(f"{n} = {json.dumps(reason, ensure_ascii=False)}\n" for reason, n in numbers.items())
     for name, entry in sorted(entries.items()):
-        values = {key: value for key, value in asdict(entry).items() if value}
-        lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
+        values = asdict(entry) | {"reasons": [numbers[reason] for reason in entry.reasons]}
+        lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items() if value)
         text += f"\n[{name}]\n{''.join(lines)}"
     (file or MEASURED).write_text(text, encoding="utf-8")
 
@@ -82,8 +94,8 @@ def waive(names: Iterable[str], reason: str) -> None:
     entries = load()
     for name in names:
         known = entries[name]
-        reasons = "; ".join(filter(None, (known.reason, reason)))
-        entries[name] = replace(known, waived=digest_of(known.paths), reason=reasons)
+        reasons = tuple(dict.fromkeys((*known.reasons, reason)))
+        entries[name] = replace(known, waived=digest_of(known.paths), reasons=reasons)
     save(entries)
 
 
