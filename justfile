@@ -124,7 +124,7 @@ nightly: properties coverage frameworks mcp-servers
     uv run python -m benchmarks.outline --runs 1000 --json --keep
     uv run python -m benchmarks.invoices --rows 500 --json --keep
     uv run python -m benchmarks.chaos --runs 1000 --json --keep
-    uv run python -m benchmarks.chaos --trial points:320,freeze:200,postgres:500,temporal:500,deploy:200 --json --keep
+    uv run python -m benchmarks.chaos --trial points:320,freeze:200,postgres:2000,temporal:500,deploy:200 --json --keep
     uv run python -m benchmarks.chaos --trial host:500,outage:50 --json --keep
     uv run python -m benchmarks.chaos --trial budget:1000,big:500,waiting:10000,wakeups:200 --json --keep
     uv run python -m benchmarks.hostile --pages 1000 --control 200 --benign 10 --json --keep
