@@ -177,6 +177,8 @@ def format_overall(summary: dict[str, Any]) -> str:
 
 def format_parts(parts: list[dict[str, Any]]) -> str:
     """Format the completed runs of each fault, or of each profile, and system."""
+    if not parts:
+        return "None."
     name = "fault" if "fault" in parts[0] else "profile"
     rows = [
         [value, *(_format_counts(row) for row in parts if row[name] == value)]

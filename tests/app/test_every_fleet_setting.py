@@ -119,7 +119,10 @@ async def host_file(scene: Scene) -> None:
             there = Ready(url=f"http://127.0.0.1/{name}", token="secret", pid=1, worlds=worlds)
             (folder / f"{name}.json").write_text(encode(there))
         assert await host_of("shopping", host_file=folder) == "http://127.0.0.1/a", "the one that serves it"
-        assert await host_of("noting", host_file=folder) is None
+        (folder / "up.json").write_text('{"not": "a host"}')
+        assert await host_of("shopping", host_file=folder) == "http://127.0.0.1/a", "other files are passed over"
+        (folder / "a.json").unlink()
+        assert await host_of("shopping", host_file=folder) == NO_HOST.url, "its host is away, not its rules"
 
 
 @shows

@@ -182,6 +182,13 @@ def test_a_planner_that_says_done_before_anything_was_done_is_asked_once_more() 
     again = Drill().to_planning().plans(verdict="done").plans(verdict="done", detail="it is in the list")
     assert again.ended == ("plan_complete", "it is in the list")
     assert isinstance(drill.plans(a_step("open")).phase, Acting)
+    garbled = Drill().to_planning().plans(verdict="garbage").plans(verdict="done")
+    assert "nothing has been done in this run" in garbled.pending(MakePlan).refused
+
+
+def test_a_planner_that_cannot_be_asked_again_is_believed() -> None:
+    drill = Drill(max_calls=1).to_planning().plans(verdict="done", detail="nothing to do")
+    assert drill.ended == ("plan_complete", "nothing to do")
 
 
 def test_an_empty_first_plan_gets_one_error_replan_and_an_empty_replan_ends() -> None:

@@ -9,7 +9,7 @@ import pytest
 from midcourse.domain.event import Planned
 from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import Unseen, Zone
-from midcourse.domain.outcome import Outcome
+from midcourse.domain.outcome import SIGNED_IN, Outcome
 from midcourse.domain.plan import Draft
 from midcourse.worlds.base import probe
 from tests.harness import ORDER_PENS, Bench, Shop, draft
@@ -93,6 +93,7 @@ async def test_a_probe_settles_as_the_world_says_unless_the_step_says_it(said: f
         (" PENS", "did_not_happen"),
         ("Help", "did_not_happen"),  # on the page from which it was sent
         ("pencils", "undecided"),
+        ("ens", "undecided"),  # part of a word
     ],
 )
 async def test_absence_counts_only_for_a_text_that_was_sent_or_shown(text: str, verdict: str) -> None:
@@ -101,7 +102,7 @@ async def test_absence_counts_only_for_a_text_that_was_sent_or_shown(text: str, 
     bench, planned, _ = await in_doubt(Listing(), placed=False, order=replace(ORDER_PENS, probe=asked))
     verified = await bench.verify(planned)
     assert (verified.verdict, verified.evidence) == (verdict, "probe" if verdict == "did_not_happen" else "")
-    assert ("'pencils', which was not sent either" in verified.detail) == (verdict == "undecided")
+    assert (f"'{text}', which was not sent either" in verified.detail) == (verdict == "undecided")
 
 
 async def test_a_text_that_an_earlier_step_entered_counts_as_sent() -> None:
@@ -115,6 +116,33 @@ async def test_a_text_that_an_earlier_step_entered_counts_as_sent() -> None:
     assert (await bench.act(planned, 1)).status == "unknown"
     verified = await bench.verify(planned, 1)
     assert (verified.verdict, verified.evidence) == ("did_not_happen", "probe")
+
+
+async def test_a_text_that_was_replaced_before_it_was_sent_does_not_count() -> None:
+    shop, asked = Listing(), Probe(name="listed", arguments=(("text", "Lamp arrived broken"),))
+    bench = Bench(world=shop)
+    await bench.prepare()
+    typed = [draft("name", "fill", text=text) for text in ("Lamp arrived broken", "Lamp arrived broke3")]
+    planned = await bench.make_plan(*typed, replace(ORDER_PENS, probe=asked))
+    for index in (0, 1):
+        await bench.act(planned, index)
+    shop.on_order = lambda item: Outcome(status="unknown", reason="http_504")
+    assert (await bench.act(planned, 2)).status == "unknown"
+    assert (await bench.verify(planned, 2)).verdict == "undecided"
+
+
+async def test_a_sign_in_that_is_decided_later_is_still_known_as_one() -> None:
+    """Otherwise the same sign-in could not be sent again after its session has ended."""
+    bench, planned, _shop = await in_doubt(placed=True)
+    entry = await bench.store.ledger_entry("run", 300)
+    assert entry is not None
+    assert entry.outcome is not None
+    await bench.store.write_ledger("run", replace(entry, outcome=replace(entry.outcome, reason=SIGNED_IN)))
+    assert (await bench.verify(planned)).verdict == "happened"
+    entry = await bench.store.ledger_entry("run", 300)
+    assert entry is not None
+    assert entry.outcome is not None
+    assert (entry.outcome.status, entry.outcome.reason) == ("ok", SIGNED_IN)
 
 
 @pytest.mark.parametrize("placed", [True, False])

@@ -58,6 +58,29 @@ async def test_a_place_is_given_back_if_the_store_fails():
         pass
 
 
+async def test_a_place_is_given_back_while_a_driver_waits_for_its_store():
+    each, places, was_free = Bench(), Lending(1), list[bool]()
+    await each.store.begin(each.first(), each.task)
+    save_turn, sleep, fails = each.store.save_turn, each.clock.sleep, iter([True, True])
+
+    async def save(*args: Any, **named: Any) -> None:
+        if next(fails, False):
+            raise ConnectionError("away")
+        await save_turn(*args, **named)
+
+    async def pause(seconds: float) -> None:
+        async with asyncio.timeout(10), places.lend("b"):
+            was_free.append(True)
+        await sleep(seconds)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(each.store, "save_turn", save)
+        patch.setattr(each.clock, "sleep", pause)
+        rested = await Driver(each.ports, must_stop=lambda: False, turns=partial(places.lend, "a")).drive(placed=1)
+    assert rested.why == "ended"
+    assert len(was_free) >= 2
+
+
 async def test_a_turn_of_a_tenant_with_one_run_goes_before_those_of_one_with_many():
     places, stored = Lending(1), list[str]()
     turns_before: list[int] = []

@@ -46,6 +46,7 @@ from midcourse.policy.likeness import find_repeated
 from midcourse.policy.plan.admission import (
     drop_finished_end,
     goes_in_a_circle,
+    is_too_early_for_done,
     why_refused,
     with_adopted,
     with_progress,
@@ -242,7 +243,7 @@ def on_planned(run: Run, phase: Planning, event: Planned) -> Turn:
 def _handle_answer_without_steps(run: Run, asked: AskPlanner, event: Planned) -> Turn:
     """The turn for a verdict without steps: done, impossible, or an answer that cannot be used."""
     match event.verdict:
-        case "done" if not (run.has_done_when or run.counts.completed or asked.refused):
+        case "done" if asked.refused != NOTHING_DONE and is_too_early_for_done(run):
             return run, replace(asked, refused=NOTHING_DONE)
         case "done":
             return run, Conclude(detail=event.detail)
@@ -376,8 +377,7 @@ def on_deferred_reported(run: Run, move: Report) -> Turn:
     """Handle the outcome of a deferred step of an earlier plan."""
     if move.status == "ok":
         run = replace(count(run, completed=1), walked=with_progress(run))
-    happened = "happened" if move.status == "ok" else "did not happen"
-    why = f"it is known now that {move.step.skill} {happened}"
+    why = f"it is known now that {move.step.skill} {'happened' if move.status == 'ok' else 'did not happen'}"
     return run, Plan(cause="adaptive", why=f"{why}: {move.detail}" if move.detail else why)
 
 

@@ -91,14 +91,17 @@ async def _decide_by_evidence(
         return Verified(answers=command.id, reason="no_probe", detail=detail, spent=read)
     probe = await _fill_in_probe(ports, step, step.probe)
     verdict = await _ask_probe(ports, command, probe, entry, time)
-    if verdict.verdict == "did_not_happen" and (text := await _find_unsent_text(ports, probe, before)):
+    if verdict.verdict == "did_not_happen" and (text := await _find_unsent_text(ports, probe, before, entry)):
         detail = f"the probe '{probe.name}' does not find '{text}', which was not sent either"
         verdict = Verified(answers=command.id, detail=detail)
     return replace(verdict, spent=read)
 
 
-async def _find_unsent_text(ports: Ports, probe: Probe, before: Observation | None) -> str:
-    """The text that the probe looks for, if nothing like it was sent in this run or shown when it was sent. Otherwise nothing."""
+async def _find_unsent_text(ports: Ports, probe: Probe, before: Observation | None, doubted: LedgerEntry) -> str:
+    """The text that the probe looks for, if nothing like it was sent in this run or shown when it was sent. Otherwise nothing.
+
+    What was typed earlier counts because of forms with several pages, but not if something else was typed in its place later.
+    """
     spec, arguments = ports.world.catalogue().probe(probe.name), ports.fill_in(probe.arguments)
     if spec is None or not spec.looks_for or probe.negated or isinstance(arguments, str):
         return ""
@@ -106,11 +109,13 @@ async def _find_unsent_text(ports: Ports, probe: Probe, before: Observation | No
     if before is not None and is_shown(text, (before,)):
         return ""
     past = await load_past(ports)
-    for entry in past.entries:
-        entered = ports.fill_in(past.plans[entry.version].steps[entry.index].arguments)
+    done = [entry for entry in past.entries if entry.outcome is not None and entry.outcome.status == "ok"]
+    steps = [past.plans[entry.version].steps[entry.index] for entry in done]
+    for arguments in {step.target: step.arguments for step in steps}.values():
+        entered = ports.fill_in(arguments)
         if not isinstance(entered, str) and is_part(text, dict(entered).values()):
             return ""
-    for digest in {entry.consequence for entry in past.entries if entry.consequence}:
+    for digest in {entry.consequence for entry in (*done, doubted) if entry.consequence}:
         sent = await ports.store.consequence(ports.run_id, digest)
         if sent and is_part(text, dict(sent.commit.values).values()):
             return ""
@@ -189,5 +194,6 @@ def _build_decided(command: Verify, verdict: str, evidence: Evidence) -> Verifie
 def _resolve_outcome(entry: LedgerEntry, verdict: Verified) -> Outcome:
     base = entry.outcome or Outcome()
     if verdict.verdict == "happened":
-        return replace(base, status="ok", reason="", detail=verdict.detail, evidence=verdict.evidence)
+        kept = base.reason if base.reason == SIGNED_IN else ""
+        return replace(base, status="ok", reason=kept, detail=verdict.detail, evidence=verdict.evidence)
     return replace(base, status="no_effect", reason="no_effect", detail=verdict.detail, evidence=verdict.evidence)

@@ -4,8 +4,8 @@ Local and durable runs have the same driver. It does not know what placed it: a 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Literal, TypeVar, cast
 
@@ -68,7 +68,9 @@ class Driver:
 
         `turns`: returns a context for each turn, which may limit the turns of all drivers of a process.
         """
-        self.turn = turns
+        self._turns = turns
+        self._place = AsyncExitStack()
+        """Of the turn under way."""
         self._ports = ports
         self._store = cast(Driving, ports.store)
         self._performer = Performer(ports)
@@ -169,6 +171,12 @@ class Driver:
         task = self._tasks.pop(command.id, None)
         if task:
             task.cancel()
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncGenerator[None]:
+        async with self._place:
+            await self._place.enter_async_context(self._turns())
+            yield
 
     async def receive(self) -> Event:
         self._arrival = await self._box.receive()
@@ -330,7 +338,10 @@ class Driver:
         return True
 
     async def _retry_store(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Retry a store call for as long as an outage may last, then raise: not even an end could be written."""
+        """Retry a store call for as long as an outage may last, then raise: not even an end could be written.
+
+        The place of the turn is given back before the first pause, so that runs whose store is there can go on.
+        """
         limits, clock, tries = self._ports.task.limits, self._ports.clock, 0
         until = clock.now() + limits.max_outage_seconds
         while True:
@@ -339,6 +350,7 @@ class Driver:
             except ConnectionError:
                 if clock.now() >= until:
                     raise
+            await self._place.aclose()
             pause = max(SHORTEST_WAIT, cool_down(limits, "transport", tries))
             await clock.sleep(min(pause, until - clock.now()))
             tries += 1

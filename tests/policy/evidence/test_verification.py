@@ -164,6 +164,11 @@ def test_a_response_is_evidence_unless_what_is_seen_contradicts_it(seen: Sight, 
     assert (outcome.reason == ACCEPTED_BY_SERVER) == (status == "unknown")
 
 
+def test_a_sign_of_absence_that_was_there_before_does_not_outweigh_a_server_that_accepts() -> None:
+    seen = replace(sight(replace(REFUSED, fingerprint="later")), before=REFUSED)
+    assert judge("irreversible", Outcome(evidence="response"), seen).status == "unknown"
+
+
 def test_a_sign_in_that_leads_elsewhere_than_expected_keeps_its_reason() -> None:
     outcome = judge("irreversible", Outcome(evidence="response", reason=SIGNED_IN), sight(ERROR))
     assert (outcome.status, outcome.reason, outcome.evidence) == ("unknown", SIGNED_IN, "")

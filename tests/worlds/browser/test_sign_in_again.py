@@ -39,10 +39,10 @@ def make_site(*, tokens: bool) -> Site:
 
     def enter(_: ReceivedRequest) -> Answer:
         again = len(site.effects()) == 1
-        return Answer("", status=303, fields={"location": "/" if again else "/home"})
+        return Answer("", status=303, fields={"location": "/login" if again else "/home"})
 
     home = "<!doctype html><html lang=en><title>Welcome</title><p>Welcome, Ada</html>"
-    site = Site({"/": show_form, "/enter": enter, "/home": home})
+    site = Site({"/login": show_form, "/enter": enter, "/home": home})
     return site
 
 
@@ -67,7 +67,7 @@ PLANNER = Playbook(
 async def sign_in(site: Site, approver: Approves, folder: Path) -> Result:
     async with site.served():
         settings = Settings.load(overrides={"home": str(folder), "step_delay_seconds": "0"})
-        return await Agent(Browser(f"{site.url}/"), PLANNER, approver=approver, settings=settings).run(
+        return await Agent(Browser(f"{site.url}/login"), PLANNER, approver=approver, settings=settings).run(
             Task(goal="Sign in")
         )
 

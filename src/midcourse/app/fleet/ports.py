@@ -1,5 +1,6 @@
 """The ports of a durable run, built by the worker that drives it from the job stored with the run."""
 
+import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
@@ -23,6 +24,8 @@ from midcourse.ports.world import World
 from midcourse.redact import keep_out_of_logs
 from midcourse.store.postgres import PostgresStore
 from midcourse.worlds.host.wire import Handle, Ready
+
+log = logging.getLogger(__name__)
 
 NO_HOST = Handle(url="http://127.0.0.1:1", token="")
 """Stands for a host that has not started yet. Connections to it are refused, so runs wait as in any outage."""
@@ -87,19 +90,21 @@ class PortsMaker:
     def _host_of(self, world: str, key: str) -> Handle | None:
         """The host that opens this world under this key, if any. Without a host's file, runs wait for one.
 
-        The files are read each time, since a restarted host has a new address.
+        The files are read each time, since a restarted host has a new address. The one file of a single host names all worlds that
+        are opened at a host; of several, the one that serves this world may be away, so its runs wait.
         """
-        if self._settings.host_file is None:
+        place = self._settings.host_file
+        if place is None:
             return None
-        hosts = _read_hosts(self._settings.host_file)
+        hosts = _read_hosts(place)
         serving = {name: ready for name, ready in hosts.items() if world in ready.worlds}
-        if not serving:
-            return None if hosts else NO_HOST
-        return serving[choose_host(serving, key)].handle
+        if serving:
+            return serving[choose_host(serving, key)].handle
+        return None if hosts and not place.is_dir() else NO_HOST
 
 
 def choose_host(names: Iterable[str], key: str) -> str:
-    """Choose a host for the sessions under a key: the same one each time, and another one only if that one is gone.
+    """Choose a host for the sessions under a key: the same one each time. If one is removed, only its keys get another one.
 
     A host remembers what a run has done and the cookies of a browser that it has closed meanwhile.
     """
@@ -108,8 +113,14 @@ def choose_host(names: Iterable[str], key: str) -> str:
 
 def _read_hosts(place: Path) -> dict[str, Ready]:
     """What hosts wrote into this file, or into the files of this folder, by file name."""
-    found: dict[str, Ready] = {}
-    for file in sorted(place.glob("*.json")) if place.is_dir() else [place]:
+    if not place.is_dir():
         with suppress(FileNotFoundError):
+            return {place.name: decode(Ready, place.read_bytes())}
+        return {}
+    found: dict[str, Ready] = {}
+    for file in sorted(place.glob("*.json")):
+        try:
             found[file.name] = decode(Ready, file.read_bytes())
+        except (OSError, ValueError) as problem:  # it is just being written or removed, or is of something else
+            log.warning("%s is not the file of a host: %s", file, problem)
     return found

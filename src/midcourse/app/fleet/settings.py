@@ -67,7 +67,7 @@ class FleetSettings(VariableSettings):
     host_file: Path | None = Field(
         default=None,
         description="The file to which `midcourse fleet host` wrote its URL and token, or a folder with the files of several hosts. Worlds that a "
-        "host serves are opened there. Every other world gets its own process beside the worker.",
+        "host serves are opened there. Every other world gets its own process beside the worker, or with a folder waits for its host.",
     )
     heartbeat_seconds: float = Field(
         default=10.0,

@@ -24,9 +24,9 @@ def is_shown(value: Scalar, screens: Iterable[Observation]) -> bool:
 
 
 def is_part(text: str, values: Iterable[Scalar]) -> bool:
-    """Whether a text is part of one of these values, ignoring case and blanks."""
-    wanted = _normalise(text)
-    return any(wanted in _normalise(str(value)) for value in values)
+    """Whether a text is one of these values or whole words of one, ignoring case and blanks."""
+    wanted = re.compile(rf"(?<!\w){re.escape(_normalise(text))}(?!\w)")
+    return any(wanted.search(_normalise(str(value))) for value in values)
 
 
 def screen_texts(screen: Observation) -> Iterable[str]:

@@ -143,6 +143,11 @@ class Sight:
         return shown and bool(self._holds(self.absent_when)) and not self.newly_expected
 
     @property
+    def absent_before(self) -> bool:
+        """Whether the sign that nothing happened was already there before the act."""
+        return self.absent_when is not None and bool(holds(self.absent_when, self.before))
+
+    @property
     def is_consistent(self) -> bool:
         """Whether nothing visible contradicts that it happened: no unmet expectation, and no sign of absence."""
         return self.after is not None and self.expected is not False and not self._holds(self.absent_when)
@@ -184,7 +189,7 @@ def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
     is_accepted = report.status == "ok" and report.evidence == "response"
     if is_accepted and sight.is_consistent:
         return report
-    if sight.absent and report.status != "unknown":
+    if sight.absent and report.status != "unknown" and not (is_accepted and sight.absent_before):
         detail = report.detail or "the sign that nothing was done is there"
         return replace(report, status="no_effect", reason="no_effect", detail=detail, evidence="absent_when")
     reason = report.reason or (ACCEPTED_BY_SERVER if is_accepted else "no_evidence")

@@ -8,6 +8,7 @@ from midcourse.domain.run import Run
 from midcourse.policy.failure.classification import OUT_OF_SIGHT, classify, may_pass
 from midcourse.policy.failure.recovery import cool_down
 from midcourse.policy.identity import plan_digest
+from midcourse.policy.spending import can_afford, worst_plan
 
 MOST_ROUNDS = 2
 """The number of times that the same plan may be completed from the same screen. The next time counts as a circle."""
@@ -116,6 +117,12 @@ def seconds_to_wait(run: Run, step: PlannedStep) -> float:
     if not tried or not _may_be_tried_again(run, tried):
         return 0.0
     return max(0.0, _cooled_down_at(run, tried) - run.now)
+
+
+def is_too_early_for_done(run: Run) -> bool:
+    """Whether a planner that says 'done' should be asked once more: nothing was done yet, and it can be asked again."""
+    nothing_done = not (run.has_done_when or run.counts.executions)
+    return nothing_done and can_afford(run, worst_plan(run.limits))
 
 
 def _find_failed_tries(run: Run, step: PlannedStep) -> list[Attempt]:

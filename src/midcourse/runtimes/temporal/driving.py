@@ -105,8 +105,8 @@ class Drivers:
                 driver.tell(CancelAsked())
 
     async def _hold_world(self, ports: Ports, rested: Rested) -> None:
-        """Keep a world that no other process can attach to."""
-        if rested.why == "ended" or await self._store.session(ports.run_id):
+        """Keep a world that was opened and that no other process can attach to."""
+        if rested.why == "ended" or rested.run.seen is None or await self._store.session(ports.run_id):
             return
         self._held[ports.run_id] = ports
         while len(self._held) > self._most_held:

@@ -45,10 +45,10 @@ async def hand(site: Site) -> AsyncGenerator[Hand]:
         await browser.close()
 
 
-async def send_allowed_order(hand: Hand, site: Site, page: str = FORM) -> Outcome:
-    """Send an allowed order and return its outcome."""
-    site.pages["/page"] = html(page)
-    ok(await hand.do("navigate", url=f"{site.url}/page"))
+async def send_allowed_order(hand: Hand, site: Site, page: str = FORM, at: str = "/page") -> Outcome:
+    """Send an allowed order from a page at this address and return its outcome."""
+    site.pages[at] = html(page)
+    ok(await hand.do("navigate", url=f"{site.url}{at}"))
     site.forget()
     call = hand.call("click", await hand.zone("Order"))
     held = await hand.world.act(call)
@@ -175,17 +175,18 @@ async def test_a_sign_in_that_comes_again_was_refused(
 
 
 @pytest.mark.parametrize(
-    ("page", "answer", "reason"),
+    ("page", "at", "answer", "reason"),
     [
-        pytest.param(LOG_IN, redirect("/orders/new"), SIGNED_IN, id="on to another page"),
-        pytest.param(LOG_IN, html("<h1>Welcome"), SIGNED_IN, id="at once"),
-        pytest.param(REGISTER, redirect("/orders/new"), "", id="a form with other fields"),
-        pytest.param(CONFIRM, redirect("/orders/new"), "", id="a password that confirms something"),
+        pytest.param(LOG_IN, "/login", redirect("/orders/new"), SIGNED_IN, id="on to another page"),
+        pytest.param(LOG_IN, "/login", html("<h1>Welcome"), SIGNED_IN, id="at once"),
+        pytest.param(LOG_IN, "/users/add", redirect("/orders/new"), "", id="a form that adds a user"),
+        pytest.param(REGISTER, "/login", redirect("/orders/new"), "", id="a form with other fields"),
+        pytest.param(CONFIRM, "/login", redirect("/orders/new"), "", id="a password that confirms something"),
     ],
 )
 async def test_a_sign_in_that_leads_on_is_recognised(
-    hand: Hand, site: Site, page: str, answer: Answer, reason: str
+    hand: Hand, site: Site, page: str, at: str, answer: Answer, reason: str
 ) -> None:
     site.pages.update({"/orders": answer, "/orders/new": html(FORM.replace("/orders", "/orders/send"))})
-    outcome = await send_allowed_order(hand, site, page)
+    outcome = await send_allowed_order(hand, site, page, at)
     assert (outcome.status, outcome.reason, outcome.evidence) == ("ok", reason, "response")

@@ -87,7 +87,8 @@ def add_response_evidence(
     `sign_ins` are the places that asked for a password before.
     """
     if _is_accepted(sent, before.scene, after.scene, after.pages, sign_ins):
-        return replace(outcome, evidence="response", reason=SIGNED_IN if _is_sign_in_of(before.pages, sent) else "")
+        signed_in = _is_sign_in_address(before.scene.surface.address) and _is_sign_in_of(before.pages, sent)
+        return replace(outcome, evidence="response", reason=SIGNED_IN if signed_in else "")
     reason = _find_reason_for_doubt(sent, before, after, sign_ins)
     return replace(outcome, status="unknown", reason=reason) if reason else outcome
 
@@ -140,7 +141,11 @@ def _is_sign_in_form(form: Form) -> bool:
 
 def is_sign_in(scene: Scene) -> bool:
     asked = any(zone.get("type") == "password" for zone in scene.zones)
-    return asked or _SIGN_IN.search(urlsplit(scene.surface.address).path) is not None
+    return asked or _is_sign_in_address(scene.surface.address)
+
+
+def _is_sign_in_address(address: str) -> bool:
+    return _SIGN_IN.search(urlsplit(address).path) is not None
 
 
 def _asks_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
