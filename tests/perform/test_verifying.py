@@ -105,9 +105,10 @@ async def test_absence_counts_only_for_a_text_that_was_sent_or_shown(text: str, 
     assert (f"'{text}', which was not sent either" in verified.detail) == (verdict == "undecided")
 
 
-async def test_a_text_that_an_earlier_step_entered_counts_as_sent() -> None:
-    """As in a form of several pages, of which only the last one takes effect."""
-    shop, asked = Listing(), Probe(name="listed", arguments=(("text", "for Bo"),))
+@pytest.mark.parametrize("text", ["for Bo", "Bo: pens"])
+async def test_a_text_that_an_earlier_step_entered_counts_as_sent(text: str) -> None:
+    """As in a form of several pages, of which only the last one takes effect, and in a list that shows several fields in a line."""
+    shop, asked = Listing(), Probe(name="listed", arguments=(("text", text),))
     bench = Bench(world=shop)
     await bench.prepare()
     planned = await bench.make_plan(draft("name", "fill", text="Desk lamps for Bo"), replace(ORDER_PENS, probe=asked))

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from midcourse.domain.argument import Pairs, Reference
+from midcourse.domain.argument import Pairs, Reference, Scalar
 from midcourse.domain.budget import Spent, total
 from midcourse.domain.command import Verify
 from midcourse.domain.event import Verified
@@ -16,7 +16,7 @@ from midcourse.perform.acting import LEDGERED, fill_in_results, load_step, obser
 from midcourse.perform.history import load_past
 from midcourse.perform.looking import Look
 from midcourse.perform.ports import Allowance, Ports, describe_error
-from midcourse.policy.evidence.presence import is_part, is_shown
+from midcourse.policy.evidence.presence import consists_of, is_shown
 from midcourse.ports.world import REVERSED, Finding
 
 UNANSWERED = ("timeout", "error")
@@ -111,15 +111,14 @@ async def _find_unsent_text(ports: Ports, probe: Probe, before: Observation | No
     past = await load_past(ports)
     done = [entry for entry in past.entries if entry.outcome is not None and entry.outcome.status == "ok"]
     steps = [past.plans[entry.version].steps[entry.index] for entry in done]
+    sent: list[Scalar] = []
     for arguments in {step.target: step.arguments for step in steps}.values():
         entered = ports.fill_in(arguments)
-        if not isinstance(entered, str) and is_part(text, dict(entered).values()):
-            return ""
+        sent += () if isinstance(entered, str) else dict(entered).values()
     for digest in {entry.consequence for entry in (*done, doubted) if entry.consequence}:
-        sent = await ports.store.consequence(ports.run_id, digest)
-        if sent and is_part(text, dict(sent.commit.values).values()):
-            return ""
-    return text
+        consequence = await ports.store.consequence(ports.run_id, digest)
+        sent += dict(consequence.commit.values).values() if consequence else ()
+    return "" if consists_of(text, sent) else text
 
 
 async def _fill_in_probe(ports: Ports, step: Step, probe: Probe) -> Probe:

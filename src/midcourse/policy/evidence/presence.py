@@ -7,6 +7,7 @@ from midcourse.domain.argument import Scalar
 from midcourse.domain.observation import Observation
 
 _SPACES = re.compile(r"\s+")
+_WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"[-−]?\d[\d.,' \u00a0\u202f]*")
 
 
@@ -23,10 +24,10 @@ def is_shown(value: Scalar, screens: Iterable[Observation]) -> bool:
     return any(value in _numbers(text) for text in texts)
 
 
-def is_part(text: str, values: Iterable[Scalar]) -> bool:
-    """Whether a text is one of these values or whole words of one, ignoring case and blanks."""
-    wanted = re.compile(rf"(?<!\w){re.escape(_normalise(text))}(?!\w)")
-    return any(wanted.search(_normalise(str(value))) for value in values)
+def consists_of(text: str, values: Iterable[Scalar]) -> bool:
+    """Whether each word of a text is one of these values, as where a list shows several fields of a form in a line."""
+    known = {word for value in values for word in _words(str(value))}
+    return known.issuperset(_words(text))
 
 
 def screen_texts(screen: Observation) -> Iterable[str]:
@@ -36,6 +37,10 @@ def screen_texts(screen: Observation) -> Iterable[str]:
     for zone in screen.zones:
         yield zone.label
         yield from (str(value) for _, value in zone.state if value is not None and not isinstance(value, bool))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
 
 
 def _normalise(text: str) -> str:
