@@ -1,4 +1,4 @@
-"""Domain objects to JSON and back. The one place that knows how they are written down."""
+"""JSON encoding and decoding of domain objects, in one place."""
 
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -19,22 +19,25 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def encode(value: object, kind: Any = None) -> str:
-    """Compact JSON. A value that is not what its type says raises: nothing malformed is written down. `kind` is needed only where the value's own class does not say what it is a part of."""
+    """Return the value as compact JSON. A value that does not match its type raises, so that nothing malformed is stored.
+
+    `kind` is the type to encode it as, by default its own class. It is needed for unions such as `Event`.
+    """
     return _adapter(kind or type(value)).dump_json(value, warnings="error").decode()
 
 
 def encodable(value: T) -> T | None:
-    """The same value, with U+FFFD for text that UTF-8 cannot express. None: it is not what its type says.
+    """Return the value with U+FFFD for text that UTF-8 cannot express; None if it does not match its type.
 
-    Everything that comes from a world passes here, so that no page and no world can stop a run by what it says.
+    Everything that comes from a world passes through here, so that no page or world can stop a run by its content.
     """
-    if _encodes(value):
+    if _is_encodable(value):
         return value
-    cleaned = cast(T, _readable(value))
-    return cleaned if _encodes(cleaned) else None
+    cleaned = cast(T, _replace_surrogates(value))
+    return cleaned if _is_encodable(cleaned) else None
 
 
-def _encodes(value: object) -> bool:
+def _is_encodable(value: object) -> bool:
     try:
         encode(value)
     except (PydanticSerializationError, TypeError):
@@ -43,24 +46,27 @@ def _encodes(value: object) -> bool:
 
 
 def readable(text: str) -> str:
-    """The text with U+FFFD for each half of a UTF-16 pair that stands alone."""
+    """Return the text with U+FFFD for each unpaired UTF-16 surrogate."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _readable(value: object) -> object:
+def _replace_surrogates(value: object) -> object:
     if isinstance(value, str):
         return readable(value)
     if isinstance(value, tuple):
-        return tuple(map(_readable, cast(tuple[object, ...], value)))
+        return tuple(map(_replace_surrogates, cast(tuple[object, ...], value)))
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{field.name: _readable(getattr(value, field.name)) for field in fields(value)})
+        return replace(
+            value, **{field.name: _replace_surrogates(getattr(value, field.name)) for field in fields(value)}
+        )
     return value
 
 
 def decode(kind: type[T], text: str | bytes) -> T:
+    """Decode JSON of this type. Formats of earlier versions are converted first."""
     return _adapter(kind).validate_json(modernize(text))
 
 
 def decode_any(kind: Any, text: str | bytes) -> Any:
-    """As `decode`, for unions such as `Event` that no type checker takes as a class."""
+    """Decode like `decode`, but for unions such as `Event`, which type checkers do not accept as a class."""
     return _adapter(kind).validate_json(modernize(text))

@@ -22,37 +22,39 @@ class Progress:
 
 
 class Runtime(Protocol):
+    """What the loop needs of a runtime: it performs commands, delivers events and stores turns."""
+
     def start(self, issued: Issued) -> None:
         """Begin to perform a command; its answer goes to the mailbox."""
         ...
 
     def stop(self, command: Command) -> None:
-        """Its answer is no longer wanted. Never asked of an act."""
+        """Cancel a command whose answer is no longer needed. Never called for an act."""
         ...
 
     async def receive(self) -> Event:
-        """The next event of the mailbox, stamped with the time."""
+        """Wait for the next event of the mailbox. It is stamped with the time."""
         ...
 
     def turn(self) -> AbstractAsyncContextManager[None]:
-        """Open while an event is decided and stored. Entering it may wait for turns of other runs."""
+        """Return a context in which an event is decided and stored. Entering it may wait for turns of other runs."""
         ...
 
     async def save_turn(self, progress: Progress) -> bool:
-        """Write the turn down. Nothing that it commands is started before this returns.
+        """Store the turn. Its commands are started only after this returns.
 
-        False: a message was accepted on the state before it, and nothing was written. `receive` returns the message next, and
-        then this event again.
+        False: a message was accepted for the state before the turn, and nothing was written. `receive` returns the message
+        next, and then this event again.
         """
         ...
 
     async def should_rest(self, run: Run, fresh: tuple[Issued, ...]) -> bool:
-        """Whether to stop here, before these commands are started, for another `drive` to continue from the state."""
+        """Whether `drive` returns before these commands are started. Another `drive` then continues from the state."""
         ...
 
 
 async def drive(run: Run, runtime: Runtime) -> Run:
-    """Perform what is pending, then turn after turn until the end. Starting, resuming and continuing are the same."""
+    """Perform the pending commands, then take turns until the run ends or rests. It also starts, resumes and continues runs."""
     fresh = run.pending
     while not is_over(run):
         if await runtime.should_rest(run, fresh):
@@ -70,17 +72,19 @@ async def drive(run: Run, runtime: Runtime) -> Run:
         if not is_saved:
             run = before
             continue
-        for dropped in _dropped(before, run, event):
-            runtime.stop(dropped)
+        for withdrawn in _find_withdrawn(before, run, event):
+            runtime.stop(withdrawn)
         fresh = tuple(issued for issued in run.pending if issued.command.id >= before.next_id)
     return run
 
 
 def is_over(run: Run) -> bool:
+    """Whether the run has ended and its result is stored."""
     return isinstance(run.phase, Ended) and not run.pending
 
 
-def _dropped(before: Run, after: Run, event: Event) -> list[Command]:
+def _find_withdrawn(before: Run, after: Run, event: Event) -> list[Command]:
+    """The commands that the turn withdrew: they are no longer pending, and were not answered."""
     kept = {issued.command.id for issued in after.pending}
     answered = getattr(event, "answers", None)
     return [i.command for i in before.pending if i.command.id not in kept and i.command.id != answered]

@@ -4,7 +4,7 @@ Only a guarded call, which has no other way to report its outcome, raises `CallU
 
 MidcourseError
 ├── TaskInvalid       a task, task file or setting that cannot be run as written
-├── SkillInvalid      a skill or probe whose declaration makes no sense
+├── SkillInvalid      a skill or probe whose declaration is not valid
 ├── RunUnknown        no run of that name in this store
 ├── RunPruned         the records of the run were deleted; its result is still there
 ├── RunEnded          the run has ended; there is nothing left to resume
@@ -17,11 +17,11 @@ MidcourseError
 │   └── AnswerLost      it happened, and what it returned was lost with the process that called it
 ├── NotForkable       a recorded run that cannot be brought to that point again
 ├── FleetUnavailable  a database, an engine or a package that durable runs need is not there
-├── CassetteMiss      a recording of a model that does not have what is asked
+├── CassetteMiss      a recording of a model without an answer to this request
 ├── FormatUnknown     a stored run or journal of a format this version does not read
 ├── StoreUnusable     a database file that is damaged, full, locked or read-only
 ├── StoreRestored     a database that was copied, restored or has lost records: effects may be missing from it
-└── ImpossibleEvent   an answer that the director never asked for: our own bug
+└── ImpossibleEvent   an event that the director has no row for: a bug in Midcourse
 """
 
 
@@ -90,7 +90,7 @@ class FleetUnavailable(MidcourseError):
 
 
 class CassetteMiss(MidcourseError):
-    """A run that is played from a recording asks what was not recorded; the message says what differs."""
+    """A run that is replayed from a recording made a request that was not recorded; the message says what differs."""
 
 
 class FormatUnknown(MidcourseError):
@@ -106,4 +106,4 @@ class StoreRestored(MidcourseError):
 
 
 class ImpossibleEvent(MidcourseError):
-    """An event answers a command in a way the transition table has no row for. Only our own bug can cause it."""
+    """The transition table has no row for an event in this phase. Only a bug in Midcourse can cause it."""

@@ -33,8 +33,8 @@ def atomic_write(path: Path, content: str | bytes, *, private: bool = True, dura
     """Replace a file in one step: a reader finds the old content or the new, even if the writer is killed halfway.
 
     With several writers, the last one wins. A `durable` write also survives a power failure. It costs two disk flushes, so it is
-    for what cannot be produced again (screenshots as evidence). All else here is derived from the database, which
-    flushes on its own, or is written again by the next start.
+    for what cannot be produced again (screenshots as evidence). Other files are derived from the database, which flushes
+    by itself, or are written again by the next start.
     """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     handle = os.open(

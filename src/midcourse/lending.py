@@ -1,4 +1,4 @@
-"""Lends a number of equal things, such as connections or places for turns, to tenants. Of the tenants that wait, the one that had fewest lately is next.
+"""Shares a limited number of equal resources, such as connections, between tenants: the waiting tenant that got the fewest recently is next.
 
 If the order of arrival decided, each step of a tenant with few runs would wait behind a hundred runs of another tenant.
 """
@@ -10,24 +10,25 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 HALF_LIFE = 10.0
-"""Seconds after which half of what a tenant had is forgotten."""
+"""Seconds after which what a tenant got counts half."""
 FORGOTTEN = 0.01
+"""Counts up to this are dropped."""
 
 
 class Lending:
-    """Lends at most `count` things at a time, in one event loop."""
+    """Lends at most `count` resources at a time, in one event loop."""
 
     def __init__(self, count: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._left = count
         self._clock = clock
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
-        self._had: dict[str, float] = {}
-        """How many things each tenant had lately."""
+        self._recent: dict[str, float] = {}
+        """How many resources each tenant got recently. Older ones count less."""
         self._counted_at = clock()
 
     @asynccontextmanager
     async def lend(self, tenant: str) -> AsyncGenerator[None]:
-        """Borrow one thing while the context is open, after earlier requests of the same tenant."""
+        """Lend one resource while the context is open. Requests of one tenant are served in order."""
         await self._borrow(tenant)
         try:
             yield
@@ -43,19 +44,19 @@ class Lending:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # it was lent in the moment of the cancellation
+            if turn.done() and not turn.cancelled():  # it was lent just before the cancellation
                 self._give_back()
             raise
 
     def _lend(self, tenant: str) -> None:
         self._left -= 1
-        self._had[tenant] = self._had.get(tenant, 0.0) + 1.0
+        self._recent[tenant] = self._recent.get(tenant, 0.0) + 1.0
 
     def _give_back(self) -> None:
         self._left += 1
-        self._forget()
+        self._decay()
         while self._waiting:
-            tenant = min(self._waiting, key=lambda name: self._had.get(name, 0.0))
+            tenant = min(self._waiting, key=lambda name: self._recent.get(name, 0.0))
             turns = self._waiting[tenant]
             turn = turns.popleft()
             if not turns:
@@ -65,10 +66,10 @@ class Lending:
                 turn.set_result(None)
                 return
 
-    def _forget(self) -> None:
-        """Reduce all counts from time to time, so that a tenant that had many is not last forever."""
+    def _decay(self) -> None:
+        """Reduce all counts periodically, so that a tenant that got many does not stay last."""
         now = self._clock()
         if now - self._counted_at >= HALF_LIFE:
             share = 0.5 ** ((now - self._counted_at) / HALF_LIFE)
             self._counted_at = now
-            self._had = {name: had * share for name, had in self._had.items() if had * share > FORGOTTEN}
+            self._recent = {name: count * share for name, count in self._recent.items() if count * share > FORGOTTEN}

@@ -1,4 +1,4 @@
-"""Pictures as bytes: their form and size, lossless WebP for storage, PNG for models, and the latest ones of a world."""
+"""Pictures as bytes: their format and size, lossless WebP for storage, PNG for models, and the latest ones of a world."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ WHENS: Sequence[When] = ("never", "on_change", "on_failure", "all")
 NO_PILLOW = "pictures need Pillow: pip install 'midcourse[vision]'"
 _PNG = b"\x89PNG\r\n\x1a\n"
 _LONGEST_SIDE = 16_383
-"""Pixels of a side that WebP has room for. A larger picture stays a PNG."""
+"""The maximum pixels per side in WebP. A larger picture stays a PNG."""
 
 
 def read_picture(data: bytes) -> Blob | None:
-    """The picture with its form and size as its own header states them. None: it is neither PNG nor WebP."""
+    """Parse a picture's header for its format and size. None: it is neither PNG nor WebP."""
     if data.startswith(_PNG) and data[12:16] == b"IHDR":
         width, height = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
         return Blob(data=data, media_type="image/png", width=width, height=height) if width and height else None
@@ -74,7 +74,7 @@ class LatestPictures:
     """The latest pictures of a world, until its user has fetched them, and which observations are pictured."""
 
     def __init__(self, when: When, most: int = 2) -> None:
-        """Two, so that an act that looks by itself does not take away the picture of the last observation."""
+        """`most` is two, so that an act that observes by itself does not displace the picture of the last observation."""
         if when not in WHENS:
             raise TaskInvalid(f"screenshots is never, on_change, on_failure or all, not '{when}'")
         self._when: When = when
@@ -118,7 +118,7 @@ class LatestPictures:
         return self._kept.get(digest)
 
     def restart(self) -> None:
-        """Forget what was pictured, and how the last act went."""
+        """Forget the last picture, and whether the last act failed."""
         self._pictured, self.failed = "", False
 
     def repeat(self) -> None:

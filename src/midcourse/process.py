@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PAUSE = 0.02
 
 SAME_START = 2.0
-"""Two readings of one start time may differ by so many seconds: the system derives it from the clock, which is adjusted."""
+"""Seconds by which two readings of one start time may differ: the system derives it from the clock, which is adjusted."""
 
 PROVIDERS = (("opentelemetry.trace", "tracer"), ("opentelemetry.metrics", "meter"), ("opentelemetry._logs", "logger"))
 FLUSH_MILLISECONDS = 5_000
@@ -37,7 +37,7 @@ class Process:
             return False
 
     def stop(self, seconds: float) -> None:
-        """Send SIGTERM, and SIGKILL after so many seconds. Returns when it has ended; one that had ended before is not an error."""
+        """Send SIGTERM, then SIGKILL if it is still running after these seconds. Return when it has ended, or if it had ended before."""
         self._send(signal.SIGTERM)
         if not self._wait(seconds):
             self._send(signal.SIGKILL)
@@ -56,16 +56,16 @@ class Process:
 
 
 def find_process(pid: int) -> Process | None:
-    """The process with this id; None if it has ended."""
+    """Return the process with this id, or None if it has ended."""
     began = _read_start(pid)
     return None if began is None else Process(pid=pid, began=f"{began:.2f}")
 
 
 def _read_start(pid: int) -> float | None:
-    """None for a process that has ended, also if its parent has not noticed yet."""
+    """Return the start time, or None for a process that has ended, even if its parent has not collected its exit code yet."""
     try:
         import psutil
-    except ModuleNotFoundError:  # it comes with the extra `up`, and without that extra there is no fleet to find here
+    except ModuleNotFoundError:  # psutil comes with the extra `up`; without it no fleet runs here
         return None
 
     try:
@@ -76,7 +76,7 @@ def _read_start(pid: int) -> float | None:
     except psutil.NoSuchProcess:  # or ZombieProcess, which is one of its kinds
         began = None
     try:
-        # A child of ours keeps its id until we have asked for its exit code, and has none before its last thread has ended.
+        # A child keeps its id until its exit code is collected, and has no exit code before its last thread has ended.
         ended, _ = os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
         return None
@@ -84,7 +84,7 @@ def _read_start(pid: int) -> float | None:
 
 
 def leave(code: int) -> NoReturn:
-    """End this process without winding down the interpreter: Temporal's threads may still want it then, and abort.
+    """Exit without finalizing the interpreter: Temporal's threads may still use it during finalization, and abort.
 
     github.com/temporalio/sdk-python/issues/300
     """
@@ -96,12 +96,12 @@ def leave(code: int) -> NoReturn:
 
 
 def flush_telemetry() -> None:
-    """Export what waits in the providers of OpenTelemetry, which otherwise happens when the interpreter ends."""
+    """Export what OpenTelemetry's providers have buffered, which otherwise happens when the interpreter exits."""
     for module, kind in PROVIDERS:
         provider = getattr(sys.modules.get(module), f"get_{kind}_provider", lambda: None)()
         flush = getattr(provider, "force_flush", None)
         if flush is not None:
-            with contextlib.suppress(Exception):  # of an exporter: the process ends all the same
+            with contextlib.suppress(Exception):  # an error of an exporter must not prevent the exit
                 flush(FLUSH_MILLISECONDS)
 
 
@@ -132,7 +132,7 @@ def _is_marked(process: "psutil.Process", variable: str, value: str) -> bool:
 
 
 def identify_self() -> str:
-    """Identifies this process among those of all machines; empty where that cannot be told, which is not on Linux."""
+    """Return an id of this process that is unique across machines; empty where it cannot be determined, as on other systems than Linux."""
     try:
         return f"{_machine()} {os.getpid()} {_start_ticks(os.getpid())}"
     except (OSError, IndexError):
@@ -140,7 +140,7 @@ def identify_self() -> str:
 
 
 def has_ended(identity: str) -> bool:
-    """Whether the process certainly has ended. False also if that cannot be known from here: it is of another machine or container."""
+    """Whether the process has certainly ended. False also for one on another machine or in another container, which cannot be checked."""
     try:
         *machine, pid, began = identity.split(" ")
         if " ".join(machine) != _machine():
@@ -153,13 +153,13 @@ def has_ended(identity: str) -> bool:
 
 
 def _machine() -> str:
-    """The boot of the kernel and the namespace of process ids: a number means the same process only where both are the same."""
+    """Return the kernel's boot id and the namespace of process ids. Process ids can be compared only if both are equal."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return f"{boot} {os.readlink('/proc/self/ns/pid')}"
 
 
 def _start_ticks(pid: int) -> str:
-    """When it began, in ticks since the boot. Raises `FileNotFoundError` if it has ended, with all of its threads."""
+    """Return the start time in ticks since the boot. Raises `FileNotFoundError` if the process has ended, with all its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     if fields[0] in "ZX" and len(os.listdir(f"/proc/{pid}/task")) <= 1:
         raise FileNotFoundError(f"process {pid} has ended")

@@ -29,8 +29,8 @@ class Redactor:
         """`drawn` is for text that is shown on a screen: there, line ends, blanks and capitals do not matter."""
         known = sorted(((name, secret) for name, secret in secrets if secret), key=lambda one: -len(one[1]))
         self._names = [name for name, _ in known]
-        first = "".join(sorted({letter for _, secret in known for letter in _first_letters(secret)}))
-        whole = "|".join(f"({'|'.join(_forms(secret, drawn=drawn))})" for _, secret in known)
+        first = "".join(sorted({letter for _, secret in known for letter in _find_first_letters(secret)}))
+        whole = "|".join(f"({'|'.join(_build_patterns(secret, drawn=drawn))})" for _, secret in known)
         self._pattern = re.compile(rf"(?=[{re.escape(first)}\s])(?:{whole})", re.IGNORECASE if drawn else 0)
 
     def __call__(self, text: str) -> str:
@@ -86,26 +86,26 @@ def log_discreetly(*, level: int, format: str) -> None:  # noqa: A002
 # --- forms
 
 
-def _forms(secret: str, *, drawn: bool) -> Iterator[str]:
-    """Yield all forms of a secret as regular expressions without capturing groups."""
+def _build_patterns(secret: str, *, drawn: bool) -> Iterator[str]:
+    """Yield a regular expression without capturing groups for each form of a secret."""
     gap = r"\s*" if drawn else ""
     if len(secret) < SHORTEST_ENCODED:
         yield gap.join(map(re.escape, secret))
         return
-    written = [_written(part, drawn=drawn) for part in re.findall(r"\s+|\S", secret.strip() or secret)]
-    yield gap.join(written)
-    if len(written) > TELLING:
-        yield gap.join(written[:TELLING]) + f"[^{CUT}\n]{{0,{_LONGEST * len(written)}}}+(?={CUT})"
+    parts = [_build_part_pattern(part, drawn=drawn) for part in re.findall(r"\s+|\S", secret.strip() or secret)]
+    yield gap.join(parts)
+    if len(parts) > TELLING:
+        yield gap.join(parts[:TELLING]) + f"[^{CUT}\n]{{0,{_LONGEST * len(parts)}}}+(?={CUT})"
     raw = secret.encode(errors="surrogatepass")
-    for coded in _base64(raw):
+    for coded in _encode_base64(raw):
         yield r"\s*".join(_BASE64.get(letter, letter) for letter in coded)
-    yield r"\s*".join(_hexadecimal(digit) for digit in raw.hex())
+    yield r"\s*".join(_build_hex_pattern(digit) for digit in raw.hex())
 
 
-def _first_letters(secret: str) -> str:
+def _find_first_letters(secret: str) -> str:
     """Return the characters with which a form of the secret may begin. At other characters of a text no form is tried."""
     raw = secret.encode(errors="surrogatepass")
-    coded = "".join(form[0] for form in (*_base64(raw), raw.hex(), raw.hex().upper()))
+    coded = "".join(form[0] for form in (*_encode_base64(raw), raw.hex(), raw.hex().upper()))
     return (secret.strip() or secret)[0] + secret[0] + coded + "%&+-/\\_"
 
 
@@ -120,38 +120,42 @@ _ESCAPES = {letter: re.escape(json.dumps(letter)[1:-1]) for letter in '\n\t\r\b\
 _NAMES = {**codepoint2name, ord("'"): "apos"}
 
 
-def _written(part: str, *, drawn: bool) -> str:
+def _build_part_pattern(part: str, *, drawn: bool) -> str:
     """Return a pattern for one character, or for a run of blanks, of which pages often show only one."""
     if not part.isspace():
-        return f"(?:{'|'.join(_ways(part))})"
-    ways = "|".join(dict.fromkeys((r"\s", r"\+", *(way for blank in (*part, " ", "\xa0") for way in _ways(blank)))))
-    return f"(?:{ways}){'*' if drawn else '+'}"
+        return f"(?:{'|'.join(_build_character_patterns(part))})"
+    patterns = "|".join(
+        dict.fromkeys(
+            (r"\s", r"\+", *(pattern for blank in (*part, " ", "\xa0") for pattern in _build_character_patterns(blank)))
+        )
+    )
+    return f"(?:{patterns}){'*' if drawn else '+'}"
 
 
 @lru_cache(maxsize=256)
-def _ways(letter: str) -> tuple[str, ...]:
-    """Return patterns for all ways in which a single character can be written."""
+def _build_character_patterns(letter: str) -> tuple[str, ...]:
+    """Return a pattern for each way in which a single character can be written."""
     code, units = ord(letter), letter.encode("utf-16-be", errors="surrogatepass").hex()
-    percent = "".join(f"%(?:25)*{_hexadecimal(f'{byte:02x}')}" for byte in letter.encode(errors="surrogatepass"))
-    escaped = "".join(rf"{_SLASHES}u{_hexadecimal(units[at : at + 4])}" for at in range(0, len(units), 4))
-    ways = [percent, f"&#(?:0*{code}|[xX]0*{_hexadecimal(f'{code:x}')});", escaped]
+    percent = "".join(f"%(?:25)*{_build_hex_pattern(f'{byte:02x}')}" for byte in letter.encode(errors="surrogatepass"))
+    escaped = "".join(rf"{_SLASHES}u{_build_hex_pattern(units[at : at + 4])}" for at in range(0, len(units), 4))
+    patterns = [percent, f"&#(?:0*{code}|[xX]0*{_build_hex_pattern(f'{code:x}')});", escaped]
     if code < 256:
-        ways.append(rf"{_SLASHES}x{_hexadecimal(f'{code:02x}')}")
+        patterns.append(rf"{_SLASHES}x{_build_hex_pattern(f'{code:02x}')}")
     if code in _NAMES:
-        ways.append(f"&{_NAMES[code]};")
+        patterns.append(f"&{_NAMES[code]};")
     if letter in _ESCAPES:
-        ways.append(_ESCAPES[letter])
+        patterns.append(_ESCAPES[letter])
     # A character that begins an encoding comes last. Otherwise `%25` would be masked as `%`, and its digits would be left.
-    ways.insert(len(ways) if letter in "%&\\" else 0, re.escape(letter))
-    return tuple(ways)
+    patterns.insert(len(patterns) if letter in "%&\\" else 0, re.escape(letter))
+    return tuple(patterns)
 
 
-def _hexadecimal(digits: str) -> str:
+def _build_hex_pattern(digits: str) -> str:
     """Return a pattern for these hexadecimal digits in capital or small letters."""
     return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits)
 
 
-def _base64(raw: bytes) -> Iterator[str]:
+def _encode_base64(raw: bytes) -> Iterator[str]:
     """Yield the Base64 forms of these bytes: alone, and as a part of something longer.
 
     Base64 encodes groups of three bytes, so the bytes look different at each of the three places in a group where they may

@@ -37,38 +37,38 @@ class Seals:
         self.first = keys[0].id
         self._ciphers = {key.id: AESGCM(key.secret) for key in keys}
 
-    def seal(self, data: bytes, stands_for: bytes) -> bytes:
-        """Seal data with the first key. Opening it needs the same `stands_for`, which is not contained in the result."""
+    def seal(self, data: bytes, associated_data: bytes) -> bytes:
+        """Seal data with the first key. Opening it needs the same `associated_data`, which the result does not contain."""
         nonce = secrets.token_bytes(NONCE_BYTES)
-        return nonce + self._ciphers[self.first].encrypt(nonce, data, stands_for)
+        return nonce + self._ciphers[self.first].encrypt(nonce, data, associated_data)
 
-    def open(self, key: str, data: bytes, stands_for: bytes) -> bytes:
+    def open(self, key: str, data: bytes, associated_data: bytes) -> bytes:
         """Open data that was sealed with this key. Raise `LookupError` if there is no such key, `SealBroken` if the seal is broken."""
         from cryptography.exceptions import InvalidTag
 
         cipher = self._ciphers.get(key)
         if cipher is None:
-            raise LookupError(f"something is sealed with the key '{key}', which is not here")
+            raise LookupError(f"something is sealed with the key '{key}', which is not among the known keys")
         try:
-            return cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], stands_for)
+            return cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], associated_data)
         except (InvalidTag, ValueError):
             raise SealBroken(f"it was changed or is for another run, or the key '{key}' is another one here") from None
 
     def seal_text(self, text: str, what: str) -> str:
         """Seal a text into a text that names its key. Opening it needs the same `what`."""
-        data = self.seal(text.encode(), _stands_for(self.first, what))
+        data = self.seal(text.encode(), _build_associated_data(self.first, what))
         return f"{MARK} {self.first} {base64.b64encode(data).decode()}"
 
 
 def open_text(text: str, what: str, seals: Seals | None) -> str:
-    """Open a text that `seal_text` sealed. A text that is not sealed was written before there were keys, and is returned as it is."""
+    """Open a text that `seal_text` sealed. A text that is not sealed was written before any key was set, and is returned unchanged."""
     if not text.startswith(f"{MARK} "):
         return text
     _, key, data = text.split(" ")
     if seals is None:
         raise LookupError(f"something is sealed with the key '{key}', and no keys_file is set")
-    return seals.open(key, base64.b64decode(data), _stands_for(key, what)).decode()
+    return seals.open(key, base64.b64decode(data), _build_associated_data(key, what)).decode()
 
 
-def _stands_for(key: str, what: str) -> bytes:
+def _build_associated_data(key: str, what: str) -> bytes:
     return f"{key}\0{what}".encode()

@@ -8,7 +8,7 @@ from midcourse.domain.approval import Decision, Question
 from midcourse.errors import TaskInvalid
 from midcourse.ports.vault import Vault
 
-NO_APPROVER = "nobody was there to ask"
+NO_APPROVER = "there was no approver to ask"
 """The name in decisions of `DenyAll`. Decisions are stored, so it keeps the wording of earlier versions."""
 
 SECRET_PREFIX = "MIDCOURSE_SECRET_"

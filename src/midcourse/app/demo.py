@@ -90,8 +90,8 @@ class Answer:
     draft: PlanDraft
 
     def fits(self, seen: Observation) -> bool:
-        there = all(any(pattern.fits(zone) for zone in seen.zones) for pattern in self.zones)
-        return seen.surface.title == self.screen and there
+        has_zones = all(any(pattern.fits(zone) for zone in seen.zones) for pattern in self.zones)
+        return seen.surface.title == self.screen and has_zones
 
     def aim_at(self, seen: Observation) -> PlanDraft:
         """The draft with the current ids of its zones."""

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from midcourse.app.extras import EXTRAS, NO_CHROMIUM, install_command, missing_extras
+from midcourse.app.extras import EXTRAS, INSTALL_CHROMIUM, NO_CHROMIUM, install_command, missing_extras
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.up_file import read_up
 from midcourse.app.home import DATABASE, open_store
@@ -90,8 +90,7 @@ async def _check_chromium() -> Finding:
 
     path = await find_chromium()
     if path is None:
-        says, _, command = NO_CHROMIUM.partition(" Type: ")
-        return Finding(about="chromium", health="bad", says=says, type_this=command)
+        return Finding(about="chromium", health="bad", says=NO_CHROMIUM, type_this=INSTALL_CHROMIUM)
     with serve(Tickets()) as address:
         browser = Browser(address)
         await browser.open()
@@ -122,23 +121,22 @@ def _check_robot() -> Finding:
     """Check whether the arm can be simulated and the cell rendered."""
     if missing := missing_extras(("robot",)):
         return Finding(about="robot", health="absent", says="needs an extra", type_this=install_command(missing))
-    from midcourse.worlds.robot.camera import NO_PICTURES, find_gl
+    from midcourse.worlds.robot.camera import INSTALL_GL, NO_GL, find_gl
 
     simulates = f"MuJoCo {version('mujoco')} simulates the arm"
     if gl := find_gl():
         return Finding(about="robot", health="good", says=f"{simulates}, and {gl} pictures the cell")
-    says, _, command = NO_PICTURES.partition(" Type: ")
-    return Finding(about="robot", health="absent", says=f"{simulates}; {says}", type_this=command)
+    return Finding(about="robot", health="absent", says=f"{simulates}; {NO_GL}", type_this=INSTALL_GL)
 
 
 def _check_keys(model: str, settings: Settings) -> Finding:
-    there = sorted(
+    set_keys = sorted(
         name for name, value in os.environ.items() if name.endswith("_API_KEY") and value and name != OF_TEMPORAL
     )
     if missing := _missing_key(model, settings):
         return Finding(about="keys", health="bad", says=f"{missing} is not set", type_this=f"export {missing}=...")
-    if there or model:
-        return Finding(about="keys", health="good", says=f"set: {', '.join(there) or 'none, and none is needed'}")
+    if set_keys or model:
+        return Finding(about="keys", health="good", says=f"set: {', '.join(set_keys) or 'none, and none is needed'}")
     return Finding(
         about="keys", health="absent", says="no provider's key is set", type_this="export OPENAI_API_KEY=..."
     )
@@ -179,9 +177,9 @@ def _missing_key(model: str, settings: Settings) -> str:
 
 
 def _check_disk(home: Path) -> Finding:
-    there = next(folder for folder in (home.absolute(), *home.absolute().parents) if folder.exists())
-    free = shutil.disk_usage(there).free
-    room = f"{free / 2**30:.1f} GB are free in {there}"
+    existing = next(folder for folder in (home.absolute(), *home.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
+    room = f"{free / 2**30:.1f} GB are free in {existing}"
     if free < ENOUGH:
         return Finding(about="disk", health="bad", says=room, type_this=ELSEWHERE)
     return Finding(about="disk", health="good", says=room)
@@ -221,12 +219,12 @@ async def _check_fleet(home: Path) -> Finding:
     from midcourse.app.fleet.connection import connect_fleet
 
     async with connect_fleet(settings) as fleet:
-        there = f"{fleet.temporal}, {fleet.security}"
+        address = f"{fleet.temporal}, {fleet.security}"
     if gone:
         return Finding(
             about="fleet", health="bad", says=f"not running: {', '.join(gone)}", type_this="midcourse up --detach"
         )
-    return Finding(about="fleet", health="good", says=f"database and Temporal ({there}) answer")
+    return Finding(about="fleet", health="good", says=f"database and Temporal ({address}) answer")
 
 
 def _is_root() -> bool:

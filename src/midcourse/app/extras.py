@@ -38,7 +38,8 @@ def require_extras(what: str, *wanted: str) -> None:
         raise TaskInvalid(f"{what} needs more than the base install: {install_command(missing)}")
 
 
-NO_CHROMIUM = "no Chromium is installed. Type: playwright install chromium (or on Debian and Ubuntu: apt install chromium chromium-sandbox)"
+NO_CHROMIUM = "no Chromium is installed"
+INSTALL_CHROMIUM = "playwright install chromium (or on Debian and Ubuntu: apt install chromium chromium-sandbox)"
 
 
 async def require_chromium() -> None:
@@ -46,4 +47,4 @@ async def require_chromium() -> None:
     from midcourse.worlds.browser.chromium import find_chromium
 
     if await find_chromium() is None:
-        raise TaskInvalid(NO_CHROMIUM)
+        raise TaskInvalid(f"{NO_CHROMIUM}. Type: {INSTALL_CHROMIUM}")

@@ -10,9 +10,9 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 def toml_text(values: Mapping[str, object], path: tuple[str, ...] = ()) -> str:
     """A table and its sub-tables as TOML. None and empty tables are left out."""
-    there = {name: value for name, value in values.items() if value is not None}
-    tables = {name: cast(Mapping[str, object], value) for name, value in there.items() if isinstance(value, Mapping)}
-    lines = [f"{_key(name)} = {_value(value)}" for name, value in there.items() if name not in tables]
+    present = {name: value for name, value in values.items() if value is not None}
+    tables = {name: cast(Mapping[str, object], value) for name, value in present.items() if isinstance(value, Mapping)}
+    lines = [f"{_key(name)} = {_value(value)}" for name, value in present.items() if name not in tables]
     head = [f"[{'.'.join(map(_key, path))}]"] if path and lines else []
     below = (toml_text(table, (*path, name)) for name, table in tables.items())
     return "\n".join(part for part in ("\n".join([*head, *lines, ""]) if lines else "", *below) if part)

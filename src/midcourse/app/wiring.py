@@ -127,7 +127,7 @@ def _with_cassette(job: Job, path: Path) -> Job:
 
 def parse_job(source: str, name: str, overrides: Mapping[str, object], *, file: str = "") -> Job:
     """Build a job from the text of a task file, started by this user. `file` is its name in error messages."""
-    return replace(_job(name, source, overrides, file=file), by=user())
+    return replace(_build_job(name, source, overrides, file=file), by=user())
 
 
 def packaged_tasks() -> tuple[str, ...]:
@@ -140,7 +140,7 @@ def _task_files() -> list[Path]:
     return sorted(folder.glob("*.toml"))
 
 
-def _job(name: str, source: str, overrides: Mapping[str, object], inputs: Pairs = (), file: str = "") -> Job:
+def _build_job(name: str, source: str, overrides: Mapping[str, object], inputs: Pairs = (), file: str = "") -> Job:
     given = {name: value if isinstance(value, str) else format_value(value) for name, value in overrides.items()}
     read = parse_task_file(source, file or f"{name}.toml", inputs)
     settings = Settings.load(task=read.settings, overrides=given)
@@ -193,7 +193,7 @@ def encode_job(job: Job) -> str:
 def decode_job(text: str) -> Job:
     saved = json.loads(text)
     inputs = tuple((name, value) for name, value in saved["inputs"])
-    job = _job(saved["name"], saved["source"], saved["overrides"], inputs)
+    job = _build_job(saved["name"], saved["source"], saved["overrides"], inputs)
     return replace(job, by=saved.get("by", ""), unfiled=saved.get("unfiled", False))
 
 
@@ -251,7 +251,7 @@ def expected_catalogue(spec: WorldSpec) -> Catalogue:
     kind = _load_world_class(world_class(spec))
     if spec.name not in WORLDS:
         return Catalogue()
-    options = _options(spec)
+    options = _build_options(spec)
     options.pop("effects", None)
     return _construct("world", spec.name, kind, options).catalogue()  # built only for this call, so no log is written
 
@@ -271,7 +271,7 @@ def world_classes(names: Iterable[str]) -> tuple[str, ...]:
     return places
 
 
-def _options(spec: WorldSpec, folder: Path | None = None) -> dict[str, object]:
+def _build_options(spec: WorldSpec, folder: Path | None = None) -> dict[str, object]:
     options = {**spec.options, **({"faults": [dict(fault) for fault in spec.faults]} if spec.faults else {})}
     if folder is not None:
         for option, name in getattr(_load_name("world", world_class(spec)), "keeps", {}).items():
@@ -282,7 +282,7 @@ def _options(spec: WorldSpec, folder: Path | None = None) -> dict[str, object]:
 def world_for(spec: WorldSpec, folder: Path) -> World:
     if spec.process:
         return build_remote_world(spec, folder)
-    return _construct("world", spec.name, _load_world_class(world_class(spec)), _options(spec, folder))
+    return _construct("world", spec.name, _load_world_class(world_class(spec)), _build_options(spec, folder))
 
 
 def build_browser(address: str, options: Mapping[str, object]) -> "Browser":
@@ -311,12 +311,12 @@ def build_remote_world(spec: WorldSpec, folder: Path, *, host: "Handle | None" =
     where = world_class(spec)
     if host is not None:  # the host chooses the folder for what a session writes
         return RemoteWorld(where, options=_inline_policy_file(spec), host=host, key=key)
-    return RemoteWorld(where, options=_options(spec, folder), folder=folder / "world")
+    return RemoteWorld(where, options=_build_options(spec, folder), folder=folder / "world")
 
 
 def _inline_policy_file(spec: WorldSpec) -> dict[str, object]:
     """The options with the contents of the policy file in place of its name: the host does not have the file."""
-    options = _options(spec)
+    options = _build_options(spec)
     if spec.name == "browser" and isinstance(options.get("origins"), str):
         from midcourse.worlds.browser.egress.policy import policy_values
 

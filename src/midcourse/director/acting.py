@@ -197,7 +197,7 @@ def _check_held_step(run: Run, doing: Do, event: Acted) -> Turn:
         run = replace(run, grants=tuple(grant for grant in run.grants if grant is not void))
     if doing.holds >= MOST_HOLDS:
         return run, _report(
-            run, doing, "failed", "consequence_unstable", "what it would send changes each time it is looked at"
+            run, doing, "failed", "consequence_unstable", "what it would send is different each time it is read"
         )
     changed_from = old.consequence if void else doing.changed_from
     return run, replace(doing, step=step, holds=doing.holds + 1, changed_from=changed_from, looked=False)

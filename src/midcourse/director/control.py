@@ -153,7 +153,7 @@ def conclude(run: Run, move: Conclude) -> Turn:
         if not run.has_done_when:
             return run, End(reason="plan_complete", detail=move.detail or CARRIED_OUT)
     seen, readings = run.seen, run.done_in_words + extract
-    then, nxt = issue(
+    after, nxt = issue(
         run,
         Concluding(detail=move.detail, otherwise=move.otherwise, turn=move.turn),
         lambda number, time: CheckDone(
@@ -169,7 +169,7 @@ def conclude(run: Run, move: Conclude) -> Turn:
     )
     if move.otherwise and not isinstance(nxt, Rest):
         return _finish(run, move.otherwise)  # no budget is left to check with
-    return then, nxt
+    return after, nxt
 
 
 def _must_look(run: Run) -> bool:
@@ -218,7 +218,7 @@ def _ask_later(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
 def end(run: Run, move: End) -> Turn:
     """End the run. At a dead end the goal is checked first: the step that failed may not have been needed.
 
-    So is a deferred outcome: planning may have failed because that step counts as possibly done.
+    A deferred outcome is checked as well: planning may have failed because that step counts as possibly done.
     """
     if run.deferred is not None and move.reason in DEAD_ENDS:
         return check_deferred(run, concludes=True)

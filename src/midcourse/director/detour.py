@@ -188,7 +188,7 @@ def _explore(detour: Detour, label: str) -> Detour:
 def revert(run: Run, move: Revert) -> Turn:
     detour, seen = current_detour(run), run.seen
     reverting = detour.reverting
-    assert reverting is not None, "something is to be taken back"
+    assert reverting is not None, "a revert is under way"
     if seen is None or seen.stale:
         if move.looked:
             return _cancel(run, "revert_unverified", "nothing can be seen")
@@ -227,7 +227,7 @@ def revert(run: Run, move: Revert) -> Turn:
 def on_revert_planned(run: Run, _phase: Undoing, event: RevertPlanned) -> Turn:
     detour = current_detour(run)
     reverting = detour.reverting
-    assert reverting is not None, "something is to be taken back"
+    assert reverting is not None, "a revert is under way"
     strategy = event.strategy or "ask"
     if strategy in reverting.strategies:
         return _cancel(run, "revert_unverified", f"none of these led back: {', '.join(reverting.strategies)}")
@@ -244,7 +244,7 @@ def _undo(run: Run, step: PlannedStep, made_by: int) -> Turn:
 def on_revert_reported(run: Run, move: Report) -> Turn:
     """Continue the revert. Only the state that the act led to counts, not its outcome."""
     detour = current_detour(run)
-    assert detour.reverting is not None, "something is to be taken back"
+    assert detour.reverting is not None, "a revert is under way"
     reverting = replace(detour.reverting, acts=detour.reverting.acts + 1)
     return _remember_failure(replace(run, detour=replace(detour, reverting=reverting)), move), Revert()
 

@@ -1,4 +1,4 @@
-"""Makes the answer for a command if its worker died or its world is gone. A command without such an answer is repeated."""
+"""Answers for commands that were lost with their worker or the world's session. A command without such an answer is repeated."""
 
 from typing import assert_never
 

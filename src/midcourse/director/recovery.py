@@ -73,12 +73,12 @@ def _final_reason(failure: Failure, decision: Recovery) -> FinalReason:
 
 
 def _retry_step(run: Run) -> Run:
-    assert run.segment is not None, "only a step of a plan can be tried again"
+    assert run.segment is not None, "only a step of a plan can be retried"
     return replace(run, segment=replace(run.segment, tries=run.segment.tries + 1))
 
 
 def _skip_step(run: Run) -> Run:
-    assert run.segment is not None, "only a step of a plan can be passed over"
+    assert run.segment is not None, "only a step of a plan can be skipped"
     return replace(count(run, skipped=1), segment=replace(run.segment, cursor=run.segment.cursor + 1, tries=0))
 
 

@@ -55,7 +55,7 @@ from midcourse.policy.plan.admission import (
 from midcourse.policy.plan.horizon import may_plan_beyond
 from midcourse.policy.spending import is_near_ceiling, remaining_cost, worst_look, worst_plan
 
-NO_PLAN = "it was no plan"
+NO_PLAN = "it was not a plan"
 GARBAGE = "planner_garbage"
 FINISHED = "every step of the plan was carried out before"
 NOTHING_DONE = "nothing has been done in this run yet. If the task was done before it, say so again"
@@ -172,7 +172,7 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
         if left <= 0:
             return run, Begin() if move.objected else _end_after_replan_timeout(run, move.why)
         seconds = min(seconds, left)
-    run_then, rest = issue(
+    after, nxt = issue(
         run,
         Planning(asked=move),
         lambda number, time: MakePlan(
@@ -200,9 +200,9 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
         seconds=seconds,
         worst=FREE if move.amends else worst_plan(run.limits),
     )
-    if move.objected and not isinstance(rest, Rest):
+    if move.objected and not isinstance(nxt, Rest):
         return run, Begin()
-    return count(run_then, planner_calls=isinstance(rest, Rest) and move.amends is None), rest
+    return count(after, planner_calls=isinstance(nxt, Rest) and move.amends is None), nxt
 
 
 def _end_after_replan_timeout(run: Run, detail: str) -> End:
@@ -235,7 +235,7 @@ def on_planned(run: Run, phase: Planning, event: Planned) -> Turn:
     if refusal := why_refused(run, event.steps):
         return refuse(run, refusal, replace(asked, refused=refusal))
     if goes_in_a_circle(run, event.steps):
-        detail = "the same plan for the third time on the same screen: it goes round in a circle"
+        detail = "the same plan for the third time on the same screen: it goes in circles"
         return count(run, refusals=2), End(reason="replan_no_change", detail=detail)
     return _adopt(run, asked, event)
 

@@ -31,9 +31,10 @@ class Entry(Generic[M]):
 
 
 def row(phase: type[P], event: type[E], handler: Callable[[Run, P, E], Turn], *to: type[object]) -> Row[Any, Any]:
-    """Build a row. As a function, so that a handler for another phase or event is a type error."""
+    """Build a row. A function, because type checkers then reject a handler for another phase or event."""
     return Row(phase, event, handler, to)
 
 
 def entry(move: type[M], enter: Callable[[Run, M], Turn]) -> Entry[Any]:
+    """Build an entry, checked for types like `row`."""
     return Entry(move, enter)

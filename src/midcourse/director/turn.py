@@ -70,8 +70,8 @@ def issue_to_adviser(
     if time <= 0:
         return run, otherwise
     seconds = min(run.limits.plan_timeout_seconds, SHARE * time)
-    then, rest = issue(run, phase, make, seconds=seconds, worst=worst_plan(run.limits))
-    return (then, rest) if isinstance(rest, Rest) else (run, otherwise)
+    after, nxt = issue(run, phase, make, seconds=seconds, worst=worst_plan(run.limits))
+    return (after, nxt) if isinstance(nxt, Rest) else (run, otherwise)
 
 
 def send(run: Run, command: Command, reserved: Cost = FREE) -> Run:

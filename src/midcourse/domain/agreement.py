@@ -31,6 +31,8 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
+    """The approval policy of a task: its rules, the experience that adaptive mode needs, and who may decide."""
+
     rules: Several[Rule] = NONE
     """Unordered: a step needs approval if any of them says so."""
     trust_after: int = 3

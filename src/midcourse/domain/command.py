@@ -239,7 +239,7 @@ class AskPerson:
 
 @dataclass(frozen=True, kw_only=True)
 class Wait:
-    """Let time pass."""
+    """Wait for this number of seconds."""
 
     id: int
     seconds: float

@@ -70,3 +70,4 @@ class Watch:
     since: int = 0
     """Commands below this number were covered by earlier advice, or belong to an earlier session."""
     spoken: int = 0
+    """The number of pieces of advice so far."""

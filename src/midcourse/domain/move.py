@@ -138,7 +138,7 @@ class CheckOutcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """Report the outcome of a step to what asked for it, by purpose."""
+    """Report the outcome of a step to the handler for its purpose."""
 
     step: PlannedStep
     purpose: Purpose

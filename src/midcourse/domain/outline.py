@@ -36,6 +36,8 @@ class Regression:
 
 @dataclass(frozen=True, kw_only=True)
 class Outline:
+    """The outline of a run, and its progress."""
+
     goals: tuple[CoarseGoal, ...] = ()
     """Empty if the outliner could not write one."""
     heard: str = ""

@@ -49,7 +49,7 @@ class Looking:
 
 @dataclass(frozen=True, kw_only=True)
 class Planning:
-    """The planner is at work."""
+    """The planner was asked, and its answer is awaited."""
 
     asked: AskPlanner
     kind: Literal["planning"] = "planning"
@@ -98,7 +98,7 @@ class Asking:
 
 @dataclass(frozen=True, kw_only=True)
 class BackingOff:
-    """A timer runs."""
+    """The run waits for a timer before it continues."""
 
     then: Move
     kind: Literal["backing_off"] = "backing_off"

@@ -37,6 +37,8 @@ class Issued:
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
+    """Counters of a run, for its limits and its result."""
+
     versions: int = 0
     """Plan versions made."""
     asides: int = 0
@@ -93,6 +95,8 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
+    """A run: everything that `decide` depends on."""
+
     id: str
     format: int = FORMAT
     limits: Limits = field(default_factory=Limits)

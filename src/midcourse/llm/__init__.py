@@ -1,5 +1,5 @@
 """Ports that are filled by language models. Needs `midcourse[llm]`.
 
 `roles` has one file and one template for each role, `prompt` what their prompts are made of. `model_client.py` is the only
-module that sends a request. What comes back is a draft, which is checked like any other.
+module that sends a request. Its answer is a draft, which is checked like any other.
 """

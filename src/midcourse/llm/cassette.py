@@ -78,7 +78,7 @@ class Player:
         return sum(map(len, self._left.values()))
 
     def find_exchange(self, model: str) -> Exchange | None:
-        """Some exchange with this model."""
+        """Return any exchange with this model, or None if there is none."""
         return next((exchange for exchange in self._recorded if exchange.model == model), None)
 
     def play(self, model: str, asked: Json) -> Json:
@@ -92,16 +92,16 @@ class Player:
         raise CassetteMiss(f"{self._path}: request {key} was not recorded. {self._describe_difference(model, asked)}")
 
     def _describe_difference(self, model: str, asked: Json) -> str:
-        """From the recorded request that is most like it."""
-        wanted = _lines(asked)
+        """Describe how a request differs from the recorded one that is most similar to it."""
+        lines = _format_lines(asked)
         others = [exchange for exchange in self._recorded if exchange.model == model]
         if not others:
             known = ", ".join(sorted({exchange.model for exchange in self._recorded})) or "no model"
             return f"Nothing was recorded of {model}; recorded was {known}."
-        nearest = max(others, key=lambda other: _likeness(wanted, _lines(other.asked)))
+        nearest = max(others, key=lambda other: _compute_similarity(lines, _format_lines(other.asked)))
         changed = [
             line[:WIDEST]
-            for line in difflib.unified_diff(_lines(nearest.asked), wanted, lineterm="", n=0)
+            for line in difflib.unified_diff(_format_lines(nearest.asked), lines, lineterm="", n=0)
             if not line.startswith(("---", "+++", "@@"))
         ]
         more = [f"… and {len(changed) - LONGEST_DIFFERENCE} lines more"] if len(changed) > LONGEST_DIFFERENCE else []
@@ -133,7 +133,7 @@ def _read(path: Path) -> Iterator[Json]:
 
 
 def mask_values(value: Any, mask: Mask) -> Any:
-    """Mask every text, names of fields too. Numbers stay: secrets among them were masked when the world was observed."""
+    """Mask every text, names of fields too. Numbers are kept: secrets among them were masked when the world was observed."""
     match value:
         case str():
             return mask(value)
@@ -145,9 +145,9 @@ def mask_values(value: Any, mask: Mask) -> Any:
             return value
 
 
-def _lines(asked: Json) -> list[str]:
+def _format_lines(asked: Json) -> list[str]:
     return json.dumps(asked, indent=0, ensure_ascii=False, sort_keys=True).replace("\\n", "\n").splitlines()
 
 
-def _likeness(lines: list[str], other: list[str]) -> float:
+def _compute_similarity(lines: list[str], other: list[str]) -> float:
     return difflib.SequenceMatcher(None, lines, other, autojunk=False).quick_ratio()

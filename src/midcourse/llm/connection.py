@@ -1,7 +1,7 @@
 """Connections to models, each opened by the first call in an event loop and closed with the loop.
 
-A connection belongs to the event loop that opened it. A library that is handed an old one loses the answer, which is
-paid for by then; one that opens a new one for each call reads all trusted certificates each time, at 50 ms of CPU.
+A connection belongs to the event loop that opened it. In another loop the answer to a call would be
+lost, although it is paid for. To open one for each call would take 50 ms of CPU, because all trusted certificates are read.
 """
 
 import asyncio
@@ -16,36 +16,36 @@ from midcourse.llm.model_names import build_models, split_names
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Open:
+class _OpenConnection:
     holding: AsyncGenerator[None]
-    """A generator, because an event loop ends those before it ends itself."""
+    """A generator, because an event loop closes its generators before it is closed itself."""
     ready: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-_open: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int, _Open]] = WeakKeyDictionary()
+_connections: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int, _OpenConnection]] = WeakKeyDictionary()
 
 
 async def connect(model: Model) -> None:
     """Open the model's connection in this event loop, or wait for the call that is opening it."""
-    here = _open.setdefault(asyncio.get_running_loop(), {})
+    in_loop = _connections.setdefault(asyncio.get_running_loop(), {})
     # Several models, and wrappers around one, share a provider's connections.
     owner = id(model.provider or model)
-    if owner in here:
-        await here[owner].ready.wait()
+    if owner in in_loop:
+        await in_loop[owner].ready.wait()
         return
-    here[owner] = opening = _Open(holding=_hold_open(model, here, owner))
+    in_loop[owner] = opening = _OpenConnection(holding=_hold_open(model, in_loop, owner))
     try:
         await anext(opening.holding)
     finally:
         opening.ready.set()
 
 
-async def _hold_open(model: Model, here: dict[int, _Open], owner: int) -> AsyncGenerator[None]:
+async def _hold_open(model: Model, in_loop: dict[int, _OpenConnection], owner: int) -> AsyncGenerator[None]:
     try:
         async with model:
             yield
     finally:
-        here.pop(owner, None)
+        in_loop.pop(owner, None)
 
 
 async def check_listed(names: str, *, base_url: str = "") -> tuple[tuple[str, bool | None], ...]:

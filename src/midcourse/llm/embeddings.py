@@ -19,24 +19,24 @@ LONGEST = 2000
 
 
 class ModelEmbedder:
-    """Opens a connection for each text, since only failures are embedded."""
+    """Embeds texts with a model. It opens a connection for each text, since only failures are embedded."""
 
     def __init__(self, name: str, base_url: str = "") -> None:
         """`name` is `provider:model`. Raises `TaskInvalid` for an unknown name or a missing key."""
         self.name = name
         self._base_url = base_url
-        self._model()
+        self._build_model()  # raises if it cannot be built
 
     async def embed(self, text: str) -> Embedding:
-        model, provider = self._model()
+        model, provider = self._build_model()
         try:
             async with provider:
                 answer = await model.embed(text[:LONGEST], input_type="query")
         except (ModelAPIError, UnexpectedModelBehavior, ValueError) as error:
             raise ConnectionError(f"{self.name}: {error}") from error
-        return Embedding(model=self.name, values=_unit(answer.embeddings[0] if answer.embeddings else ()))
+        return Embedding(model=self.name, values=_normalize(answer.embeddings[0] if answer.embeddings else ()))
 
-    def _model(self) -> tuple[EmbeddingModel, Provider[Any]]:
+    def _build_model(self) -> tuple[EmbeddingModel, Provider[Any]]:
         kind, _, name = self.name.partition(":")
         try:
             if self._base_url and kind == "openai":
@@ -49,7 +49,7 @@ class ModelEmbedder:
             raise TaskInvalid(f"embedder '{self.name}': {error}") from error
 
 
-def _unit(values: Any) -> tuple[float, ...]:
+def _normalize(values: Any) -> tuple[float, ...]:
     length = math.sqrt(math.fsum(value * value for value in values))
     if not length:
         raise ConnectionError("the embedding is empty")

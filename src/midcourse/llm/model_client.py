@@ -1,7 +1,7 @@
 """Client of the models of one role: one request, one answer of a known shape, and its cost, without retries.
 
-Every try is a command of the director's with its own reservation, so the retries of provider libraries are switched off. Of
-several models each try asks the next.
+Each try is a command of the director with its own reservation, so the retries of provider libraries are switched off. If there
+are several models, each try asks the next one.
 """
 
 import json
@@ -121,7 +121,7 @@ class ModelClient:
 
     def room(self, worst: Cost, answer: type[BaseModel]) -> int:
         """Tokens that a prompt may have within the reservation of the call."""
-        return (worst.tokens or CALL_TOKENS) - self.answer_tokens - _schema_tokens(answer)
+        return (worst.tokens or CALL_TOKENS) - self.answer_tokens - _count_schema_tokens(answer)
 
     def accepts_images(self, turn: int = 0) -> bool:
         """Whether the model that is asked at this turn takes pictures, as far as its profile says."""
@@ -140,12 +140,12 @@ class ModelClient:
         """Send one request. `worst` is its reservation: what may have been spent counts as spent. `version` is the plan's."""
         model = self.models[turn % len(self.models)]
         prompt_tokens = tokens_at_most(prompt.text) + IMAGE_TOKENS * len(images)
-        most = self._longest_answer(model, prompt_tokens, answer, worst)
+        most = self._limit_answer(model, prompt_tokens, answer, worst)
         if most < SHORTEST_ANSWER:
             detail = "the prompt is longer than its budget allows"
             return Unanswered(why="garbage", detail=detail, cost=FREE, model=model.model_name)
         with self.tracing.call(model, prompt, version=version, most=most) as call:
-            response = await self._send_request(model, _request(prompt, images), answer, prompt.role, most)
+            response = await self._send_request(model, _build_request(prompt, images), answer, prompt.role, most)
             if isinstance(response, Exception):
                 call.record_failure(type(response).__name__, str(response))
                 return self._classify_error(model, response, worst, turn)
@@ -162,7 +162,10 @@ class ModelClient:
         try:
             await connect(model)
             return await model_request(
-                model, [request], model_settings=settings, model_request_parameters=_parameters(model, role, answer)
+                model,
+                [request],
+                model_settings=settings,
+                model_request_parameters=_build_parameters(model, role, answer),
             )
         except (ModelAPIError, UnexpectedModelBehavior) as error:
             return error
@@ -194,16 +197,18 @@ class ModelClient:
             wait=0.0 if another else error.retry_after or patience,
         )
 
-    def _longest_answer(self, model: Model, prompt_tokens: int, answer: type[BaseModel], worst: Cost) -> int:
-        """In tokens, so that the call stays within its reservation."""
+    def _limit_answer(self, model: Model, prompt_tokens: int, answer: type[BaseModel], worst: Cost) -> int:
+        """Return how many tokens the answer may have, so that the call stays within its reservation."""
         most = self.answer_tokens + min(0, self.room(worst, answer) - prompt_tokens)
         if not worst.microusd:
             return most
-        return min(most, affordable(model, tokens_in=prompt_tokens + _schema_tokens(answer), microusd=worst.microusd))
+        return min(
+            most, affordable(model, tokens_in=prompt_tokens + _count_schema_tokens(answer), microusd=worst.microusd)
+        )
 
 
 class ModelRole:
-    """A port that is filled by models. What a call can cost at most is reserved before it is made."""
+    """Base of the ports that models fill. The maximum cost of a call is reserved before the call."""
 
     def __init__(self, client: ModelClient) -> None:
         self.client = client
@@ -212,8 +217,8 @@ class ModelRole:
         return self.client.worst(tokens)
 
 
-def _request(prompt: Prompt, images: Sequence[bytes]) -> ModelRequest:
-    """A cache point after each part but the last: up to there the next prompt may be the same."""
+def _build_request(prompt: Prompt, images: Sequence[bytes]) -> ModelRequest:
+    """Build the request, with a cache point after each part but the last: up to there the next prompt may be the same."""
     content: list[UserContent] = []
     for part in prompt.parts:
         if content:
@@ -223,9 +228,9 @@ def _request(prompt: Prompt, images: Sequence[bytes]) -> ModelRequest:
     return ModelRequest(parts=[UserPromptPart(content=content)], instructions=prompt.instructions)
 
 
-def _parameters(model: Model, role: str, answer: type[BaseModel]) -> ModelRequestParameters:
-    """The shape of the answer, in the strictest form that this model supports."""
-    schema = _schema(answer)
+def _build_parameters(model: Model, role: str, answer: type[BaseModel]) -> ModelRequestParameters:
+    """Build the parameters that request this shape of the answer, in the strictest form that the model supports."""
+    schema = _build_schema(answer)
     if model.profile.get("supports_json_schema_output", False):
         return ModelRequestParameters(
             output_mode="native", output_object=OutputObjectDefinition(json_schema=schema, name=role)
@@ -239,13 +244,13 @@ def _parameters(model: Model, role: str, answer: type[BaseModel]) -> ModelReques
 
 
 @cache
-def _schema(answer: type[BaseModel]) -> dict[str, Any]:
+def _build_schema(answer: type[BaseModel]) -> dict[str, Any]:
     return compact_schema(answer.model_json_schema())
 
 
 @cache
-def _schema_tokens(answer: type[BaseModel]) -> int:
-    return tokens_at_most(json.dumps(_schema(answer)))
+def _count_schema_tokens(answer: type[BaseModel]) -> int:
+    return tokens_at_most(json.dumps(_build_schema(answer)))
 
 
 def _parse_response(response: ModelResponse, answer: type[A], cost: Cost, model: str) -> Answered[A] | Unanswered:
@@ -254,13 +259,13 @@ def _parse_response(response: ModelResponse, answer: type[A], cost: Cost, model:
         return Unanswered(why="refused", detail=detail, cost=cost, model=model)
     if response.finish_reason == "length":
         return Unanswered(why="garbage", detail="the answer was cut off: it was too long", cost=cost, model=model)
-    found = parse_answer(_text(response), answer)
+    found = parse_answer(_extract_text(response), answer)
     if isinstance(found, Unreadable):
         return Unanswered(why="garbage", detail=found.why, cost=cost, model=model)
     return Answered(answer=found.answer, repairs=found.repairs, cost=cost, model=model)
 
 
-def _text(response: ModelResponse) -> str:
-    called = [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
-    said = [part.content for part in response.parts if isinstance(part, TextPart)]
-    return called[0] if called else "".join(said)
+def _extract_text(response: ModelResponse) -> str:
+    tool_calls = [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
+    texts = [part.content for part in response.parts if isinstance(part, TextPart)]
+    return tool_calls[0] if tool_calls else "".join(texts)

@@ -23,14 +23,14 @@ _KEY = re.compile(r"[Ss]et the `(\w+)` environment variable")
 MOST_KEPT = 32
 
 
-class _Made(threading.local):
-    """Per thread, because a model's connections belong to an event loop."""
+class _ModelCache(threading.local):
+    """The models that were built, for each thread, because a model's connections belong to an event loop."""
 
     def __init__(self) -> None:
         self.models: dict[object, Model] = {}
 
 
-_made = _Made()
+_cache = _ModelCache()
 
 
 def build_models(names: str, *, base_url: str = "") -> tuple[Model, ...]:
@@ -43,12 +43,12 @@ def build_models(names: str, *, base_url: str = "") -> tuple[Model, ...]:
 
 def _get_or_build(name: str, base_url: str) -> Model:
     key = (name, base_url, frozenset(os.environ.items()))
-    if key not in _made.models:
-        made = _build_model(name, base_url)
-        if len(_made.models) >= MOST_KEPT:
-            _made.models.clear()
-        _made.models[key] = made
-    return _made.models[key]
+    if key not in _cache.models:
+        model = _build_model(name, base_url)
+        if len(_cache.models) >= MOST_KEPT:
+            _cache.models.clear()
+        _cache.models[key] = model
+    return _cache.models[key]
 
 
 def split_names(names: str) -> tuple[str, ...]:

@@ -20,14 +20,14 @@ def cost_of(response: ModelResponse, worst: Cost) -> Cost:
         price = response.cost().total_price
     except LookupError:
         price = Decimal(0)
-    return Cost(calls=1, tokens=usage.total_tokens, microusd=_micro(price))
+    return Cost(calls=1, tokens=usage.total_tokens, microusd=_to_micro(price))
 
 
 def price_of(model: Model, *, tokens_in: int, tokens_out: int) -> int | None:
     """Millionths of a dollar; None if the price is unknown."""
     usage = Usage(input_tokens=tokens_in, output_tokens=tokens_out)
     try:
-        return _micro(calc_price(usage, model.model_name, provider_id=model.system).total_price)
+        return _to_micro(calc_price(usage, model.model_name, provider_id=model.system).total_price)
     except LookupError:
         return None
 
@@ -40,6 +40,6 @@ def affordable(model: Model, *, tokens_in: int, microusd: int) -> int:
     return (microusd - prompt_price) * MICRO // (with_answer - prompt_price)
 
 
-def _micro(dollars: Decimal) -> int:
-    """Rounded up: a thousand calls for a tenth of a millionth each are not free."""
+def _to_micro(dollars: Decimal) -> int:
+    """Convert to millionths of a dollar, rounded up: a thousand calls for a tenth of a millionth each are not free."""
     return int((dollars * MICRO).to_integral_value(rounding=ROUND_UP))

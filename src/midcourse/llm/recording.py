@@ -1,6 +1,6 @@
 """Models that record to a cassette, and models that play one back.
 
-Both implement pydantic-ai's `Model`, one level above HTTP. A recording transport below the provider's client would be frailer: not
+Both implement pydantic-ai's `Model`, one level above HTTP. A recording transport below the provider's client would be less robust: not
 every library accepts one, it would see keys and session headers, and its recordings would not fit the next version of that
 library. Here no key is ever seen, and playing a cassette needs no server and no configuration.
 
@@ -97,10 +97,10 @@ class Played(Model):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        came = self._player.play(self._name, _serialize_request(messages, model_settings, model_request_parameters))
-        if "trouble" in came:
-            raise _rebuild_error(came)
-        (response,) = ModelMessagesTypeAdapter.validate_python([came["answer"]])
+        recorded = self._player.play(self._name, _serialize_request(messages, model_settings, model_request_parameters))
+        if "trouble" in recorded:
+            raise _rebuild_error(recorded)
+        (response,) = ModelMessagesTypeAdapter.validate_python([recorded["answer"]])
         return cast(ModelResponse, response)
 
 
@@ -160,11 +160,11 @@ def _serialize_error(error: ModelAPIError | UnexpectedModelBehavior) -> Json:
     }
 
 
-def _rebuild_error(came: Mapping[str, Any]) -> Exception:
-    if came["trouble"] == GIVEN_UP:
+def _rebuild_error(recorded: Mapping[str, Any]) -> Exception:
+    if recorded["trouble"] == GIVEN_UP:
         return TimeoutError("this request was cancelled when it was recorded")
-    kind: Any = getattr(exceptions, came["trouble"])
+    kind: Any = getattr(exceptions, recorded["trouble"])
     if not issubclass(kind, ModelAPIError):
-        return kind(came["message"])
-    more = {"phase": came["phase"]} if issubclass(kind, ModelConnectionError) else {}
-    return kind("recorded", came["message"], retry_after=came["retry_after"], **more)
+        return kind(recorded["message"])
+    more = {"phase": recorded["phase"]} if issubclass(kind, ModelConnectionError) else {}
+    return kind("recorded", recorded["message"], retry_after=recorded["retry_after"], **more)

@@ -1,4 +1,4 @@
-"""Planners made of other frameworks: what answers a prompt with text can plan."""
+"""Planners for agents of other frameworks: anything that answers a prompt with text can plan."""
 
 from collections.abc import Awaitable, Callable
 from importlib import import_module

@@ -100,9 +100,9 @@ class Call:
         if response.provider_response_id:
             span.set_attribute("gen_ai.response.id", response.provider_response_id)
         if self._tracing.content:
-            said = [part.content for part in response.parts if isinstance(part, TextPart)]
-            said += [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
-            parts = [{"type": "text", "content": text} for text in said]
+            texts = [part.content for part in response.parts if isinstance(part, TextPart)]
+            texts += [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
+            parts = [{"type": "text", "content": text} for text in texts]
             self._set_json("gen_ai.output.messages", [{"role": "assistant", "parts": parts}])
 
     def record_failure(self, kind: str, message: str) -> None:

@@ -296,7 +296,7 @@ async def _send(
     if not isinstance(answer, Outcome):
         detail = f"the world answered with {type(answer).__name__}, not an Outcome"
         return Outcome(status="unknown", reason="error", detail=detail)
-    unfit = Outcome(status="unknown", reason="error", detail="what the world answered cannot be written down")
+    unfit = Outcome(status="unknown", reason="error", detail="what the world answered cannot be encoded as JSON")
     return _normalise(ports, encodable(answer) or unfit)
 
 
@@ -321,7 +321,7 @@ async def fill_in_results(ports: Ports, step: Step) -> Step | Outcome:
         return step
     found = dict((await load_history(ports, ())).data)
     if missing := [name for name in step.needs if name not in found]:
-        detail = f"it needs {', '.join(map(repr, missing))}, which no step has brought back"
+        detail = f"it needs {', '.join(map(repr, missing))}, which is not the result of any step"
         return Outcome(status="failed", reason="missing_dependency", detail=detail)
     arguments = tuple(
         (name, found[value.name] if isinstance(value, Reference) and value.source == "result" else value)

@@ -28,6 +28,8 @@ UNSENT = 0
 
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
+    """What a step would do if it were sent now, as digests, with the ruling on it."""
+
     identity: str
     digest: str
     ruled: Ruling

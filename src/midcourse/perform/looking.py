@@ -21,6 +21,8 @@ ROLE = "reader"
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
+    """The result of an observation, and what it cost."""
+
     seen: Observation | Unseen
     spent: tuple[Spent, ...] = ()
     wait: float | None = None
@@ -88,7 +90,7 @@ async def _observe_world(ports: Ports, time: Allowance) -> Observation | Unseen:
         return replace(seen, detail=ports.sanitize(seen.detail))
     if not isinstance(seen, Observation):
         return Unseen(reason="failed", detail=f"the world showed {type(seen).__name__}, not an Observation")
-    return encodable(seen) or Unseen(reason="failed", detail="what the world showed cannot be written down")
+    return encodable(seen) or Unseen(reason="failed", detail="what the world showed cannot be encoded as JSON")
 
 
 async def _read_picture(

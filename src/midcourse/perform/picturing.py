@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 async def store_picture(ports: Ports, digest: str, time: Allowance) -> Blob | None:
     """Fetch the screenshot that the world's latest observation names, and store it with the run.
 
-    None: it is not available, it is no picture, or it could not be stored in time.
+    None: it is not available, it is not a picture, or it could not be stored in time.
     """
     if ports.blobs is None or not offers(ports.world, Pictured):
         return None

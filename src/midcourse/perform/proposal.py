@@ -28,6 +28,8 @@ class Planning:
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
+    """A draft from one of the sources, and how it was made."""
+
     draft: PlanDraft
     resolved: Resolved | None = None
     """The plan, if it was already resolved when it was first made."""

@@ -57,6 +57,8 @@ async def read_words(
 
 @dataclass(frozen=True, kw_only=True)
 class Extraction:
+    """The values that were read for the output, and what that cost."""
+
     data: Pairs = ()
     spent: tuple[Spent, ...] = ()
     wait: float | None = None

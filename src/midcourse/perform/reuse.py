@@ -169,6 +169,8 @@ def _build_kept(
 
 @dataclass(frozen=True, kw_only=True)
 class _Past:
+    """The history of a run, in terms of what reuse depends on."""
+
     ports: Ports
     entries: tuple[LedgerEntry, ...]
     history: History

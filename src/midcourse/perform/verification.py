@@ -98,7 +98,7 @@ async def _decide_by_evidence(
 
 
 async def _find_unsent_text(ports: Ports, probe: Probe, before: Observation | None, doubted: LedgerEntry) -> str:
-    """The text that the probe looks for, if nothing like it was sent in this run or shown when it was sent. Otherwise nothing.
+    """The text that the probe looks for, if nothing like it was sent in this run or shown when it was sent; otherwise an empty string.
 
     What was typed earlier counts because of forms with several pages, but not if something else was typed in its place later.
     """
@@ -124,7 +124,7 @@ async def _find_unsent_text(ports: Ports, probe: Probe, before: Observation | No
 async def _fill_in_probe(ports: Ports, step: Step, probe: Probe) -> Probe:
     """The probe with the call's arguments where it refers to them, and for its other parameters of the same names.
 
-    How long it needs to settle is the world's word for this probe, unless the step says it.
+    Its settling time is the one that the world declares for this probe, unless the step gives one.
     """
     ready = await fill_in_results(ports, step)
     called = dict(step.arguments if isinstance(ready, Outcome) else ready.arguments)
@@ -156,7 +156,7 @@ async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerE
     if finding == "present":
         return _build_decided(command, "happened", "probe")
     if finding == "elsewhere":
-        detail = f"the probe '{probe.name}' was led elsewhere, as to a sign-in"
+        detail = f"the probe '{probe.name}' was redirected, for example to a sign-in"
         return Verified(answers=command.id, reason="elsewhere", detail=detail)
     if finding == "unclear":
         return Verified(answers=command.id, detail=f"the probe '{probe.name}' cannot tell")

@@ -24,7 +24,7 @@ class InversePlanner:
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
         if context.completed:
-            return _after(context)
+            return _conclude(context)
         finding = await self._ask(self._inverse.effect, context.task)
         if finding == "absent" or await self._ask(self._inverse.undone, context.task) == "present":
             return PlanDraft(verdict="done", detail=GONE)
@@ -52,7 +52,7 @@ class InversePlanner:
             return "unclear"
         try:
             finding = await self._world.probe(probe.name, arguments)
-        except Exception:  # of a world; the ledger says whether it happened
+        except Exception:  # worlds may raise anything; without a finding, the ledger says whether the act happened
             return "unclear"
         return REVERSED.get(finding, finding) if probe.negated else finding
 
@@ -65,8 +65,8 @@ class InversePlanner:
         return next(same, "")
 
 
-def _after(context: PlanningContext) -> PlanDraft:
-    """Nothing more: the step was carried out. If that did not help, nothing else will."""
+def _conclude(context: PlanningContext) -> PlanDraft:
+    """End the run after the only step was carried out, as done or, if that step failed, as impossible."""
     if any(step.doubtful for step in context.completed):
         return PlanDraft(verdict="impossible", detail="it may have been undone, and nothing can decide it")
     if context.cause == "error":
@@ -75,7 +75,7 @@ def _after(context: PlanningContext) -> PlanDraft:
 
 
 def _without_references(probe: Probe, task: Task) -> Pairs | None:
-    """Arguments with the task's inputs filled in. None if one is a secret or a file, which a planner does not have."""
+    """Fill the task's inputs into the arguments. None if one is a secret or a file, which a planner does not have."""
     inputs, filled = dict(task.inputs), dict[str, Scalar]()
     for name, value in probe.arguments:
         if not isinstance(value, Reference):

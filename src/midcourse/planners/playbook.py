@@ -114,10 +114,10 @@ class Rule:
             return PlanDraft(verdict="done", detail=f"the rule on '{self.on}' says so")
         if self.impossible:
             return PlanDraft(verdict="impossible", detail=self.impossible)
-        said = {step.says for step in context.completed}
-        left = [step for step in self.steps if not (isinstance(step, Once) and step.says in said)]
+        completed = {step.says for step in context.completed}
+        left = [step for step in self.steps if not (isinstance(step, Once) and step.says in completed)]
         try:
-            visible = _visible(left, context.observation)
+            visible = _select_visible(left, context.observation)
         except Ambiguous as problem:
             return PlanDraft(verdict="impossible", detail=str(problem))
         if all(step.zone == REPLAN for step in visible):
@@ -127,7 +127,7 @@ class Rule:
         return PlanDraft(steps=tuple(visible), final=self.final)
 
 
-def _visible(steps: Iterable[Draft], seen: Observation) -> list[Draft]:
+def _select_visible(steps: Iterable[Draft], seen: Observation) -> list[Draft]:
     """The steps up to the first whose zone is not there or that says `__replan__`, aimed at zones by their ids."""
     visible: list[Draft] = []
     for step in steps:
@@ -144,7 +144,7 @@ def _visible(steps: Iterable[Draft], seen: Observation) -> list[Draft]:
 
 
 def _aim_step(step: Draft, zone: str) -> Draft:
-    """A plain draft: that a step is done once is the playbook's affair, and not written down with the plan."""
+    """Make a plain draft for this zone: only the playbook knows that a step is done once; it is not stored with the plan."""
     plain = {field.name: getattr(step, field.name) for field in fields(Draft)}
     return replace(Draft(**plain), zone=zone)
 

@@ -41,7 +41,7 @@ def _verify_chain(log: AuditLog) -> Verification:
             return Verification(head=head, problem=f"row {head.n + 1} is missing")
         if row.hash != row_hash(log.chain, row, head.hash):
             return Verification(
-                head=head, problem=f"row {row.n} is not what was written, or not after what is before it"
+                head=head, problem=f"row {row.n} is not what was written, or does not follow the row before it"
             )
         head = Head(n=row.n, hash=row.hash)
     return Verification(head=head)
@@ -54,7 +54,7 @@ def _find_contradiction(log: AuditLog, through: Head) -> str:
         if head.n > len(log.rows):
             return f"row {len(log.rows) + 1} is missing: there were {head.n}"
         if head.n and hashes[head.n] != head.hash:
-            return f"row {head.n} is another than it was"
+            return f"row {head.n} has changed since"
     logged = {(row.run, row.seq, row.body) for row in log.rows}
     sent = {(event.run, event.seq, event.body) for event in log.inputs}
     for run, seq, _ in sorted(sent - logged):

@@ -80,7 +80,7 @@ class Attendable(Watchable, Protocol):
     """A world in which a person can act from another machine, while it is handed over by `World.attend`."""
 
     async def handle(self, gestures: tuple[Gesture, ...], since: str | None) -> Handled:
-        """Repeat a person's gestures in the world, and return its uncovered view unless nothing has changed since that stamp.
+        """Perform a person's gestures in the world, and return its uncovered view unless nothing has changed since that stamp.
 
         Raises `NotAttended`. Without gestures and stamp it only reports what the person did, even after the person has finished.
         """

@@ -69,8 +69,8 @@ class Driver:
         `turns`: returns a context for each turn, which may limit the turns of all drivers of a process.
         """
         self._turns = turns
-        self._place = AsyncExitStack()
-        """Of the turn under way."""
+        self._turn_context = AsyncExitStack()
+        """Holds the context of the current turn."""
         self._ports = ports
         self._store = cast(Driving, ports.store)
         self._performer = Performer(ports)
@@ -80,7 +80,7 @@ class Driver:
         self._reached = must_stop is None
         """Whether this driver is attached to the world's session. A local one opens it before anything else."""
         self._was_resting = False
-        """Whether the run waited before this driver came: then a session that is gone was closed meanwhile, and did not fail."""
+        """Whether the run was resting when this driver took over: a missing session was then closed on purpose, and did not fail."""
         self._claim: Claim | None = None
         self._mailbox: Mailbox | None = None
         self._early: list[Event] = []
@@ -92,7 +92,7 @@ class Driver:
         self._has_moved = False
         self._rested: Rested | None = None
 
-    # --- what a caller uses
+    # --- for callers
 
     async def begin(self, run: Run) -> Run:
         """Create a run and drive it to its end."""
@@ -100,7 +100,7 @@ class Driver:
         return await self.resume()
 
     async def resume(self, *, world_is_open: bool = False) -> Run:
-        """Drive a run to its end that no process drives, whether it is new, interrupted or paused.
+        """Drive a run to its end, whether it is new, interrupted or paused. No other process may be driving it.
 
         `world_is_open`: the world is already open and unchanged, and no pending command was started.
         """
@@ -137,7 +137,7 @@ class Driver:
     def tell(self, event: Event) -> None:
         """Put an event into the mailbox: a pause, a cancel, guidance, a decision. Allowed at any time, also during an act.
 
-        It gets the time of now, and not of when it is decided: an approval is valid from when it was given.
+        It is stamped with the current time, not with the time when it is decided: an approval is valid from when it was given.
         """
         event = replace(event, at=event.at or self._ports.clock.now())
         if self._mailbox:
@@ -159,7 +159,7 @@ class Driver:
         """The number of the last message that was read."""
         return self._mailbox.known if self._mailbox else 0
 
-    # --- what the loop uses
+    # --- for the loop
 
     def start(self, issued: Issued) -> None:
         command = issued.command
@@ -174,8 +174,8 @@ class Driver:
 
     @asynccontextmanager
     async def turn(self) -> AsyncGenerator[None]:
-        async with self._place:
-            await self._place.enter_async_context(self._turns())
+        async with self._turn_context:
+            await self._turn_context.enter_async_context(self._turns())
             yield
 
     async def receive(self) -> Event:
@@ -207,7 +207,7 @@ class Driver:
         waits = len(timers) == len(run.pending) and (
             wake_at is None or wake_at > self._ports.clock.now() + REST_SECONDS
         )
-        may_stop = self._has_moved and self._must_stop()  # each driver takes a turn, however short its time is
+        may_stop = self._has_moved and self._must_stop()  # each driver takes at least one turn, or none would progress
         if not (waits or may_stop):
             return False
         claim, known = self._claimed, self._box.known
@@ -221,7 +221,7 @@ class Driver:
         )
         return True
 
-    # --- inside
+    # --- claim, mailbox and records
 
     @property
     def _claimed(self) -> Claim:
@@ -260,7 +260,8 @@ class Driver:
     async def _write(self, progress: Progress) -> None:
         arrival = self._arrival
         records = self._records.get(_answered_command(progress.event)) or self._new_records()
-        # A later message was accepted after this one. Recovery changes nothing that messages were checked against.
+        # Not checked for a message, since later ones were accepted after it, nor for recovery, which changes nothing that
+        # messages were checked against.
         known = None if arrival.message or arrival.recovers else self._box.known
         turns = records or self._store
         await turns.save_turn(
@@ -327,20 +328,20 @@ class Driver:
         return self._reached or isinstance(command, Finish)
 
     async def _reopen(self) -> bool:
-        """Open the world of a run that has waited so long that its session was closed. Else the director decides what follows."""
+        """Open the world again if its session was closed while the run rested. False: the director decides what follows."""
         if not self._was_resting:
             return False
         try:
             await asyncio.wait_for(self._performer.reach_world(), self._ports.task.limits.look_timeout_seconds)
         except Exception:
-            return False  # opening it is a command like any other then, with retries and waiting for its host
+            return False  # the director then issues `OpenWorld`, with retries and waits for the host
         self._reached = True
         return True
 
     async def _retry_store(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Retry a store call for as long as an outage may last, then raise: not even an end could be written.
+        """Retry a store call for as long as an outage may last, then raise: without the store the run cannot even be ended.
 
-        The place of the turn is given back before the first pause, so that runs whose store is there can go on.
+        The context of the turn is left before the first pause, so that it does not block runs with another store.
         """
         limits, clock, tries = self._ports.task.limits, self._ports.clock, 0
         until = clock.now() + limits.max_outage_seconds
@@ -350,7 +351,7 @@ class Driver:
             except ConnectionError:
                 if clock.now() >= until:
                     raise
-            await self._place.aclose()
+            await self._turn_context.aclose()
             pause = max(SHORTEST_WAIT, cool_down(limits, "transport", tries))
             await clock.sleep(min(pause, until - clock.now()))
             tries += 1
@@ -379,12 +380,12 @@ def _due_at(issued: Issued) -> float:
 
 
 def _answered_command(event: Event) -> int:
-    """The command that this event answers; 0 if it answers none. An approver may decide on the spot."""
+    """The command that this event answers; 0 if it answers none. An approver may decide immediately."""
     return event.question if isinstance(event, ApprovalDecided) else getattr(event, "answers", 0)
 
 
 def _time_limit(command: Command) -> float | None:
-    """Seconds after which a command counts as lost although this process lives. A question has a timer."""
+    """Seconds after which a command counts as lost although this process is still running. A question has its own timer."""
     match command:
         case AskPerson() | Record() | Finish() | Wait():
             return None

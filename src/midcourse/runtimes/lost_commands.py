@@ -1,4 +1,4 @@
-"""Answers for commands whose performer was lost, from what the ledger has about them."""
+"""Answers for commands that were lost with their driver, according to the ledger."""
 
 from midcourse.director.lost import answer_for_lost
 from midcourse.domain.budget import FREE

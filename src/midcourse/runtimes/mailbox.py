@@ -14,7 +14,7 @@ from midcourse.ports.driving import Claim
 from midcourse.ports.inbox import Inbox
 
 LISTEN_SECONDS = 0.25
-"""Between two looks into the inbox."""
+"""Seconds between two polls of the inbox."""
 
 Retry = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
 """Calls the store until it can be reached."""
@@ -32,7 +32,7 @@ class Arrival:
 
 
 class _Posted:
-    """A note that the inbox has messages."""
+    """A marker in the queue: the inbox may have messages."""
 
 
 class Mailbox:
@@ -56,14 +56,14 @@ class Mailbox:
         self._queue.put_nowait(bug)
 
     def ring(self) -> None:
-        """Note that there may be messages."""
+        """Have `receive` read the inbox, since it may have messages."""
         self._queue.put_nowait(_Posted())
 
     def is_empty(self) -> bool:
         return not self._first and self._queue.empty()
 
     async def recover(self, events: tuple[Event, ...]) -> None:
-        """Put these first, then the messages that no driver has read.
+        """Queue these events first, then the messages that no driver has decided.
 
         They get the time of the first message at the latest: an answer that was accepted before its question expired must
         not be decided after that.
@@ -74,7 +74,7 @@ class Mailbox:
         self._first.extendleft(Arrival(event=replace(event, at=at), recovers=True) for event in reversed(events))
 
     async def receive(self) -> Arrival:
-        """The next event, stamped with the time."""
+        """Wait for the next event. It is stamped with the time."""
         while not self._first:
             arrival = await self._queue.get()
             if isinstance(arrival, BaseException):
@@ -89,7 +89,7 @@ class Mailbox:
         return replace(arrival, event=replace(arrival.event, at=self._clock.now()))
 
     async def read(self) -> None:
-        """Put new messages before everything else but recovery."""
+        """Read new messages, and queue them before everything except recovery."""
         messages = await self._retry(lambda: self._inbox.messages(self._run_id, self.known))
         earlier = [arrival for arrival in self._first if arrival.message or arrival.recovers]
         later = [arrival for arrival in self._first if not (arrival.message or arrival.recovers)]
@@ -99,12 +99,12 @@ class Mailbox:
             self.known = messages[-1].number
 
     async def put_back(self, arrival: Arrival) -> None:
-        """Decide it again, after the messages that were accepted before it."""
+        """Queue an event again, after the messages that were accepted before it."""
         self._first.appendleft(arrival)
         await self.read()
 
     async def listen(self) -> None:
-        """Look into the inbox now and then. A store that is away now is asked again."""
+        """Poll the inbox until cancelled. If the store cannot be reached, the next poll tries again."""
         while True:
             await asyncio.sleep(LISTEN_SECONDS)
             with suppress(ConnectionError):

@@ -150,7 +150,7 @@ class WatchedRun:
             log.exception("run %s can no longer be watched", self._run_id)
         finally:
             self.over = True
-            await self._wake()
+            await self._notify_viewers()
 
     async def _read_journal(self) -> bool:
         """Add new turns of the journal to the log. Returns whether there were any."""
@@ -161,11 +161,11 @@ class WatchedRun:
                 self._narrator.add_plan(plan)
         for begin in range(0, len(rows), CHUNK):
             self.log += map(self._build_turn, self._trail.take(rows[begin : begin + CHUNK]))
-            await self._wake()
+            await self._notify_viewers()
             await asyncio.sleep(0.01 if begin + CHUNK < len(rows) else 0)
         if not self._looked:
             self._looked = True
-            await self._wake()
+            await self._notify_viewers()
         return bool(rows)
 
     def _build_turn(self, turn: Progress) -> Sent:
@@ -195,7 +195,7 @@ class WatchedRun:
         return _encode(message, seq=run.seq, id=str(run.seq))
 
     async def _check_driver(self, quiet: int) -> None:
-        """Add a notice when the run loses its driver, and another when it has one again."""
+        """Add a notice when no process drives the run any more, and another when one does again."""
         if quiet % max(1, self._control.quiet_looks) or is_over(self._trail.run):
             return
         try:
@@ -205,7 +205,7 @@ class WatchedRun:
         if why != self._notice:
             self._notice = why
             self.log.append(_encode(NoticeMessage(why_not_driven=why), seq=self._trail.run.seq))
-            await self._wake()
+            await self._notify_viewers()
 
     async def _add_end(self) -> bool:
         result = await self._desk.store.result(self._run_id)
@@ -216,7 +216,7 @@ class WatchedRun:
         self.log.append(_encode(message, seq=self._trail.run.seq))
         return True
 
-    async def _wake(self) -> None:
+    async def _notify_viewers(self) -> None:
         async with self._news:
             self._news.notify_all()
 

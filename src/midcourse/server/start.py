@@ -78,7 +78,7 @@ def check_bind(serving: Serving) -> None:
 
 
 def site_of(serving: Serving, port: int) -> Site:
-    """The exact names of the server. A foreign name that someone lets point here (DNS rebinding) is not among them."""
+    """The exact names of the server. Names of other domains that resolve to this server (DNS rebinding) are not among them."""
     names = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")] if is_loopback(serving.bind) else []
     origins = [f"http://{name}" for name in names] + [origin.rstrip("/").lower() for origin in serving.origins]
     for origin in serving.origins:

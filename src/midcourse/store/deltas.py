@@ -23,10 +23,12 @@ NO_BASE = Base(0, b"")
 
 
 def compress(text: bytes, base: Base = NO_BASE) -> bytes:
-    squeeze = zlib.compressobj(1, zdict=base.text[-WINDOW:]) if base.text else zlib.compressobj(1)
-    return squeeze.compress(text) + squeeze.flush()
+    """Compress a state, as the difference to `base` if there is one."""
+    compressor = zlib.compressobj(1, zdict=base.text[-WINDOW:]) if base.text else zlib.compressobj(1)
+    return compressor.compress(text) + compressor.flush()
 
 
 def expand(body: bytes, base: Base = NO_BASE) -> bytes:
-    unsqueeze = zlib.decompressobj(zdict=base.text[-WINDOW:]) if base.text else zlib.decompressobj()
-    return unsqueeze.decompress(body) + unsqueeze.flush()
+    """Return the state that `compress` was given with the same base."""
+    decompressor = zlib.decompressobj(zdict=base.text[-WINDOW:]) if base.text else zlib.decompressobj()
+    return decompressor.decompress(body) + decompressor.flush()

@@ -48,7 +48,7 @@ def is_locked(path: Path) -> bool | None:
 
 
 def _lock(path: Path, run_id: str) -> int:
-    looks = 0
+    tries = 0
     while True:
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -56,8 +56,8 @@ def _lock(path: Path, run_id: str) -> int:
             if _is_at(lock, path):
                 return lock
         except BlockingIOError:
-            looks += 1
-            if looks == TRIES:
+            tries += 1
+            if tries == TRIES:
                 os.close(lock)
                 raise RunBusy(f"another process is driving run {run_id!r}") from None
             time.sleep(PAUSE)

@@ -110,7 +110,7 @@ class MemoryStore:
         row = JournalRow(seq=run.seq, event=event, commands=commands)
         if stored.journal and run.seq <= next(reversed(stored.journal)):
             if stored.journal.get(run.seq) != row:
-                raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")
+                raise RunBusy(f"run {run.id!r} was continued by another process at turn {run.seq}")
             return
         if known is not None and len(stored.messages) > known:
             raise MessageWaiting
@@ -124,7 +124,7 @@ class MemoryStore:
     async def claim_run(self, run_id: str, *, placed: int = 0) -> Claim:
         stored = self._require_run(run_id)
         if placed and placed < stored.placed:
-            raise RunBusy(f"run {run_id!r} was given to another worker since")
+            raise RunBusy(f"run {run_id!r} was given to another worker meanwhile")
         epoch, turn = stored.rested
         rested_at = turn if epoch == stored.epoch else -1
         stored.epoch, stored.placed, stored.resting = stored.epoch + 1, max(stored.placed, placed), False

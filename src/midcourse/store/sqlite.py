@@ -103,7 +103,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
                 f"{self.path} is a copy of the database in which run {run_id!r} was begun: the original may have gone on, or"
                 f" be going on elsewhere. {_how_to_accept(run_id)}"
             )
-        if self._without_record(self._sent.last(run_id)):
+        if self._find_unrecorded(self._sent.last(run_id)):
             raise StoreRestored(
                 f"{self.path} has lost records: run {run_id!r} sent something irreversible that it does not know of, as after"
                 f" a restored backup or without its -wal file. {_how_to_accept(run_id)}"
@@ -119,7 +119,8 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
         """Return the inode, which stays the same when the file is written or renamed, and differs in every copy."""
         return str(self.path.stat().st_ino)
 
-    def _without_record(self, sent: Sent | None) -> Sent | None:
+    def _find_unrecorded(self, sent: Sent | None) -> Sent | None:
+        """Return this entry of the log if the ledger lacks its act."""
         if sent is None or sent.command == ACCEPTED:
             return None
         found = self._fetch_one("SELECT 1 FROM ledger WHERE run = ? AND command = ?", sent.run, sent.command)
@@ -133,7 +134,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
             latest = await self.run_with_key(task.key)
             if latest is not None and latest != after:
                 raise KeyTaken(f"run {latest!r} has the key {task.key!r} already")
-            if task.key and (lost := self._without_record(self._sent.last())):
+            if task.key and (lost := self._find_unrecorded(self._sent.last())):
                 raise StoreRestored(
                     f"{self.path} has lost records: run {lost.run!r} sent something that it does not know of, and may have"
                     f" had the key {task.key!r}. Check what was done; then delete {self._sent.path} and start this run again"
@@ -181,7 +182,7 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
                     self._fetch_one("SELECT event, commands FROM journal WHERE run = ? AND seq = ?", run.id, run.seq)
                     != turn
                 ):
-                    raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")
+                    raise RunBusy(f"run {run.id!r} was continued by another process at turn {run.seq}")
                 return
             if known is not None and self._last_message(run.id) > known:
                 raise MessageWaiting
@@ -343,12 +344,12 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
 
     async def asked_consequences(self, run_id: str) -> tuple[AskedConsequence, ...]:
         sql = "SELECT run, question, shape, consequence FROM asked WHERE run = ? ORDER BY question, rowid"
-        return tuple(_asked(*row) for row in self._db.execute(sql, (run_id,)))
+        return tuple(_build_asked(*row) for row in self._db.execute(sql, (run_id,)))
 
     async def answered_consequences(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
         rows = self._db.execute(ANSWERED, (shape, limit))
         return tuple(
-            AnsweredConsequence(asked=_asked(*row), decision=decode_stored(ApprovalDecided, body))
+            AnsweredConsequence(asked=_build_asked(*row), decision=decode_stored(ApprovalDecided, body))
             for *row, body in rows
         )
 
@@ -375,5 +376,5 @@ def _how_to_accept(run_id: str) -> str:
     return f"Check what was done, then continue with: midcourse resume {run_id} --restored"
 
 
-def _asked(run: str, question: int, shape: str, consequence: str) -> AskedConsequence:
+def _build_asked(run: str, question: int, shape: str, consequence: str) -> AskedConsequence:
     return AskedConsequence(run=run, question=question, shape=shape, consequence=consequence)

@@ -29,7 +29,7 @@ class SqliteDriving:
             sql = "SELECT epoch, placed, messages_decided, rested_epoch, rested_seq FROM runs WHERE id = ?"
             epoch, earlier, decided, rested_epoch, rested_seq = self._fetch_known(run_id, sql)
             if placed and placed < earlier:
-                raise RunBusy(f"run {run_id!r} was given to another worker since")
+                raise RunBusy(f"run {run_id!r} was given to another worker meanwhile")
             change = "UPDATE runs SET epoch = ?, placed = ?, resting = 0 WHERE id = ?"
             self._write(run_id, change, epoch + 1, max(placed, earlier))
         rested_at = rested_seq if rested_epoch == epoch else -1

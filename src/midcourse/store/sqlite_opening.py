@@ -14,15 +14,17 @@ BUSY_SECONDS = 10.0
 """Seconds that a write waits for the write of another process."""
 
 
-def _nothing(_db: sqlite3.Connection, _found: int) -> None:
+def _do_nothing(_db: sqlite3.Connection, _found: int) -> None:
     pass
 
 
 @dataclass(frozen=True, kw_only=True)
 class Schema:
+    """The schema of a kind of file, as changes from version to version."""
+
     changes: Mapping[int, tuple[str, ...]]
     """The changes of each version. A file gets those above its own version, in order. A file older than the first version is refused."""
-    settle: Callable[[sqlite3.Connection, int], None] = _nothing
+    settle: Callable[[sqlite3.Connection, int], None] = _do_nothing
     """Makes further changes in the same transaction. It gets the version that the file had, or 0 for a new one."""
 
     @property
@@ -32,6 +34,7 @@ class Schema:
 
 
 def open_database(path: Path, schema: Schema) -> sqlite3.Connection:
+    """Open a file, and bring it to this schema first if it is missing or older."""
     private_folder(path.parent)
     private_file(path)  # SQLite gives its write-ahead log the same mode
     db = _connect(path)

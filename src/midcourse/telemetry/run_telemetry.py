@@ -147,7 +147,7 @@ class RunTelemetry:
         )
 
     def _write_act(self, event: Acted) -> None:
-        """Only what was sent or failed: a step that is held waits for a person, and some steps send nothing."""
+        """Write a span only for an act that was sent or failed: a held step waits for a person, and some steps send nothing."""
         command, began = self._find_issued(event.answers, event.at)
         step = self._steps.get((command.version, command.index)) if isinstance(command, Act) else None
         if event.reason == "held" or not (event.dispatched or event.status in FAILURES):
@@ -263,7 +263,7 @@ class RunTelemetry:
 
 
 def _mask_exported_logs() -> None:
-    """Keep secrets out of the log records that a handler of OpenTelemetry exports, as out of our own log files."""
+    """Mask secrets in log records that a handler of OpenTelemetry exports, as in our own log files."""
     for handler in logging.getLogger().handlers:
         exports = type(handler).__module__.startswith("opentelemetry.")
         if exports and not any(isinstance(each, Discreet) for each in handler.filters):

@@ -33,11 +33,11 @@ class Erring:
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
         answer = await self._planner.plan(context)
-        spoiled = self._spoil(answer, context) if self._random.random() < self._rate else answer
+        spoiled = self._add_mistake(answer, context) if self._random.random() < self._rate else answer
         self._given |= {(step.skill, step.says): step for step in answer.steps if step.zone != REPLAN}
         return spoiled
 
-    def _spoil(self, answer: PlanDraft, context: PlanningContext) -> PlanDraft:
+    def _add_mistake(self, answer: PlanDraft, context: PlanningContext) -> PlanDraft:
         real = [index for index, step in enumerate(answer.steps) if step.zone != REPLAN]
         possible: dict[Mistake, Callable[[], list[Draft]]] = {}
         steps = list(answer.steps)
@@ -84,7 +84,7 @@ def _change_value_type(value: Argument) -> Argument:
     return -1 if isinstance(value, str | Reference) else "not a number"
 
 
-# Each of these has broken something somewhere: NUL stops PostgreSQL, a lone surrogate stops UTF-8, 'not a number' stops JSON.
+# Texts that often break programs: NUL stops PostgreSQL, a lone surrogate stops UTF-8, 'not a number' stops JSON.
 _TEXTS = (
     "",
     " ",

@@ -39,7 +39,7 @@ class Scripted:
 
 
 class ScriptedMonitor:
-    """A monitor that gives this advice in order, one text for each review. An empty text is no advice, as is a review after the last text.
+    """A monitor that gives this advice in order, one text for each review. For an empty text, and after the last one, it gives no advice.
 
     `contexts` has the context of each call.
     """

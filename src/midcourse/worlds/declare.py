@@ -115,9 +115,9 @@ def probe(method: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 
 
 def _apply_mark(mark: SkillMark | ProbeMark, method: Any) -> Any:
-    def mark_method(it: Any) -> Any:
-        setattr(it, _MARK, mark)
-        return it
+    def mark_method(unmarked: Any) -> Any:
+        setattr(unmarked, _MARK, mark)
+        return unmarked
 
     return mark_method if method is None else mark_method(method)
 
@@ -132,16 +132,16 @@ def read_declarations(cls: type, root: type) -> Declared:
             if isinstance(mark, SkillMark | ProbeMark) and hasattr(root, name):
                 raise SkillInvalid(f"{cls.__name__}.{name}: every world has a method of this name; choose another")
             if isinstance(mark, SkillMark):
-                skills[name] = _skill(cls, name, value, mark)
+                skills[name] = _declare_skill(cls, name, value, mark)
             elif isinstance(mark, ProbeMark):
-                probes[name] = _probe(cls, name, value, mark)
+                probes[name] = _declare_probe(cls, name, value, mark)
     declared = Declared(skills=tuple(skills.values()), probes=tuple(probes.values()))
     for entry in declared.skills:
-        _check(cls, entry, declared)
+        _check_skill(cls, entry, declared)
     return declared
 
 
-def _skill(cls: type, name: str, method: Callable[..., Any], mark: SkillMark) -> DeclaredSkill:
+def _declare_skill(cls: type, name: str, method: Callable[..., Any], mark: SkillMark) -> DeclaredSkill:
     where = f"{cls.__name__}.{name}"
     if mark.effect not in get_args(Effect):
         raise SkillInvalid(f"{where}: effect '{mark.effect}' is none of {', '.join(get_args(Effect))}")
@@ -173,7 +173,7 @@ def _skill(cls: type, name: str, method: Callable[..., Any], mark: SkillMark) ->
     )
 
 
-def _probe(cls: type, name: str, method: Callable[..., Any], mark: ProbeMark) -> DeclaredProbe:
+def _declare_probe(cls: type, name: str, method: Callable[..., Any], mark: ProbeMark) -> DeclaredProbe:
     signature = signature_of(cls.__name__, method)
     if signature.on_zone:
         raise SkillInvalid(f"{cls.__name__}.{name}: a probe has no zone; it must work wherever the world is")
@@ -195,7 +195,7 @@ def _first_line(method: Callable[..., Any]) -> str:
     return (inspect.getdoc(method) or "").partition("\n")[0]
 
 
-def _check(cls: type, entry: DeclaredSkill, declared: Declared) -> None:
+def _check_skill(cls: type, entry: DeclaredSkill, declared: Declared) -> None:
     """Check that everything a skill names exists and fits."""
     where = f"{cls.__name__}.{entry.skill.name}"
     if entry.skill.undo:
@@ -205,7 +205,7 @@ def _check(cls: type, entry: DeclaredSkill, declared: Declared) -> None:
     if entry.commit_set is not None:
         reader: object = getattr(cls, entry.commit_set, None) if isinstance(entry.commit_set, str) else entry.commit_set
         if not callable(reader):
-            raise SkillInvalid(f"{where}: commit_set '{entry.commit_set}' is no method of {cls.__name__}")
+            raise SkillInvalid(f"{where}: commit_set '{entry.commit_set}' is not a method of {cls.__name__}")
         skill_takes = list(inspect.signature(getattr(cls, entry.skill.name)).parameters)[1:]
         if list(inspect.signature(reader).parameters)[1:] != skill_takes:
             raise SkillInvalid(f"{where}: its commit_set must take the same arguments ({', '.join(skill_takes)})")
@@ -214,22 +214,20 @@ def _check(cls: type, entry: DeclaredSkill, declared: Declared) -> None:
 def _check_undo(where: str, owner: str, skill: Skill, inverse: DeclaredSkill | None) -> None:
     """Check that the inverse exists and that its arguments exist. Results are known only after a call."""
     if inverse is None:
-        raise SkillInvalid(f"{where}: undone by '{skill.undo}', which is no skill of {owner}")
+        raise SkillInvalid(f"{where}: undone by '{skill.undo}', which is not a skill of {owner}")
     takes, own = ([parameter.name for parameter in each.parameters] for each in (inverse.skill, skill))
     for name, value in skill.undo_arguments:
         if name not in takes:
             raise SkillInvalid(f"{where}: '{skill.undo}', which undoes it, takes ({', '.join(takes)}), and no '{name}'")
         if _is_of_call(value) and value.name not in own:
-            raise SkillInvalid(
-                f"{where}: '{skill.undo}' is to be told '{value.name}', which {skill.name} does not take"
-            )
+            raise SkillInvalid(f"{where}: '{skill.undo}' would need '{value.name}', which {skill.name} does not take")
 
 
 def _check_probe(where: str, owner: str, named: Probe, skill: Skill, declared: Declared) -> None:
     """Check that each parameter of the probe is given or passed on from the call's argument of the same name."""
     spec = declared.catalogue.probe(named.name)
     if spec is None:
-        raise SkillInvalid(f"{where}: probe '{named.name}' is no probe of {owner}")
+        raise SkillInvalid(f"{where}: probe '{named.name}' is not a probe of {owner}")
     given = [name for name, _ in named.arguments]
     known = [parameter.name for parameter in spec.parameters]
     own = {parameter.name: parameter for parameter in skill.parameters}
@@ -247,9 +245,7 @@ def _check_probe(where: str, owner: str, named: Probe, skill: Skill, declared: D
         if name is None:
             continue
         if name not in own:
-            raise SkillInvalid(
-                f"{where}: probe '{named.name}' is to be told '{name}', which {skill.name} does not take"
-            )
+            raise SkillInvalid(f"{where}: probe '{named.name}' would need '{name}', which {skill.name} does not take")
         if parameter.required and not own[name].required:
             raise SkillInvalid(
                 f"{where}: probe '{named.name}' needs '{parameter.name}', which a call may leave out; give it a default"

@@ -48,8 +48,8 @@ class Function:
     undo: Undo | None = None
     """The function that reverts it."""
     call_once: Callable[[Pairs, bool], Awaitable[Any]] | None = None
-    """Calls a guarded function, or finds what an earlier call under its key returned; whether an earlier one that is in doubt was
-    found not to have happened. None: each call is made."""
+    """Calls a guarded function, or returns what an earlier call under its key returned. Its second argument says whether an earlier
+    call in doubt was found not to have happened. None: each call is made."""
 
     def __post_init__(self) -> None:
         if self.effect not in get_args(Effect):
@@ -157,7 +157,7 @@ class Functions(BaseWorld):
         """
         self._in_doubt.clear()
         if self._shared:
-            earlier = tuple(holder for holder in json.loads(handle) if not _is_over(holder))
+            earlier = tuple(holder for holder in json.loads(handle) if not _is_idle(holder))
             self.fences = not earlier
             self._holders = (*earlier, self._holder)
         return True
@@ -198,14 +198,14 @@ _CALLING: set[str] = set()
 """Holders in this process that are in a call."""
 
 
-def _is_over(holder: str) -> bool:
-    """Whether a holder certainly is in no call any more."""
+def _is_idle(holder: str) -> bool:
+    """Whether it is certain that a holder is no longer in a call."""
     process, _, _ = holder.rpartition("/")
     return holder not in _CALLING if process and process == identify_self() else has_ended(process)
 
 
 def function_of(function: Callable[..., Any] | Function) -> Function:
-    """The declaration of a guarded function; any other is irreversible."""
+    """Return the declaration of a function. One that is not guarded counts as irreversible."""
     if isinstance(function, Function):
         return function
     return getattr(function, GUARD, None) or Function(call=function)
@@ -229,7 +229,7 @@ def _as_argument(name: str, value: Any, kind: str) -> Scalar:
 
 
 def _as_data(function: str, returned: Any) -> Pairs:
-    """What a call returned, if it can be stored: as JSON, and for other steps each field under its name, or all of it under the function's."""
+    """Convert what a call returned, if it can be stored: to JSON, and for other steps also to its fields, or to one under the function's name."""
     try:
         value = to_jsonable_python(returned)
         text = json_text(value)

@@ -39,7 +39,7 @@ def properties_of(schema: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 
 def read_parameter(name: str, schema: Mapping[str, Any], required: bool) -> tuple[Parameter, bool]:
     """Return a parameter and whether it may be null. A value that is not a scalar is JSON, with its schema in the description."""
-    kinds, nullable = _kinds(schema)
+    kinds, nullable = _split_null(schema)
     kind = _SCALARS.get(str(kinds[0].get("type"))) if len(kinds) == 1 else None
     description = str(schema.get("description") or schema.get("title") or "")
     if kind is None:
@@ -51,7 +51,7 @@ def read_parameter(name: str, schema: Mapping[str, Any], required: bool) -> tupl
     return Parameter(name=name, type=kind, required=required, choices=choices, description=description), nullable
 
 
-def _kinds(schema: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
+def _split_null(schema: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
     """Return the alternatives of a schema except null, and whether null is one of them."""
     options: list[Mapping[str, Any]] = list(schema.get("anyOf") or schema.get("oneOf") or [schema])
     if isinstance(schema.get("type"), list):

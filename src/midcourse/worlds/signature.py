@@ -32,7 +32,7 @@ class Signature:
     """Parameters that are not required and have no default, so None is passed."""
 
     def bind(self, arguments: Pairs) -> dict[str, Any]:
-        """Keyword arguments for the method. Raises `ArgumentsUnfit`: better now than halfway through the skill."""
+        """Check the arguments before the method is called, and return them as keyword arguments. Raises `ArgumentsUnfit`."""
         values = dict(arguments)
         known = {parameter.name: parameter for parameter in self.parameters}
         if unknown := [name for name in values if name not in known]:
@@ -57,7 +57,7 @@ def read_signature(
     where: str, method: Callable[..., Any], given: list[tuple[str, inspect.Parameter]], *, any_type: bool
 ) -> Signature:
     """Read these parameters. `any_type`: what is not annotated as a scalar takes any JSON value, instead of being refused."""
-    hints = _hints(where, method)
+    hints = _read_hints(where, method)
     parameters: list[Parameter] = []
     nullable: list[str] = []
     filled: list[str] = []
@@ -75,7 +75,7 @@ def read_signature(
             on_zone = True
             continue
         has_default = parameter.default is not parameter.empty
-        read, may_be_none = _read(where, name, hints[name], has_default=has_default, any_type=any_type)
+        read, may_be_none = _read_parameter(where, name, hints[name], has_default=has_default, any_type=any_type)
         parameters.append(read)
         if may_be_none:
             nullable.append(name)
@@ -84,8 +84,8 @@ def read_signature(
     return Signature(parameters=tuple(parameters), on_zone=on_zone, nullable=tuple(nullable), filled=tuple(filled))
 
 
-def _hints(where: str, method: Callable[..., Any]) -> dict[str, Any]:
-    """Only the parameters': what a method returns may be annotated with anything."""
+def _read_hints(where: str, method: Callable[..., Any]) -> dict[str, Any]:
+    """Read the annotations of the parameters only: what a method returns may be annotated with anything."""
     annotations = {name: kind for name, kind in inspect.get_annotations(method).items() if name != "return"}
     holder = types.SimpleNamespace(__annotations__=annotations)
     try:
@@ -94,13 +94,15 @@ def _hints(where: str, method: Callable[..., Any]) -> dict[str, Any]:
         raise SkillInvalid(f"{where}: {error} (its annotations must be known where the class is made)") from None
 
 
-def _read(where: str, name: str, annotation: Any, *, has_default: bool, any_type: bool) -> tuple[Parameter, bool]:
-    """The parameter, and whether it may be None. `Annotated[str, "..."]` carries a description."""
+def _read_parameter(
+    where: str, name: str, annotation: Any, *, has_default: bool, any_type: bool
+) -> tuple[Parameter, bool]:
+    """Read a parameter, and whether it may be None. `Annotated[str, "..."]` carries a description."""
     description = ""
     if get_origin(annotation) is Annotated:
         annotation, *extras = get_args(annotation)
         description = next((extra for extra in extras if isinstance(extra, str)), "")
-    options, nullable = _without_none(annotation)
+    options, nullable = _split_none(annotation)
     kind = options[0] if len(options) == 1 else None
     choices: tuple[Scalar, ...] = ()
     if get_origin(kind) is Literal:
@@ -111,7 +113,7 @@ def _read(where: str, name: str, annotation: Any, *, has_default: bool, any_type
     if kind not in _TYPES and any_type:
         return Parameter(name=name, type="json", required=not has_default, description=description), False
     if kind not in _TYPES:
-        raise _unreadable(where, name, annotation)
+        raise _build_error(where, name, annotation)
     parameter = Parameter(
         name=name,
         type=_TYPES[kind],
@@ -122,7 +124,7 @@ def _read(where: str, name: str, annotation: Any, *, has_default: bool, any_type
     return parameter, nullable
 
 
-def _without_none(annotation: Any) -> tuple[tuple[Any, ...], bool]:
+def _split_none(annotation: Any) -> tuple[tuple[Any, ...], bool]:
     origin: Any = get_origin(annotation)
     if origin not in (Union, types.UnionType):
         return (annotation,), False
@@ -130,9 +132,9 @@ def _without_none(annotation: Any) -> tuple[tuple[Any, ...], bool]:
     return tuple(option for option in options if option is not types.NoneType), types.NoneType in options
 
 
-def _unreadable(where: str, name: str, annotation: Any) -> SkillInvalid:
-    said = annotation.__name__ if isinstance(annotation, type) else str(annotation)
-    return SkillInvalid(f"{where}: parameter '{name}' is annotated {said}; a parameter is {_TAKEN}")
+def _build_error(where: str, name: str, annotation: Any) -> SkillInvalid:
+    written = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    return SkillInvalid(f"{where}: parameter '{name}' is annotated {written}; a parameter is {_TAKEN}")
 
 
 def _check_value(parameter: Parameter, value: Scalar) -> Any:

@@ -128,7 +128,7 @@ def _check_same(kept: Job, job: Job, kept_rows: str, rows: str, batch_id: str) -
         if not equal:
             raise TaskInvalid(
                 f"batch '{batch_id}' was begun with other {what}; "
-                f"midcourse resume {batch_id} goes on with it, another --batch begins anew"
+                f"midcourse resume {batch_id} goes on with it, another --batch starts a new one"
             )
 
 

@@ -182,7 +182,7 @@ class LocalDesk:
         atomic_write(run_folder(self.settings, run_id) / SERVED, "")
         live = replace(agent, store=self.store).pick_up(run_id, world_is_open=world_is_open)
         self._live[run_id] = live
-        task = asyncio.create_task(self._see_through(live), name=f"drive {run_id}")
+        task = asyncio.create_task(self._drive_to_end(live), name=f"drive {run_id}")
         self._driven[run_id] = task
         task.add_done_callback(lambda _: self._forget(run_id))
         await asyncio.sleep(0)  # let it claim the run in its first step, so that it accepts messages from now on
@@ -191,7 +191,7 @@ class LocalDesk:
         self._driven.pop(run_id, None)
         self._live.pop(run_id, None)
 
-    async def _see_through(self, live: LiveRun) -> None:
+    async def _drive_to_end(self, live: LiveRun) -> None:
         """Drive a run to its end. If an error stops it, it can be resumed."""
         folder = run_folder(self.settings, live.run_id)
         try:

@@ -121,6 +121,6 @@ def _read_hosts(place: Path) -> dict[str, Ready]:
     for file in sorted(place.glob("*.json")):
         try:
             found[file.name] = decode(Ready, file.read_bytes())
-        except (OSError, ValueError) as problem:  # it is just being written or removed, or is of something else
+        except (OSError, ValueError) as problem:  # it is being written or removed, or is not from a host
             log.warning("%s is not the file of a host: %s", file, problem)
     return found

@@ -1,7 +1,7 @@
 """A whole fleet on this machine, for development: PostgreSQL, Temporal, a world host and a worker.
 
 All their data is below `<home>/up`, so a fleet that is stopped and started again continues where it was. A part that is alive is
-restarted only if something that it relies on had to be started.
+restarted only if something that it relies on was started.
 """
 
 import base64
@@ -219,7 +219,7 @@ def _start_host(home: Path, folder: Path) -> Started:
 
 def _start_worker(home: Path, folder: Path, up: Up) -> Started:
     log = folder / "worker.log"
-    said = log.stat().st_size if log.exists() else 0
+    size_before = log.stat().st_size if log.exists() else 0
     chosen = build_settings(FleetSettings, {}, "")
     found = {
         name: value
@@ -228,7 +228,7 @@ def _start_worker(home: Path, folder: Path, up: Up) -> Started:
     }
     fixed = {"home": str(home.absolute()), "temporal_namespace": "default", "temporal_profile": "none"}
     pid = _spawn(["fleet", "worker", "--json"], log, {**fixed, **found})
-    _wait_for(lambda: b'{"pid": %d,' % pid in log.read_bytes()[said:], pid, WORKER, log)
+    _wait_for(lambda: b'{"pid": %d,' % pid in log.read_bytes()[size_before:], pid, WORKER, log)
     return Started(part=_build_part(WORKER, f"for tenant {chosen.tenant}", pid, log), settings={})
 
 
@@ -259,8 +259,8 @@ def _wait_for(ready: Callable[[], bool], pid: int, name: str, log: Path) -> None
         time.sleep(0.05)
     if process:
         process.stop(0.0)
-    said = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2] if log.exists() else ""
-    raise FleetUnavailable(f"the {name} did not start: {said or 'it said nothing'} (see {log})")
+    last_line = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2] if log.exists() else ""
+    raise FleetUnavailable(f"the {name} did not start: {last_line or 'it printed nothing'} (see {log})")
 
 
 def _choose_ui_port() -> int:

@@ -71,7 +71,7 @@ def read_journal(path: Path) -> Journal:
     try:
         return parse_journal(path.read_text(encoding="utf-8"), str(path))
     except UnicodeDecodeError:
-        raise FormatUnknown(f"{path}: is not a text file in UTF-8, so it is no journal") from None
+        raise FormatUnknown(f"{path}: is not a text file in UTF-8, so it is not a journal") from None
 
 
 def parse_journal(text: str, name: str = "journal") -> Journal:
@@ -80,7 +80,7 @@ def parse_journal(text: str, name: str = "journal") -> Journal:
     lines = text.split("\n")
     torn = lines.pop()
     if not lines or torn:
-        raise reader.wrong("ends in the middle of a line" if torn else "is empty, so it is no journal")
+        raise reader.wrong("ends in the middle of a line" if torn else "is empty, so it is not a journal")
     opening, task = reader.header(lines[0])
     plans: list[PlanVersion] = []
     rows: list[JournalRow] = []

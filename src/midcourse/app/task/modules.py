@@ -21,7 +21,7 @@ ENTRY = re.compile(rf"{MODULE}(?:\.\*)?|\*")
 
 
 class AllowedModules:
-    """An allow-list: `shop.worlds` is that module, `acme.*` is `acme` and all below it, `*` is any, `none` is no module.
+    """An allow-list: `shop.worlds` is that module, `acme.*` is `acme` and all below it, `*` is any, `none` allows no module.
 
     An empty list allows every module except those of Python itself: they contain no worlds or planners, but do contain `os:system`.
     Worlds and planners with short names in task files (`shop`, `browser`, `playbook`) are always allowed.

@@ -66,7 +66,7 @@ class AgentTool:
         if not fields:
             raise TaskInvalid(f"{self.name}: key '{self.key}' names nothing, so the tool could be called only once")
 
-    # --- what a framework is told
+    # --- the tool as frameworks see it
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -172,7 +172,7 @@ class AgentTool:
                 return pending_answer(pending.run, question, self._home)
 
     def _key(self, values: Mapping[str, Scalar], conversation: str, call: str) -> str:
-        """The names that frameworks give are quoted, so that their parts cannot be confused."""
+        """Return the business key of a call. Names from a framework are quoted, so that the parts of the key stay distinct."""
         named = {"conversation": quote(conversation, safe=""), "call": call if call == CALL else quote(call, safe="")}
         return f"{self.name}:{self.key.format(**values, **named)}"
 

@@ -17,5 +17,7 @@ class AskedConsequence:
 
 @dataclass(frozen=True, kw_only=True)
 class AnsweredConsequence:
+    """A consequence that a person was asked about, with the decision."""
+
     asked: AskedConsequence
     decision: ApprovalDecided

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class AuditRow:
+    """A row of the audit log: one event that a person sent."""
+
     n: int
     run: str
     seq: int

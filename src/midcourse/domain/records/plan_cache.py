@@ -21,6 +21,8 @@ class KeptStep:
 
 @dataclass(frozen=True, kw_only=True)
 class KeptSegment:
+    """A cached segment, with what it is found by and how often it worked."""
+
     id: str
     """Digest of everything that it is found by."""
     task: str

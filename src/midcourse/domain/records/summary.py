@@ -17,7 +17,7 @@ class RunSummary:
     final_reason: str
     began_at: float
     place: int = 0
-    """Grows with every run that is begun."""
+    """A number that grows with every new run."""
     key: str = ""
     world: str = ""
     task: str = ""
@@ -34,7 +34,7 @@ class RunSummary:
 
 
 RunStatus: TypeAlias = Literal["running", "asking", "paused", "done", "failed"]
-"""The state of a run by its records. Whether a process drives it is not in there."""
+"""The state of a run by its records, which do not say whether a process drives it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class RunQuery:
     """Empty: any."""
     world: str = ""
     text: str = ""
-    """A part of the id, goal or key; upper and lower case are the same."""
+    """A part of the id, goal or key; case does not matter."""
     before: int | None = None
     """The `place` of the last run on the page before."""
     limit: int = 50

@@ -32,17 +32,19 @@ def skill_line(skill: Skill) -> str:
     traits += ["new screen"] if skill.transition else []
     traits += [] if skill.on_zone else ["no zone"]
     marked = f" [{', '.join(traits)}]" if traits else ""
-    return f"{quote_name(skill.name)}({_parameters(skill.parameters)}){marked}{_says(skill.description)}"
+    return f"{quote_name(skill.name)}({_format_parameters(skill.parameters)}){marked}{_format_description(skill.description)}"
 
 
 def probe_line(probe: ProbeSpec) -> str:
-    return f"{quote_name(probe.name)}({_parameters(probe.parameters)}){_says(probe.description)}"
+    return f"{quote_name(probe.name)}({_format_parameters(probe.parameters)}){_format_description(probe.description)}"
 
 
 def parameter_line(parameter: Parameter) -> str:
     choices = f" one of {', '.join(map(value_text, parameter.choices))}" if parameter.choices else ""
     optional = "" if parameter.required else ", optional"
-    return f"{quote_name(parameter.name)} {parameter.type}{choices}{optional}{_says(parameter.description)}"
+    return (
+        f"{quote_name(parameter.name)} {parameter.type}{choices}{optional}{_format_description(parameter.description)}"
+    )
 
 
 def value_lines(task: Task) -> Iterable[str]:
@@ -100,7 +102,7 @@ def analysis_lines(recovery: ReplanningContext | None) -> Iterable[str]:
         return
     found, analysis, fix = recovery.failure.found, recovery.analysis, recovery.fix
     yield f"class: {found.nature.replace('_', ' ')}, {analysis.error_type.replace('_', ' ')}, severity {analysis.severity}"
-    if cause := _cause(recovery):
+    if cause := _shorten_cause(recovery):
         yield f"cause: {quote(cause, longest=500)}"
     yield from (f"also: {quote(factor)}" for factor in analysis.contributing_factors)
     if analysis.preventable is not None:
@@ -110,8 +112,8 @@ def analysis_lines(recovery: ReplanningContext | None) -> Iterable[str]:
     yield from (f"for example: {quote(change)}" for change in fix.changes)
 
 
-def _cause(recovery: ReplanningContext) -> str:
-    """Without the step and its error message, which rules repeat and the failed steps have already."""
+def _shorten_cause(recovery: ReplanningContext) -> str:
+    """Return the cause without the step and its error message, which are already in the list of failed steps."""
     cause = recovery.analysis.root_cause
     if recovery.by != "rules" or recovery.failed is None:
         return cause
@@ -129,21 +131,21 @@ def lesson_line(recalled: Recalled) -> str:
 
 
 def arguments_text(arguments: Arguments) -> str:
-    return " ".join(f"{quote_name(name)}={_argument(value)}" for name, value in arguments)
+    return " ".join(f"{quote_name(name)}={_format_argument(value)}" for name, value in arguments)
 
 
-def _argument(value: object) -> str:
+def _format_argument(value: object) -> str:
     if isinstance(value, Reference):
         return f"${value.source}.{quote_name(value.name)}"
     return quote(value, LONGEST_STEP) if isinstance(value, str) else str(value).lower()
 
 
-def _parameters(parameters: tuple[Parameter, ...]) -> str:
-    return ", ".join(map(_parameter, parameters))
+def _format_parameters(parameters: tuple[Parameter, ...]) -> str:
+    return ", ".join(map(_format_parameter, parameters))
 
 
-def _parameter(parameter: Parameter) -> str:
-    """As in a signature: a question mark if it is optional, and a type unless it is text."""
+def _format_parameter(parameter: Parameter) -> str:
+    """Format a parameter as in a signature: a question mark if it is optional, and a type unless it is text."""
     kind = "" if parameter.type == "string" else f": {parameter.type}"
     if parameter.choices:
         kind = f": {' | '.join(map(value_text, parameter.choices))}"
@@ -151,5 +153,5 @@ def _parameter(parameter: Parameter) -> str:
     return f"{quote_name(parameter.name)}{'' if parameter.required else '?'}{kind}{says}"
 
 
-def _says(description: str) -> str:
+def _format_description(description: str) -> str:
     return f": {quote(description)}" if description else ""

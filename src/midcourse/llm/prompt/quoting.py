@@ -1,7 +1,7 @@
 """Quoting of untrusted text in prompts: on one line, in quotes, between marks that it cannot contain.
 
 Everything that a world shows, a memory holds or a model once said is quoted here before it enters a prompt. A quoted text
-has no line break of any kind and neither of the marks, so no text can end the block that it stands in.
+has no line break of any kind and neither of the marks, so no text can end the block that contains it.
 """
 
 import json
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from midcourse.policy.invisible import BLANK, make_readable
 
 LONGEST = 300
-"""Characters of one text. A page may put a novel into a label."""
+"""Characters of one text. A page may put any amount of text into a label."""
 
 _MARKS = re.compile(r"<<<|>>>")
 _UNSEEN = re.compile(rf"{BLANK.pattern}|[\x7f-\x9f\u2028\u2029\u202f\ufff9-\ufffb\ud800-\udfff]")
@@ -23,7 +23,7 @@ knows the others by their category.
 def quote(text: str, longest: int = LONGEST) -> str:
     """The text as a JSON string without line breaks of any kind."""
     cut = text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest} more)"
-    line = make_readable(json.dumps(cut, ensure_ascii=False), _letter)
+    line = make_readable(json.dumps(cut, ensure_ascii=False), _escape_letter)
     return _MARKS.sub(_escape, _UNSEEN.sub(_escape, line))
 
 
@@ -34,8 +34,8 @@ def quote_block(name: str, lines: Iterable[str]) -> str:
 
 
 def _escape(found: re.Match[str]) -> str:
-    return "".join(map(_letter, found[0]))
+    return "".join(map(_escape_letter, found[0]))
 
 
-def _letter(letter: str) -> str:
+def _escape_letter(letter: str) -> str:
     return json.dumps(letter)[1:-1] if ord(letter) > 127 else f"\\u{ord(letter):04x}"

@@ -8,13 +8,13 @@ _NEEDLESS = frozenset(("title", "default", "description"))
 
 
 def compact_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same answers fit, except that what may be left out is not to be null. Definitions that are used once are written in place."""
+    """Shorten a schema. It accepts the same answers, except null for an optional field. Definitions that are used once are inlined."""
     short = cast(dict[str, Any], _compact(schema))
     definitions = cast(dict[str, object], short.pop("$defs", {}))
     written = json.dumps([short, definitions])
     once = {name: each for name, each in definitions.items() if written.count(json.dumps(_reference(name))) == 1}
-    kept = {name: _in_place(each, once) for name, each in definitions.items() if name not in once}
-    whole = cast(dict[str, Any], _in_place(short, once))
+    kept = {name: _inline(each, once) for name, each in definitions.items() if name not in once}
+    whole = cast(dict[str, Any], _inline(short, once))
     return whole | ({"$defs": kept} if kept else {})
 
 
@@ -39,7 +39,7 @@ def _compact(part: object, under: str = "") -> object:
 
 
 def _narrow_options(kept: dict[str, object], options: list[dict[str, object]], *, optional: bool) -> dict[str, object]:
-    """Without integers beside numbers, and without null where leaving it out says the same."""
+    """Drop integers beside numbers, and null where leaving the field out means the same."""
     types = [option.get("type") for option in options]
     needless = ({"integer"} if "number" in types else set[str]()) | ({"null"} if optional else set[str]())
     left = [option for option in options if option.get("type") not in needless]
@@ -53,12 +53,12 @@ def _reference(name: str) -> dict[str, str]:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _in_place(part: object, definitions: dict[str, object]) -> object:
+def _inline(part: object, definitions: dict[str, object]) -> object:
     if isinstance(part, list):
-        return [_in_place(each, definitions) for each in cast(list[object], part)]
+        return [_inline(each, definitions) for each in cast(list[object], part)]
     if not isinstance(part, dict):
         return part
     found = next((each for name, each in definitions.items() if part == _reference(name)), None)
     if found is not None:
-        return _in_place(found, definitions)
-    return {key: _in_place(value, definitions) for key, value in cast(dict[str, object], part).items()}
+        return _inline(found, definitions)
+    return {key: _inline(value, definitions) for key, value in cast(dict[str, object], part).items()}

@@ -82,9 +82,10 @@ class _Listing:
 def render_screen(
     now: Observation, earlier: Sequence[Observation], about: str, room: int, since: int, *, in_sight: bool = False
 ) -> ScreenText:
-    """`about` is what the task is about, in words; `room` and `since` are the tokens that the two parts may take.
+    """Render the screen as text in two parts: as it was first seen, and the changes since.
 
-    `in_sight` is for those who can scroll: what is covered or far out of sight is counted, unless it has to do with the task.
+    `about` is what the task is about, in words; `room` and `since` are the tokens that the two parts may take.
+    `in_sight` is for roles that can scroll: what is covered or far out of sight is counted, unless it has to do with the task.
     """
     base = first_seen(now, earlier)
     first, latest = (
@@ -93,8 +94,8 @@ def render_screen(
     lines = _select_fitting(first.zones, _rank_by_relevance(base.zones, about), room)
     changes = {zone: line for zone, line in latest.zones.items() if first.zones.get(zone) != line}
     listed = _select_fitting(changes, _rank_by_relevance(now.zones, about), since)
-    here = {zone.id for zone in now.zones}
-    gone = [quote_name(zone) for zone in lines if zone not in here]
+    current = {zone.id for zone in now.zones}
+    gone = [quote_name(zone) for zone in lines if zone not in current]
     text = quote_block("SCREEN", (first.surface, *lines.values(), *first.counted))
     if len(lines) < len(first.zones):
         text += (
@@ -142,27 +143,27 @@ def _describe_changes(now: Observation, base: Observation, changed: Sequence[str
 
 
 def _list_all(seen: Observation) -> _Listing:
-    page, zones = _page_and_zones(seen)
+    page, zones = _split_page(seen)
     lines = {zone.id: zone_line(zone, seen.surface.origin) for zone in zones}
-    return _Listing(surface=_surface(seen, page), zones=lines, counted=())
+    return _Listing(surface=_format_surface(seen, page), zones=lines, counted=())
 
 
 def _list_relevant(seen: Observation, about: str) -> _Listing:
-    page, zones = _page_and_zones(seen)
+    page, zones = _split_page(seen)
     covered = [zone for zone in zones if zone.get("covered") is True] if _has_dialog(zones) else []
     hidden = {zone.id for zone in covered} if len(covered) > FEW_COVERED else set[str]()
     zones = [zone for zone in zones if zone.id not in hidden]
     listed = _select_in_sight(zones, about) if len(zones) > LONG_PAGE else {zone.id for zone in zones}
     counted = [f"{len(hidden)} zones are behind the dialog"] if hidden else []
     return _Listing(
-        surface=_surface(seen, page),
+        surface=_format_surface(seen, page),
         zones={zone.id: zone_line(zone, seen.surface.origin) for zone in zones if zone.id in listed},
         counted=(*counted, *_describe_out_of_sight(zones, listed)),
     )
 
 
-def _page_and_zones(seen: Observation) -> tuple[Zone | None, list[Zone]]:
-    """The zone that stands for the surface as a whole and says the same, and all others."""
+def _split_page(seen: Observation) -> tuple[Zone | None, list[Zone]]:
+    """Return the zone of the surface as a whole, if it only repeats its title, and all other zones."""
     page = next((zone for zone in seen.zones if zone.role == "page" and zone.label in ("", seen.surface.title)), None)
     return page, [zone for zone in seen.zones if zone is not page]
 
@@ -189,8 +190,8 @@ def _select_in_sight(zones: Sequence[Zone], about: str) -> set[str]:
 
 def _rank_by_task_words(zones: Sequence[Zone], about: str) -> list[int]:
     """Positions of zones with words of the task that few zones have, the rarest first."""
-    wanted = _words(about)
-    shared = [wanted & _words(_text(zone)) for zone in zones]
+    wanted = _extract_words(about)
+    shared = [wanted & _extract_words(_join_texts(zone)) for zone in zones]
     common = Counter(word for words in shared for word in words)
     most = max(3, int(RARE * len(zones)))
     worth = {n: sum(1 / common[word] for word in words if common[word] <= most) for n, words in enumerate(shared)}
@@ -217,19 +218,19 @@ def _describe_out_of_sight(zones: Sequence[Zone], listed: set[str]) -> Iterable[
 
 def _rank_by_relevance(zones: tuple[Zone, ...], about: str) -> list[str]:
     """Ids by relevance. The order depends on the zones and the task only, so that prompts begin alike."""
-    words = _words(about)
+    words = _extract_words(about)
 
     def rank(zone: Zone) -> tuple[int, int]:
-        return -len(words & _words(_text(zone))), zone.role not in HANDLES
+        return -len(words & _extract_words(_join_texts(zone))), zone.role not in HANDLES
 
     return [zone.id for zone in sorted(zones, key=rank)]
 
 
-def _text(zone: Zone) -> str:
+def _join_texts(zone: Zone) -> str:
     return " ".join((zone.label, *(value for _, value in zone.state if isinstance(value, str))))
 
 
-def _words(text: str) -> frozenset[str]:
+def _extract_words(text: str) -> frozenset[str]:
     """The words at the beginning of a text, since a label may have megabytes. Short words are left out, short numbers are not."""
     words = _WORD.findall(text[:_RANKED_BY].lower())
     return frozenset(word for word in words if len(word) > 2 or _DIGIT.search(word))
@@ -251,11 +252,11 @@ def _select_fitting(lines: dict[str, str], ranked: Sequence[str], room: int) -> 
 # --- in words
 
 
-def _surface(seen: Observation, page: Zone | None) -> str:
+def _format_surface(seen: Observation, page: Zone | None) -> str:
     address = f" at {quote(seen.surface.address)}" if seen.surface.address else ""
     usual = (("status", 200), ("tabs", 1))
     unusual = tuple(pair for pair in page.state if pair not in usual) if page else ()
-    return f"surface {quote(seen.surface.title)}{address}{_states(unusual, '')}"
+    return f"surface {quote(seen.surface.title)}{address}{_format_states(unusual, '')}"
 
 
 def zone_line(zone: Zone, origin: str = "") -> str:
@@ -264,15 +265,18 @@ def zone_line(zone: Zone, origin: str = "") -> str:
     Addresses are relative to `origin`.
     """
     state = tuple(pair for pair in zone.state if pair != ("seen", False))
-    return f"{quote_name(zone.id)} {quote_name(zone.role)} {quote(zone.label)}{_states(state, origin)}"
+    return f"{quote_name(zone.id)} {quote_name(zone.role)} {quote(zone.label)}{_format_states(state, origin)}"
 
 
-def _states(state: Pairs, origin: str) -> str:
-    return "".join(f" {quote_name(name)}={_relative(value, origin) or value_text(value)}" for name, value in state)
+def _format_states(state: Pairs, origin: str) -> str:
+    return "".join(f" {quote_name(name)}={_make_relative(value, origin) or value_text(value)}" for name, value in state)
 
 
-def _relative(value: Scalar, origin: str) -> str:
-    """An address of this origin without the origin. A path with two slashes in front would be an address of another host."""
+def _make_relative(value: Scalar, origin: str) -> str:
+    """Return an address of this origin without the origin, and nothing for any other value.
+
+    A path with two slashes in front would be an address of another host.
+    """
     if not origin or not isinstance(value, str) or not value.startswith(f"{origin}/"):
         return ""
     path = value[len(origin) :]

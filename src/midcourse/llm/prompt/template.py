@@ -1,4 +1,4 @@
-"""Prompt templates: files in the manner of Mustache, `roles/ROLE.md` beside the role's code.
+"""Prompt templates: files in a syntax like that of Mustache, `roles/ROLE.md` beside the role's code.
 
 The first line has the role's name and the template's number; a change of wording gets a new number. `%%` begins a part: the
 first is the instruction, the others are the context, from what changes least to what changes most, so that a provider
@@ -17,7 +17,7 @@ from midcourse.errors import TaskInvalid
 _HEAD = re.compile(r"%% (\w+) (\d+)\n")
 _OPTIONAL = re.compile(r"\{\{#(\w+)\}\}(.*?)\{\{/\1\}\}", re.DOTALL)
 _GAP = re.compile(r"\n{3,}")
-_PLACE = re.compile(r"\{\{(\w+)\}\}")
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class Template:
     parts: tuple[str, ...]
 
     def fill(self, values: Mapping[str, str]) -> Prompt:
-        """Fill the places. Empty parts are left out; values are not searched for places, because strangers write them."""
+        """Fill in the placeholders. Empty parts are left out. Values are not searched for placeholders, because they are not trusted."""
         parts = (_fill(part, values) for part in self.parts)
         return Prompt(
             role=self.role,
@@ -68,4 +68,4 @@ def _parse(text: str, role: str, where: str) -> Template:
 def _fill(text: str, values: Mapping[str, str]) -> str:
     kept = _OPTIONAL.sub(lambda found: found[2] if values[found[1]] else "", text)
     spaced = _GAP.sub("\n\n", kept).strip()
-    return _PLACE.sub(lambda found: values[found[1]], spaced)
+    return _PLACEHOLDER.sub(lambda found: values[found[1]], spaced)

@@ -51,7 +51,7 @@ class ModelDetourPlanner(ModelRole):
 
 
 def detour_prompt(context: DetourContext, room: int) -> Prompt:
-    """In at most so many tokens, as far as the screen can be cut to that."""
+    """Build the prompt in at most `room` tokens, as far as cutting the screen allows."""
     values = _describe_context(context)
     bare = tokens_at_most(template(ROLE).fill({**values, "screen": ""}).text)
     words = f"{context.goal.says} {words_of_task(context.task)}"
@@ -84,8 +84,10 @@ def _format_past(past: PastTry) -> str:
     step = past.step
     if step is None:
         return f"{past.label}: no step was proposed ({quote_name(past.failed or 'garbage')})"
-    given = f" {arguments_text(step.arguments)}" if step.arguments else ""
-    came = f"{past.closeness_before:.1f} to {past.closeness_after:.1f}"
+    arguments = f" {arguments_text(step.arguments)}" if step.arguments else ""
+    closeness = f"{past.closeness_before:.1f} to {past.closeness_after:.1f}"
     failed = f", failed: {quote_name(past.failed)}" if past.failed else ""
-    fate = ", reverted" if past.reverted else ""
-    return f"{past.label}: {quote_name(step.skill)} {quote(step.target.label)}{given}: {came}{failed}{fate}"
+    reverted = ", reverted" if past.reverted else ""
+    return (
+        f"{past.label}: {quote_name(step.skill)} {quote(step.target.label)}{arguments}: {closeness}{failed}{reverted}"
+    )

@@ -36,7 +36,7 @@ class ModelExtractor(ModelRole):
 
 @lru_cache(maxsize=64)
 def answer_type(fields: tuple[Parameter, ...]) -> type[BaseModel]:
-    """The wanted fields, each of which may be missing. Any name will do for a field, so in here they have numbers."""
+    """Build the type of the answer: the wanted fields, each optional. Fields are numbered, because a name may not be an identifier."""
     shape: dict[str, Any] = {
         f"field_{n}": (
             TYPES[field.type] | None,
@@ -48,7 +48,7 @@ def answer_type(fields: tuple[Parameter, ...]) -> type[BaseModel]:
 
 
 def extractor_prompt(wanted: Wanted, room: int) -> Prompt:
-    """The latest screen gets half of the room, and each before it half of what is left. What a later one shows is not repeated."""
+    """Build the prompt. The latest screen gets half of the room, each earlier one half of the rest without what later ones show."""
     words = f"{words_of_task(wanted.task)} {' '.join(f'{field.name} {field.description}' for field in wanted.fields)}"
     screens: list[str] = []
     listed: set[str] = set()

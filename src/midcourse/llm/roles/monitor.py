@@ -41,10 +41,10 @@ def monitor_prompt(context: MonitorContext, room: int) -> Prompt:
     values = {
         "goal": quote(context.task.goal, longest=2000),
         "outline": quote_block("OUTLINE", outline_lines(context.outline)),
-        "path": quote_block("PATH", (_step(number, step) for number, step in enumerate(context.path, 1)))
+        "path": quote_block("PATH", (_format_step(number, step) for number, step in enumerate(context.path, 1)))
         or "nothing yet",
         "proposed": quote_block(
-            "PROPOSED", (_proposal(number, step) for number, step in enumerate(context.proposed, 1))
+            "PROPOSED", (_format_proposal(number, step) for number, step in enumerate(context.proposed, 1))
         ),
     }
     bare = tokens_at_most(template(ROLE).fill({**values, "screen": ""}).text)
@@ -52,16 +52,18 @@ def monitor_prompt(context: MonitorContext, room: int) -> Prompt:
     return template(ROLE).fill({**values, "screen": screen})
 
 
-def _proposal(number: int, step: ProposedStep) -> str:
+def _format_proposal(number: int, step: ProposedStep) -> str:
     expected = f", then expects {quote(step.expected, 120)}" if step.expected else ""
-    return f"{number}. {quote_name(step.skill)} {quote(step.target, 80)}{_says(step)}{expected}"
+    return f"{number}. {quote_name(step.skill)} {quote(step.target, 80)}{_format_description(step)}{expected}"
 
 
-def _step(number: int, step: TakenStep) -> str:
-    came = "ok" if step.status == "ok" else f"{step.status}, {quote_name(step.reason)}" if step.reason else step.status
-    return f"{number}. on {quote(step.surface, 80)}: {quote_name(step.skill)} {quote(step.target, 80)}{_says(step)}: {came}"
+def _format_step(number: int, step: TakenStep) -> str:
+    outcome = (
+        "ok" if step.status == "ok" else f"{step.status}, {quote_name(step.reason)}" if step.reason else step.status
+    )
+    return f"{number}. on {quote(step.surface, 80)}: {quote_name(step.skill)} {quote(step.target, 80)}{_format_description(step)}: {outcome}"
 
 
-def _says(step: TakenStep | ProposedStep) -> str:
+def _format_description(step: TakenStep | ProposedStep) -> str:
     own = own_words(step.says, step.skill, step.target)
     return f" ({quote(own, 120)})" if own else ""

@@ -71,8 +71,8 @@ class StepAnswer(_Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _under_other_names(cls, value: object) -> object:
-        """A step with `zone_id`, `action_type`, `parameters`, `expected_change` and `description`. Our own names win."""
+    def _rename_fields(cls, value: object) -> object:
+        """Accept a step with `zone_id`, `action_type`, `parameters`, `expected_change` and `description`. Our own names win."""
         if not isinstance(value, dict):
             return value
         given = cast(dict[str, object], value)
@@ -90,8 +90,8 @@ class PlanAnswer(_Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _in_another_wrapping(cls, value: object) -> object:
-        """A list of steps alone, or a plan under the name 'plan'. A fragment is refused, although every field has a default."""
+    def _unwrap(cls, value: object) -> object:
+        """Accept a list of steps alone, or a plan under the name 'plan'. Refuse a fragment, although every field has a default."""
         if isinstance(value, dict):
             inner = cast(dict[str, object], value)
             value = inner["plan"] if inner.keys() == {"plan"} else inner
@@ -105,92 +105,95 @@ def plan_draft(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
         return PlanDraft(verdict=answer.verdict, detail=answer.reason)
     if not answer.steps:
         return PlanDraft(verdict="gave_up", detail=answer.reason or "the plan has no steps")
-    most = context.task.limits.max_plan_steps + 1  # what is beyond is cut off anyway, and says so
+    # One more than allowed, so that `policy/plan/horizon.py` still cuts the plan and reports it.
+    most = context.task.limits.max_plan_steps + 1
     steps = [(step, _repair(step, context)) for step in answer.steps[:most]]
     origin = context.observation.surface.origin
     return PlanDraft(
-        steps=(*(_draft(step, each, origin) for step, each in steps), *_final_replan(answer)),
+        steps=(*(_build_draft(step, each, origin) for step, each in steps), *_build_final_replan(answer)),
         final=answer.final,
         detail=answer.reason,
         repairs=tuple(f"step {n}: {repair}" for n, (_, each) in enumerate(steps, start=1) for repair in each.repairs),
     )
 
 
-def _final_replan(answer: PlanAnswer) -> tuple[Draft, ...]:
-    """The request to plan again after the last step, which a model need not write: a plan is the last one only if it says so."""
+def _build_final_replan(answer: PlanAnswer) -> tuple[Draft, ...]:
+    """Build the request to plan again after the last step. A model need not write it: a plan is the last one only if it says so."""
     asks = answer.final or answer.steps[-1].zone in (REPLAN, REACH)
     return () if asks else (Draft(zone=REPLAN),)
 
 
 def _repair(step: StepAnswer, context: PlanningContext) -> Repaired:
-    given = _arguments(step.arguments, context.observation.surface.origin)
+    given = _build_arguments(step.arguments, context.observation.surface.origin)
     return repair_step(step.zone, step.skill, given, context.observation, context.catalogue)
 
 
 def step_draft(step: StepAnswer, observation: Observation, catalogue: Catalogue) -> tuple[Draft, tuple[str, ...]]:
     """Convert a single step, and name its repairs."""
     origin = observation.surface.origin
-    found = repair_step(step.zone, step.skill, _arguments(step.arguments, origin), observation, catalogue)
-    return _draft(step, found, origin), found.repairs
+    found = repair_step(step.zone, step.skill, _build_arguments(step.arguments, origin), observation, catalogue)
+    return _build_draft(step, found, origin), found.repairs
 
 
-def _draft(step: StepAnswer, repaired: Repaired, origin: str) -> Draft:
+def _build_draft(step: StepAnswer, repaired: Repaired, origin: str) -> Draft:
     return Draft(
         zone=repaired.zone,
         skill=repaired.skill,
         arguments=repaired.arguments,
-        expect=_expectation(step.expect),
-        probe=Probe(name=step.probe.name, arguments=_arguments(step.probe.arguments, origin)) if step.probe else None,
+        expect=_build_expectation(step.expect),
+        probe=Probe(name=step.probe.name, arguments=_build_arguments(step.probe.arguments, origin))
+        if step.probe
+        else None,
         transition=step.transition,
         says=step.says,
     )
 
 
-def _arguments(given: dict[str, Scalar], origin: str) -> Arguments:
-    return tuple((name, _argument(_absolute(name, value, origin))) for name, value in given.items())
+def _build_arguments(given: dict[str, Scalar], origin: str) -> Arguments:
+    return tuple((name, _parse_argument(_make_absolute(name, value, origin))) for name, value in given.items())
 
 
-def _absolute(name: str, value: Scalar, origin: str) -> Scalar:
-    """Prompts show addresses relative to the page's origin, so answers may contain them."""
+def _make_absolute(name: str, value: Scalar, origin: str) -> Scalar:
+    """Add the page's origin to an address without one: prompts show such addresses, so answers may contain them."""
     relative = name == ADDRESS and isinstance(value, str) and value.startswith("/") and not value.startswith("//")
     return f"{origin}{value}" if relative and origin.startswith(("http://", "https://")) else value
 
 
-def _argument(value: Scalar) -> Argument:
+def _parse_argument(value: Scalar) -> Argument:
     found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return value
     return Reference(source=cast(Source, found[1]), name=found[2])
 
 
-def _expectation(answer: ExpectAnswer | None) -> Expectation | None:
-    checks = tuple(_checks(answer)) if answer else ()
+def _build_expectation(answer: ExpectAnswer | None) -> Expectation | None:
+    checks = tuple(_build_checks(answer)) if answer else ()
     return Expectation(checks=checks, says=answer.says) if answer and (checks or answer.says) else None
 
 
-def _checks(answer: ExpectAnswer) -> Iterable[Check]:
+def _build_checks(answer: ExpectAnswer) -> Iterable[Check]:
     if answer.page:
         yield SurfaceMatches(pattern=answer.page)
     if answer.text:
         yield TextContains(text=answer.text)
     if answer.appears:
-        role, label = _zone(answer.appears)
+        role, label = _split_zone(answer.appears)
         yield ZoneAppears(label=label, role=role)
     if answer.gone:
-        role, label = _zone(answer.gone)
+        role, label = _split_zone(answer.gone)
         yield ZoneGone(label=label, role=role)
     if found := _STATE.fullmatch(answer.state):
-        role, label = _zone(found[1])
-        yield ZoneHasState(state=found[2], value=_scalar(found[3]), label=label, role=role)
+        role, label = _split_zone(found[1])
+        yield ZoneHasState(state=found[2], value=_parse_scalar(found[3]), label=label, role=role)
 
 
-def _zone(text: str) -> tuple[str, str]:
-    """Role, or nothing, and label."""
+def _split_zone(text: str) -> tuple[str, str]:
+    """Return role and label; the role is empty if the text has none."""
     found = _ROLE.fullmatch(text)
     return (found[1], found[2]) if found else ("", text)
 
 
-def _scalar(text: str) -> Scalar:
+def _parse_scalar(text: str) -> Scalar:
     try:
         value: object = json.loads(text)
     except ValueError:

@@ -1,7 +1,7 @@
 """Repairs of a step that need no guess: another spelling of the same thing, if it is unambiguous.
 
-A zone by its label, a skill in other letters, a number in quotes. What is wrong beyond that stays wrong: it is dropped
-where drafts are resolved, and the model is informed.
+A zone by its label, a skill in other letters, a number in quotes. Any other mistake is left: such a step is
+dropped when the draft is resolved, and the model is informed.
 """
 
 import re
@@ -32,39 +32,41 @@ class Repaired:
 def repair_step(zone: str, skill: str, arguments: Arguments, seen: Observation, catalogue: Catalogue) -> Repaired:
     if zone == REPLAN or (skill == REPLAN and catalogue.skill(skill) is None):
         return Repaired(zone=REPLAN, skill="", arguments=(), repairs=())
-    found = _skill(skill, catalogue)
+    found = _find_skill(skill, catalogue)
     if found is None:
         return Repaired(zone=zone, skill=skill, arguments=arguments, repairs=())
-    there = _zone(zone, found, seen)
-    given = _arguments(arguments, found)
+    zone_id = _find_zone(zone, found, seen)
+    given = _repair_arguments(arguments, found)
     repairs = [
         *([f"skill '{skill}' is {found.name}"] if found.name != skill else []),
-        *([f"zone '{zone}' is {there}"] if zone and there != zone else []),
+        *([f"zone '{zone}' is {zone_id}"] if zone and zone_id != zone else []),
         *(
             [f"arguments of {found.name} were written in another way"] if repr(given) != repr(arguments) else []
-        ),  # 3 == 3.0
+        ),  # compared as text, because 3 == 3.0
     ]
-    return Repaired(zone=there, skill=found.name, arguments=given, repairs=tuple(repairs))
+    return Repaired(zone=zone_id, skill=found.name, arguments=given, repairs=tuple(repairs))
 
 
-def _skill(name: str, catalogue: Catalogue) -> Skill | None:
-    return catalogue.skill(name) or _only(catalogue.skills, lambda skill: _plain(skill.name) == _plain(name))
+def _find_skill(name: str, catalogue: Catalogue) -> Skill | None:
+    return catalogue.skill(name) or _find_only(
+        catalogue.skills, lambda skill: _normalize(skill.name) == _normalize(name)
+    )
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return name.strip().casefold().replace("-", "_").replace(" ", "_")
 
 
-def _zone(name: str, skill: Skill, seen: Observation) -> str:
+def _find_zone(name: str, skill: Skill, seen: Observation) -> str:
     if not skill.on_zone:
         return name or GLOBAL
     if not name or seen.zone(name) is not None:
         return name
-    labelled = _only(seen.zones, lambda zone: name in _names(zone))
+    labelled = _find_only(seen.zones, lambda zone: name in _list_names(zone))
     return labelled.id if labelled else name
 
 
-def _names(zone: Zone) -> tuple[str, ...]:
+def _list_names(zone: Zone) -> tuple[str, ...]:
     return (
         zone.label,
         f"{zone.role}:{zone.label}",
@@ -73,33 +75,33 @@ def _names(zone: Zone) -> tuple[str, ...]:
     )
 
 
-def _arguments(arguments: Arguments, skill: Skill) -> Arguments:
+def _repair_arguments(arguments: Arguments, skill: Skill) -> Arguments:
     known = {parameter.name: parameter for parameter in skill.parameters}
     kept: list[tuple[str, Argument]] = []
     for name, value in arguments:
         parameter = known.get(name)
         if value is None and (parameter is None or not parameter.required):
-            continue  # said to be nothing
-        kept.append((name, value if parameter is None else _value(value, parameter)))
+            continue  # null for a parameter that may be left out
+        kept.append((name, value if parameter is None else _repair_value(value, parameter)))
     return tuple(kept)
 
 
-def _value(value: Argument, parameter: Parameter) -> Argument:
+def _repair_value(value: Argument, parameter: Parameter) -> Argument:
     if isinstance(value, str):
-        return _from_text(value, parameter)
+        return _parse_text(value, parameter)
     if isinstance(value, bool) or value is None:
         return value
     if parameter.type == "string" and isinstance(value, int):
-        return _choice(str(value), parameter)
+        return _match_choice(str(value), parameter)
     if parameter.type == "integer" and isinstance(value, float) and float.is_integer(value) and abs(value) < 2**53:
         return int(value)
     return value
 
 
-def _from_text(text: str, parameter: Parameter) -> Scalar:
+def _parse_text(text: str, parameter: Parameter) -> Scalar:
     match parameter.type:
         case "string":
-            return _choice(text, parameter)
+            return _match_choice(text, parameter)
         case "integer":
             return int(text) if _INTEGER.fullmatch(text) else text
         case "number":
@@ -110,14 +112,16 @@ def _from_text(text: str, parameter: Parameter) -> Scalar:
             return text
 
 
-def _choice(text: str, parameter: Parameter) -> Scalar:
+def _match_choice(text: str, parameter: Parameter) -> Scalar:
     if not parameter.choices or text in parameter.choices:
         return text
-    alike = _only(parameter.choices, lambda choice: isinstance(choice, str) and _plain(choice) == _plain(text))
-    return text if alike is None else alike
+    fitting = _find_only(
+        parameter.choices, lambda choice: isinstance(choice, str) and _normalize(choice) == _normalize(text)
+    )
+    return text if fitting is None else fitting
 
 
-def _only(items: Iterable[T], fits: Callable[[T], bool]) -> T | None:
-    """The one that fits, if there is exactly one."""
+def _find_only(items: Iterable[T], fits: Callable[[T], bool]) -> T | None:
+    """Return the item that fits, if there is exactly one."""
     found = [item for item in items if fits(item)]
     return found[0] if len(found) == 1 else None

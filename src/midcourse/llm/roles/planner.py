@@ -78,7 +78,7 @@ class ModelPlanner:
         return self.client.worst(tokens)
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
-        image = self._image(context)
+        image = self._draw_image(context)
         room = self.client.room(context.worst, PlanAnswer) - (IMAGE_TOKENS if image else 0)
         prompt = planner_prompt(context, room, marked=image is not None)
         images = (image,) if image else ()
@@ -92,7 +92,7 @@ class ModelPlanner:
         draft = plan_draft(reply.answer, context)
         return replace(draft, repairs=reply.repairs + draft.repairs, cost=reply.cost, model=reply.model)
 
-    def _image(self, context: PlanningContext) -> bytes | None:
+    def _draw_image(self, context: PlanningContext) -> bytes | None:
         """The screenshot with the ids of zones on it, if this model is to see it."""
         wanted = self._images == "on" or (self._images == "auto" and self.client.accepts_images(context.turn))
         if not wanted or not context.picture or context.observation.stale:
@@ -159,7 +159,7 @@ S = TypeVar("S", CompletedStep, FailedStep)
 
 
 def _list_latest(steps: Sequence[S], line: Callable[[S], str]) -> Iterable[str]:
-    """All of them, or the latest and how many came before. Of the earlier ones, the latest that cannot be undone are listed, too.
+    """List all steps, or the latest and how many came before. Of the earlier ones, the latest irreversible ones are listed, too.
 
     What is left out cannot be repeated by mistake: a plan that would is refused with the reason.
     """
@@ -203,7 +203,7 @@ def _since_first_seen(context: PlanningContext) -> int:
 
 
 def _format_left(left: Cost) -> str:
-    """Limits that are not set are not mentioned."""
+    """Describe what is left of the budget, without limits that are not set."""
     tokens = f", {left.tokens} tokens" if left.tokens < UNLIMITED // 2 else ""
     dollars = f", ${left.microusd / MICRO:.2f}" if left.microusd < UNLIMITED // 2 else ""
     return f"{left.calls} calls{tokens}{dollars}"

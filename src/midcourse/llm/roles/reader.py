@@ -43,8 +43,8 @@ class ModelReader(ModelRole):
         reply = await self.client.ask(prompt, ScreenAnswer, worst=picture.worst, images=(image.png,))
         if isinstance(reply, Unanswered):
             return Sighting(why=reply.detail, cost=reply.cost, model=reply.model, wait=reply.again)
-        zones = _zones(reply.answer, image, picture.size or image.original)
-        why = "" if zones else "nothing was made out"
+        zones = _build_zones(reply.answer, image, picture.size or image.original)
+        why = "" if zones else "nothing could be recognised"
         return Sighting(zones=zones, why=why, cost=reply.cost, model=reply.model)
 
 
@@ -61,12 +61,12 @@ def reader_prompt(picture: Picture, image: Image) -> Prompt:
     )
 
 
-def _zones(answer: ScreenAnswer, image: Image, shown: tuple[int, int]) -> tuple[Zone, ...]:
-    """Zones in reading order, with ids made from role and label, so that they stay the same from look to look.
+def _build_zones(answer: ScreenAnswer, image: Image, shown: tuple[int, int]) -> tuple[Zone, ...]:
+    """Build the zones in reading order, with ids made from role and label, so that they stay the same from look to look.
 
     Places are converted from pixels of the image to the unit of what is shown. Zones outside the image are left out.
     """
-    placed = [(found, _bounds(found.place, image, shown)) for found in answer.zones[:MOST_ZONES]]
+    placed = [(found, _convert_bounds(found.place, image, shown)) for found in answer.zones[:MOST_ZONES]]
     inside = [(found, bounds) for found, bounds in placed if bounds]
     times: Counter[str] = Counter()
     zones: list[Zone] = []
@@ -79,8 +79,8 @@ def _zones(answer: ScreenAnswer, image: Image, shown: tuple[int, int]) -> tuple[
     return tuple(zones)
 
 
-def _bounds(place: list[float], image: Image, shown: tuple[int, int]) -> Bounds | None:
-    """In the unit of what is shown, cut at the edges. None: not on the image, not even in part."""
+def _convert_bounds(place: list[float], image: Image, shown: tuple[int, int]) -> Bounds | None:
+    """Convert a place to the unit of what is shown, cut at the edges. Return None if no part of it is on the image."""
     left, top, right, bottom = place
     if not (left < right and top < bottom and right > 0 and bottom > 0 and left < image.width and top < image.height):
         return None

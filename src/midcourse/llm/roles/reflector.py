@@ -55,7 +55,7 @@ def reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
         "goal": quote(context.task.goal, longest=2000),
         "completed": quote_block("FINISHED", map(completed_line, context.completed)),
         "attempts": quote_block("FAILED", (attempt_line(step) for step in context.attempts if step != context.failed)),
-        "failure": quote_block("FAILURE", _failure(context)),
+        "failure": quote_block("FAILURE", _describe_failure(context)),
         "lessons": quote_block("LESSONS", map(lesson_line, context.similar)),
     }
     if context.observation is None:
@@ -65,12 +65,12 @@ def reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
     return template(ROLE).fill({**values, "screen": screen})
 
 
-def _failure(context: ReflectionContext) -> Iterable[str]:
+def _describe_failure(context: ReflectionContext) -> Iterable[str]:
     failure, found = context.failure, context.failure.found
     if context.failed:
         yield f"step: {step_text(context.failed)}"
-    said = f" {quote(failure.detail, longest=1000)}" if failure.detail else ""
-    yield f"error: {quote_name(failure.reason)}{said}"
+    detail = f" {quote(failure.detail, longest=1000)}" if failure.detail else ""
+    yield f"error: {quote_name(failure.reason)}{detail}"
     if failure.tries:
         yield f"tried {failure.tries + 1} times, with waits in between"
     yield f"class by rules: {found.nature}, {found.error_type}, {found.category}, severity {found.severity}"

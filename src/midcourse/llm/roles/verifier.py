@@ -34,7 +34,7 @@ class ModelVerifier(ModelRole):
 
 
 def verifier_prompt(claim: Claim, room: int) -> Prompt:
-    before, now = _screens(claim, room // 3)
+    before, now = _render_screens(claim, room // 3)
     return template(ROLE).fill(
         {
             "goal": quote(claim.task.goal, longest=1000),
@@ -45,8 +45,8 @@ def verifier_prompt(claim: Claim, room: int) -> Prompt:
     )
 
 
-def _screens(claim: Claim, room: int) -> tuple[str, str]:
-    """Before and now: as what has changed if it is the same screen, else each in full."""
+def _render_screens(claim: Claim, room: int) -> tuple[str, str]:
+    """Render the screens before and now: as changes if it is the same screen, else each in full."""
     words = f"{claim.says} {words_of_task(claim.task)}"
     before, now = claim.before, claim.now
     if before is None:

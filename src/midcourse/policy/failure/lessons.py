@@ -35,17 +35,17 @@ def judge_lessons(
 def _judge_lesson(
     key: str, plans: Sequence[PlanVersion], entries: Sequence[LedgerEntry], ended: FinalReason | None
 ) -> LessonVerdict:
-    because = [
+    error_plans = [
         plan.version for plan in plans if plan.cause == "error" and _last_lesson(entries, plan.version - 1) == key
     ]
     gave_up = ended == "empty_plan" and bool(entries) and entries[-1].lesson == key
-    if not because:
+    if not error_plans:
         return LessonVerdict(lesson=key, verdict="unhelpful" if gave_up else None)
-    first, latest = because[0], because[-1]
+    first, latest = error_plans[0], error_plans[-1]
     recurred = any(entry.lesson == key and entry.version >= latest for entry in entries)
     if not recurred and any(_was_carried_out(plan, entries) for plan in plans if plan.version >= latest):
-        made = next(plan for plan in plans if plan.version == latest)
-        return LessonVerdict(lesson=key, verdict="fixed", fix=Untrusted(text=_describe_steps(made.steps)))
+        fixing = next(plan for plan in plans if plan.version == latest)
+        return LessonVerdict(lesson=key, verdict="fixed", fix=Untrusted(text=_describe_steps(fixing.steps)))
     recurred_at_all = any(entry.lesson == key and entry.version >= first for entry in entries)
     return LessonVerdict(lesson=key, verdict="unhelpful" if recurred_at_all or ended in DEAD_ENDS else None)
 

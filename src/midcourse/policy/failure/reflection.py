@@ -27,7 +27,7 @@ BY_TYPE: dict[ErrorType, Remedy] = {
         preventable=True,
     ),
     "not_found": Remedy(
-        cause="what the step names is not there, or is called otherwise",
+        cause="what the step names is not there, or has another name",
         fix="Use only what is visible now",
         changes=("take the name from the present screen", "open the place where it is first"),
         preventable=True,
@@ -53,7 +53,7 @@ BY_TYPE: dict[ErrorType, Remedy] = {
     "type_error": Remedy(
         cause="a value is of another type than is needed",
         fix="Give a value of the type that the parameter has",
-        changes=("a number as a number, a truth value as true or false",),
+        changes=("a number as a number, a boolean as true or false",),
         preventable=True,
     ),
     "attribute_error": Remedy(

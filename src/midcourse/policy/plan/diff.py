@@ -31,9 +31,9 @@ class PlanDiff:
 def diff(before: PlanVersion, after: PlanVersion, carried_out: int = 0) -> PlanDiff:
     """Compare two plans. `carried_out` is the number of steps of the earlier plan that were carried out."""
     earlier, later = _steps(before), _steps(after)
-    again = Counter(step.call for step in earlier) & Counter(step.call for step in later)
-    kept, new = _split_shared(later, again)
-    _, gone = _split_shared(earlier, again)
+    common = Counter(step.call for step in earlier) & Counter(step.call for step in later)
+    kept, new = _split_shared(later, common)
+    _, gone = _split_shared(earlier, common)
     dropped = tuple(step for step in gone if step.index >= carried_out)
     changed = _pair_changed(dropped, new)
     return PlanDiff(

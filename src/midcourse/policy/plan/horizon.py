@@ -29,6 +29,8 @@ SHORT_ID = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Resolved:
+    """The steps of a draft that can be carried out, and the repairs that were made."""
+
     steps: tuple[Step, ...]
     final: bool
     repairs: tuple[str, ...]

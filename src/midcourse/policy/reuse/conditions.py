@@ -31,43 +31,43 @@ class Rewriter:
     value: Callable[[Scalar], Scalar]
 
 
-def insert_placeholders(condition: C, blanks: Placeholders) -> C:
+def insert_placeholders(condition: C, placeholders: Placeholders) -> C:
     """The condition with names in place of values. Raises `Unclear`."""
 
     def pattern(text: str) -> str:
-        return blanks.insert(text, in_pattern=True)
+        return placeholders.insert(text, in_pattern=True)
 
-    return _rewrite(condition, Rewriter(text=blanks.insert, pattern=pattern, value=blanks.insert_in_value))
+    return _rewrite(condition, Rewriter(text=placeholders.insert, pattern=pattern, value=placeholders.insert_in_value))
 
 
-def insert_placeholders_safely(condition: C, blanks: Placeholders) -> C:
+def insert_placeholders_safely(condition: C, placeholders: Placeholders) -> C:
     """Insert names like `insert_placeholders`, but also raise `Unclear` if a value may occur by chance or in another spelling."""
 
     def require_sure(text: str, *, in_pattern: bool = False) -> str:
-        if not blanks.is_sure(text, in_pattern=in_pattern):
+        if not placeholders.is_sure(text, in_pattern=in_pattern):
             raise Unclear(f"an input may be meant in {text!r}")
         return text
 
     def text(text: str) -> str:
-        return blanks.insert(require_sure(text))
+        return placeholders.insert(require_sure(text))
 
     def pattern(text: str) -> str:
-        return blanks.insert(require_sure(text, in_pattern=True), in_pattern=True)
+        return placeholders.insert(require_sure(text, in_pattern=True), in_pattern=True)
 
     def value(value: Scalar) -> Scalar:
         require_sure("" if value is None or isinstance(value, bool) else str(value))
-        return blanks.insert_in_value(value)
+        return placeholders.insert_in_value(value)
 
     return _rewrite(condition, Rewriter(text=text, pattern=pattern, value=value))
 
 
-def fill_placeholders(condition: C, blanks: Placeholders) -> C:
+def fill_placeholders(condition: C, placeholders: Placeholders) -> C:
     """The condition with values in place of names. Raises `Unclear` for a name that is not an input."""
 
     def pattern(text: str) -> str:
-        return blanks.fill(text, in_pattern=True)
+        return placeholders.fill(text, in_pattern=True)
 
-    return _rewrite(condition, Rewriter(text=blanks.fill, pattern=pattern, value=blanks.fill_in_value))
+    return _rewrite(condition, Rewriter(text=placeholders.fill, pattern=pattern, value=placeholders.fill_in_value))
 
 
 def condition_texts(condition: Expectation | Probe) -> tuple[str, ...]:

@@ -37,12 +37,12 @@ _TIMES = re.compile(
 _PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 
 
-def task_digest(task: Task, blanks: Placeholders) -> str:
+def task_digest(task: Task, placeholders: Placeholders) -> str:
     """Identifies a task: goal, world, `done_when` and the names of its inputs. Raises `Unclear`."""
-    done_when = None if task.done_when is None else repr(insert_placeholders(task.done_when, blanks))
+    done_when = None if task.done_when is None else repr(insert_placeholders(task.done_when, placeholders))
     return _digest(
         "task",
-        blanks.insert(task.goal),
+        placeholders.insert(task.goal),
         task.world,
         sorted(name for name, _ in task.inputs),
         sorted(field.name for field in task.output),
@@ -54,10 +54,12 @@ def task_digest(task: Task, blanks: Placeholders) -> str:
 
 def surface_digest(seen: Observation, passed_on: Pairs) -> str:
     """Identifies a screen, regardless of the values of the inputs that have been passed on so far. Raises `Unclear`."""
-    blanks = Placeholders(passed_on)
+    placeholders = Placeholders(passed_on)
     surface = seen.surface
-    zones = sorted(_zone(zone, blanks) for zone in seen.zones)
-    return _digest("surface", _text(surface.title, blanks), _text(_decode_address(surface.address), blanks), zones)
+    zones = sorted(_zone(zone, placeholders) for zone in seen.zones)
+    return _digest(
+        "surface", _text(surface.title, placeholders), _text(_decode_address(surface.address), placeholders), zones
+    )
 
 
 def values_digest(inputs: Pairs, names: Iterable[str]) -> str:
@@ -69,18 +71,18 @@ def segment_digest(*found_by: object) -> str:
     return _digest("segment", *found_by)
 
 
-def _zone(zone: Zone, blanks: Placeholders) -> list[str]:
+def _zone(zone: Zone, placeholders: Placeholders) -> list[str]:
     states = sorted(
-        f"{name}={_text(value, blanks) if isinstance(value, str) else blanks.insert_in_value(value)!r}"
+        f"{name}={_text(value, placeholders) if isinstance(value, str) else placeholders.insert_in_value(value)!r}"
         for name, value in zone.state
         if name not in PASSING
     )
-    return [zone.role, _text(zone.label, blanks), *states]
+    return [zone.role, _text(zone.label, placeholders), *states]
 
 
-def _text(text: str, blanks: Placeholders) -> str:
+def _text(text: str, placeholders: Placeholders) -> str:
     """The text with placeholders. Inputs come first: a date that is the value of an input is not a clock."""
-    return _TIMES.sub("#", blanks.insert(text))
+    return _TIMES.sub("#", placeholders.insert(text))
 
 
 def _decode_address(address: str) -> str:

@@ -51,7 +51,7 @@ def reuse_key(task: Task, seen: Observation, *, passed_on: Iterable[str] = (), a
 
 def build_segment(situation: ReuseKey, plan: PlanVersion | None, apart: Iterable[str]) -> KeptSegment | Unclear:
     """The plan as a reusable segment, or why it is not reusable. Without a plan, the segment says that the task is done here."""
-    task, blanks = situation.task, Placeholders(situation.task.inputs)
+    task, placeholders = situation.task, Placeholders(situation.task.inputs)
     own = tuple(sorted(apart))
     try:
         found_by = (situation.task_digest, situation.surface_digest, situation.after)
@@ -63,9 +63,9 @@ def build_segment(situation: ReuseKey, plan: PlanVersion | None, apart: Iterable
             after=situation.after,
             apart=own,
             apart_digest=values_digest(task.inputs, own),
-            goal=blanks.insert(task.goal),
-            title=_insert_or_empty(situation.seen.surface.title, blanks),
-            steps=tuple(_build_kept_step(step, task, situation.seen, blanks) for step in steps),
+            goal=placeholders.insert(task.goal),
+            title=_insert_or_empty(situation.seen.surface.title, placeholders),
+            steps=tuple(_build_kept_step(step, task, situation.seen, placeholders) for step in steps),
             final=plan.final if plan else True,
             version=plan.version if plan else 0,
         )
@@ -73,70 +73,70 @@ def build_segment(situation: ReuseKey, plan: PlanVersion | None, apart: Iterable
         return why
 
 
-def _build_kept_step(step: Step, task: Task, seen: Observation, blanks: Placeholders) -> KeptStep:
+def _build_kept_step(step: Step, task: Task, seen: Observation, placeholders: Placeholders) -> KeptStep:
     target = step.target
     if step.zone != GLOBAL and len(_find_zones(seen, target.role, target.label)) != 1:
         raise Unclear(f"{target.role} '{target.label}' is on the screen more than once, or not at all")
     draft = Draft(
         zone=GLOBAL if step.zone == GLOBAL else "",
         skill=step.skill,
-        arguments=tuple((name, _build_kept_argument(value, task, blanks)) for name, value in step.arguments),
-        expect=step.expect and insert_placeholders_safely(step.expect, blanks),
-        absent_when=step.absent_when and insert_placeholders_safely(step.absent_when, blanks),
-        probe=step.probe and insert_placeholders_safely(step.probe, blanks),
+        arguments=tuple((name, _build_kept_argument(value, task, placeholders)) for name, value in step.arguments),
+        expect=step.expect and insert_placeholders_safely(step.expect, placeholders),
+        absent_when=step.absent_when and insert_placeholders_safely(step.absent_when, placeholders),
+        probe=step.probe and insert_placeholders_safely(step.probe, placeholders),
         transition=step.transition,
         needs=step.needs,
         gives=step.gives,
-        says=_insert_or_empty(step.says, blanks),
+        says=_insert_or_empty(step.says, placeholders),
     )
-    return KeptStep(role=target.role, label=blanks.insert(target.label), draft=draft)
+    return KeptStep(role=target.role, label=placeholders.insert(target.label), draft=draft)
 
 
-def _build_kept_argument(value: Argument, task: Task, blanks: Placeholders) -> Argument:
+def _build_kept_argument(value: Argument, task: Task, placeholders: Placeholders) -> Argument:
     if isinstance(value, Reference):
         return value
-    named = blanks.names_of(value)
+    named = placeholders.names_of(value)
     if len(named) == 1 and not is_short(value):
         return Reference(source="input", name=named[0])
-    if named or not _is_constant(value, task, blanks):
+    if named or not _is_constant(value, task, placeholders):
         raise Unclear(f"{value!r} is neither the value of exactly one input nor in the words of the task")
     return value
 
 
-def _is_constant(value: Scalar, task: Task, blanks: Placeholders) -> bool:
+def _is_constant(value: Scalar, task: Task, placeholders: Placeholders) -> bool:
     """Whether the task contains it independently of its inputs."""
     if value is None or isinstance(value, bool) or not str(value).strip():
         return False
     text = str(value)
-    if names_in(blanks.insert(text)) or not blanks.is_sure(text):
+    if names_in(placeholders.insert(text)) or not placeholders.is_sure(text):
         return False
     texts = (task.goal, *task.files, *(condition_texts(task.done_when) if task.done_when else ()))
-    return any(occurs(text, without_placeholders(blanks.insert(words))) for words in texts)
+    return any(occurs(text, without_placeholders(placeholders.insert(words))) for words in texts)
 
 
-def _insert_or_empty(words: str, blanks: Placeholders) -> str:
+def _insert_or_empty(words: str, placeholders: Placeholders) -> str:
     """Text for people, with placeholders; empty if unclear, since no text is better than an old value."""
     try:
-        return blanks.insert(words) if blanks.is_sure(words) else ""
+        return placeholders.insert(words) if placeholders.is_sure(words) else ""
     except Unclear:
         return ""
 
 
 def find_passed_on(steps: Iterable[Step], inputs: Pairs) -> tuple[str, ...]:
     """Names of the inputs that these steps pass to the world, in arguments or by what they act on."""
-    blanks = Placeholders(inputs)
-    names = {name for step in steps for name in _names_of(step, blanks)}
+    placeholders = Placeholders(inputs)
+    names = {name for step in steps for name in _names_of(step, placeholders)}
     return tuple(sorted(names))
 
 
-def _names_of(step: Step, blanks: Placeholders) -> Iterable[str]:
+def _names_of(step: Step, placeholders: Placeholders) -> Iterable[str]:
     for _, value in step.arguments:
         if isinstance(value, Reference):
             yield from (value.name,) if value.source == "input" else ()
         else:
-            yield from blanks.names_of(value)
+            yield from placeholders.names_of(value)
     try:
-        yield from names_in(blanks.insert(step.target.label))
+        yield from names_in(placeholders.insert(step.target.label))
     except Unclear:
         return
 
@@ -152,9 +152,9 @@ def is_applicable(segment: KeptSegment, situation: ReuseKey) -> bool:
 
 def propose_steps(segment: KeptSegment, situation: ReuseKey) -> tuple[Draft, ...] | Unclear:
     """The segment's steps for the inputs of this task and the zones of this screen, or why there are none."""
-    blanks = Placeholders(situation.task.inputs)
+    placeholders = Placeholders(situation.task.inputs)
     try:
-        steps = tuple(_draft(step, situation.seen, blanks) for step in segment.steps)
+        steps = tuple(_draft(step, situation.seen, placeholders) for step in segment.steps)
     except Unclear as why:
         return why
     return steps if segment.final else (*steps, Draft(zone=REPLAN))
@@ -167,20 +167,20 @@ def repeats_failed_step(drafts: Iterable[Draft], seen: Observation, attempts: It
     return any((draft.skill, labels.get(draft.zone, "")) in failed for draft in drafts)
 
 
-def _draft(step: KeptStep, seen: Observation, blanks: Placeholders) -> Draft:
+def _draft(step: KeptStep, seen: Observation, placeholders: Placeholders) -> Draft:
     draft = step.draft
     if draft.zone != GLOBAL:
-        label = blanks.fill(step.label)
+        label = placeholders.fill(step.label)
         alike = _find_zones(seen, step.role, label)
         if len(alike) != 1:
             raise Unclear(f"{step.role} '{label}' is on the screen {len(alike)} times")
         draft = replace(draft, zone=alike[0].id)
     return replace(
         draft,
-        expect=draft.expect and fill_placeholders(draft.expect, blanks),
-        absent_when=draft.absent_when and fill_placeholders(draft.absent_when, blanks),
-        probe=draft.probe and fill_placeholders(draft.probe, blanks),
-        says=blanks.fill(draft.says),
+        expect=draft.expect and fill_placeholders(draft.expect, placeholders),
+        absent_when=draft.absent_when and fill_placeholders(draft.absent_when, placeholders),
+        probe=draft.probe and fill_placeholders(draft.probe, placeholders),
+        says=placeholders.fill(draft.says),
     )
 
 

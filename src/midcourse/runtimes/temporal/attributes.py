@@ -37,9 +37,9 @@ NOT_OURS = (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNIMPLEMENTED)
 
 
 async def register(client: Client) -> None:
-    """Register the attributes with the namespace, unless they are.
+    """Register the attributes that the namespace lacks.
 
-    Raises `FleetUnavailable` if they are not, and only an administrator may register them.
+    Raises `FleetUnavailable` if only an administrator may register them.
     """
     service, namespace = client.operator_service, client.namespace
     try:
@@ -65,7 +65,7 @@ async def register(client: Client) -> None:
 
 
 async def _check_registered(client: Client) -> None:
-    """By a query, which any client may make, and which is refused if it names an attribute that does not exist."""
+    """Raise `FleetUnavailable` if an attribute is missing: a query, which any client may make, is then refused."""
     query = " AND ".join(f"{key.name} = ''" for key in ALL)
     try:
         await client.count_workflows(query)

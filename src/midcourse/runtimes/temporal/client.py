@@ -53,8 +53,9 @@ must be read first.
 
 
 HEALTHY_WITHIN = 120.0
+"""Seconds within which a server that listens can answer, even on a busy machine."""
 NOT_HEALTHY = "not healthy yet"
-"""The message of a server that listens but cannot answer yet, and the seconds in which it will on a busy machine."""
+"""Part of the error message of a server that listens but cannot answer yet."""
 
 
 async def connect(
@@ -88,7 +89,7 @@ async def connect(
 NAMED_WITHIN = 15.0
 """Seconds in which an overloaded server finds its namespace again: for moments it says that the namespace does not exist."""
 PROMPT = 2.0
-"""Seconds that a message waits for Temporal, which it can do without."""
+"""Seconds that posting a message waits for Temporal. Without Temporal, a worker finds the message in the store."""
 
 
 class RunBroken(Exception):
@@ -215,7 +216,7 @@ class RunHandle(PostedControls):
         return await self._store.open_question(self.run_id)
 
     async def tell(self, request: Request, /) -> str:
-        """Post a message. A worker finds it by itself; a run that no supervisor has takes none, until it is resumed."""
+        """Post a message, which a worker finds even without a signal. A run without a supervisor accepts none until it is resumed."""
         if await self._is_abandoned():
             result = await self._store.result(self.run_id)
             return f"the run has ended: {result.final_reason}" if result else f"run {self.run_id} is not driven here"
@@ -227,7 +228,7 @@ class RunHandle(PostedControls):
         return posted.refused
 
     async def _is_abandoned(self) -> bool:
-        """Whether no supervisor has the run. If Temporal is away it may: a message needs the store only."""
+        """Whether no supervisor has the run. False if Temporal cannot be reached, since posting a message needs only the store."""
         try:
             async with asyncio.timeout(PROMPT):
                 return (await self.describe()).status == "broken"

@@ -24,6 +24,7 @@ continues. They also split each queue in four: with few workers, a task may wait
 """
 
 PATIENCE = 180.0
+"""Seconds to wait until the server listens, or until it has ended."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The activity that drives a run, and what a worker does for its drivers: bring messages, and wake runs that rest."""
+"""The activity that drives a run, and what a worker does for its drivers: deliver messages, and wake runs that rest."""
 
 import asyncio
 import time
@@ -27,13 +27,13 @@ PortsFor: TypeAlias = Callable[[str], Awaitable[Ports]]
 """Returns the ports of a run by its id. Its world is neither open nor attached."""
 
 SWEEP_SECONDS = 1.0
-"""Between two looks for messages that no notification brought."""
+"""Seconds between two sweeps for messages whose notification was lost."""
 SWEPT_FROM = 60.0
-"""Seconds from which on a wait has no timer in Temporal: workers find in the store which runs are due."""
+"""A wait of at least this many seconds has no timer in Temporal: workers query the store for runs that are due."""
 DUE_SECONDS = 5.0
-"""Between two looks for runs that are due."""
+"""Seconds between two queries for runs that are due."""
 AGAIN_SECONDS = 60.0
-"""Until a due run is woken once more, if no driver has claimed it."""
+"""Seconds until a due run is woken again, if no driver has claimed it."""
 
 
 class Drivers:
@@ -92,7 +92,7 @@ class Drivers:
         return _build_left(rested)
 
     async def _wait_until_rest(self, driver: Driver, driving: "asyncio.Task[Rested]") -> Rested:
-        """Wait for the driver. If the execution is cancelled the run is, in its own time."""
+        """Wait for the driver. If the execution is cancelled, cancel the run and continue to wait, since an act is never interrupted."""
         while True:
             try:
                 return await asyncio.shield(driving)
@@ -137,7 +137,7 @@ class Drivers:
 
     async def _wake(self, client: Client, tenant: str, runs: list[tuple[str, int]]) -> None:
         for run_id, number in runs:
-            with suppress(RPCError):  # its execution may be broken, or Temporal away
+            with suppress(RPCError):  # its execution may be broken, or Temporal cannot be reached
                 await client.get_workflow_handle(workflow_id(tenant, run_id)).signal(WAKE, number)
 
 

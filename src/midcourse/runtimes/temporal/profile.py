@@ -1,8 +1,8 @@
 """A profile of Temporal's own client configuration: how to connect with TLS, a client certificate or an API key.
 
 Temporal's command line and libraries read the same file (`temporal.toml`, or the one in TEMPORAL_CONFIG_FILE) and the same
-variables (`TEMPORAL_…`), which win over the file. A profile counts only if it is named: keys that are in the environment for
-another server are not sent to this one.
+variables (`TEMPORAL_…`), which take precedence over the file. A profile counts only if it is named: keys that are in the
+environment for another server are not sent to this one.
 """
 
 import os
@@ -54,9 +54,9 @@ def read_profile(name: str) -> Profile:
     variables = {variable: value for variable, value in os.environ.items() if variable not in NAMING}
     try:
         found = ClientConfigProfile.load(None if name == DEFAULT else name, override_env_vars=variables)
-    except RuntimeError as trouble:
-        raise TaskInvalid(_describe_problem(name, str(trouble))) from None
-    if found == ClientConfigProfile():  # a misspelt file is no error to the library, and would mean no TLS
+    except RuntimeError as error:
+        raise TaskInvalid(_describe_problem(name, str(error))) from None
+    if found == ClientConfigProfile():  # the library ignores a misspelt file name, and would connect without TLS
         raise TaskInvalid(_describe_problem(name, "not found"))
     if found.api_key and found.tls and found.tls.disabled:
         raise TaskInvalid(f"temporal_profile '{name}': an API key is sent over TLS only, which the profile disables")
@@ -78,12 +78,12 @@ def describe_security(profile: Profile | None) -> str:
     return ", ".join(("TLS", *(part for part, given in parts if given)))
 
 
-def _describe_problem(name: str, trouble: str) -> str:
+def _describe_problem(name: str, message: str) -> str:
     """Describe why the profile cannot be read, without the line that Temporal's reader quotes, since it may contain the key."""
     file = os.environ.get("TEMPORAL_CONFIG_FILE", "Temporal's configuration file (TEMPORAL_CONFIG_FILE)")
-    if "not found" in trouble:
+    if "not found" in message:
         return f"temporal_profile '{name}': there is no [profile.{name}] in {file}"
-    line = LINE.search(trouble)
+    line = LINE.search(message)
     return f"temporal_profile '{name}': {file} cannot be read" + (f": see its line {line[1]}" if line else "")
 
 
@@ -108,8 +108,8 @@ def _read_content(name: str, option: str, source: Path | str | bytes | None) -> 
     """Read a certificate or key, and check that it is PEM, since the library's error does not say so."""
     try:
         content = source.read_bytes() if isinstance(source, Path) else source
-    except OSError as trouble:
-        why = f"{trouble.filename}: {trouble.strerror}"
+    except OSError as error:
+        why = f"{error.filename}: {error.strerror}"
         raise TaskInvalid(f"temporal_profile '{name}': {_say_option(option)} cannot be read ({why})") from None
     if not content:
         return None
@@ -126,28 +126,28 @@ def _say_option(option: str) -> str:
 # --- refused connections
 
 
-def explain_failure(trouble: str, profile: Profile | None) -> str:
+def explain_failure(message: str, profile: Profile | None) -> str:
     """Explain what to change about a connection that failed; empty if the server does not answer."""
     tls = profile.tls if profile else None
-    if "UnknownIssuer" in trouble or "BadEncoding" in trouble:
+    if "UnknownIssuer" in message or "BadEncoding" in message:
         return (
             f"its certificate has an unknown issuer: {_say_option('server_ca_cert')} names the file with the issuer's"
         )
-    if "NotValidForName" in trouble:
+    if "NotValidForName" in message:
         return "its certificate is for another name: tls.server_name (TEMPORAL_TLS_SERVER_NAME) says which to expect"
-    if "InvalidCertificate(Expired" in trouble or "InvalidCertificate(NotValidYet" in trouble:
+    if "InvalidCertificate(Expired" in message or "InvalidCertificate(NotValidYet" in message:
         return "its certificate has expired or is not valid yet"
-    if "InvalidCertificate" in trouble:
+    if "InvalidCertificate" in message:
         return f"its certificate is not valid; {_say_option('server_ca_cert')} names the file with its issuer's"
-    if "InvalidContentType" in trouble:
+    if "InvalidContentType" in message:
         return "it does not use TLS, and the profile does"
-    if "KeyMismatch" in trouble or "InconsistentKeys" in trouble:
+    if "KeyMismatch" in message or "InconsistentKeys" in message:
         return f"{_say_option('client_key')} is not the key of {_say_option('client_cert')}"
-    if "code: Unauthenticated" in trouble or "code: PermissionDenied" in trouble:
+    if "code: Unauthenticated" in message or "code: PermissionDenied" in message:
         return _explain_rejection(profile)
-    if any(sign in trouble for sign in UNREACHABLE):
+    if any(sign in message for sign in UNREACHABLE):
         return ""
-    if tls is not None or any(sign in trouble for sign in CLOSED):
+    if tls is not None or any(sign in message for sign in CLOSED):
         return _explain_closing(tls)
     return ""
 

@@ -1,4 +1,4 @@
-"""Schedules: Temporal starts a workflow at each time, which has the run of that occurrence entered and waits for its end.
+"""Schedules: Temporal starts a workflow at each time, which enters the run of that occurrence and waits for its end.
 
 A firing that is late, repeated or shifted is the same occurrence if `Enter` says so, and then starts nothing.
 """
@@ -40,7 +40,7 @@ from midcourse.runtimes.temporal.wire import Placement, queue_of, schedule_workf
 WORKFLOW = "scheduled"
 ENTER = "enter_scheduled_run"
 FIRED_AT = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
-"""When the schedule should have fired, however late it did."""
+"""The time at which the schedule was due to fire, even if it fired late."""
 AGAIN = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
 ENTERED_WITHIN = timedelta(seconds=60)
 
@@ -67,9 +67,11 @@ class ScheduledTask:
 
 @dataclass(frozen=True, kw_only=True)
 class Firing:
+    """One firing of a schedule."""
+
     task: ScheduledTask
     at: float
-    """When it should have been."""
+    """The time at which it was due."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +90,7 @@ Enter: TypeAlias = Callable[[Firing], Awaitable[Entered]]
 class ScheduledWorkflow:
     @workflow.run
     async def go(self, task: ScheduledTask) -> str:
-        """Have the run of this firing driven, and wait for its end. Returns why it ended; empty if an earlier firing did it."""
+        """Enter the run of this firing, start its supervisor and wait for its end. Returns why it ended; empty if an earlier firing did it."""
         info = workflow.info()
         fired_at = info.typed_search_attributes.get(FIRED_AT) or info.start_time
         entered = await workflow.execute_activity(

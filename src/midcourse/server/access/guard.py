@@ -1,4 +1,4 @@
-"""The guard: an ASGI layer around the whole server that refuses requests that no honest browser or program sends.
+"""The guard: an ASGI layer around the whole server that refuses requests that no legitimate browser or program sends.
 
 It checks the `Host` (against DNS rebinding), `Origin` and `Sec-Fetch-Site` (against requests that another site makes in the user's
 browser), limits bodies and rates, and adds the security headers to every response.
@@ -63,7 +63,7 @@ class RateLimit:
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """The names under which the server may be addressed: `Host` values, and the origins of its own pages."""
+    """The names under which the server may be addressed: `Host` values, and the origins of its pages."""
 
     hosts: frozenset[str]
     origins: frozenset[str]

@@ -64,7 +64,7 @@ class RunReport(Model):
     verified: bool | None
     """Whether it was checked that the task is done."""
     data: dict[str, Scalar]
-    """What it brought back."""
+    """What it returned."""
     advice: str
     question: QuestionView | None
     next: str

@@ -152,7 +152,7 @@ class PostgresBatch(Records):
             await self.check(known)
             raise MessageWaiting
         if await self._database.rows(queries.TURN, {"run": run.id, "seq": run.seq}) != [turn]:
-            raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")
+            raise RunBusy(f"run {run.id!r} was continued by another process at turn {run.seq}")
 
     def _collect_writes(self) -> list[tuple[Statement, Values]]:
         return [(statement, values) for (statement, _), values in self._waiting.items()]

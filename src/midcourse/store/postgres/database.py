@@ -23,6 +23,8 @@ MOST_MONTHS = 100_000
 
 
 class Database:
+    """Runs statements on the connections of a tenant, and caches recent records."""
+
     def __init__(self, connections: Connections, seals: Seals | None = None) -> None:
         self.connections = connections
         self.seals = seals

@@ -43,7 +43,7 @@ class PostgresDriving(Records):
         await self._database.month_of(run_id)
         rows = await self._database.rows(CLAIM_RUN, {"run": run_id, "holder": holder, "placed": placed})
         if not rows:
-            raise RunBusy(f"run {run_id!r} was given to another worker since")
+            raise RunBusy(f"run {run_id!r} was given to another worker meanwhile")
         epoch, decided, rested_epoch, rested_seq = rows[0]
         ended = [run for run, drive in self._drives.items() if drive.listed == "ended"]
         for run in (run_id, *ended):
@@ -119,7 +119,7 @@ class PostgresDriving(Records):
 
     async def listen(self, on_message: Callable[[str], None]) -> None:
         if not self._database.connections.pool.listens:
-            await asyncio.Event().wait()  # a sweep finds all messages a little later
+            await asyncio.Event().wait()  # never notified: periodic sweeps find the messages
         tenant = self._database.connections.tenant
         channel = f"midcourse_{md5(tenant.encode(), usedforsecurity=False).hexdigest()}"
         while True:

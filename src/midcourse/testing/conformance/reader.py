@@ -63,6 +63,6 @@ def check_sighting(sighting: object) -> None:
     ids = [zone.id for zone in sighting.zones]
     assert len(set(ids)) == len(ids), "zones have distinct ids"
     assert all(zone.bounds for zone in sighting.zones), "what was seen is somewhere"
-    assert sighting.zones or sighting.why, "if nothing was made out, say why"
+    assert sighting.zones or sighting.why, "if nothing could be recognised, say why"
     assert min(sighting.cost.calls, sighting.cost.tokens, sighting.cost.microusd) >= 0, "no call gives money back"
     assert decode(Sighting, encode(sighting)) == sighting, "what was seen survives being stored"

@@ -86,7 +86,7 @@ class Preferences(Site):
 
     def problems(self, path: str, form: Given) -> Given:
         if path == "/invitations":
-            return NOTHING if "@" in form.get("email", "") else {"email": "This is no e-mail address."}
+            return NOTHING if "@" in form.get("email", "") else {"email": "This is not an e-mail address."}
         known = TIMES.values() if self.strict else (*TIMES, *TIMES.values())
         return NOTHING if form.get("since") in known else {"since": "Write the time like 8 pm."}
 

@@ -1,4 +1,4 @@
-"""A shop: products, a basket, a checkout. It is the page of thanks that empties the basket, not the order."""
+"""A shop: products, a basket, a checkout. The confirmation page empties the basket, not the order."""
 
 import re
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ PRODUCTS = {
 
 
 class Shop(Site):
-    """A web shop: products, a basket and a checkout. Not the order empties the basket, but the confirmation page after it."""
+    """A web shop: products, a basket and a checkout. The confirmation page empties the basket, not the order itself."""
 
     words: ClassVar[Words] = {
         "Add to basket": ("Put into basket", "Add to cart"),
@@ -128,8 +128,8 @@ class Shop(Site):
             case ["orders", number] if number.isdigit() and 0 < int(number) <= len(self._orders()):
                 self._basket.clear()
                 reference = self._orders()[int(number) - 1]["reference"]
-                said = f"Order {number}, your reference {reference}."
-                return view.page("Thank you for your order", view.text(said), links=LINKS)
+                sentence = f"Order {number}, your reference {reference}."
+                return view.page("Thank you for your order", view.text(sentence), links=LINKS)
             case _:
                 return None
 
@@ -154,8 +154,10 @@ class Shop(Site):
             view.checkbox("newsletter", "Send me offers", checked=True),
         ]
         wrong = errors.get("basket") or ("Please correct the marked fields." if errors else "")
-        said = view.text(f"{lines}: {_price(total)}" if lines else "Your basket is empty.")
-        return view.page("Checkout", view.alert(wrong), said, view.form("/orders", fields, "Place order"), links=LINKS)
+        summary = view.text(f"{lines}: {_price(total)}" if lines else "Your basket is empty.")
+        return view.page(
+            "Checkout", view.alert(wrong), summary, view.form("/orders", fields, "Place order"), links=LINKS
+        )
 
     def _orders(self) -> list[Given]:
         return [dict(effect.values) for effect in self.effects if effect.name == "order"]

@@ -72,7 +72,8 @@ _HEADLESS_NAMES: tuple[str, ...] = (
     "chromium-headless-shell",
     "chrome-headless-shell",
 )
-"""The browser without windows: it starts in a third of the time. Debian's command is a shell that would stay beside it; hence the path."""
+"""The browser without windows, which starts in a third of the time. The path is that of the binary, because Debian's command is a shell script
+that would keep running beside it."""
 
 
 class Chromium:

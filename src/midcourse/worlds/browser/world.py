@@ -277,7 +277,7 @@ class Browser(Skills):
         if (repeated := guard.answer_repeat(call)) is not None:
             return repeated
         await self._session.begin_act()
-        before = await self._show() if call.allowed else None
+        before = await self._capture_shown() if call.allowed else None
         own = guard.begin_act(call)
         with guard.expect(call):
             outcome = await (self._release(own) if own else self._carry_out(call))
@@ -301,14 +301,17 @@ class Browser(Skills):
         where = f"{call.target.role} '{call.target.label}'"
         return failed("moved", f"the page was scrolled or another one came since {where} was seen in its picture")
 
-    async def _show(self) -> Shown:
+    async def _capture_shown(self) -> Shown:
+        """Return what the browser shows now, to compare it before and after an act."""
         return Shown(scene=await self._running.look(), pages=await self._running.read_forms(()))
 
     async def _add_response_evidence(self, outcome: Outcome, before: Shown) -> Outcome:
         places = self._sign_ins.places
         if is_sign_in(before.scene):
             places.add(place_of(before.scene.surface.address))
-        return add_response_evidence(outcome, self._running.guard.outbox.sent, before, await self._show(), places)
+        return add_response_evidence(
+            outcome, self._running.guard.outbox.sent, before, await self._capture_shown(), places
+        )
 
     async def _find_held_sign_in(self, call: Call) -> tuple[HeldRequest, ...]:
         """Return the request held for this call, if it is only a sign-in with a secret that is bound to its origin."""
@@ -379,7 +382,7 @@ class Browser(Skills):
 
 
 def _mark_destinations(declared: Catalogue, start: str, origins: Origins) -> Catalogue:
-    """Return the skills with destination parameters marked, and the destinations that the policy file vouches for."""
+    """Return the skills with destination parameters marked, and the destinations to which the policy file lets a planner navigate."""
     vouched = tuple("*".join(map(escape, pattern.split("*"))) for pattern in origins.vouched_patterns)
     destinations = {("navigate", "url"): (escape(start), *vouched), ("upload", "path"): ()}
 

@@ -265,8 +265,8 @@ class Desktop(Skills):
             view = await self._running.look()
             if view.front is not None and view.front.node.is_("modal") and not self._shows_progress(view.front):
                 await self._running.settle()
-                said = "; ".join(zone.label for zone in view.scene.zones if zone.role == "text")
-                return Outcome(status="unknown", reason="interrupted", detail=f"'{view.front.title}' came up: {said}")
+                text = "; ".join(zone.label for zone in view.scene.zones if zone.role == "text")
+                return Outcome(status="unknown", reason="interrupted", detail=f"'{view.front.title}' came up: {text}")
             await asyncio.sleep(_GLANCE)
         return Outcome(status="unknown", reason="not_seen_sent", detail=f"'{subject}' is not in {folder.name} yet")
 

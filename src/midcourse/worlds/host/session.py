@@ -71,7 +71,7 @@ class Session:
 
     async def observe(self, epoch: int) -> Observation | Unseen:
         self._admit(epoch)
-        fallback = Unseen(reason="failed", detail="what the world showed cannot be written down")
+        fallback = Unseen(reason="failed", detail="what the world showed cannot be encoded as JSON")
         return encodable(await self._world.observe()) or fallback
 
     async def read_screenshot(self, epoch: int, digest: str) -> bytes | None:
@@ -107,7 +107,7 @@ class Session:
                 return refused
             self._begun.add(call.command)
             fallback = Outcome(
-                status="unknown", reason="error", detail="what the world answered cannot be written down"
+                status="unknown", reason="error", detail="what the world answered cannot be encoded as JSON"
             )
             return encodable(await self._world.act(call)) or fallback
 

@@ -46,7 +46,7 @@ def _execute(command: list[str], out: IO[bytes]) -> int:
 
 
 def find_started_hosts(folder: Path) -> list[Handle]:
-    """Find the hosts that were started in this folder, perhaps by a worker that died before it stored their handle."""
+    """Find the hosts that were started in this folder, for example by a worker that died before it stored their handle."""
     found: list[Handle] = []
     for ready in sorted(folder.glob("host-*.json")):
         with contextlib.suppress(OSError, ValueError):

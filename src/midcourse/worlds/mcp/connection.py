@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from importlib.metadata import version
 from typing import Any
 
 import httpx2
@@ -23,7 +24,7 @@ MOST_PAGES = 100
 """The maximum number of pages of a list of tools, since a server could send pages forever."""
 MOST_FORMS = 8
 """The maximum number of rounds of forms in one call."""
-CLIENT = Implementation(name="midcourse", version="0.1")
+CLIENT = Implementation(name="midcourse", version=version("midcourse"))
 
 
 class Connection:
@@ -133,7 +134,7 @@ class Connection:
         return ToolResult(text="\n".join(texts), fields=fields, is_error=bool(result.is_error))
 
     async def _call(self, tool: str, arguments: dict[str, Any]) -> object:
-        """Send a call, and send it again only when the server asks for input: one of the latest generation wants the call again with it."""
+        """Send a call. A server of the latest generation may ask for input first; then the call is sent again with the input."""
         responses, state = None, None
         for _ in range(MOST_FORMS):
             result = await self._client.session.call_tool(

@@ -95,13 +95,13 @@ class Tool:
             commits="world",
             probe=probe,
             undo=self.rule.undo.tool if self.rule.undo else "",
-            undo_arguments=self._undo_arguments(self.rule.undo) if self.rule.undo else (),
+            undo_arguments=self._build_undo_arguments(self.rule.undo) if self.rule.undo else (),
         )
         return DeclaredSkill(skill=skill, signature=self.signature, commit_set=None)
 
-    def _undo_arguments(self, undo: UndoRule) -> Arguments:
+    def _build_undo_arguments(self, undo: UndoRule) -> Arguments:
         own = {parameter.name for parameter in self.signature.parameters}
-        return tuple((name, _reference(value, own)) for name, value in undo.arguments.items())
+        return tuple((name, _parse_reference(value, own)) for name, value in undo.arguments.items())
 
     def declare_probe(self) -> DeclaredProbe | None:
         if self.rule.probe is None:
@@ -137,7 +137,7 @@ def _flatten_choices(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**{key: value for key, value in schema.items() if key != "oneOf"}, "enum": constants}
 
 
-def _reference(value: Scalar, own: set[str]) -> Argument:
+def _parse_reference(value: Scalar, own: set[str]) -> Argument:
     """Return `{name}` as a reference to an argument of the tool or to its result, and any other value as it is."""
     if not (isinstance(value, str) and value[:1] == "{" and value[-1:] == "}"):
         return value
@@ -151,7 +151,7 @@ def _jsonschema() -> Any:
 
 @cache
 def _validator_class() -> Any:
-    """Return a validator that ignores patterns, since a server could choose one that takes forever."""
+    """Return a validator class that ignores patterns, since a server could choose one that takes forever."""
 
     def accept(*_: object) -> tuple[()]:
         return ()
@@ -161,5 +161,5 @@ def _validator_class() -> Any:
 
 @cache
 def _empty_registry() -> Any:
-    """Return the other documents that a schema may refer to, which are none."""
+    """Return a registry without documents, so that references to other documents are not resolved."""
     return import_module("referencing").Registry()

@@ -86,7 +86,7 @@ class Mcp(BaseWorld):
 
     async def attach(self, handle: str) -> bool:
         """End the server of this session, including a call that may be under way in it, and start a new server."""
-        session = _session_in(handle, self._title)
+        session = _read_session(handle, self._title)
         if not session:
             return False
         if not self._address.url:
@@ -124,7 +124,7 @@ class Mcp(BaseWorld):
     # --- looking
 
     async def look(self) -> Scene | Unseen:
-        """The server and its latest results. The tools are listed again, so that a changed definition is noticed."""
+        """Return the server and its latest results as zones. The tools are listed again, so that a changed definition is noticed."""
         connection = self._connection
         if connection is None or connection.lost:
             return Unseen(reason="world_lost", detail=self._why_lost())
@@ -144,7 +144,7 @@ class Mcp(BaseWorld):
         return tuple(tool.describe() for tool in self._tools.values())
 
     def _digest(self) -> str:
-        """Identifies the definitions of all tools. It is part of the origin, and so of every approval."""
+        """Return a digest of the definitions of all tools. It is part of the origin, and so of every approval."""
         return sha256("".join(sorted(tool.digest for tool in self._tools.values())).encode()).hexdigest()[:16]
 
     def _why_lost(self) -> str:
@@ -154,7 +154,7 @@ class Mcp(BaseWorld):
     # --- acting
 
     async def commit_set(self, call: Call) -> CommitSet | None:
-        """The arguments. None if the definition of the tool has changed since the last look: then it must be observed and approved again."""
+        """Return the arguments, or None if the definition of the tool has changed since the last look, so that it needs a new approval."""
         seen = self._tools.get(call.skill)
         connection = self._connection
         if seen is None or connection is None or connection.lost:
@@ -234,8 +234,8 @@ def _title_of(address: Address) -> str:
     return urlsplit(address.url).netloc if address.url else Path(address.command[0]).name
 
 
-def _session_in(handle: str, title: str) -> str:
-    """The session that a handle of this world names; empty if it is not one."""
+def _read_session(handle: str, title: str) -> str:
+    """Return the session in a handle, or an empty string if it is not a handle of this world."""
     try:
         read: object = json.loads(handle)
     except ValueError:
@@ -245,7 +245,7 @@ def _session_in(handle: str, title: str) -> str:
 
 
 def _report_failure(effect: str, reason: str, detail: str) -> Outcome:
-    """An error is an answer, and no proof that nothing was done."""
+    """Return the outcome of an error, which does not prove that nothing was done: for an irreversible tool it is unknown."""
     return (
         Outcome(status="unknown", reason=reason, detail=detail) if effect == "irreversible" else failed(reason, detail)
     )
@@ -256,7 +256,7 @@ def _shorten(text: str, most: int) -> str:
 
 
 def _extract_data(tool: str, text: str, fields: Mapping[str, object]) -> Pairs:
-    """The text under the name of the tool, and the fields of a structured result under their own names."""
+    """Return the text under the name of the tool, and the fields of a structured result under their own names."""
     named = {
         name: value if isinstance(value, str | int | float | bool | None) else json_text(value)
         for name, value in fields.items()

@@ -15,12 +15,13 @@ from midcourse.worlds.robot.cell import HEIGHT, WIDTH, Cell, Pose, mujoco
 from midcourse.worlds.robot.layout import HALF
 
 Box: TypeAlias = tuple[int, int, int, int]
-NO_PICTURES = "the cell cannot be pictured: neither libEGL nor libOSMesa is installed. Type: apt install libegl1 libgl1"
+NO_GL = "no pictures can be taken of the cell: neither libEGL nor libOSMesa is installed"
+INSTALL_GL = "apt install libegl1 libgl1"
 LIBRARIES = {"egl": "EGL", "osmesa": "OSMesa"}
 
 
 def find_gl() -> str | None:
-    """The way to render without a display: MUJOCO_GL if it is set, else what is installed. None: there is none."""
+    """Return the OpenGL library to render with, without a display: MUJOCO_GL if it is set, else an installed one, or None."""
     if wanted := environ.get("MUJOCO_GL", "").strip().lower():
         return wanted
     if sys.platform != "linux":
@@ -40,7 +41,7 @@ class Camera:
 
     def picture(self) -> bytes:
         """A PNG of the cell; empty if nothing can render it."""
-        if not self._begin():
+        if not self._prepare():
             return b""
         self._context.make_current()
         model, data, view = self._cell.model, self._cell.data, mujoco.MjvCamera()
@@ -50,7 +51,7 @@ class Camera:
         whole, pixels = mujoco.MjrRect(0, 0, WIDTH, HEIGHT), np.zeros((HEIGHT, WIDTH, 3), dtype=np.uint8)
         mujoco.mjr_render(whole, self._scene, self._renderer)
         mujoco.mjr_readPixels(pixels, None, whole, self._renderer)
-        return _png(np.flipud(pixels).tobytes())
+        return _encode_png(np.flipud(pixels).tobytes())
 
     def bounds(self, pose: Pose) -> Box | None:
         """Left, top, width and height of an object in the picture, in pixels; None if it is outside."""
@@ -73,12 +74,12 @@ class Camera:
             self._context.free()
         self._context = self._renderer = self._scene = None
 
-    def _begin(self) -> bool:
+    def _prepare(self) -> bool:
         if self._renderer is not None or self.missing:
             return not self.missing
         gl = find_gl()
         if gl is None:
-            self.missing = NO_PICTURES
+            self.missing = f"{NO_GL}. Type: {INSTALL_GL}"
             return False
         try:
             self._context = import_module(f"mujoco.{gl}").GLContext(WIDTH, HEIGHT)
@@ -92,8 +93,8 @@ class Camera:
         return True
 
 
-def _png(pixels: bytes) -> bytes:
-    """An RGB picture of the camera's size as PNG."""
+def _encode_png(pixels: bytes) -> bytes:
+    """Encode an RGB picture of the camera's size as PNG."""
     row = WIDTH * 3
     lines = b"".join(b"\0" + pixels[start : start + row] for start in range(0, len(pixels), row))
     header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 8, 2, 0, 0, 0)

@@ -68,7 +68,7 @@ class Cell:
 
     def __init__(self, objects: Iterable[Place], bins: Iterable[Place]) -> None:
         self.objects, self.bins = {place.name: place for place in objects}, {place.name: place for place in bins}
-        self.model: Any = _model(self.objects.values(), self.bins.values())
+        self.model: Any = _build_model(self.objects.values(), self.bins.values())
         self.data: Any = mujoco.MjData(self.model)
         self._solver = Solver(mujoco, self.model)
         self._joints = np.array([self.model.joint(name).qposadr[0] for name in JOINTS])
@@ -127,7 +127,7 @@ class Cell:
         return self._solver.solve(np.array([x, y, z]), yaw)
 
     def move(self, joints: Iterable[float], during: Callable[[float], None] | None = None) -> None:
-        """Move all joints smoothly. `during` is called with the share of the way before each step."""
+        """Move all joints smoothly. `during` is called before each step with the share of the way that is done."""
         goal, start = np.array(tuple(joints)), np.array(self.data.ctrl[self._motors])
         seconds = max(QUICKEST, float(np.abs(goal - start).max()) / SPEED)
         steps = round(seconds / STEP)
@@ -149,7 +149,7 @@ class Cell:
             self._advance()
 
     def settle(self, seconds: float = 2.0) -> None:
-        """Wait until every object lies still, so many seconds at most."""
+        """Wait until every object lies still, at most this many seconds."""
         for _ in range(round(seconds / 0.05)):
             if all(float(np.linalg.norm(self.data.joint(name).qvel[:3])) < RESTING for name in self.objects):
                 return
@@ -177,20 +177,20 @@ class Cell:
         self.data.joint(name).qvel[:2] = speed * np.cos(direction), speed * np.sin(direction)
 
     def slicken(self) -> None:
-        """Take the friction from pads and objects, as oil would, so that a grip slips. The table keeps its own."""
-        self._rub(WET, WET)
+        """Remove the friction of pads and objects, so that a grip slips. The friction of the table is unchanged."""
+        self._set_friction(WET, WET)
 
     def dry(self) -> None:
-        self._rub(FIRM, SLIDING)
+        self._set_friction(FIRM, SLIDING)
 
-    def _rub(self, pads: float, objects: float) -> None:
+    def _set_friction(self, pads: float, objects: float) -> None:
         self.model.geom_friction[list(self._pads), 0] = pads
         self.model.geom_friction[list(self._owners), 0] = objects
 
-    # --- keeping
+    # --- saving
 
     def state(self) -> Mapping[str, list[float]]:
-        """All that changes, as numbers."""
+        """Return the state of the simulation as numbers."""
         data = self.data
         parts = {"qpos": data.qpos, "qvel": data.qvel, "ctrl": data.ctrl, "warm": data.qacc_warmstart}
         return {**{name: list(map(float, values)) for name, values in parts.items()}, "time": [float(data.time)]}
@@ -206,7 +206,7 @@ class Cell:
 # --- the model
 
 
-def _model(objects: Iterable[Place], bins: Iterable[Place]) -> Any:
+def _build_model(objects: Iterable[Place], bins: Iterable[Place]) -> Any:
     spec = mujoco.MjSpec.from_file(str(PANDA))
     spec.option.timestep = STEP
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC

@@ -95,7 +95,7 @@ class Handling:
         self._cell.move(HOME)
 
     def _explain(self, solution: Solution, at: Pose) -> Outcome:
-        """Out of reach if no orientation of the gripper gets there; otherwise another place or object may work."""
+        """Return why a place cannot be reached: it is unreachable only if no orientation of the gripper gets there."""
         if self._cell.solve(at.x, at.y, at.z, None).converged:
             return failed(
                 "ik_failed", f"{solution.detail}; the place is in reach, but not with the gripper pointing down"
@@ -110,7 +110,7 @@ class Handling:
         self._cell.settle()
 
     def _push(self, at: Pose) -> None:
-        """Push what really is nearest to the place that the arm is on its way to."""
+        """Push the object that really is nearest to the place that the arm moves to."""
         poses = {name: self._cell.pose(name) for name in self._cell.objects}
         name = min(poses, key=lambda each: hypot(poses[each].x - at.x, poses[each].y - at.y))
         self._disturbances.push(self._cell, name)
@@ -118,7 +118,7 @@ class Handling:
 
     @staticmethod
     def _once(share: float, do: Callable[[], None]) -> Callable[[float], None]:
-        """Do it at the first step that has come so far."""
+        """Return a callback for `Cell.move` that calls `do` once, when this share of the way is done."""
         left = [do]
 
         def check(now: float) -> None:

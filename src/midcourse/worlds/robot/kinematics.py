@@ -67,28 +67,28 @@ class Solver:
 
     def _solve(self, target: Vector, yaw: float | None, joints: Vector) -> Solution:
         wanted = None if yaw is None else _orientation_down(yaw)
-        error, damping = self._error(joints, target, wanted), 1e-2
+        error, damping = self._compute_error(joints, target, wanted), 1e-2
         for iteration in range(MAX_ITERATIONS):
-            if _near(error):
-                return _solution(joints, error, iteration)
-            jacobian = self._jacobian(joints, turning=wanted is not None)
+            if _is_near(error):
+                return _build_solution(joints, error, iteration)
+            jacobian = self._compute_jacobian(joints, turning=wanted is not None)
             square = jacobian @ jacobian.T + damping * np.eye(len(error))
             tried = np.clip(joints + jacobian.T @ np.linalg.solve(square, error), self._low, self._high)
-            left = self._error(tried, target, wanted)
+            left = self._compute_error(tried, target, wanted)
             if left @ left < error @ error:
                 joints, error, damping = tried, left, max(damping / 2, 1e-6)
             else:
                 damping = min(damping * 3, 1e3)
-        return _solution(joints, error, MAX_ITERATIONS)
+        return _build_solution(joints, error, MAX_ITERATIONS)
 
-    def _error(self, joints: Vector, target: Vector, wanted: Vector | None) -> Vector:
+    def _compute_error(self, joints: Vector, target: Vector, wanted: Vector | None) -> Vector:
         self._move_to(joints)
         off: Vector = target - self._data.site_xpos[self._site]
         if wanted is None:
             return off
         return np.concatenate([off, _WEIGHT * _turn_between(self._data.site_xmat[self._site].reshape(3, 3), wanted)])
 
-    def _jacobian(self, joints: Vector, *, turning: bool) -> Vector:
+    def _compute_jacobian(self, joints: Vector, *, turning: bool) -> Vector:
         self._move_to(joints)
         moving, rotating = np.zeros((3, self._model.nv)), np.zeros((3, self._model.nv))
         self._mujoco.mj_jacSite(self._model, self._data, moving, rotating, self._site)
@@ -101,11 +101,11 @@ class Solver:
         self._mujoco.mj_comPos(self._model, self._data)
 
 
-def _near(error: Vector) -> bool:
+def _is_near(error: Vector) -> bool:
     return bool(np.linalg.norm(error[:3]) <= TOLERANCE and np.linalg.norm(error[3:]) <= _WEIGHT * MAX_TILT)
 
 
-def _solution(joints: Vector, error: Vector, iterations: int) -> Solution:
+def _build_solution(joints: Vector, error: Vector, iterations: int) -> Solution:
     return Solution(
         joints=tuple(map(float, joints)),
         position_error=float(np.linalg.norm(error[:3])),
@@ -115,13 +115,13 @@ def _solution(joints: Vector, error: Vector, iterations: int) -> Solution:
 
 
 def _orientation_down(yaw: float) -> Vector:
-    """The orientation of a hand whose fingers point to the table and open along the direction of `yaw` + 90°."""
+    """Return the orientation of a hand whose fingers point to the table and open along the direction of `yaw` + 90°."""
     cosine, sine = np.cos(yaw), np.sin(yaw)
     return np.array([[cosine, sine, 0.0], [sine, -cosine, 0.0], [0.0, 0.0, -1.0]])
 
 
 def _turn_between(current: Vector, wanted: Vector) -> Vector:
-    """The rotation vector that turns one orientation into the other, in world coordinates."""
+    """Return the rotation vector that turns one orientation into the other, in world coordinates."""
     off = wanted @ current.T
     axis = np.array([off[2, 1] - off[1, 2], off[0, 2] - off[2, 0], off[1, 0] - off[0, 1]])
     sine, cosine = float(np.linalg.norm(axis)) / 2, (float(np.trace(off)) - 1) / 2

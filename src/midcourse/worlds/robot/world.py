@@ -106,12 +106,12 @@ class Robot(BaseWorld):
         at = self._seen.get(object)
         if at is None:
             return failed("object_not_found", f"perception returned zero matches for '{object}'")
-        return await self._in_cell(lambda cell: self._build_handling(cell).pick(object, at))
+        return await self._run_in_cell(lambda cell: self._build_handling(cell).pick(object, at))
 
     @skill(effect="reversible", undo="pick")
     async def place(self, x: float, y: float) -> Outcome | None:
         """Put down what the gripper holds, so many metres from the base."""
-        return await self._in_cell(lambda cell: self._build_handling(cell).place(x, y))
+        return await self._run_in_cell(lambda cell: self._build_handling(cell).place(x, y))
 
     @skill(effect="reversible", undo="pick")
     async def place_in(self, bin: str) -> Outcome | None:  # noqa: A002
@@ -119,22 +119,22 @@ class Robot(BaseWorld):
         where = next((place for place in self._bins if place.name == bin), None)
         if where is None:
             return failed("unknown_bin", f"there is no bin called '{bin}'")
-        return await self._in_cell(lambda cell: self._build_handling(cell).place(where.x, where.y, bin))
+        return await self._run_in_cell(lambda cell: self._build_handling(cell).place(where.x, where.y, bin))
 
     @skill
     async def open_gripper(self) -> Outcome | None:
         """Open the gripper; what it holds falls."""
-        return await self._in_cell(lambda cell: self._build_handling(cell).open())
+        return await self._run_in_cell(lambda cell: self._build_handling(cell).open())
 
     @skill
     async def close_gripper(self) -> Mapping[str, Scalar]:
         """Close the gripper until it meets something, and say what it feels."""
-        return await self._in_cell(lambda cell: self._build_handling(cell).close())
+        return await self._run_in_cell(lambda cell: self._build_handling(cell).close())
 
     @skill
     async def home(self) -> Outcome | None:
         """Move the arm back over its base, out of the camera's way. It keeps what it holds."""
-        return await self._in_cell(lambda cell: self._build_handling(cell).home())
+        return await self._run_in_cell(lambda cell: self._build_handling(cell).home())
 
     @skill
     async def reset(self) -> None:
@@ -144,38 +144,38 @@ class Robot(BaseWorld):
             cell.restart()
             self._store("reset")
 
-        await self._in_cell(restart)
+        await self._run_in_cell(restart)
 
     @skill(effect="read")
     async def wait(self, seconds: float) -> Outcome | None:
-        """Wait, for something to stop rolling perhaps. Time in the cell passes only while it does something."""
+        """Wait, for example until something stops rolling. Time in the cell passes only while it does something."""
         if not 0 <= seconds <= 60:
             return failed("bad_arguments", f"seconds is from 0 to 60, not {seconds:g}")
-        return await self._in_cell(lambda cell: cell.wait(seconds))
+        return await self._run_in_cell(lambda cell: cell.wait(seconds))
 
     # --- probes, which know where everything really is
 
     @probe
     async def holding(self, object: str) -> bool:  # noqa: A002
         """Whether both fingers touch this object, and it is off the table."""
-        return await self._in_cell(lambda cell: _held(cell) == object)
+        return await self._run_in_cell(lambda cell: _find_held(cell) == object)
 
     @probe
     async def lies_at(self, object: str, x: float, y: float) -> bool:  # noqa: A002
         """Whether this object lies there, within two centimetres."""
 
         def lies(cell: Cell) -> bool:
-            if object not in cell.objects or object == _held(cell):
+            if object not in cell.objects or object == _find_held(cell):
                 return False
             pose = cell.pose(object)
             return hypot(pose.x - x, pose.y - y) <= NEAR
 
-        return await self._in_cell(lies)
+        return await self._run_in_cell(lies)
 
     @probe
     async def in_bin(self, object: str, bin: str) -> bool:  # noqa: A002
         """Whether this object lies in this bin."""
-        return await self._in_cell(lambda cell: _lies_in(cell, object) == bin)
+        return await self._run_in_cell(lambda cell: _find_bin_of(cell, object) == bin)
 
     @probe
     async def all_sorted(self) -> bool:
@@ -183,14 +183,14 @@ class Robot(BaseWorld):
 
         def are_sorted(cell: Cell) -> bool:
             wanted = {name: f"{name.partition('_')[0]}_bin" for name in cell.objects}
-            return all(_lies_in(cell, name) == where for name, where in wanted.items())
+            return all(_find_bin_of(cell, name) == where for name, where in wanted.items())
 
-        return await self._in_cell(are_sorted)
+        return await self._run_in_cell(are_sorted)
 
     # --- the port
 
     async def open(self) -> str:
-        """Begin where the file of the state says that the cell was left, or with the first layout."""
+        """Open the cell in the state that was saved to the file, or with the first layout."""
         await self.close()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="robot")
         self._disturbances.restart()
@@ -214,12 +214,12 @@ class Robot(BaseWorld):
         due = self._disturbances.at_look()
         if fault := due.get("look_fails"):
             return Unseen(reason="failed", detail=fault.detail or "the camera gave no picture")
-        self._holding, self._seen = await self._in_cell(self._perceive)
-        self._mistake(due)
+        self._holding, self._seen = await self._run_in_cell(self._perceive)
+        self._add_camera_errors(due)
         seen = await super().observe()
         if isinstance(seen, Unseen) or not self._pictures.is_wanted(seen.fingerprint):
             return seen
-        png = await self._in_cell(lambda _: self._camera.picture() if self._camera else b"")
+        png = await self._run_in_cell(lambda _: self._camera.picture() if self._camera else b"")
         if not png:
             log.warning("%s", self._camera.missing)
             self._pictures.take_none()
@@ -234,30 +234,30 @@ class Robot(BaseWorld):
         return self._pictures.read(digest)
 
     async def look(self) -> Scene:
-        """What the last look through the camera showed."""
-        boxes = await self._in_cell(lambda _: self._boxes())
+        """Return what the last look through the camera showed."""
+        boxes = await self._run_in_cell(lambda _: self._locate_objects())
         gripper = Zone(id="gripper", role="gripper", label="Gripper", state=(("holding", self._holding),))
         bins = (
             Zone(id=f"bin_{place.name}", role="bin", label=place.name, state=(("x", place.x), ("y", place.y)))
             for place in self._bins
         )
-        objects = (self._zone(name, pose, boxes[name]) for name, pose in self._seen.items())
+        objects = (self._build_zone(name, pose, boxes[name]) for name, pose in self._seen.items())
         return Scene("Robot cell", gripper, *bins, *objects)
 
     async def act(self, call: Call) -> Outcome:
-        before = await self._in_cell(lambda cell: cell.state()) if self._resets else None
+        before = await self._run_in_cell(lambda cell: cell.state()) if self._resets else None
         outcome = await super().act(call)
         self._pictures.failed = outcome.status != "ok"
         if before is not None and self._pictures.failed:
-            await self._in_cell(lambda cell: self._put_back(cell, before))
+            await self._run_in_cell(lambda cell: self._put_back(cell, before))
         if self._state is not None and self._cell is not None:
-            await self._in_cell(self._save)
+            await self._run_in_cell(self._save)
         return outcome
 
-    # --- inside
+    # --- the cell and its thread
 
-    async def _in_cell(self, do: Callable[[Cell], T]) -> T:
-        """Work in the cell's own thread. If it is cancelled, the arm stops before anything else is done."""
+    async def _run_in_cell(self, do: Callable[[Cell], T]) -> T:
+        """Run a function in the thread of the cell. If this is cancelled, the arm stops before anything else is done."""
         if self._thread is None or self._cell is None:
             raise ConnectionError(CLOSED.detail)
         cell = self._cell
@@ -298,8 +298,8 @@ class Robot(BaseWorld):
     def _perceive(self, cell: Cell) -> tuple[str, Mapping[str, Pose]]:
         return cell.grip().holds, {name: _round_pose(cell.pose(name)) for name in cell.objects}
 
-    def _mistake(self, due: Mapping[FaultKind, Fault]) -> None:
-        """The errors of the camera until the next look. An object in the gripper is always recognised."""
+    def _add_camera_errors(self, due: Mapping[FaultKind, Fault]) -> None:
+        """Falsify what was seen by the errors of the camera that are due. An object in the gripper is always recognised."""
         seen = dict(self._seen)
         loose = sorted(name for name in seen if name != self._holding)
         if loose and "unseen" in due:
@@ -310,36 +310,36 @@ class Robot(BaseWorld):
             seen[first], seen[other] = seen[other], seen[first]
         self._seen = seen
 
-    def _boxes(self) -> Mapping[str, Box | None]:
+    def _locate_objects(self) -> Mapping[str, Box | None]:
         """Where each object that was seen is in the picture, by its name."""
         camera = self._camera
         return {name: camera.bounds(pose) if camera else None for name, pose in self._seen.items()}
 
-    def _zone(self, name: str, pose: Pose, box: Box | None) -> Zone:
+    def _build_zone(self, name: str, pose: Pose, box: Box | None) -> Zone:
         state: dict[str, Scalar] = {"x": pose.x, "y": pose.y, "z": pose.z, "yaw": pose.yaw}
         held = name == self._holding
-        state |= {"held": held, "bin": "" if held else _bin_at(self._bins, pose)}
+        state |= {"held": held, "bin": "" if held else _find_bin_at(self._bins, pose)}
         return Zone(id=f"object_{name}", role="object", label=name, bounds=box, state=state)
 
 
-def _held(cell: Cell) -> str:
+def _find_held(cell: Cell) -> str:
     """The object that both fingers touch, if it is off the table."""
     name = cell.grip().holds
     return name if name and cell.pose(name).z > LIFTED else ""
 
 
-def _lies_in(cell: Cell, name: str) -> str:
-    if name not in cell.objects or name == _held(cell):
+def _find_bin_of(cell: Cell, name: str) -> str:
+    if name not in cell.objects or name == _find_held(cell):
         return ""
-    return _bin_at(cell.bins.values(), cell.pose(name))
+    return _find_bin_at(cell.bins.values(), cell.pose(name))
 
 
-def _bin_at(bins: Iterable[Place], pose: Pose) -> str:
-    """The bin over whose floor this is."""
+def _find_bin_at(bins: Iterable[Place], pose: Pose) -> str:
+    """Return the bin that this pose is in, or an empty string."""
     return next((place.name for place in bins if max(abs(pose.x - place.x), abs(pose.y - place.y)) <= TRAY), "")
 
 
 def _round_pose(pose: Pose) -> Pose:
-    """To millimetres, which is as well as the camera can tell."""
+    """Round to millimetres, the resolution of the camera."""
     x, y, z = (round(value, 3) + 0.0 for value in (pose.x, pose.y, pose.z))
     return Pose(x=x, y=y, z=z, yaw=round(pose.yaw, 2) + 0.0)

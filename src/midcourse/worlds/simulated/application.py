@@ -85,7 +85,7 @@ class Windows(SimulatedWorld[AppState]):
     def type_text(self, zone: Zone, text: str) -> Outcome | None:
         """Write into a field, in place of what is there."""
         if zone.role != "textbox":
-            return failed("wrong_target", f"nobody can write into {zone.role} '{zone.label}'")
+            return failed("wrong_target", f"cannot write into {zone.role} '{zone.label}'")
         others = tuple(pair for pair in self.state.texts if pair[0] != zone.id)
         self.state = replace(self.state, texts=(*others, (zone.id, text)))
         return None

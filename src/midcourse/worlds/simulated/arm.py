@@ -95,7 +95,7 @@ class Arm(SimulatedWorld[ArmState]):
         return thing is not None and not thing.held and hypot(thing.x - x, thing.y - y) <= NEAR
 
     async def _do(self, call: Call, arguments: dict[str, Any]) -> Outcome:
-        """A lost connection leaves no answer and no belief: the sensors are read again."""
+        """Report an unknown outcome if the connection is lost, and forget the believed position, so that the sensors are read again."""
         outcome = await super()._do(call, arguments)
         if self._store_fault is None or self._store_fault.kind == "success_not_stored":
             return outcome

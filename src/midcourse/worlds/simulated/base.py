@@ -157,9 +157,9 @@ class SimulatedWorld(BaseWorld, Generic[State]):
 
     @skill(effect="read")
     async def wait(self, seconds: float) -> Outcome | None:
-        """Wait, for something to load perhaps. What then is there, the next look tells."""
+        """Wait, for example until something has loaded. The next observation shows what is there."""
         if seconds < 0:
-            return failed("bad_arguments", f"nobody can wait {seconds:g} s")
+            return failed("bad_arguments", f"cannot wait {seconds:g} s")
         await self._clock.sleep(seconds)
         return None
 

@@ -104,7 +104,7 @@ class Desktop(SimulatedWorld[DesktopState]):
         return None
 
     def blocked(self, over: Overlay, call: Call) -> Outcome | None:
-        """The dialog has the keyboard. Enter and Escape close it; every other key is lost without a word."""
+        """The dialog has the keyboard. Enter and Escape close it; every other key is ignored silently."""
         key = str(dict(call.arguments).get("key", "")).lower()
         if over.button and key in ("enter", "escape"):
             self._overlays.pop()
@@ -191,7 +191,7 @@ class Desktop(SimulatedWorld[DesktopState]):
             self._show("save_as")
 
     def _save(self, name: str) -> None:
-        """A name that no file can have leaves the dialog as it is."""
+        """Save the file and close the dialog, unless no file can have this name."""
         if not name.strip() or _FORBIDDEN & set(name):
             return
         self.store("file_saved", folder=self.state.folder, name=name, text=self.state.text)

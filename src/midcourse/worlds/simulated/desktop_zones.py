@@ -52,12 +52,12 @@ _TOOLS = (
 
 def shell() -> tuple[Zone, ...]:
     """Taskbar and tray, under every window but a dialog."""
-    return (*_each("taskbar", "taskbar_button", _TASKBAR), *_each("tray", "tray_icon", _TRAY))
+    return (*_build_zones("taskbar", "taskbar_button", _TASKBAR), *_build_zones("tray", "tray_icon", _TRAY))
 
 
 def desktop() -> tuple[Zone, ...]:
     return (
-        *_each("icon", "icon", ("Recycle Bin", "This PC", "Documents", "Browser")),
+        *_build_zones("icon", "icon", ("Recycle Bin", "This PC", "Documents", "Browser")),
         Zone(id="window_code", role="window", label="Code"),
         Zone(id="code_editor", role="document", label="main.py"),
         *shell(),
@@ -65,13 +65,13 @@ def desktop() -> tuple[Zone, ...]:
 
 
 def start_menu(query: str) -> tuple[Zone, ...]:
-    """The search box takes what is typed; what begins with it is offered."""
+    """Return the start menu: a search box with the query, and the programs that begin with it."""
     found = found_apps(query)
     return (
-        Zone(id="search_box", role="textbox", label="Type here to search", state=_field(query, focused=True)),
-        *_each("result", "menu_item", found),
-        *(() if query else _each("app", "menu_item", _APPS)),
-        *_each("start", "button", ("Account", "Power")),
+        Zone(id="search_box", role="textbox", label="Type here to search", state=_build_state(query, focused=True)),
+        *_build_zones("result", "menu_item", found),
+        *(() if query else _build_zones("app", "menu_item", _APPS)),
+        *_build_zones("start", "button", ("Account", "Power")),
         *shell(),
     )
 
@@ -83,12 +83,17 @@ def found_apps(query: str) -> tuple[str, ...]:
 def notepad(title: str, text: str, *, focused: bool, selected: bool) -> tuple[Zone, ...]:
     return (
         Zone(id="title_bar", role="title_bar", label=title),
-        *_each("btn", "button", ("Minimise", "Maximise", "Close")),
-        *_each("menu", "menu", ("File", "Edit", "Format", "View", "Help")),
-        *_each("tool", "toolbar_button", _TOOLS),
-        Zone(id="editor", role="document", label="Text editor", state=_field(text, focused=focused, selected=selected)),
-        *_each("scroll", "scrollbar", ("Vertical", "Horizontal")),
-        *_each("status", "status", ("Line and column", "Zoom level", "Line ending", "Encoding")),
+        *_build_zones("btn", "button", ("Minimise", "Maximise", "Close")),
+        *_build_zones("menu", "menu", ("File", "Edit", "Format", "View", "Help")),
+        *_build_zones("tool", "toolbar_button", _TOOLS),
+        Zone(
+            id="editor",
+            role="document",
+            label="Text editor",
+            state=_build_state(text, focused=focused, selected=selected),
+        ),
+        *_build_zones("scroll", "scrollbar", ("Vertical", "Horizontal")),
+        *_build_zones("status", "status", ("Line and column", "Zoom level", "Line ending", "Encoding")),
         *shell(),
     )
 
@@ -97,29 +102,29 @@ def save_as(folder: str, file_name: str, files: tuple[str, ...], *, focused: boo
     rows = (*files, "readme.txt", "todo.txt", "ideas.txt", "minutes.txt", "draft.txt")[:FILE_ROWS]
     return (
         Zone(id="dialog_title", role="title_bar", label="Save As"),
-        *_each("btn", "button", ("Close",)),
-        *_each("nav", "button", ("Back", "Forward", "Up", "Refresh")),
+        *_build_zones("btn", "button", ("Close",)),
+        *_build_zones("nav", "button", ("Back", "Forward", "Up", "Refresh")),
         Zone(id="address_bar", role="textbox", label="Address", state=(("text", folder),)),
         Zone(id="search_files", role="textbox", label="Search"),
-        *_each("tool", "toolbar_button", ("Organise", "New folder", "View")),
+        *_build_zones("tool", "toolbar_button", ("Organise", "New folder", "View")),
         *(
             Zone(id=f"folder_{_slug(name)}", role="folder", label=name, state=(("open", name == folder),))
             for name in FOLDERS
         ),
-        *_each("column", "column_header", ("Name", "Date modified", "Type")),
+        *_build_zones("column", "column_header", ("Name", "Date modified", "Type")),
         *(Zone(id=f"file_{row}", role="file", label=name) for row, name in enumerate(rows, start=1)),
         Zone(
             id="field_file_name",
             role="textbox",
             label="File name",
-            state=_field(file_name, focused=focused, selected=selected),
+            state=_build_state(file_name, focused=focused, selected=selected),
         ),
-        *_each("field", "combobox", ("Save as type", "Encoding")),
-        *_each("btn", "button", ("Hide folders", "Save", "Cancel")),
+        *_build_zones("field", "combobox", ("Save as type", "Encoding")),
+        *_build_zones("btn", "button", ("Hide folders", "Save", "Cancel")),
     )
 
 
-def _each(prefix: str, role: str, labels: tuple[str, ...]) -> tuple[Zone, ...]:
+def _build_zones(prefix: str, role: str, labels: tuple[str, ...]) -> tuple[Zone, ...]:
     return tuple(Zone(id=f"{prefix}_{_slug(label)}", role=role, label=label) for label in labels)
 
 
@@ -127,5 +132,5 @@ def _slug(label: str) -> str:
     return "".join(letter if letter.isalnum() else " " for letter in label.lower()).strip().replace(" ", "_")
 
 
-def _field(text: str, *, focused: bool, selected: bool = False) -> Pairs:
+def _build_state(text: str, *, focused: bool, selected: bool = False) -> Pairs:
     return (("text", text), ("focused", focused), ("selected", selected))

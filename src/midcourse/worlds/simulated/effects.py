@@ -1,8 +1,8 @@
 """The world's own log: what really happened in its back end, independent of any screen.
 
-One JSON line an effect, on disk before the act returns: `{"effect": "order", "at": 1700000000.0, ...}`. The back end
-outlives the session, so the lines are read back when a world begins. A line whose `at` lies ahead is an effect that is
-on its way and cannot be seen yet. Worlds that name the same file share a back end, in any process.
+One JSON line for each effect, on disk before the act returns: `{"effect": "order", "at": 1700000000.0, ...}`. The back end
+outlives the session, so the lines are read back when a world begins. A line whose `at` is in the future is an effect that
+is not visible yet. Worlds that name the same file share a back end, in any process.
 """
 
 import json

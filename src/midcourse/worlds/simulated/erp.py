@@ -1,4 +1,4 @@
-"""An ERP client: log in, open the invoices, book one. It books every invoice that is in order, also the same one twice."""
+"""An ERP client: log in, open the invoices, book one. It books every valid invoice, even the same one twice."""
 
 import re
 from collections.abc import Mapping
@@ -135,7 +135,7 @@ class Erp(SimulatedWorld[ErpState]):
     def read_document(self, zone: Zone) -> Mapping[str, Scalar] | Outcome:
         """Read the document number of an invoice, on its own page or in the list."""
         if zone.role != "invoice":
-            return failed("wrong_target", f"{zone.role} '{zone.label}' is no invoice")
+            return failed("wrong_target", f"{zone.role} '{zone.label}' is not an invoice")
         return {"document": zone.get("document")}
 
     @probe
@@ -164,7 +164,7 @@ class Erp(SimulatedWorld[ErpState]):
         return None
 
     def without_dialog(self) -> ErpState | None:
-        """The form of a new invoice is a dialog, and what was written into it goes with it."""
+        """The form of a new invoice is a dialog; closing it discards what was entered."""
         return ErpState(page="invoices", user=self.state.user) if self.state.page == "new_invoice" else None
 
     def logged_out(self) -> ErpState | None:
@@ -243,7 +243,7 @@ class Erp(SimulatedWorld[ErpState]):
             self.state = ErpState(page="login", username=state.username, alert="Unknown user or wrong password.")
 
     def _enter(self, zone: Zone, value: Scalar) -> Outcome | None:
-        """Clear the complaint when a field is corrected, so that it is not evidence about the next try."""
+        """Enter a value in the form, and clear its errors, so that they are not evidence about the next try."""
         name = zone.id.removeprefix("field_")
         if name not in FIELDS:
             return failed("wrong_target", f"nothing can be written into {zone.role} '{zone.label}'")

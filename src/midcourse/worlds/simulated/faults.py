@@ -121,7 +121,7 @@ def _why_impossible(fault: Fault, premises: Premises) -> str:
     if fault.kind in SPECIAL_KINDS and fault.kind not in premises.special:
         return f"nothing in {premises.world} can have it"
     if fault.kind in (*LOOK_KINDS, *SIGHT_KINDS):
-        return f"a look is no use of '{fault.skill}'" if fault.skill else ""
+        return f"it happens while the world is observed, not in '{fault.skill}'" if fault.skill else ""
     if fault.skill and skill is None:
         return f"{premises.world} has no skill called '{fault.skill}'"
     if fault.kind in ZONE_KINDS and skill is not None and not skill.on_zone:

@@ -31,7 +31,7 @@ def solve(x: float, y: float) -> Solution:
     """Turn the joints until the hand is at (x, y), or the iterations are used up.
 
     The damping shrinks after every step that came nearer and grows after every one that did not, so an arm that cannot
-    get there ends stretched out towards the target instead of swinging about.
+    get there ends stretched out towards the target instead of oscillating.
     """
     angles, damping = HOME, 0.1
     hand_x, hand_y = _hand(angles)

@@ -1,4 +1,4 @@
-"""A game with one quest: talk to the elder, find the lantern, turn the quest in. The server rewards every time it is asked."""
+"""A game with one quest: talk to the elder, find the lantern, turn the quest in. The server gives the reward every time it is asked."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, Unpack, get_args
@@ -54,7 +54,7 @@ class Quest(SimulatedWorld[QuestState]):
             return None
         place = next((place for place in get_args(Place) if zone.id == _place_id(place)), None)
         if place is None:
-            return failed("wrong_target", f"nobody can walk to {zone.role} '{zone.label}'")
+            return failed("wrong_target", f"cannot walk to {zone.role} '{zone.label}'")
         self.state = replace(self.state, place=place, dialog="", alert="")
         return None
 
@@ -90,7 +90,7 @@ class Quest(SimulatedWorld[QuestState]):
         return None
 
     def the_quest(self, zone: Zone) -> CommitSet | None:
-        """What the server is told: which quest, and for which reward."""
+        """Return what is sent to the server: the quest and its reward."""
         if zone.id not in ("option_accept", "turn_in"):
             return None
         return CommitSet(values=(("quest", QUEST), ("reward", self._reward)), address=f"game://quests/{zone.id}")
@@ -142,7 +142,7 @@ class Quest(SimulatedWorld[QuestState]):
         )
 
     def _map(self) -> tuple[Zone, ...]:
-        """Who and what is near or on the map. The quest log is the server's, and the program's where it knows more."""
+        """Return what is near or on the map. The quest log combines the states of the server and of the client."""
         accepted = self.state.accepted or self.quest_accepted()
         completed = self.state.completed or self.quest_completed()
         status = "completed" if completed else "active" if accepted else "none"

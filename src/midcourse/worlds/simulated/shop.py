@@ -1,4 +1,4 @@
-"""A web shop. It takes every order it is sent, also the same one twice: not to order twice is the agent's job."""
+"""A web shop. It accepts every order, even the same one twice: the agent must not order twice."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -81,12 +81,12 @@ class Shop(SimulatedWorld[ShopState]):
 
     @skill
     def set_quantity(self, zone: Zone, quantity: int) -> Outcome | None:
-        """Have this many of a product in the basket; 0 takes it out."""
+        """Set how many of a product are in the basket; 0 removes it."""
         product = next(
             (product for product in PRODUCTS if zone.id in (f"product_{product.sku}", f"line_{product.sku}")), None
         )
         if product is None:
-            return failed("wrong_target", f"{zone.role} '{zone.label}' is no product")
+            return failed("wrong_target", f"{zone.role} '{zone.label}' is not a product")
         if quantity < 0:
             return failed("bad_arguments", f"the quantity cannot be {quantity}")
         quantities = {**dict(self.state.basket), product.sku: quantity}
@@ -134,7 +134,7 @@ class Shop(SimulatedWorld[ShopState]):
     def read_order(self, zone: Zone) -> Mapping[str, Scalar] | Outcome:
         """Read number and reference of an order, on the confirmation page or in the list of orders."""
         if zone.role != "order":
-            return failed("wrong_target", f"{zone.role} '{zone.label}' is no order")
+            return failed("wrong_target", f"{zone.role} '{zone.label}' is not an order")
         return {"order_number": zone.get("order_number"), "reference": zone.get("reference")}
 
     @probe

@@ -1,4 +1,4 @@
-"""A web application behind a login: reports for a period, made to order and billed. It bills every one, also the same twice."""
+"""A web application behind a login: reports for a period, made on request. It bills every report, even the same one twice."""
 
 import re
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ class WebState:
     period: str = ""
     format: Format = "PDF"
     menu: bool = False
-    """The formats are folded out."""
+    """Whether the list of formats is open."""
     alert: str = ""
     report: Report | None = None
     """The one on the report page."""
@@ -136,7 +136,7 @@ class Web(SimulatedWorld[WebState]):
     def read_report(self, zone: Zone) -> Mapping[str, Scalar] | Outcome:
         """Read the figure of a report, on its page."""
         if zone.role != "figure":
-            return failed("wrong_target", f"{zone.role} '{zone.label}' is no figure")
+            return failed("wrong_target", f"{zone.role} '{zone.label}' is not a figure")
         return {"total": zone.get("value"), "report_number": zone.get("report_number")}
 
     @probe

@@ -75,8 +75,8 @@ def prune(
         return 0
     freed = f"; the database is {pruned.freed_bytes / MEGABYTE:.1f} MB smaller" if pruned.freed_bytes else ""
     later = "" if pruned.shrunk else "; the file stays as large until no process drives a run"
-    said = f"{pruned.runs} runs would be pruned" if dry_run else f"{pruned.runs} runs pruned{freed}{later}"
-    terminal().console.print(Text(said), soft_wrap=True)
+    sentence = f"{pruned.runs} runs would be pruned" if dry_run else f"{pruned.runs} runs pruned{freed}{later}"
+    terminal().console.print(Text(sentence), soft_wrap=True)
     return 0
 
 

@@ -212,16 +212,16 @@ class ProxyConnection:
     async def _wait_for_approval(self, request: Request) -> SentRequest | None:
         """Wait until the request may be sent. Raise `ConnectionResetError` if the browser no longer waits for it."""
         approved = asyncio.ensure_future(self._policy.outbox.wait_for_permission(request))
-        gone = asyncio.ensure_future(self._reader.read(1))
+        abandoned = asyncio.ensure_future(self._reader.read(1))
         try:
-            await asyncio.wait({approved, gone}, return_when=asyncio.FIRST_COMPLETED)
-            if gone.done():
+            await asyncio.wait({approved, abandoned}, return_when=asyncio.FIRST_COMPLETED)
+            if abandoned.done():
                 raise ConnectionResetError
             return approved.result()
         finally:
-            for each in (approved, gone):
+            for each in (approved, abandoned):
                 each.cancel()
-            await asyncio.wait({approved, gone})
+            await asyncio.wait({approved, abandoned})
 
     # --- WebSockets
 

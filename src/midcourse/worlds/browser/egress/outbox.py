@@ -153,8 +153,8 @@ class Outbox:
         return request
 
     def park(self, request: Request) -> None:
-        alike = any(held.allowed is None and held.request == request for held in self.waiting)
-        if not alike and len(self._waiting) < MAX_PARKED:
+        duplicate = any(held.allowed is None and held.request == request for held in self.waiting)
+        if not duplicate and len(self._waiting) < MAX_PARKED:
             self._add(request, None)
 
     def _record_sent(self, request: Request) -> SentRequest:
