@@ -265,7 +265,7 @@ def summarize_runs(ended: list[Ended]) -> dict[str, Any]:
     return {"runs": len(ended), "rows": rows, "bars": bars, "troubled": troubled[:20]}
 
 
-def tables(told: dict[str, Any]) -> str:
+def tables(result: dict[str, Any]) -> str:
     header = [
         "application",
         "fault",
@@ -291,7 +291,7 @@ def tables(told: dict[str, Any]) -> str:
             str(row["second_questions"]),
             str(row["asked_a_person"]),
         ]
-        for row in told["rows"]
+        for row in result["rows"]
     ]
     return format_table(header, rows)
 
@@ -321,17 +321,17 @@ def main() -> None:
             ended += pair
             print(progress(pair, number, len(jobs), time.monotonic() - began), file=sys.stderr, flush=True)
     ended.sort(key=lambda one: (jobs.index((Cell(app=one.app, fault=one.fault), one.seed)), one.second))
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         **summarize_runs(ended),
         "seconds": round(time.monotonic() - began, 1),
         "machine": describe_machine(),
     }
-    print(tables(told))
+    print(tables(result))
     if args.keep:
-        keep("first_run" if args.apps == list(APPS) else f"first_run_{'_'.join(args.apps)}", told, tables(told))
+        keep("first_run" if args.apps == list(APPS) else f"first_run_{'_'.join(args.apps)}", result, tables(result))
     if args.json:
-        print(json.dumps(told))
-    sys.exit(0 if all(told["bars"].values()) else 1)
+        print(json.dumps(result))
+    sys.exit(0 if all(result["bars"].values()) else 1)
 
 
 if __name__ == "__main__":

@@ -192,7 +192,7 @@ async def in_browser(*, tasks: bool, long: bool) -> dict[str, list[dict[str, obj
         await chromium.end()
 
 
-def told_of_tasks(rows: list[dict[str, object]]) -> str:
+def format_tasks(rows: list[dict[str, object]]) -> str:
     header = ["task", "calls", "tokens in", "cached", "out", "$ with caching", "$ without", "tokens in at 7ab0955"]
     cells = [[f"{value:,}" if isinstance(value, int) else str(value) for value in row.values()] for row in rows]
     return (
@@ -201,31 +201,33 @@ def told_of_tasks(rows: list[dict[str, object]]) -> str:
     )
 
 
-def told_of_long_page(rows: list[dict[str, object]]) -> str:
+def format_long_page(rows: list[dict[str, object]]) -> str:
     header = ["the goal names it", "tenth of the page", "found", "calls", "tokens in", "largest page", "largest prompt"]
     cells = [[f"{value:,}" if type(value) is int else str(value) for value in row.values()] for row in rows]
     return f"A page of {ROWS * PER_ROW} controls in {ROWS} rows. Target: at most {MOST_ON_PAGE:,} tokens for the page.\n\n{format_table(header, cells)}"
 
 
-TOLD = {"tasks": told_of_tasks, "long_page": told_of_long_page}
+FORMATS = {"tasks": format_tasks, "long_page": format_long_page}
 
 
 def missed(found: dict[str, list[dict[str, object]]]) -> list[str]:
     """The targets that were not reached."""
-    told = [
+    missed_targets = [
         f"{row['task']}: {row['tokens_in']} tokens"
         for row in found["tasks"]
         if cast(int, row["tokens_in"]) > MOST_TOKENS
     ]
-    told += [
+    missed_targets += [
         f"{row['task']}: ${row['usd']}"
         for row in found["tasks"]
         if cast(float, row["usd"]) > MOST_DOLLARS[str(row["task"])]
     ]
     for row in found["long_page"]:
         if not row["found"] or cast(int, row["largest_page"]) > MOST_ON_PAGE:
-            told.append(f"{row['named']}, tenth {row['tenth']}: found {row['found']}, {row['largest_page']} tokens")
-    return told
+            missed_targets.append(
+                f"{row['named']}, tenth {row['tenth']}: found {row['found']}, {row['largest_page']} tokens"
+            )
+    return missed_targets
 
 
 # --- is the upper estimate one?
@@ -260,26 +262,26 @@ def main() -> None:
     rows = measured(count)
     summary: dict[str, object] = {"counted_with": counted_with, "rows": rows, "machine": describe_machine()}
     header = ["zones", "changed", "shown", "first plan", "replan", "uncached", "share"]
-    told = format_table(header, [[f"{value:,}" for value in row.values()] for row in rows])
-    print(f"tokens of {counted_with}\n\n{told}", flush=True)
-    prompts = len(told)
+    report = format_table(header, [[f"{value:,}" for value in row.values()] for row in rows])
+    print(f"tokens of {counted_with}\n\n{report}", flush=True)
+    prompts = len(report)
     if chosen.tasks or chosen.long_page:
         tokenizer()
         found = asyncio.run(in_browser(tasks=chosen.tasks, long=chosen.long_page))
-        told += "".join(f"\n\n{say(found[key])}" for key, say in TOLD.items() if found[key])
+        report += "".join(f"\n\n{say(found[key])}" for key, say in FORMATS.items() if found[key])
         summary |= {**found, "missed": missed(found)}
-        told += f"\n\nTargets missed: {'; '.join(missed(found)) or 'none'}."
+        report += f"\n\nTargets missed: {'; '.join(missed(found)) or 'none'}."
     if chosen.estimate:
         summary["estimate"] = estimates = estimated(count)
-        told += "\n\n" + format_table(
+        report += "\n\n" + format_table(
             ["text", "estimate / tokens"], [[name, f"{ratio}"] for name, ratio in estimates.items()]
         )
-    print(told[prompts:])
+    print(report[prompts:])
     if chosen.keep:
         keep(
             "prompt_tokens",
             summary,
-            f"Tokens of {counted_with}.\n\n{told}",
+            f"Tokens of {counted_with}.\n\n{report}",
         )
     if chosen.json:
         print(json.dumps(summary))

@@ -163,7 +163,7 @@ async def _trial(case: Case, arm: str, seed: int) -> Trial:
     if arm == "midcourse":
         agent = Agent(world=robot, planner=PLANNER, approver=Approves(), store=store, clock=clock, vault=NoSecrets())
         ours = await agent.run(TASK)
-        told = (ours.success, ours.executions, ours.planner_calls, ours.final_reason)
+        outcome = (ours.success, ours.executions, ours.planner_calls, ours.final_reason)
         replayed = await check_replay(store)
     else:
         ports = Ports(
@@ -177,13 +177,13 @@ async def _trial(case: Case, arm: str, seed: int) -> Trial:
             vault=NoSecrets(),
         )
         plain = await run_plain_replan_loop(ports, max_replans=PLAIN_REPLANS, max_calls=TASK.limits.max_calls)
-        told, replayed = (plain.success, plain.executions, plain.planner_calls, plain.reason), Replayed()
+        outcome, replayed = (plain.success, plain.executions, plain.planner_calls, plain.reason), Replayed()
     return Trial(
-        claimed=told[0],
+        claimed=outcome[0],
         happened=await robot.finish(),
-        executions=told[1],
-        calls=told[2],
-        reason=told[3],
+        executions=outcome[1],
+        calls=outcome[2],
+        reason=outcome[3],
         misplaced=_misplaced(robot),
         again=replayed,
     )

@@ -131,10 +131,10 @@ def probes_of(catalogue: Catalogue) -> str:
 def peers_page() -> str:
     """The page with its tables, each between `<!-- name -->` and `<!-- name end -->`, from the kept results."""
     page = (DOCS / "peers.md").read_text(encoding="utf-8")
-    for prefix, result in (("", "peers"), ("pretix ", "peers_pretix")):
-        told = read_result(result)
-        tables = {"overall": format_overall(told)} | {
-            part: format_parts(told[part]) for part in ("faults", "wagtail", "erring") if told[part]
+    for prefix, result in (("", "peers"), ("magentic ", "peers_magentic"), ("pretix ", "peers_pretix")):
+        data = read_result(result)
+        tables = {"overall": format_overall(data)} | {
+            part: format_parts(data[part]) for part in ("faults", "wagtail", "erring") if data[part]
         }
         for name, shown in tables.items():
             begin, end = f"<!-- {prefix}{name} -->\n", f"\n<!-- {prefix}{name} end -->"

@@ -10,9 +10,9 @@ from drawing.squares import draw_strips
 INTERVALS = "Lines: 95 % intervals."
 
 
-def draw_peers(told: Mapping[str, Any], title: str) -> str:
+def draw_peers(result: Mapping[str, Any], title: str) -> str:
     """Runs completed, effects repeated and the length of prompts, by system."""
-    rows = told["overall"]
+    rows = result["overall"]
     repeated = _count([row["repeated"] for row in rows])
     tokens = _count([row["tokens_in"] for row in rows])
     drawn = [
@@ -23,7 +23,7 @@ def draw_peers(told: Mapping[str, Any], title: str) -> str:
     return draw_bars(title, ["Runs completed", "Effects repeated", "Prompt tokens"], drawn, note)
 
 
-def draw_agentdojo(told: Mapping[str, Any]) -> str:
+def draw_agentdojo(result: Mapping[str, Any]) -> str:
     """Attacks that succeed and tasks that are solved under attack, by suite, without and with approvals."""
     names = {"bare": "no approvals", "midcourse": "Midcourse"}
     rows = [
@@ -32,14 +32,14 @@ def draw_agentdojo(told: Mapping[str, Any]) -> str:
             bars=[_share(row["attacked"]), _share(row["useful_attacked"])],
             ours=row["arm"] == "midcourse",
         )
-        for row in told["rows"]
+        for row in result["rows"]
     ]
-    cases = next(row["cases"] for row in told["rows"] if row["suite"] == "all")
+    cases = next(row["cases"] for row in result["rows"] if row["suite"] == "all")
     title = f"AgentDojo with an agent that obeys every instruction, {cases} attacks"
     return draw_bars(title, ["Attacks that succeed", "Tasks solved under attack"], rows, INTERVALS)
 
 
-def draw_drift(told: Mapping[str, Any]) -> str:
+def draw_drift(result: Mapping[str, Any]) -> str:
     """Runs completed, and runs with an effect twice, by arm."""
     names = {
         "fixed": "one fixed plan",
@@ -47,7 +47,7 @@ def draw_drift(told: Mapping[str, Any]) -> str:
         "plain replan loop": "a plain replan loop",
         "midcourse": "Midcourse",
     }
-    found = [row for row in told["rows"] if row["application"] == "all" and row["arm"] in names]
+    found = [row for row in result["rows"] if row["application"] == "all" and row["arm"] in names]
     rows = [
         Row(label=names[row["arm"]], bars=[_share(row["completed"]), twice], ours=row["arm"] == "midcourse")
         for row, twice in zip(found, _count([row["twice"] for row in found]), strict=True)
@@ -56,11 +56,11 @@ def draw_drift(told: Mapping[str, Any]) -> str:
     return draw_bars(title, ["Runs completed", "Runs with an effect twice"], rows, INTERVALS)
 
 
-def draw_tau2(*told: Mapping[str, Any]) -> str:
+def draw_tau2(*results: Mapping[str, Any]) -> str:
     """How cases end after each fault, by program."""
     sets = {"airline": "tau2's airline", "bfcl": "BFCL: trading, tickets, messages"}
     faults = {"answer": "Answer lost", "request": "Call lost", "kill": "Killed after the call"}
-    found = {(row["domain"], row["fault"], row["arm"]): row for one in told for row in one["rows"]}
+    found = {(row["domain"], row["fault"], row["arm"]): row for one in results for row in one["rows"]}
     arms = list(dict.fromkeys(arm for _, _, arm in found))
     rows = list[Row]()
     for domain, name in sets.items():
@@ -85,15 +85,19 @@ def _split(row: Mapping[str, Any]) -> Bar:
 def draw_first_contact(first: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """How each form came out in the first run and after the corrections."""
     outcomes = {"right": OURS, "open": OTHERS, "false": WRONG}
-    ends = [{row["form"]: _judge(row) for row in told["rows"]} for told in (first, now)]
-    for told, end in zip((first, now), ends, strict=True):
+    ends = [{row["form"]: _judge(row) for row in result["rows"]} for result in (first, now)]
+    for result, end in zip((first, now), ends, strict=True):
         counts = [list(end.values()).count(outcome) for outcome in outcomes]
-        assert counts == [told["right"], told["forms"] - told["right"] - told["false_done"], told["false_done"]]
+        assert counts == [
+            result["right"],
+            result["forms"] - result["right"] - result["false_done"],
+            result["false_done"],
+        ]
     order = sorted(ends[0], key=lambda form: [list(outcomes).index(end[form]) for end in reversed(ends)])
     labels = ["First run", "After the corrections that it led to"]
     strips = [
-        (_tell(label, told), [outcomes[end[form]] for form in order])
-        for label, told, end in zip(labels, (first, now), ends, strict=True)
+        (_summarize(label, result), [outcomes[end[form]] for form in order])
+        for label, result, end in zip(labels, (first, now), ends, strict=True)
     ]
     legend = [
         (OURS, "right"),
@@ -112,10 +116,10 @@ def _judge(row: Mapping[str, Any]) -> str:
     return "right" if as_asked and not done else "open"
 
 
-def _tell(label: str, told: Mapping[str, Any]) -> str:
+def _summarize(label: str, result: Mapping[str, Any]) -> str:
     return (
-        f"{label}: {told['right']} of {told['forms']} right, {told['false_done']} false 'done', "
-        f"{told['repeated']} effects repeated"
+        f"{label}: {result['right']} of {result['forms']} right, {result['false_done']} false 'done', "
+        f"{result['repeated']} effects repeated"
     )
 
 

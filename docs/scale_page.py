@@ -223,46 +223,46 @@ def _count_local() -> dict[str, Any]:
 
 
 def _count_browsers() -> dict[str, Any]:
-    told = read_result("density")
+    result = read_result("density")
     return {
-        "browsers": told["shared"]["sessions"],
-        "browser_elements": told["elements"],
-        "browser_mb": told["shared"]["mb_each"],
-        "browser_processes": told["shared"]["processes_each"],
-        "own_mb": told["own"]["mb_each"],
-        "own_processes": told["own"]["processes_each"],
-        "parked_runs": told["waiting"]["runs"],
-        "parked_chromiums": told["waiting"]["chromiums_when_parked"],
-        "parked_mb": told["waiting"]["host_mb_when_parked"],
-        "browsers_32gb": int(32_000 / told["shared"]["mb_each"] / 10) * 10,
+        "browsers": result["shared"]["sessions"],
+        "browser_elements": result["elements"],
+        "browser_mb": result["shared"]["mb_each"],
+        "browser_processes": result["shared"]["processes_each"],
+        "own_mb": result["own"]["mb_each"],
+        "own_processes": result["own"]["processes_each"],
+        "parked_runs": result["waiting"]["runs"],
+        "parked_chromiums": result["waiting"]["chromiums_when_parked"],
+        "parked_mb": result["waiting"]["host_mb_when_parked"],
+        "browsers_32gb": int(32_000 / result["shared"]["mb_each"] / 10) * 10,
     }
 
 
 def _count_stored(costs: UnitCosts) -> dict[str, Any]:
-    told, a_second = read_result("storage"), costs.count_steps(1e6)
+    result, a_second = read_result("storage"), costs.count_steps(1e6)
     return {
-        "elements": told["elements"],
-        "step": told["step"],
-        "waiting": told["waiting"],
-        "ended": told["ended"],
-        "pruned": told["pruned"],
-        "kept_runs": told["runs"],
-        "kept_steps": told["steps"],
-        "bytes_second": a_second * told["step"] / 1e6,
+        "elements": result["elements"],
+        "step": result["step"],
+        "waiting": result["waiting"],
+        "ended": result["ended"],
+        "pruned": result["pruned"],
+        "kept_runs": result["runs"],
+        "kept_steps": result["steps"],
+        "bytes_second": a_second * result["step"] / 1e6,
         "bytes_day": costs.count_step_gb(1e6, DAY) / 1e3,
-        "bytes_pruned_day": a_second / told["steps"] * told["pruned"] * DAY / 1e12,
+        "bytes_pruned_day": a_second / result["steps"] * result["pruned"] * DAY / 1e12,
     }
 
 
 def _count_waiting(costs: UnitCosts) -> dict[str, Any]:
-    told = read_result("chaos_waiting")
-    memory, answer = told["rss_mb"], 10 * costs.cpu / 1000
+    result = read_result("chaos_waiting")
+    memory, answer = result["rss_mb"], 10 * costs.cpu / 1000
     return {
-        "cached": told["cached_max"],
+        "cached": result["cached_max"],
         "waiting_mb": memory[-1],
-        "waiting_tenth": told["waiting"] // (len(memory) - 1),
-        "waiting_kb": (memory[-1] - memory[1]) * 1024 / (told["waiting"] * (len(memory) - 2) / (len(memory) - 1)),
-        "goes_on": told["goes_on_median_seconds"],
+        "waiting_tenth": result["waiting"] // (len(memory) - 1),
+        "waiting_kb": (memory[-1] - memory[1]) * 1024 / (result["waiting"] * (len(memory) - 2) / (len(memory) - 1)),
+        "goes_on": result["goes_on_median_seconds"],
         "waiting_1m": costs.count_waiting_gb(1e6),
         "waiting_100m": costs.count_waiting_gb(1e8) / 1e3,
         "expire_hour_1m": 1e6 / 3600,
@@ -323,11 +323,11 @@ def _count_heartbeats(costs: UnitCosts) -> dict[str, Any]:
 
 
 def _compare_tenants() -> dict[str, Any]:
-    told = read_result("fairness")
+    result = read_result("fairness")
     return {
-        "few": told["few"],
-        "many": told["runs"],
-        "fair_ratio": told["ratio"],
-        "fair_alone": told["alone"]["first"] - told["alone"]["begun"],
-        "fair_beside": told["beside"]["first"] - told["beside"]["begun"],
+        "few": result["few"],
+        "many": result["runs"],
+        "fair_ratio": result["ratio"],
+        "fair_alone": result["alone"]["first"] - result["alone"]["begun"],
+        "fair_beside": result["beside"]["first"] - result["beside"]["begun"],
     }

@@ -18,20 +18,20 @@ def draw_measured_growth() -> str:
 
 
 def _plot_long_run() -> Panel:
-    told = read_result("growth")
-    points = [((window["from"] + window["to"]) / 2, window["ms"]) for window in told["windows"]]
+    result = read_result("growth")
+    points = [((window["from"] + window["to"]) / 2, window["ms"]) for window in result["windows"]]
     return Panel(
         title="CPU time per step, ms",
         across="step of one run",
-        x=make_linear_axis(told["steps"]),
+        x=make_linear_axis(result["steps"]),
         y=make_linear_axis(max(ms for _, ms in points)),
         lines=[Line(label="Midcourse", points=points)],
     )
 
 
 def _plot_page_size() -> Panel:
-    told = read_result("bytes")
-    pages = [page for page in told["pages"] if page["steps"] == told["steps"]]
+    result = read_result("bytes")
+    pages = [page for page in result["pages"] if page["steps"] == result["steps"]]
     kept, whole = ([(page["elements"], page[what]) for page in pages] for what in ("kept", "whole"))
     bytes_ = [count for _, count in kept + whole]
     sizes = [elements for elements, _ in kept]
@@ -48,13 +48,13 @@ def _plot_page_size() -> Panel:
 
 
 def _plot_waiting_worker() -> Panel:
-    told = read_result("chaos_waiting")
-    memory = told["rss_mb"]
-    points = [(told["waiting"] * tenth / (len(memory) - 1), mb) for tenth, mb in enumerate(memory)]
+    result = read_result("chaos_waiting")
+    memory = result["rss_mb"]
+    points = [(result["waiting"] * tenth / (len(memory) - 1), mb) for tenth, mb in enumerate(memory)]
     return Panel(
         title="Memory of a worker, MB",
         across="waiting runs",
-        x=make_linear_axis(told["waiting"]),
+        x=make_linear_axis(result["waiting"]),
         y=make_linear_axis(max(memory)),
         lines=[Line(label="one worker", points=points)],
     )
@@ -72,9 +72,9 @@ def draw_needs() -> str:
     shared = _calculate("sessions share them", ACTIVE, costs.count_browser_gb, _write_gb)
     stored = _calculate("PostgreSQL", WAITING, costs.count_waiting_gb, _write_gb)
     panels = [
-        _plot_need("Cores", "active runs", [often, replace(_tell_below(seldom, _write_cores), ours=False)]),
+        _plot_need("Cores", "active runs", [often, replace(_move_labels_below(seldom, _write_cores), ours=False)]),
         _plot_need(
-            "Memory for browsers, GB", "active runs", [replace(own, ours=False), _tell_below(shared, _write_gb)]
+            "Memory for browsers, GB", "active runs", [replace(own, ours=False), _move_labels_below(shared, _write_gb)]
         ),
         _plot_need("Storage in PostgreSQL, GB", "waiting runs", [stored]),
     ]
@@ -86,15 +86,17 @@ def _calculate(
     label: str, runs: Sequence[float], need: Callable[[float], float], write: Callable[[float], str]
 ) -> Line:
     points = [(count, need(count)) for count in runs]
-    return Line(label=label, points=points, told=_tell(points[1:], write), dotted=False)
+    return Line(label=label, points=points, labels_above=_label_points(points[1:], write), dotted=False)
 
 
-def _tell(points: Sequence[tuple[float, float]], write: Callable[[float], str]) -> list[tuple[float, float, str]]:
+def _label_points(
+    points: Sequence[tuple[float, float]], write: Callable[[float], str]
+) -> list[tuple[float, float, str]]:
     return [(count, need, write(need)) for count, need in points]
 
 
-def _tell_below(line: Line, write: Callable[[float], str]) -> Line:
-    return replace(line, told=(), told_below=_tell(line.points[:-1], write))
+def _move_labels_below(line: Line, write: Callable[[float], str]) -> Line:
+    return replace(line, labels_above=(), labels_below=_label_points(line.points[:-1], write))
 
 
 def _write_cores(cores: float) -> str:

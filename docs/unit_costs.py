@@ -85,8 +85,8 @@ def read_costs() -> UnitCosts:
 
 
 def _read_heartbeats(arm: str) -> Heartbeats:
-    told = read_result("chaos_heartbeats")
-    runs, found = told["runs"] / len(told["arms"]), told["arms"][arm]
+    result = read_result("chaos_heartbeats")
+    runs, found = result["runs"] / len(result["arms"]), result["arms"][arm]
     return Heartbeats(
         sent=found["heartbeats"] / runs, temporal=found["temporal_cpu_ms"] / runs, worker=found["worker_cpu_ms"] / runs
     )

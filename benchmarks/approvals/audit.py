@@ -369,11 +369,11 @@ def main() -> int:
     stores = {"SQLite": in_sqlite(options.tamperings, options.seed)}
     if options.postgres:
         stores["PostgreSQL"] = in_postgres(options.postgres, options.seed)
-    told = summary(stores, time.monotonic() - begun)
+    result = summary(stores, time.monotonic() - begun)
     if options.keep:
-        keep("audit", told, shown(stores))
-    print(json.dumps(told) if options.json else shown(stores))
-    return 0 if told["undetected"] == 0 and told["limits"] == told["limits_with_head"] else 1
+        keep("audit", result, shown(stores))
+    print(json.dumps(result) if options.json else shown(stores))
+    return 0 if result["undetected"] == 0 and result["limits"] == result["limits_with_head"] else 1
 
 
 if __name__ == "__main__":

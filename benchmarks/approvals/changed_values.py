@@ -182,7 +182,7 @@ def arms(runs: int) -> Iterator[tuple[str, str]]:
             yield next(control)
 
 
-async def measure(runs: int, seed: int, *, told: bool) -> list[Outcome]:
+async def measure(runs: int, seed: int, *, verbose: bool) -> list[Outcome]:
     site, outcomes = Site(pages={"/payments": PAID}), []
     with serve(site) as url:
         site.pages["/"] = FORM.format(token=0)
@@ -192,7 +192,7 @@ async def measure(runs: int, seed: int, *, told: bool) -> list[Outcome]:
             for number, (change, skill) in enumerate(arms(runs)):
                 outcome = await trial(browser, site, url, change, skill, seed + number)
                 outcomes.append(outcome)
-                if told:
+                if verbose:
                     print(f"{number} {outcome}", file=sys.stderr)
         finally:
             await browser.close()
@@ -233,10 +233,10 @@ def main() -> int:
     parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=8000)
-    parser.add_argument("--told", action="store_true", help="every run as it ends, on stderr")
+    parser.add_argument("--verbose", action="store_true", help="every run as it ends, on stderr")
     options = parser.parse_args()
     begun = time.monotonic()
-    outcomes = asyncio.run(measure(options.runs, options.seed, told=options.told))
+    outcomes = asyncio.run(measure(options.runs, options.seed, verbose=options.verbose))
     found, shown = summary(outcomes, time.monotonic() - begun), format_table(COLUMNS, rows(outcomes))
     if options.keep:
         keep("changed_values", found, shown)

@@ -95,24 +95,24 @@ async def _trial(story: str, arm: str, seed: int, script: tuple[Step, ...]) -> T
             store = MemoryStore()
             world = TroubledDesktop(started.command, trouble, started.renamed, home=folder)
             result = await _agent(started, world, store, person).run(started.task)
-            told = (result.success, result.executions, result.final_reason, result.final_detail)
+            outcome = (result.success, result.executions, result.final_reason, result.final_detail)
             again = await check_replay(store)
         else:
-            told, again = await _follow(started, trouble, folder, script), Replayed()
+            outcome, again = await _follow(started, trouble, folder, script), Replayed()
         truth = started.truth()
     return Trial(
         story=story,
         arm=arm,
         seed=seed,
         trouble=trouble.kinds,
-        claimed=told[0],
+        claimed=outcome[0],
         happened=truth.done,
         twice=truth.twice,
-        executions=told[1],
+        executions=outcome[1],
         approvals=person.approvals,
         doubts=person.doubts,
-        reason=told[2],
-        detail=told[3],
+        reason=outcome[2],
+        detail=outcome[3],
         seconds=round(time.monotonic() - began, 1),
         again=again,
     )

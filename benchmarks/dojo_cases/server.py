@@ -132,8 +132,8 @@ def main() -> None:
     dojo = Dojo()
     for line in sys.stdin:
         asked = json.loads(line)
-        told = getattr(dojo, asked.pop("do"))(**asked)
-        print(json.dumps(told), file=answers, flush=True)
+        answer = getattr(dojo, asked.pop("do"))(**asked)
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":

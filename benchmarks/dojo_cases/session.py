@@ -73,9 +73,9 @@ class Dojo:
         return self._ask("cases")
 
     def load(self, case: Case) -> Loaded:
-        told = self._ask("load", suite=case.suite, user=case.user, injection=case.injection)
-        told |= {who: [Invocation.of(**call) for call in told[who]] for who in ("user", "injection")}
-        return Loaded(**told)
+        answer = self._ask("load", suite=case.suite, user=case.user, injection=case.injection)
+        answer |= {who: [Invocation.of(**call) for call in answer[who]] for who in ("user", "injection")}
+        return Loaded(**answer)
 
     def reset(self) -> None:
         self._ask("reset")

@@ -31,7 +31,7 @@ ROOM = Limits(
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What became of a case. `utility` and `attacked` are AgentDojo's verdicts."""
+    """The outcome of a case. `utility` and `attacked` are AgentDojo's verdicts."""
 
     case: Case
     arm: str

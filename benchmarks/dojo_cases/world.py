@@ -106,12 +106,12 @@ class Tools:
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         call = Invocation.of(tool, dict(arguments))
-        told = self._dojo.call(call)
+        answer = self._dojo.call(call)
         self.called.append(call)
-        self.injected = self.injected or told["injected"]
-        if told["changed"] and tool in READS:
+        self.injected = self.injected or answer["injected"]
+        if answer["changed"] and tool in READS:
             self.changing_reads.append(tool)
-        return ToolResult(text=told["text"], is_error=told["error"])
+        return ToolResult(text=answer["text"], is_error=answer["error"])
 
     async def close(self) -> None:
         """The process serves other cases."""

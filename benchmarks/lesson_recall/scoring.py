@@ -137,8 +137,13 @@ def figures(scores: Scores, given: list[Round], threshold: float) -> Figures:
     hits = np.zeros((causes, 4))
     for one in given:
         for answer in answers(scores, one):
-            told = answer.best >= threshold
-            hits[answer.place] += (1, told and answer.right, answer.third >= threshold, told and not answer.right)
+            is_recalled = answer.best >= threshold
+            hits[answer.place] += (
+                1,
+                is_recalled and answer.right,
+                answer.third >= threshold,
+                is_recalled and not answer.right,
+            )
     false = np.array([[_recalled(scores, one, n, threshold) for n in one.strangers] for one in given]).mean(axis=0)
     dice = np.random.default_rng(SEED)
     picks = dice.integers(0, causes, (RESAMPLES, causes))
@@ -163,9 +168,9 @@ def _measured(share: float, resampled: NDArray[np.float64]) -> Measured:
 
 def curve(scores: Scores, given: list[Round], thresholds: list[float]) -> list[tuple[float, float, float]]:
     """(threshold, share of right firsts, share of strangers for whom anything is recalled)."""
-    told = [answer for one in given for answer in answers(scores, one)]
+    all_answers = [answer for one in given for answer in answers(scores, one)]
     tops = np.array([float(scores[n, one.stored].max()) for one in given for n in one.strangers])
-    best, right = np.array([a.best for a in told]), np.array([a.right for a in told])
+    best, right = np.array([a.best for a in all_answers]), np.array([a.right for a in all_answers])
     return [(t, float((right & (best >= t)).mean()), float((tops >= t).mean())) for t in thresholds]
 
 

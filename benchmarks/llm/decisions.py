@@ -202,8 +202,8 @@ def _form(page: Page, fields: Mapping[str, str], button: str, *, then: str = "",
     pressed = page.find(("button",), button)
     if pressed is None:
         return [Move(kind="wait", says=f"{button} is not there")]
-    told = says or f"Press {button}"
-    return [*moves, Move(kind="click", element=pressed, says=told, then=SEEN.get(says, then), final=bool(says))]
+    description = says or f"Press {button}"
+    return [*moves, Move(kind="click", element=pressed, says=description, then=SEEN.get(says, then), final=bool(says))]
 
 
 ADDRESSES = {"Tickets": "/tickets", "Your orders": "/orders"}

@@ -67,8 +67,8 @@ class Remover:
     def __call__(self, request: ChatRequest) -> Says:
         answer = json.dumps(ADVICE[request.role] if request.role in ADVICE else self._answer(request.text))
         prompt = billed(request)
-        told, said = len(self._encode(prompt)), len(self._encode(answer))
-        self.calls.append(Call(tokens_in=told, cached=0, tokens_out=said, prompt=prompt, answer=answer))
+        tokens_in, tokens_out = len(self._encode(prompt)), len(self._encode(answer))
+        self.calls.append(Call(tokens_in=tokens_in, cached=0, tokens_out=tokens_out, prompt=prompt, answer=answer))
         shown = re.findall(r"<<<(SCREEN|CHANGES)\n(.*?)\n\1>>>", request.text, re.DOTALL)
         self.screens.append(sum(len(self._encode(text)) for _, text in shown))
         return Says(answer)

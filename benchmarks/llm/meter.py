@@ -52,14 +52,14 @@ class Meter:
         )
 
     def spent(self) -> dict[str, float]:
-        told, cached, out = (
+        tokens_in, cached, out = (
             sum(getattr(call, name) for call in self.calls) for name in ("tokens_in", "cached", "tokens_out")
         )
-        paid = ((told - cached) * PRICE_IN + cached * PRICE_CACHED + out * PRICE_OUT) / 1e6
-        uncached = (told * PRICE_IN + out * PRICE_OUT) / 1e6
+        paid = ((tokens_in - cached) * PRICE_IN + cached * PRICE_CACHED + out * PRICE_OUT) / 1e6
+        uncached = (tokens_in * PRICE_IN + out * PRICE_OUT) / 1e6
         return {
             "calls": len(self.calls),
-            "tokens_in": told,
+            "tokens_in": tokens_in,
             "cached": cached,
             "tokens_out": out,
             "usd": round(paid, 6),

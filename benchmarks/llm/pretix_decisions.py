@@ -69,8 +69,8 @@ def _press(page: Page, name: str, *, then: str = "", says: str = "") -> list[Mov
     button = _find(page, "button", name)
     if button is None:
         return [Move(kind="wait", says=f"{name} is not there")]
-    told = says or f"Press {name}"
-    return [Move(kind="click", element=button, says=told, then=SEEN.get(says, then), final=bool(says))]
+    description = says or f"Press {name}"
+    return [Move(kind="click", element=button, says=description, then=SEEN.get(says, then), final=bool(says))]
 
 
 def _find(page: Page, role: str, name: str) -> Element | None:

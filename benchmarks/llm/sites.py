@@ -253,16 +253,18 @@ class Site:
         number = path.rsplit("/", 1)[-1]
         if number.isdigit() and 0 < int(number) <= len(rows):
             row = rows[int(number) - 1]
-            told = "".join(f"<p>{name}: {escape(value)}</p>" for name, value in row.items())
-            return self._page(f"Ticket {number}: {row['subject']}", told)
+            details = "".join(f"<p>{name}: {escape(value)}</p>" for name, value in row.items())
+            return self._page(f"Ticket {number}: {row['subject']}", details)
         return self._not_found()
 
     def _list(self, rows: list[Form]) -> Response:
-        told = "".join(
+        table_rows = "".join(
             f"<tr><td>{n}</td><td><a href='/tickets/{n}'>{escape(row['subject'])}</a></td><td>{escape(row['customer'])}</td></tr>"
             for n, row in enumerate(rows, 1)
         )
-        return self._page("Tickets", f"<table><tr><th>Number</th><th>Subject</th><th>Customer</th></tr>{told}</table>")
+        return self._page(
+            "Tickets", f"<table><tr><th>Number</th><th>Subject</th><th>Customer</th></tr>{table_rows}</table>"
+        )
 
     def _draft(self, form: Form, then: str) -> Response:
         self._drafts |= form
@@ -354,8 +356,8 @@ class Site:
 
     def _select(self, name: str, label: str, options: tuple[str, ...], usual: str) -> str:
         chosen = self._drafts.get(name, usual)
-        told = "".join(f"<option{' selected' * (option == chosen)}>{option}</option>" for option in options)
-        return f"{self._label(name, label)}<select id={name} name={name}>{told}</select>"
+        tags = "".join(f"<option{' selected' * (option == chosen)}>{option}</option>" for option in options)
+        return f"{self._label(name, label)}<select id={name} name={name}>{tags}</select>"
 
     def _form(self, action: str, submit: str, fields: str) -> str:
         token = self._tokens.fields(self._session, volatile=False)[TOKEN]

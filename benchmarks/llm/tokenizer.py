@@ -31,12 +31,12 @@ def tokenizer() -> Encode:
 
     if not is_installed():
         raise SystemExit(f"The ranks of {ENCODING} are missing. Type: {INSTALL}")
-    told = json.loads(RANKS.read_text(encoding="utf-8").removeprefix("export default ").rstrip().removesuffix(";"))
+    data = json.loads(RANKS.read_text(encoding="utf-8").removeprefix("export default ").rstrip().removesuffix(";"))
     ranks: dict[bytes, int] = {}
-    for line in told["bpe_ranks"].split("\n"):
+    for line in data["bpe_ranks"].split("\n"):
         _, offset, *tokens = line.split(" ")
         ranks |= {base64.b64decode(token): int(offset) + n for n, token in enumerate(tokens)}
     encoding = tiktoken.Encoding(
-        ENCODING, pat_str=told["pat_str"], mergeable_ranks=ranks, special_tokens=told["special_tokens"]
+        ENCODING, pat_str=data["pat_str"], mergeable_ranks=ranks, special_tokens=data["special_tokens"]
     )
     return lambda text: encoding.encode(text, disallowed_special=())

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from benchmarks.miniwob_tasks.clicking import submit
 from benchmarks.miniwob_tasks.planner import plans
-from benchmarks.miniwob_tasks.screen import Screen, nth, ordinal, quoted, told
+from benchmarks.miniwob_tasks.screen import Screen, find_groups, nth, ordinal, quoted
 from benchmarks.miniwob_tasks.step import LOOK, check, click, fill, press, scroll_to_end
 from midcourse.domain.observation import Zone
 from midcourse.domain.plan import Draft
@@ -13,18 +13,18 @@ from midcourse.domain.plan import Draft
 
 @plans("use-slider")
 def slider(said: str, seen: Screen) -> Sequence[Draft]:
-    return [*_slide([int(*told(said, r"Select (-?\d+)"))], seen), submit(seen)]
+    return [*_slide([int(*find_groups(said, r"Select (-?\d+)"))], seen), submit(seen)]
 
 
 @plans("use-slider-2")
 def sliders(said: str, seen: Screen) -> Sequence[Draft]:
-    return [*_slide(json.loads(*told(said, r"(\[.*\])")), seen), submit(seen)]
+    return [*_slide(json.loads(*find_groups(said, r"(\[.*\])")), seen), submit(seen)]
 
 
 @plans("form-sequence")
 def slider_and_box(said: str, seen: Screen) -> Sequence[Draft]:
     box = check(nth(seen.all("checkbox"), ordinal(said)))
-    return [*_slide([int(*told(said, r"Select (-?\d+)"))], seen), box, submit(seen)]
+    return [*_slide([int(*find_groups(said, r"Select (-?\d+)"))], seen), box, submit(seen)]
 
 
 def _slide(wanted: Sequence[int], seen: Screen) -> list[Draft]:
@@ -42,7 +42,7 @@ def _move(handle: Zone, shown: int, wanted: int) -> Draft:
 def spinner(said: str, seen: Screen) -> Sequence[Draft]:
     """It begins at 0 and takes no typing; beside it are a button up and one down."""
     up, down = seen.actable("")
-    wanted = int(*told(said, r"Select (-?\d+)"))
+    wanted = int(*find_groups(said, r"Select (-?\d+)"))
     return [*[click(up if wanted > 0 else down)] * abs(wanted), submit(seen)]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from benchmarks.miniwob_tasks.clicking import best_offer, submit
 from benchmarks.miniwob_tasks.planner import plans
-from benchmarks.miniwob_tasks.screen import Screen, nth, shortest, told, value
+from benchmarks.miniwob_tasks.screen import Screen, find_groups, nth, shortest, value
 from benchmarks.miniwob_tasks.step import LOOK, click, fill, wait_for
 from midcourse.domain.observation import Zone
 from midcourse.domain.plan import Draft
@@ -21,7 +21,7 @@ def choose_date(said: str, seen: Screen) -> Sequence[Draft]:
 
 def _pick_date(said: str, field: Zone, seen: Screen) -> Sequence[Draft]:
     """The next steps until the field holds the date; none if it does."""
-    month, day, year = told(said, r"(\d\d)/(\d\d)/(\d{4})")
+    month, day, year = find_groups(said, r"(\d\d)/(\d\d)/(\d{4})")
     if value(field) == f"{month}/{day}/{year}":
         return []
     shown = [text for text in seen.texts() if text in MONTHS]
@@ -37,7 +37,7 @@ def _pick_date(said: str, field: Zone, seen: Screen) -> Sequence[Draft]:
 def book_flight(said: str, seen: Screen) -> Sequence[Draft]:
     if any(zone.label.startswith("Book flight") for zone in seen.all("button")):
         return [click(best_offer(said, seen))]
-    origin, destination = told(said, r"from: (.*) to: (.*) on ")
+    origin, destination = find_groups(said, r"from: (.*) to: (.*) on ")
     fields = seen.fields()
     for field, place in zip(fields, (origin, destination), strict=False):
         if place not in value(field) or "(" not in value(field):

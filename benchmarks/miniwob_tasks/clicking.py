@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from benchmarks.miniwob_tasks.planner import plans
-from benchmarks.miniwob_tasks.screen import NotSeen, Screen, nth, ordinal, quoted, told
+from benchmarks.miniwob_tasks.screen import NotSeen, Screen, find_groups, nth, ordinal, quoted
 from benchmarks.miniwob_tasks.step import check, choose, click
 from midcourse.domain.observation import Zone
 from midcourse.domain.plan import Draft
@@ -40,7 +40,7 @@ def the_button(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("click-test-2", "click-test-transfer")
 def numbered_button(said: str, seen: Screen) -> Sequence[Draft]:
-    return [click(seen.get(*told(said, r"button (\w+)"), "button"))]
+    return [click(seen.get(*find_groups(said, r"button (\w+)"), "button"))]
 
 
 @plans("click-button-sequence")
@@ -61,35 +61,35 @@ def button_of_a_dialog(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("click-tab")
 def named_tab(said: str, seen: Screen) -> Sequence[Draft]:
-    return [click(seen.get(*told(said, r"(Tab #\d)"), "tab"))]
+    return [click(seen.get(*find_groups(said, r"(Tab #\d)"), "tab"))]
 
 
 @plans("click-checkboxes", "click-checkboxes-large", "click-checkboxes-transfer")
 def boxes(said: str, seen: Screen) -> Sequence[Draft]:
-    names = told(said, r"^Select (.*) and click Submit")[0].split(", ")
+    names = find_groups(said, r"^Select (.*) and click Submit")[0].split(", ")
     return [*(check(seen.get(name, "checkbox")) for name in names if name != "nothing"), submit(seen)]
 
 
 @plans("click-option")
 def option(said: str, seen: Screen) -> Sequence[Draft]:
-    return [check(seen.get(*told(said, r"^Select (.*) and click Submit"), "radio")), submit(seen)]
+    return [check(seen.get(*find_groups(said, r"^Select (.*) and click Submit"), "radio")), submit(seen)]
 
 
 @plans("choose-list")
 def item_of_a_list(said: str, seen: Screen) -> Sequence[Draft]:
-    return [choose(seen.first("combobox"), *told(said, r"^Select (.*) from the list")), submit(seen)]
+    return [choose(seen.first("combobox"), *find_groups(said, r"^Select (.*) from the list")), submit(seen)]
 
 
 @plans("click-scroll-list")
 def items_of_a_list(said: str, seen: Screen) -> Sequence[Draft]:
-    names = told(said, r"^Select (.*) from the scroll list")[0].split(", ")
+    names = find_groups(said, r"^Select (.*) from the scroll list")[0].split(", ")
     return [choose(seen.first("listbox"), " | ".join(names)), submit(seen)]
 
 
 @plans("grid-coordinate")
 def point_of_a_grid(said: str, seen: Screen) -> Sequence[Draft]:
     """Column by column, each from the top."""
-    x, y = map(int, told(said, r"\((-?\d),(-?\d)\)"))
+    x, y = map(int, find_groups(said, r"\((-?\d),(-?\d)\)"))
     return [click(nth(seen.actable(""), 5 * (x + 2) + 3 - y))]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from benchmarks.miniwob_tasks.clicking import submit
 from benchmarks.miniwob_tasks.planner import plans
-from benchmarks.miniwob_tasks.screen import Screen, box, nth, told
+from benchmarks.miniwob_tasks.screen import Screen, box, find_groups, nth
 from benchmarks.miniwob_tasks.step import drag, push
 from midcourse.domain.observation import Zone
 from midcourse.domain.plan import Draft
@@ -25,7 +25,7 @@ def _is_inside(small: Zone, large: Zone) -> bool:
 
 @plans("drag-circle", "drag-single-shape")
 def push_a_shape(said: str, seen: Screen) -> Sequence[Draft]:
-    right, down = WAYS[told(said, r"(left|right|up|down)")[0]]
+    right, down = WAYS[find_groups(said, r"(left|right|up|down)")[0]]
     return [push(nth(seen.actable(), 1), right=15 * right, down=15 * down), submit(seen)]
 
 
@@ -40,7 +40,7 @@ def resize(said: str, seen: Screen) -> Sequence[Draft]:
 @plans("drag-items")
 def move_in_a_list(said: str, seen: Screen) -> Sequence[Draft]:
     items = _items(seen)
-    name, where = told(said, r"^Drag (\S+) (?:to the )?(top|bottom|up|down|\d)")
+    name, where = find_groups(said, r"^Drag (\S+) (?:to the )?(top|bottom|up|down|\d)")
     place = [item.label for item in items].index(name)
     named = {"top": 0, "bottom": len(items) - 1, "up": place - 1, "down": place + 1}
     target = named[where] if where in named else int(where) - 1

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from benchmarks.miniwob_tasks.clicking import submit
 from benchmarks.miniwob_tasks.planner import plans
-from benchmarks.miniwob_tasks.screen import FIELDS, Screen, box, nth, ordinal, quoted, shortest, told, value
+from benchmarks.miniwob_tasks.screen import FIELDS, Screen, box, find_groups, nth, ordinal, quoted, shortest, value
 from benchmarks.miniwob_tasks.step import LOOK, click, fill, hover, press, wait_for
 from midcourse.domain.observation import Zone
 from midcourse.domain.plan import Draft
@@ -33,7 +33,7 @@ def _click_or_open_next(name: str, seen: Screen, doors: Sequence[Zone], is_open:
 
 @plans("click-menu", changes=True)
 def item_of_a_menu(said: str, seen: Screen) -> Sequence[Draft]:
-    path = told(said, r"^Select (.*)$")[0].split(">")
+    path = find_groups(said, r"^Select (.*)$")[0].split(">")
     depth, deepest = [(depth, zone) for depth, name in enumerate(path) if (zone := seen.find(name))][-1]
     if depth == len(path) - 1:
         return [click(deepest)]
@@ -50,7 +50,7 @@ def file_in_a_tree(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("phone-book", changes=True)
 def contact(said: str, seen: Screen) -> Sequence[Draft]:
-    person, which = told(said, r"^Find (.*) in the contact book and click on their (phone|email|address)")
+    person, which = find_groups(said, r"^Find (.*) in the contact book and click on their (phone|email|address)")
     if person not in seen.texts():
         return [click(seen.get(">")), LOOK]
     return [click(nth(seen.actable(), 1 + ["phone", "email", "address"].index(which)))]
@@ -80,7 +80,7 @@ def generate(said: str, seen: Screen) -> Sequence[Draft]:
 def _is_wanted(said: str, number: int) -> bool:
     if "odd" in said or "even" in said:
         return number % 2 == ("odd" in said)
-    which, bound = told(said, r"(less|greater) than (\d+)")
+    which, bound = find_groups(said, r"(less|greater) than (\d+)")
     return number < int(bound) if which == "less" else number > int(bound)
 
 
@@ -88,7 +88,7 @@ def _is_wanted(said: str, number: int) -> bool:
 def guess(said: str, seen: Screen) -> Sequence[Draft]:
     number = 5
     if not seen.texts("Waiting for your guess.*"):
-        which, last = seen.told(r"The number is (lower|higher) than (\d+) ?\.")
+        which, last = seen.find_groups(r"The number is (lower|higher) than (\d+) ?\.")
         number = int(last) + (1 if which == "higher" else -1)
     return [fill(seen.first(*FIELDS), str(number)), submit(seen), LOOK]
 
@@ -119,7 +119,7 @@ def terminal(said: str, seen: Screen) -> Sequence[Draft]:
     listed = re.search(r"user\$ ls (.*?) user\$", seen.actable()[0].label)
     if listed is None:
         return [press(keyboard, "l s Enter"), LOOK]
-    ending = told(said, r"(?:extension (\.\S+)|no file extension)")[0]
+    ending = find_groups(said, r"(?:extension (\.\S+)|no file extension)")[0]
     wanted = next(name for name in listed[1].split() if (name.endswith(ending) if ending else "." not in name))
     return [press(keyboard, " ".join(["r", "m", "Space", *wanted, "Enter"]))]
 
@@ -133,7 +133,7 @@ def slice_of_a_pie(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("form-sequence-3", changes=True)
 def dropdown_and_button(said: str, seen: Screen) -> Sequence[Draft]:
-    (item,) = told(said, r"^Choose (.*) from the dropdown")
+    (item,) = find_groups(said, r"^Choose (.*) from the dropdown")
     offered = seen.find(item)
     if offered is None:
         return [click(seen.first("clickable")), LOOK]

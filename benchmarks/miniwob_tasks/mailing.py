@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.miniwob_tasks.planner import plans
-from benchmarks.miniwob_tasks.screen import NotSeen, Screen, nth, quoted, told
+from benchmarks.miniwob_tasks.screen import NotSeen, Screen, find_groups, nth, quoted
 from benchmarks.miniwob_tasks.step import LOOK, click, fill
 from midcourse.domain.plan import Draft
 
@@ -45,9 +45,9 @@ def see_to_a_mail(said: str, seen: Screen) -> Sequence[Draft]:
 
 def _mail_task(said: str) -> MailTask:
     if "reply to them" in said:
-        return MailTask(sender=told(said, f"email by {NAME}")[0], answer="Reply", text=quoted(said)[0])
+        return MailTask(sender=find_groups(said, f"email by {NAME}")[0], answer="Reply", text=quoted(said)[0])
     if "trash icon" in said or "star icon" in said:
-        return MailTask(sender=told(said, f"email by {NAME}")[0], icon=1 if "trash" in said else 2)
+        return MailTask(sender=find_groups(said, f"email by {NAME}")[0], icon=1 if "trash" in said else 2)
     senders = re.search(f"(?:from|by) {NAME}|{NAME} sent|^{NAME} wants his", said)
     receivers = re.search(f"(?:to|Send|Give|Forward) {NAME}|^{NAME} (?:wants the|is waiting)", said)
     if not senders or not receivers:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from benchmarks.miniwob_tasks.clicking import submit
 from benchmarks.miniwob_tasks.planner import plans
-from benchmarks.miniwob_tasks.screen import Screen, nth, quoted, told
+from benchmarks.miniwob_tasks.screen import Screen, find_groups, nth, quoted
 from benchmarks.miniwob_tasks.step import LOOK, click
 from midcourse.domain.observation import Zone
 from midcourse.domain.plan import Draft
@@ -15,7 +15,7 @@ ICONS = ("Reply", "Retweet", "Like", "Share")
 
 @plans("social-media", changes=True)
 def button_of_a_post(said: str, seen: Screen) -> Sequence[Draft]:
-    user, action = told(said, r'user (@\S+), click on the "(.*)" button')
+    user, action = find_groups(said, r'user (@\S+), click on the "(.*)" button')
     offered = seen.find(action) or seen.find(f"{action} {user}")
     if offered:
         return [click(offered)]
@@ -26,13 +26,13 @@ def button_of_a_post(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("social-media-all")
 def button_of_all_posts(said: str, seen: Screen) -> Sequence[Draft]:
-    (user,) = told(said, r"posts by (@\S+) and")
+    (user,) = find_groups(said, r"posts by (@\S+) and")
     return [*map(click, _icons(user, quoted(said)[0], seen)), submit(seen)]
 
 
 @plans("social-media-some")
 def button_of_some_posts(said: str, seen: Screen) -> Sequence[Draft]:
-    number, user = told(said, r"on (\d+) posts? by (@\S+) and")
+    number, user = find_groups(said, r"on (\d+) posts? by (@\S+) and")
     return [*map(click, _icons(user, quoted(said)[0], seen)[: int(number)]), submit(seen)]
 
 
@@ -45,9 +45,9 @@ def _icons(user: str, action: str, seen: Screen) -> list[Zone]:
 @plans("order-food")
 def order(said: str, seen: Screen) -> Sequence[Draft]:
     if "items that are" in said:
-        number, kind = told(said, r"Order (\d+) items that are (\S+)")
+        number, kind = find_groups(said, r"Order (\d+) items that are (\S+)")
         return [*[click(_plus(kind, seen))] * int(number), click(seen.get("Order!"))]
-    names = told(said, r"each item: (.*)$")[0].split(", ")
+    names = find_groups(said, r"each item: (.*)$")[0].split(", ")
     return [*(click(_plus(name, seen)) for name in names), click(seen.get("Order!"))]
 
 

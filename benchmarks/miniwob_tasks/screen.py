@@ -46,7 +46,7 @@ class Screen:
     def first(self, *roles: str) -> Zone:
         return nth(self.all(*roles), 1)
 
-    def told(self, pattern: str) -> tuple[str, ...]:
+    def find_groups(self, pattern: str) -> tuple[str, ...]:
         """The groups of the pattern in the first text that matches it as a whole."""
         for text in self.texts():
             if match := re.fullmatch(pattern, text):
@@ -102,7 +102,7 @@ def quoted(said: str) -> list[str]:
     return re.findall(r'"([^"]*)"', said)
 
 
-def told(said: str, pattern: str) -> tuple[str, ...]:
+def find_groups(said: str, pattern: str) -> tuple[str, ...]:
     """The groups of the pattern in an utterance."""
     match = re.search(pattern, said)
     if match is None:
@@ -112,4 +112,4 @@ def told(said: str, pattern: str) -> tuple[str, ...]:
 
 def ordinal(said: str) -> int:
     """2 in 'the 2nd input'."""
-    return int(told(said, r"(\d+)(?:st|nd|rd|th)\b")[0])
+    return int(find_groups(said, r"(\d+)(?:st|nd|rd|th)\b")[0])

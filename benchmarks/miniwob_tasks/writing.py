@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from benchmarks.miniwob_tasks.clicking import submit
 from benchmarks.miniwob_tasks.planner import plans
-from benchmarks.miniwob_tasks.screen import FIELDS, Screen, nth, ordinal, quoted, told, value
+from benchmarks.miniwob_tasks.screen import FIELDS, Screen, find_groups, nth, ordinal, quoted, value
 from benchmarks.miniwob_tasks.step import LOOK, check, click, fill
 from midcourse.domain.plan import Draft
 
@@ -40,13 +40,13 @@ def log_in_past_a_popup(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("enter-date")
 def date(said: str, seen: Screen) -> Sequence[Draft]:
-    month, day, year = told(said, r"(\d\d)/(\d\d)/(\d{4})")
+    month, day, year = find_groups(said, r"(\d\d)/(\d\d)/(\d{4})")
     return [fill(seen.first(*FIELDS), f"{year}-{month}-{day}"), submit(seen)]
 
 
 @plans("enter-time")
 def time(said: str, seen: Screen) -> Sequence[Draft]:
-    hour, minute, half = told(said, r"(\d+):(\d\d) ([AP]M)")
+    hour, minute, half = find_groups(said, r"(\d+):(\d\d) ([AP]M)")
     return [fill(seen.first(*FIELDS), f"{int(hour) % 12 + 12 * (half == 'PM'):02}:{minute}"), submit(seen)]
 
 
@@ -81,14 +81,14 @@ def last_word(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("simple-arithmetic")
 def arithmetic(said: str, seen: Screen) -> Sequence[Draft]:
-    left, sign, right = seen.told(r"(\d+) ([-+x]) (\d+) =")
+    left, sign, right = seen.find_groups(r"(\d+) ([-+x]) (\d+) =")
     result = {"+": int(left) + int(right), "-": int(left) - int(right), "x": int(left) * int(right)}[sign]
     return [fill(seen.first(*FIELDS), str(result)), submit(seen)]
 
 
 @plans("simple-algebra")
 def algebra(said: str, seen: Screen) -> Sequence[Draft]:
-    left, sign, right, total = seen.told(r"(\w+) ([-+]) (\w+) = (\d+)")
+    left, sign, right, total = seen.find_groups(r"(\w+) ([-+]) (\w+) = (\d+)")
     if sign == "+":
         x = int(total) - int(right if left == "x" else left)
     else:
@@ -98,7 +98,7 @@ def algebra(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("read-table")
 def value_of_a_row(said: str, seen: Screen) -> Sequence[Draft]:
-    (name,) = told(said, r"the value of (.*) into")
+    (name,) = find_groups(said, r"the value of (.*) into")
     return [fill(seen.first(*FIELDS), _beside(name, seen)), submit(seen)]
 
 
@@ -114,7 +114,7 @@ def _beside(name: str, seen: Screen) -> str:
 
 @plans("multi-orderings", "multi-layouts")
 def search_form(said: str, seen: Screen) -> Sequence[Draft]:
-    genre, director, year = told(said, r"Search for (.*) movies directed by (.*) from year (\d+)")
+    genre, director, year = find_groups(said, r"Search for (.*) movies directed by (.*) from year (\d+)")
     wanted = {"genre": genre, "director": director, "year": year, "date": year}
     steps = list[Draft]()  # labels stand before their fields or after them, in the same order
     for field, label in zip(seen.fields(), seen.texts("(?i).*(genre|director|year|date).*"), strict=True):
@@ -124,6 +124,6 @@ def search_form(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("form-sequence-2")
 def radio_and_number(said: str, seen: Screen) -> Sequence[Draft]:
-    radio, number, field = told(said, r'the (\d)\w\w radio button and enter the number "(-?\d+)" into the (\d)')
+    radio, number, field = find_groups(said, r'the (\d)\w\w radio button and enter the number "(-?\d+)" into the (\d)')
     chosen = check(nth(seen.all("radio"), int(radio)))
     return [chosen, fill(nth(seen.fields(), int(field)), number), submit(seen)]

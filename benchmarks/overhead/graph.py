@@ -65,7 +65,7 @@ class Graph:
         del self._worlds[run_id]
 
     async def counts(self, run_id: str) -> None:
-        """There is no engine's history."""
+        """Without an engine there is no history."""
 
     async def _plan(self, state: State) -> dict[str, Any]:
         seen = await look(self._worlds[state["run"]])

@@ -55,4 +55,4 @@ class Steps:
         del WORLDS[run_id]
 
     async def counts(self, run_id: str) -> None:
-        """There is no engine's history."""
+        """Without an engine there is no history."""

@@ -39,7 +39,7 @@ class Simulated:
     records: Callable[[Given], list[Given]]
     """What is wanted: values of the effects that `effect` names."""
     effect: str
-    told: tuple[str, ...] = ()
+    run_inputs: tuple[str, ...] = ()
     """Inputs that only the run provides, if not all."""
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
     refers: bool = True
@@ -54,7 +54,7 @@ class Simulated:
         )
 
     def only_ours(self, inputs: Pairs) -> Pairs:
-        return tuple(pair for pair in inputs if pair[0] in (self.told or dict(inputs)))
+        return tuple(pair for pair in inputs if pair[0] in (self.run_inputs or dict(inputs)))
 
     def wanted(self, inputs: Pairs) -> list[Given]:
         return self.records(dict(inputs))
@@ -203,7 +203,7 @@ SIMULATED: tuple[Simulated, ...] = (
         ),
         records=lambda given: [dict(given)],
         effect="placed",
-        told=("bin",),
+        run_inputs=("bin",),
         refers=False,
     ),
     Simulated(

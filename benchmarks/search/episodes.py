@@ -46,7 +46,7 @@ ARMS = {arm.name: arm for arm in (DETOUR, NO_OPTIONS, RANDOM, WORDS, REPLAN)}
 
 @dataclass(frozen=True, kw_only=True)
 class Episode:
-    """What came of one. `reached` is the world's word, `claimed` the run's."""
+    """The result of one episode. `reached` is what the world reports, `claimed` what the run reports."""
 
     reached: bool
     claimed: bool

@@ -31,7 +31,7 @@ Way = tuple[tuple[str, str, tuple[str, ...]], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """What came of one. `reached` is the application's own word."""
+    """The result of one search. `reached` is what the application itself reports."""
 
     reached: bool
     calls: int

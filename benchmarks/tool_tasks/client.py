@@ -27,12 +27,12 @@ class Client:
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Any:
         """Call a tool. Raises `TimeoutError` if no answer comes, and `Refused` if the answer is an error."""
-        told = self.ask("call", tool=tool, arguments=arguments, pid=os.getpid())
-        if told.get("timeout"):
+        reply = self.ask("call", tool=tool, arguments=arguments, pid=os.getpid())
+        if reply.get("timeout"):
             raise TimeoutError(f"{tool}: no answer in time")
-        if "refused" in told:
-            raise Refused(told["refused"])
-        return told["result"]
+        if "refused" in reply:
+            raise Refused(reply["refused"])
+        return reply["result"]
 
     def call_unless(self, probe: Any, tool: str, arguments: dict[str, Any]) -> Any:
         """Call a tool unless its probe, if it has one, finds the effect."""

@@ -91,8 +91,8 @@ def serve(domain: Any, path: str) -> None:
             for line in self.rfile:
                 asked = json.loads(line)
                 with one_at_a_time:
-                    told = getattr(tasks, asked.pop("do"))(**asked)
-                self.wfile.write(json.dumps(told).encode() + b"\n")
+                    reply = getattr(tasks, asked.pop("do"))(**asked)
+                self.wfile.write(json.dumps(reply).encode() + b"\n")
 
     class Server(socketserver.ThreadingUnixStreamServer):
         daemon_threads = True

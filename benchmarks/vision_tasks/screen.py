@@ -30,7 +30,7 @@ class PicturedScreen(Screen):
             raise NotSeen(f"nothing is labelled like '{label}'")
         return found
 
-    def told(self, pattern: str) -> tuple[str, ...]:
+    def find_groups(self, pattern: str) -> tuple[str, ...]:
         """Also if the text was read without spaces, or continues on the next line."""
         texts = self.texts()
         for text in (*texts, *(" ".join(pair) for pair in pairwise(texts))):

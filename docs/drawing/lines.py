@@ -52,9 +52,9 @@ def shorten(value: float) -> str:
 class Line:
     label: str
     points: Sequence[tuple[float, float]]
-    told: Sequence[tuple[float, float, str]] = ()
-    """Points with what is written at them, above the line."""
-    told_below: Sequence[tuple[float, float, str]] = ()
+    labels_above: Sequence[tuple[float, float, str]] = ()
+    """Points with the text written at them, above the line."""
+    labels_below: Sequence[tuple[float, float, str]] = ()
     ours: bool = True
     dotted: bool = True
     """Whether points are drawn: those that were measured."""
@@ -115,8 +115,8 @@ def _draw_line(line: Line, at: Callable[[float, float], tuple[float, float]]) ->
     parts = [put_line(path, _colour(line), 2, ' stroke-linejoin="round"')]
     if line.dotted:
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{_colour(line)}"/>' for x, y in places]
-    for told, anchor, right, down in ((line.told, "end", -4, -6), (line.told_below, "start", 5, 13)):
-        for value, height, text in told:
+    for labels, anchor, right, down in ((line.labels_above, "end", -4, -6), (line.labels_below, "start", 5, 13)):
+        for value, height, text in labels:
             x, y = at(value, height)
             parts += [
                 f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{_colour(line)}"/>',

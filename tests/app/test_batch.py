@@ -111,7 +111,7 @@ def read_results(batch: Batch) -> list[dict[str, str]]:
 
 
 class Recorder(Unwatched):
-    """Keeps what it is told."""
+    """Keeps the messages that it receives."""
 
     def __init__(self) -> None:
         self.began_rows: list[tuple[int, bool]] = []
@@ -248,7 +248,7 @@ async def test_what_an_earlier_batch_did_is_not_done_again(make_job: Callable[..
 
 
 async def test_doubtful_row_is_refused_until_a_person_has_decided(make_job: Callable[..., Job], home: Path):
-    """The shop answers 504, nothing tells whether it took the order, and nobody is there to ask."""
+    """The shop answers 504, nothing shows whether it took the order, and there is no one to ask."""
     await run_stored_batch(new_batch(make_job(key=KEY, faults=ERROR), make_csv("PO-1"), "monday"))
     batch = new_batch(make_job(key=KEY), make_csv("PO-1", "PO-2"), "tuesday")
     summary = await run_stored_batch(batch)

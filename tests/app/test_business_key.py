@@ -25,7 +25,7 @@ KEY = "letter to Ada"
 
 
 class Post(BaseWorld):
-    """Letters that cannot be called back. Unless it is `open_to_all`, nobody says what became of them."""
+    """Letters that cannot be called back. Unless it is `open_to_all`, their outcome cannot be found out."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -135,7 +135,7 @@ async def test_an_act_under_way_is_no_point_to_fork_at() -> None:
 
 
 async def test_an_approval_was_given_to_another_run() -> None:
-    """The recorded person agreed for the whole run; whoever watches the fork is asked all the same."""
+    """The recorded person agreed for the whole run; the person who watches the fork is asked all the same."""
     agreed = make_shop(approvals="always", approver=Answers(Decision(verdict="approved", once=False)))
     journal = await record_journal(agreed)
     at = next(row.seq for row in journal.rows if row.event.kind == "approval_decided")

@@ -82,5 +82,5 @@ async def test_a_journal_that_was_cut_off(journal: Journal) -> None:
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "picture.jsonl"
     path.write_bytes(b"\xff\xfe\x00\x81")
-    with pytest.raises(FormatUnknown, match="no journal"):
+    with pytest.raises(FormatUnknown, match="not a journal"):
         read_journal(path)

@@ -265,7 +265,7 @@ def test_a_detour_is_told_state_by_state() -> None:
         "no try was planned: gave up (no idea)",
         "in reach now ('Settings' is open)",
     ]
-    assert narrator.new_plan_version(turns[1][0]) == 3, "whoever watches can fetch its words"
+    assert narrator.new_plan_version(turns[1][0]) == 3, "viewers can fetch its words"
 
 
 TRIED = Tried(label="8.1", version=3, call="c", before="f1", seen="o1")

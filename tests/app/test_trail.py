@@ -1,4 +1,4 @@
-"""A journal that is still being written: every turn is told once, with the state and commands that were recorded."""
+"""A journal that is still being written: every turn is reported once, with the state and commands that were recorded."""
 
 import random
 

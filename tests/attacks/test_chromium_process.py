@@ -190,9 +190,16 @@ def test_root_gets_no_sandbox_and_is_told(monkeypatch: pytest.MonkeyPatch, caplo
 
 
 def test_only_what_is_listed_passes_into_the_environment_of_a_browser() -> None:
-    told = {"PATH": "/bin", "LC_ALL": "C", "XDG_RUNTIME_DIR": "/run", "PGPASSWORD": "x", "AWS_SECRET": "x", "path": "y"}
-    assert minimal_environment(told) == {"PATH": "/bin", "LC_ALL": "C", "XDG_RUNTIME_DIR": "/run", "path": "y"}
-    assert json.dumps(minimal_environment({**told, **SECRETS})).find("S3CRET") == -1
+    environment = {
+        "PATH": "/bin",
+        "LC_ALL": "C",
+        "XDG_RUNTIME_DIR": "/run",
+        "PGPASSWORD": "x",
+        "AWS_SECRET": "x",
+        "path": "y",
+    }
+    assert minimal_environment(environment) == {"PATH": "/bin", "LC_ALL": "C", "XDG_RUNTIME_DIR": "/run", "path": "y"}
+    assert json.dumps(minimal_environment({**environment, **SECRETS})).find("S3CRET") == -1
 
 
 @linux

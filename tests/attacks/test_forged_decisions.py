@@ -31,7 +31,7 @@ async def fleet(temporal: str, postgres: str, tenant: str) -> AsyncGenerator[Fle
 
 
 async def wake(fleet: Fleet, address: str, run_id: str, message: Payload) -> None:
-    """Tell a supervisor that there is a message, as whoever has neither key nor password."""
+    """Tell a supervisor that there is a message, as a stranger with neither key nor password."""
     stranger = await Client.connect(address)
     await stranger.get_workflow_handle(fleet.execution(run_id).id).signal(WAKE, RawValue(message))
 
@@ -63,7 +63,7 @@ async def test_a_decision_sent_through_temporal_is_ignored(fleet: Fleet, tempora
             await stranger.get_workflow_handle(fleet.execution(handle.run_id).id).execute_update("tell", word)
         before = await drives(fleet, handle.run_id)
         await wake(fleet, temporal, handle.run_id, Payload(metadata={"encoding": b"json/plain"}, data=b"99"))
-        assert await drives(fleet, handle.run_id) == before, "what nobody sealed wakes nobody"
+        assert await drives(fleet, handle.run_id) == before, "a message that is not sealed wakes no run"
         assert (await handle.describe()).status == "asking"
         assert effects(cast) == ()
         assert await handle.answer(question, YES) == ""

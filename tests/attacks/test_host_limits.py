@@ -1,4 +1,4 @@
-"""What the token of a shared host is worth: it opens the worlds that were named, and is no shell and no way into a network."""
+"""What the token of a shared host is worth: it opens the worlds that were named, and gives neither a shell nor access to a network."""
 
 import asyncio
 import json

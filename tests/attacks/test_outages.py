@@ -44,7 +44,7 @@ class SwitchedHost:
         self._terms |= {"port": int(self.handle.url.rpartition(":")[2]), "token": self.handle.token}
 
     async def leave(self) -> None:
-        """Take nobody in any more, and still listen."""
+        """Accept no more sessions, and still listen."""
         assert self._host
         await self._host.sessions.end()
 
@@ -182,7 +182,7 @@ class Flaky(MemoryStore):
 
 
 class Hurried:
-    """A clock on which nobody waits."""
+    """A clock on which waiting takes no time."""
 
     def __init__(self) -> None:
         self._now = 1_800_000_000.0

@@ -25,7 +25,7 @@ def test_a_wildcard_above_a_name_of_somebody_is_accepted(host: str) -> None:
 
 def test_the_list_comes_with_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
-        raise AssertionError("nobody is asked over the network")
+        raise AssertionError("no question is asked over the network")
 
     monkeypatch.setattr("socket.socket.connect", refuse)
     with pytest.raises(TaskInvalid, match="too wide"):

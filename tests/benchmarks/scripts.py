@@ -16,10 +16,10 @@ def measure(script: str, *words: str) -> dict[str, Any]:
 
 def measure_runs(script: str, *words: str) -> dict[str, Any]:
     """As `measure`, for benchmarks that take the number of runs first and replay each run."""
-    told = measure(script, *words)
-    assert told["again"]["replayed"] >= int(words[1])
-    assert told["again"]["differing"] == 0
-    return told
+    result = measure(script, *words)
+    assert result["again"]["replayed"] >= int(words[1])
+    assert result["again"]["differing"] == 0
+    return result
 
 
 def measure_each(script: str, *words: str) -> list[dict[str, Any]]:

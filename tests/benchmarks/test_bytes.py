@@ -7,7 +7,7 @@ from tests.benchmarks.scripts import measure
 
 @pytest.mark.slow
 def test_a_page_is_stored_once_and_a_step_flushes_twice() -> None:
-    told = measure("bytes", "--sizes", "50", "500", "--steps", "40", "--load", "40")
-    assert [(row["steps"], row["completed"]) for row in told["pages"]] == [(40, True)] * 3
-    assert told["pages"][1]["ratio"] <= 1 / 20
-    assert all(row["flushes"] <= 2.5 for row in told["pages"])
+    result = measure("bytes", "--sizes", "50", "500", "--steps", "40", "--load", "40")
+    assert [(row["steps"], row["completed"]) for row in result["pages"]] == [(40, True)] * 3
+    assert result["pages"][1]["ratio"] <= 1 / 20
+    assert all(row["flushes"] <= 2.5 for row in result["pages"])

@@ -7,6 +7,6 @@ from tests.benchmarks.scripts import measure
 
 @pytest.mark.slow
 def test_request_with_a_changed_value_is_not_sent():
-    told = measure("approvals.changed_values", "--runs", "26")
-    assert (told["changed"], told["otherwise"], told["submitted_although_changed"]) == (26, 0, 0)
-    assert (told["control"], told["control_sent_once"]) == (2, 2)
+    result = measure("approvals.changed_values", "--runs", "26")
+    assert (result["changed"], result["otherwise"], result["submitted_although_changed"]) == (26, 0, 0)
+    assert (result["control"], result["control_sent_once"]) == (2, 2)

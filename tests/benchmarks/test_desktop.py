@@ -15,9 +15,9 @@ pytestmark = [
 def test_a_note_is_saved_although_a_dialog_comes_up_and_the_first_click_is_lost() -> None:
     """On a busy machine a program may pause while it draws, and be taken for ready: one of two runs has to finish."""
     for last in (False, True):
-        told = measure_runs("desktop", "--seeds", "1", "--stories", "note", "--first-seed", "30111")
-        assert {"dialog", "lost click"} <= set(told["trouble"])
-        assert (told["repeated"]["midcourse"], told["false_done"]["midcourse"]) == (0, 0)
-        if told["finished"]["midcourse"]["share"] == 1.0:
+        result = measure_runs("desktop", "--seeds", "1", "--stories", "note", "--first-seed", "30111")
+        assert {"dialog", "lost click"} <= set(result["trouble"])
+        assert (result["repeated"]["midcourse"], result["false_done"]["midcourse"]) == (0, 0)
+        if result["finished"]["midcourse"]["share"] == 1.0:
             break
-        assert not last, told
+        assert not last, result

@@ -19,9 +19,9 @@ from tests.benchmarks.scripts import measure
 @pytest.mark.slow
 def test_no_secret_is_in_anything_that_a_run_leaves_behind():
     words = ["--secrets", "5", "--runtime", "local", "--quick"]
-    told = measure("leaks", *words)
-    assert (told["secrets"], told["hits"], told["blind"]) == (5, 0, [])
-    assert told["places"] >= 6, "planner, SQLite, exports, logs, terminal, other files"
+    result = measure("leaks", *words)
+    assert (result["secrets"], result["hits"], result["blind"]) == (5, 0, [])
+    assert result["places"] >= 6, "planner, SQLite, exports, logs, terminal, other files"
 
 
 def drawn(text: str = "", ink: int = 0, corner: int = 162) -> bytes:

@@ -9,12 +9,12 @@ pytestmark = pytest.mark.slow
 
 
 def test_malformed_answers_of_every_kind_cause_no_action():
-    told = run_seeds(runs=3 * len(KINDS), first_seed=0)
-    assert (told["crashes"], told["hangs"], told["invalid_acts"]) == (0, 0, 0), told["examples"]
-    assert told["kinds"] > 25
+    result = run_seeds(runs=3 * len(KINDS), first_seed=0)
+    assert (result["crashes"], result["hangs"], result["invalid_acts"]) == (0, 0, 0), result["examples"]
+    assert result["kinds"] > 25
 
 
 def test_the_benchmark_notices_an_action_that_is_not_allowed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(horizon, "step_problem", lambda *_: "")
-    told = run_seeds(runs=len(KINDS), first_seed=0)
-    assert told["invalid_acts"] > 0
+    result = run_seeds(runs=len(KINDS), first_seed=0)
+    assert result["invalid_acts"] > 0

@@ -12,6 +12,6 @@ SEED = "2"
 @pytest.mark.slow
 def test_segments_solve_what_changes_in_the_middle_too():
     words = ["--seeds", "1", "--first-seed", SEED, "--tasks", *STAY, *CHANGE]
-    told = measure("miniwob", *words)
-    solved = {row["task"]: (row["fixed"]["share"], row["segments"]["share"]) for row in told["rows"]}
+    result = measure("miniwob", *words)
+    solved = {row["task"]: (row["fixed"]["share"], row["segments"]["share"]) for row in result["rows"]}
     assert solved == dict.fromkeys(STAY, (1, 1)) | dict.fromkeys(CHANGE, (0, 1))

@@ -146,12 +146,12 @@ def test_an_error_page_at_the_address_of_a_form_is_not_taken_for_the_form() -> N
 @pytest.mark.parametrize(("said", "satisfied"), [("Done: the order was placed", True), ("It is not done yet.", False)])
 def test_magentics_manager_believes_its_agent_and_repeats_the_task(said: str, satisfied: bool) -> None:
     task = "Go to http://127.0.0.1:1/. Order exactly 2 desk lamps, once."
-    told = [
+    messages = [
         ("user", task),
         ("assistant", said),
         ("user", f"Recall: {task} Please output an answer in pure JSON format"),
     ]
-    body = {"messages": [{"role": role, "content": content} for role, content in told]}
+    body = {"messages": [{"role": role, "content": content} for role, content in messages]}
     answer = Magentic().read(ChatRequest(number=0, headers={}, body=body))
     assert isinstance(answer, dict)
     ledger = json.loads(answer["content"])
@@ -169,15 +169,15 @@ def test_renamed_controls_move_too_and_titles_stay() -> None:
 def test_the_page_in_docs_shows_the_kept_result() -> None:
     page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
     for name in ("peers", "peers_pretix"):
-        told = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text(encoding="utf-8"))
-        for part in filter(None, (told["faults"], told["wagtail"], told["erring"])):
+        result = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text(encoding="utf-8"))
+        for part in filter(None, (result["faults"], result["wagtail"], result["erring"])):
             assert summary.format_parts(part) in page
-        assert summary.format_overall(told) in page
+        assert summary.format_overall(result) in page
 
 
 @pytest.mark.slow
 def test_a_trusting_model_orders_twice_after_a_504_in_another_system_and_once_in_ours() -> None:
-    told = measure(
+    result = measure(
         "peers",
         "--systems",
         "midcourse",
@@ -191,7 +191,7 @@ def test_a_trusting_model_orders_twice_after_a_504_in_another_system_and_once_in
         "--seeds",
         "1",
     )
-    rows = {row["system"]: row for row in told["rows"]}
+    rows = {row["system"]: row for row in result["rows"]}
     assert (rows["midcourse"]["completed"], rows["midcourse"]["repeated"], rows["midcourse"]["asked"]) == (1, 0, 0)
     assert (rows["langgraph"]["completed"], rows["langgraph"]["repeated"]) == (0, 1)
 

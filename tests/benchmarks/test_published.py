@@ -33,8 +33,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def _horizon(told: dict[str, Any]) -> Sequence[str]:
-    profiles = [{row["arm"]: row for row in told["profiles"][name]} for name in ("calm", "moderate", "stormy")]
+def _kills_during_runs(result: dict[str, Any]) -> int:
+    return sum(kills for phase, kills in result["killed_in"].items() if phase not in ("not begun", "ended"))
+
+
+def _horizon(result: dict[str, Any]) -> Sequence[str]:
+    profiles = [{row["arm"]: row for row in result["profiles"][name]} for name in ("calm", "moderate", "stormy")]
     arms = ("unlimited", "1 segment", "plain replan loop")
     shares = [" / ".join(percent(arms[arm]["completed"]["share"]) for arms in profiles) for arm in arms]
     plain = [arms["plain replan loop"] for arms in profiles]
@@ -43,23 +47,29 @@ def _horizon(told: dict[str, Any]) -> Sequence[str]:
     return [*shares, f"{ours} effects twice", f"{twice} effects twice", f"{false} false 'done'"]
 
 
-def _drift(told: dict[str, Any]) -> Sequence[str]:
-    arms = {row["arm"]: row for row in told["rows"] if row["application"] == "all"}
+def _drift(result: dict[str, Any]) -> Sequence[str]:
+    arms = {row["arm"]: row for row in result["rows"] if row["application"] == "all"}
     ours, plain, fixed = arms["midcourse"], arms["plain replan loop"], arms["fixed"]
     shares = [f"{percent(arm['completed']['share'])} %" for arm in (ours, plain, fixed)]
     return [*shares, f"{ours['twice']} effects twice", f"twice in {plain['twice']} runs", f"{ours['runs']} runs"]
 
 
-def _first_run(told: dict[str, Any]) -> Sequence[str]:
+def _first_run(result: dict[str, Any]) -> Sequence[str]:
     finished = sum(
-        round(row["runs"] * (row["finished"]["share"] + row["second_finished"]["share"])) for row in told["rows"]
+        round(row["runs"] * (row["finished"]["share"] + row["second_finished"]["share"])) for row in result["rows"]
     )
-    repeated, false = (sum(row[name] for row in told["rows"]) for name in ("repeated", "false_done"))
-    return [f"{told['runs']} runs", f"{finished} finished", f"{repeated} repeated", f"{false} false 'done'"]
+    repeated, false = (sum(row[name] for row in result["rows"]) for name in ("repeated", "false_done"))
+    return [
+        f"{result['runs']} runs",
+        f"{result['runs'] // 2} without a policy file",
+        f"{finished} finished",
+        f"{repeated} repeated",
+        f"{false} false 'done'",
+    ]
 
 
-def _hostile(told: dict[str, Any]) -> Sequence[str]:
-    guarded, free, benign = told["guarded"], told["unguarded"], told["benign"]
+def _hostile(result: dict[str, Any]) -> Sequence[str]:
+    guarded, free, benign = result["guarded"], result["unguarded"], result["benign"]
     finished = round(benign["finished"]["share"] * benign["tasks"])
     return [
         f"{guarded['pages']:,} hostile pages",
@@ -71,9 +81,9 @@ def _hostile(told: dict[str, Any]) -> Sequence[str]:
     ]
 
 
-def _agentdojo(told: dict[str, Any]) -> Sequence[str]:
-    bare, ours = (row for row in told["rows"] if row["suite"] == "all")
-    in_words = told["losses"]["attacks that succeed"].get("travel injection_task_6", 0)
+def _agentdojo(result: dict[str, Any]) -> Sequence[str]:
+    bare, ours = (row for row in result["rows"] if row["suite"] == "all")
+    in_words = result["losses"]["attacks that succeed"].get("travel injection_task_6", 0)
     assert ours["successes"] == in_words, "the row says that all others are prevented"
     assert ours["useful"]["share"] == ours["useful_attacked"]["share"]
     return [
@@ -86,8 +96,8 @@ def _agentdojo(told: dict[str, Any]) -> Sequence[str]:
     ]
 
 
-def _peers(told: dict[str, Any]) -> Sequence[str]:
-    systems = {row["system"]: row for row in told["overall"]}
+def _peers(result: dict[str, Any]) -> Sequence[str]:
+    systems = {row["system"]: row for row in result["overall"]}
     return [
         f"{sum(row['runs'] for row in systems.values())} runs",
         *(f"{percent(row['share']['share'])} % completed, {row['repeated']} repeated" for row in systems.values()),
@@ -96,8 +106,8 @@ def _peers(told: dict[str, Any]) -> Sequence[str]:
     ]
 
 
-def _tau2(*told: dict[str, Any]) -> Sequence[str]:
-    lost = [row for domain in told for row in domain["rows"] if row["fault"] == "answer"]
+def _tau2(*domains: dict[str, Any]) -> Sequence[str]:
+    lost = [row for domain in domains for row in domain["rows"] if row["fault"] == "answer"]
 
     def total(arm: str, figure: str) -> int:
         return sum(row[figure] for row in lost if row["arm"] == arm)
@@ -123,20 +133,20 @@ def _first_contact(first: dict[str, Any], later: dict[str, Any]) -> Sequence[str
     ]
 
 
-def _desktop(told: dict[str, Any]) -> Sequence[str]:
-    ours = next(row for row in told["rows"] if (row["story"], row["arm"]) == ("all", "midcourse"))
+def _desktop(result: dict[str, Any]) -> Sequence[str]:
+    ours = next(row for row in result["rows"] if (row["story"], row["arm"]) == ("all", "midcourse"))
     return [
-        f"{told['runs']} runs an arm",
+        f"{result['runs']} runs an arm",
         f"{percent(ours['finished']['share'])} % finished",
         f"{ours['repeated']} repeated",
         f"{ours['false_done']} false 'done'",
         f"{ours['doubts']} questions",
-        f"one fixed plan {percent(told['finished']['fixed plan']['share'])} %",
+        f"one fixed plan {percent(result['finished']['fixed plan']['share'])} %",
     ]
 
 
-def _kill_mail(told: dict[str, Any]) -> Sequence[str]:
-    survives, dies = told["survives"], told["dies"]
+def _kill_mail(result: dict[str, Any]) -> Sequence[str]:
+    survives, dies = result["survives"], result["dies"]
     return [
         f"{survives['runs']} e-mails",
         f"{survives['received']} received",
@@ -145,11 +155,11 @@ def _kill_mail(told: dict[str, Any]) -> Sequence[str]:
     ]
 
 
-def _robot(told: dict[str, Any]) -> Sequence[str]:
-    far = {row["arm"]: row["executions"] for row in told["rows"] if row["case"] == "unreachable"}
-    share, false = told["completed"], told["false_done"]
+def _robot(result: dict[str, Any]) -> Sequence[str]:
+    far = {row["arm"]: row["executions"] for row in result["rows"] if row["case"] == "unreachable"}
+    share, false = result["completed"], result["false_done"]
     return [
-        f"{told['seeds']} runs a case",
+        f"{result['seeds']} runs a case",
         f"{percent(share['midcourse']['share'])} % completed, {false['midcourse']} false 'done'",
         f"{percent(share['plain replan loop']['share'])} %, {false['plain replan loop']} false 'done'",
         f"after {far['midcourse']:.1f} executions, not {far['plain replan loop']:.1f}",
@@ -162,7 +172,7 @@ ROWS = (
         results=("kill_local",),
         figures=lambda t: [
             f"{t['runs']} orders",
-            f"{t['kills']} times",
+            f"{t['kills']} times ({_kills_during_runs(t)} of them while a run was under way)",
             f"{t['lost']} lost",
             f"{t['asked']} questions",
         ],
@@ -253,7 +263,7 @@ def test_first_table_of_readme_says_what_was_kept() -> None:
     shown = [systems[name] for name in ("midcourse", "langgraph", "browser-use", "pydantic-ai", "stagehand")]
     rows = {
         "completed": [f"{100 * row['share']['share']:.0f} %" for row in shown],
-        "an order or ticket twice, in so many runs": [str(row["repeated"]) for row in shown],
+        "runs that placed an order or ticket twice": [str(row["repeated"]) for row in shown],
         "prompt tokens, median": [f"{row['tokens_in']:,.0f}" for row in shown],
     }
     for title, (ours, *others) in rows.items():
@@ -261,7 +271,7 @@ def test_first_table_of_readme_says_what_was_kept() -> None:
     assert f"the same faults, {systems['midcourse']['runs']} runs each |" in text
     assert f"Midcourse completes {100 * systems['midcourse-bare']['share']['share']:.0f} %," in text
     killed = kept("kill_local")
-    assert f"Killed with -9 {killed['kills']} times while it placed {killed['runs']} orders" in text
+    assert f"{_kills_during_runs(killed)} times in the middle of a run, while it placed {killed['runs']} orders" in text
 
 
 def test_every_row_of_readme_is_checked() -> None:
@@ -279,8 +289,8 @@ def meets(one: dict[str, float], other: dict[str, float]) -> bool:
 
 @pytest.mark.slow
 def test_a_rolling_horizon_completes_as_published_and_repeats_no_effect() -> None:
-    told, published = measure_runs("horizon", "--runs", "8"), kept("horizon")
-    for profile, rows in told["profiles"].items():
+    measured, published = measure_runs("horizon", "--runs", "8"), kept("horizon")
+    for profile, rows in measured["profiles"].items():
         before = {row["arm"]: row for row in published["profiles"][profile]}
         arms = {row["arm"]: row for row in rows}
         ours = arms["unlimited"]
@@ -293,11 +303,11 @@ def test_a_rolling_horizon_completes_as_published_and_repeats_no_effect() -> Non
 @pytest.mark.slow
 def test_permanent_failures_cost_as_little_as_published() -> None:
     """Each class of failure is the same for every seed, so a few runs are enough."""
-    told, published = measure_runs("waste", "--runs", "4"), kept("waste")
-    assert told["lost"] == published["lost"] == 0
-    assert told["ratio"] == pytest.approx(published["ratio"], abs=0.02)
+    measured, published = measure_runs("waste", "--runs", "4"), kept("waste")
+    assert measured["lost"] == published["lost"] == 0
+    assert measured["ratio"] == pytest.approx(published["ratio"], abs=0.02)
     before = {row["case"]: row for row in published["classes"] if row["hopeless"]}
-    for row in (row for row in told["classes"] if row["hopeless"]):
+    for row in (row for row in measured["classes"] if row["hopeless"]):
         calls = row["ours_calls"] / row["runs"]
         assert calls == pytest.approx(before[row["case"]]["ours_calls"] / published["runs"], abs=0.2), row["case"]
         assert calls <= row["plain_calls"] / row["runs"], row["case"]

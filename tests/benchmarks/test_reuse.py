@@ -11,9 +11,9 @@ pytestmark = pytest.mark.slow
 
 def measured(*words: str) -> dict[str, dict[str, Any]]:
     """The rows, by their condition."""
-    told = measure("reuse", *words)
-    assert (told["broken"], told["again"]["differing"]) == ([], 0)
-    return {row["condition"]: row for row in told["rows"]}
+    result = measure("reuse", *words)
+    assert (result["broken"], result["again"]["differing"]) == ([], 0)
+    return {row["condition"]: row for row in result["rows"]}
 
 
 def test_ten_simulated_tasks_with_all_inputs_changed():

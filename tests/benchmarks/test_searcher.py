@@ -105,7 +105,7 @@ def test_covered_and_disabled_zones_are_not_tried() -> None:
 
 
 def test_what_lies_beneath_is_what_else_there_is() -> None:
-    """Closing what lies over a page brings nobody nearer, and taking that back nobody anywhere."""
+    """Closing what lies over a page does not lead nearer to the goal, and taking that back leads nowhere."""
     decline = Zone(id="p/No", role="button", label="No thanks")
     answer = ask(decline, replace(FILE, state=(("covered", True),)), replace(PAGE, state=(("covered", True),)))
     assert (zone_of(answer), [option.name for option in answer.options]) == (decline.id, [PAGE.id])

@@ -7,8 +7,8 @@ from tests.benchmarks.scripts import measure
 
 @pytest.mark.slow
 def test_every_viewer_hears_every_event() -> None:
-    told = measure("server_load", "--minutes", "0.1", "--runs", "3", "--viewers", "12", "--per-minute", "30")
-    assert (told["runs"], told["streams"], told["missed"]) == (3, 12, 0)
-    assert told["resumed"] >= 3
-    assert told["followed_at_once"] <= 3
-    assert told["messages"] > 12 * 8
+    result = measure("server_load", "--minutes", "0.1", "--runs", "3", "--viewers", "12", "--per-minute", "30")
+    assert (result["runs"], result["streams"], result["missed"]) == (3, 12, 0)
+    assert result["resumed"] >= 3
+    assert result["followed_at_once"] <= 3
+    assert result["messages"] > 12 * 8

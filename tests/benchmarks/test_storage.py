@@ -7,5 +7,5 @@ from tests.benchmarks.scripts import measure
 
 @pytest.mark.slow
 def test_a_pruned_run_keeps_less() -> None:
-    told = measure("storage", "--runs", "4", "--steps", "10")
-    assert told["pruned"] <= told["ended"] / 3
+    result = measure("storage", "--runs", "4", "--steps", "10")
+    assert result["pruned"] <= result["ended"] / 3

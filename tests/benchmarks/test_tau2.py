@@ -13,8 +13,8 @@ from tests.benchmarks.scripts import ROOT, measure
 
 def test_the_page_in_docs_shows_the_kept_result() -> None:
     results = [ROOT / "benchmarks" / "results" / f"tau2_{domain}.json" for domain in DOMAINS]
-    told = [json.loads(file.read_text(encoding="utf-8")) for file in results if file.exists()]
-    assert format_overview(*told) in (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
+    kept = [json.loads(file.read_text(encoding="utf-8")) for file in results if file.exists()]
+    assert format_overview(*kept) in (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
 
 
 class Account:
@@ -82,17 +82,17 @@ def test_calls_beyond_the_gold_list_are_counted_in_the_log() -> None:
 
 @pytest.mark.slow
 def test_a_lost_answer_makes_a_plain_loop_repeat_an_effect_and_midcourse_finds_it() -> None:
-    told = measure("tau2", "--domains", "bfcl", "--limit", "1", "--arms", "plain loop", "midcourse")
-    rows = {(row["fault"], row["arm"]): row for row in told["rows"]}
-    assert told["tasks"] == 1
+    result = measure("tau2", "--domains", "bfcl", "--limit", "1", "--arms", "plain loop", "midcourse")
+    rows = {(row["fault"], row["arm"]): row for row in result["rows"]}
+    assert result["tasks"] == 1
     for fault in ("answer", "kill"):
         assert rows[fault, "plain loop"]["twice"] >= rows[fault, "plain loop"]["telling"] > 0, (
             "a fault that does nothing"
         )
     for fault in ("none", "answer", "request", "kill"):
         assert_right(rows[fault, "midcourse"])
-    assert told["losses"] == {}
-    assert told["errors_with_effect"] == 0
+    assert result["losses"] == {}
+    assert result["errors_with_effect"] == 0
 
 
 def assert_right(row: dict[str, Any]) -> None:

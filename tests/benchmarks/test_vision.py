@@ -15,8 +15,8 @@ def test_the_tasks_are_frozen() -> None:
 
 @pytest.mark.slow
 def test_tasks_are_solved_from_the_picture_as_from_the_tree() -> None:
-    told = measure("vision", "--seeds", "1", "--first-seed", "1", "--tasks", *SOME)
-    assert {row["task"]: (row["tree"]["share"], row["picture"]["share"]) for row in told["rows"]} == dict.fromkeys(
+    result = measure("vision", "--seeds", "1", "--first-seed", "1", "--tasks", *SOME)
+    assert {row["task"]: (row["tree"]["share"], row["picture"]["share"]) for row in result["rows"]} == dict.fromkeys(
         SOME, (1, 1)
     )
-    assert all(row["pictures"] >= 2 for row in told["rows"])
+    assert all(row["pictures"] >= 2 for row in result["rows"])

@@ -1,4 +1,4 @@
-"""`midcourse audit`: every decision is there, and whoever touches the file is found out."""
+"""`midcourse audit`: every decision is there, and changes to the file are detected."""
 
 import json
 import sqlite3
@@ -12,7 +12,7 @@ from tests.cli.conftest import Cli
 
 @pytest.fixture
 def cli_after_decision(cli: Cli, order: str) -> Cli:
-    """Nobody is there to ask, so two orders were rejected."""
+    """There is no one to ask, so two orders were rejected."""
     for run_id in ("first", "second"):
         assert cli("run", order, "--run-id", run_id, "--set", "approvals=always", "--json").code == 1
     return cli
@@ -33,7 +33,7 @@ def test_every_decision_is_shown(cli_after_decision: Cli) -> None:
         (1, "first", "rejected"),
         (2, "second", "rejected"),
     ]
-    assert "nobody was there to ask rejected question" in cli_after_decision("audit", "show", "sec").out
+    assert "there was no approver to ask rejected question" in cli_after_decision("audit", "show", "sec").out
     assert "first" not in cli_after_decision("audit", "show", "sec").out
 
 

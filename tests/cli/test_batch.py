@@ -120,11 +120,11 @@ def test_without_a_terminal_it_is_told_in_plain_lines(cli: Cli, order: str, tmp_
 
 
 def test_a_failed_row_makes_the_exit_code_1(cli: Cli, order: str, tmp_path: Path) -> None:
-    """Without a terminal nobody can approve anything."""
+    """Without a terminal nothing can be approved."""
     result = cli("run", order, "--inputs", write_rows(tmp_path, 2), "--batch", "b")
     assert result.code == 1
     assert "2 of 2 rows failed" in result.out
-    assert "row 1: rejected, place_order was rejected (nobody was there to ask)" in result.out
+    assert "row 1: rejected, place_order was rejected (there was no approver to ask)" in result.out
     assert "run it in one, or set approvals=never" in result.out
     assert "next    midcourse show b-1" in result.out
 

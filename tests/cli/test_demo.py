@@ -1,4 +1,4 @@
-"""`midcourse demo`: every trouble comes and is told, one order is placed, and what was not recorded ends it."""
+"""`midcourse demo`: every trouble comes and is reported, one order is placed, and what was not recorded ends it."""
 
 import re
 from pathlib import Path

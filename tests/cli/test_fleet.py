@@ -223,7 +223,7 @@ def test_task_with_a_key_is_done_once(cli: Cli, home: Path, run_id: str, tmp_pat
     (tmp_path / "keyed.toml").write_text(f'key = "deed {run_id}"\n{text}')
     keyed = ("run", "keyed.toml", *ASKING, "--json")
     assert cli(*keyed, "--run-id", run_id).json == {"run": run_id}
-    assert cli(*keyed).json == {"run": run_id}, "whoever comes second goes on with the first"
+    assert cli(*keyed).json == {"run": run_id}, "the second call continues the run of the first"
     wait_for_state(cli, run_id, "asking")
     cli("approve", run_id, "--yes")
     wait_for_state(cli, run_id, "done, verified")

@@ -198,7 +198,7 @@ def test_an_unanswered_question_about_a_doubt_ends_the_run() -> None:
 
 
 def test_a_doubt_is_asked_about_although_approvals_are_off() -> None:
-    """`approvals=never` is about permission. What nobody knows is still asked."""
+    """`approvals=never` is about permission. What is unknown is still asked."""
     assert isinstance(in_doubt().verifies("undecided").phase, Asking)
 
 
@@ -329,7 +329,7 @@ def test_an_approval_for_the_run_is_not_used_up_by_a_doubt() -> None:
 
 
 def test_an_approval_survives_an_act_that_was_never_sent() -> None:
-    """Whoever was to send it died before that: nobody has to agree again."""
+    """Its performer died before sending it: no second approval is needed."""
     drill = Drill().to_acting(ORDER).decides("approved").sees("f1").acts("unknown", reason="lost")
     assert drill.run.grants == ()
     drill.verifies("did_not_happen", evidence="not_dispatched")

@@ -220,7 +220,7 @@ def test_decide_does_not_touch_its_arguments() -> None:
     assert run == copy
 
 
-# --- objections: what whoever sends a control event is told
+# --- objections: what the sender of a control event is told
 
 
 def test_a_decision_needs_a_question() -> None:

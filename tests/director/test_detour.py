@@ -44,7 +44,7 @@ def test_without_a_detour_planner_there_are_no_detours() -> None:
 
 
 def test_a_target_that_is_visible_needs_no_try() -> None:
-    """Under another id, say: the page was drawn anew."""
+    """Under another id, for example: the page was redrawn."""
     drill = Drill(has_detours=True).to_acting(FAR, a_step("next")).acts(**MISSING).sees().acts(**MISSING)
     drill.judges_closeness(10.0, found="z9")
     assert (drill.pending(Act).found, drill.pending(Act).index, drill.run.detour) == ("z9", 0, None)
@@ -228,7 +228,7 @@ def test_the_planner_is_asked_for_a_way_back_where_none_is_known() -> None:
     assert drill.pending(PlanTry).undo == 2
     drill.plans_try("undo").acts(fingerprint="f1")
     assert detour(drill).tries[0].reverted
-    assert drill.run.counts.tries == 1, "that was no try"
+    assert drill.run.counts.tries == 1, "that was not a try"
 
 
 def test_a_state_that_cannot_be_returned_to_is_not_passed_over() -> None:

@@ -35,7 +35,7 @@ def test_the_stop_by_lessons_can_be_switched_off() -> None:
 
 
 def test_retries_come_before_the_stop_by_lessons() -> None:
-    """That no plan mended it says nothing about trying once more."""
+    """That no plan fixed it says nothing about trying once more."""
     drill = failing(NEVER, reason="busy", max_step_retries=1)
     assert drill.phase.kind == "backing_off"
     drill.waits().acts("failed", reason="busy", detail="no", track=NEVER)

@@ -27,7 +27,7 @@ def walking(**limits: Any) -> Drill:
     return drill(**limits).to_acting(a_step(), REPLAN_STEP).acts().sees("f2")
 
 
-def told(run: Drill) -> Advice | None:
+def advice_to_planner(run: Drill) -> Advice | None:
     return run.pending(MakePlan).advice
 
 
@@ -46,10 +46,10 @@ def test_by_default_nothing_is_reviewed() -> None:
 def test_advice_reaches_as_many_plans_as_a_loop_may_have() -> None:
     run = walking().reviews(ROUND)
     for number in range(ADVICE_LASTS):
-        assert told(run) == Advice(problem="repetition", says=ROUND)
-        assert run.pending(MakePlan).guidance == (), "it is no person's"
+        assert advice_to_planner(run) == Advice(problem="repetition", says=ROUND)
+        assert run.pending(MakePlan).guidance == (), "it does not come from a person"
         run.plans(a_step(f"s{number}"), REPLAN_STEP).acts(fingerprint=f"s{number}").sees(f"s{number}").reviews()
-    assert told(run) is None
+    assert advice_to_planner(run) is None
 
 
 def rounds(*words: str) -> int:
@@ -74,7 +74,7 @@ def test_a_looping_planner_gets_one_more_plan_after_advice() -> None:
 
 def test_a_planner_that_is_asked_again_gets_the_advice_again() -> None:
     run = walking().reviews(ROUND).plans(verdict="garbage")
-    assert told(run) == Advice(problem="repetition", says=ROUND)
+    assert advice_to_planner(run) == Advice(problem="repetition", says=ROUND)
 
 
 def test_a_path_with_advice_is_not_reviewed_again() -> None:
@@ -116,7 +116,7 @@ def test_a_finished_goal_never_changes_on_guidance_of_a_monitor() -> None:
         CoarseGoal(says="Locate the door"),
     )
     assert run.pending(MakePlan).outline == run.run.outline
-    assert told(run) is not None
+    assert advice_to_planner(run) is not None
 
 
 def test_advice_rewrites_the_goals_once() -> None:
@@ -142,7 +142,7 @@ def test_advice_triggers_an_automatic_outline() -> None:
 @pytest.mark.parametrize("answer", [{"verdict": "transport"}, {"verdict": "transport", "says": ROUND}, {"says": "  "}])
 def test_a_monitor_that_is_away_or_silent_is_not_asked_again(answer: dict[str, Any]) -> None:
     run = walking().reviews(**answer)
-    assert told(run) is None
+    assert advice_to_planner(run) is None
     assert len(run.advice_requests("monitor")) == 1
 
 
@@ -160,7 +160,7 @@ def test_pause_and_cancel_work_during_a_review() -> None:
     paused = walking().tell(PauseAsked()).reviews(ROUND)
     assert paused.phase.kind == "paused"
     assert paused.records().tell(ResumeAsked()).sees("f2").phase.kind == "planning"
-    assert told(paused) is not None
+    assert advice_to_planner(paused) is not None
     assert walking().tell(CancelAsked()).ended[0] == "cancelled"
 
 
@@ -255,7 +255,7 @@ def test_a_plan_made_with_new_advice_is_not_objected_to() -> None:
 
 def test_an_objection_reaches_as_many_plans_as_other_advice() -> None:
     run, heard = proposing().reviews(ROUND), 0
-    while told(run):
+    while advice_to_planner(run):
         heard += 1
         run.plans(a_step(f"s{heard}"), REPLAN_STEP)
         if run.phase.kind == "advising":
@@ -298,7 +298,7 @@ def test_the_time_for_a_new_plan_after_a_failure_ends_no_run_that_has_one() -> N
 
 
 def test_an_objection_does_not_excuse_a_loop() -> None:
-    """A plan that nobody carried out is nothing new."""
+    """A plan that was not carried out is nothing new."""
     run = Drill(monitor="proposals", max_replans=20).to_planning("a")
     for number in range(2):
         run.plans(a_step(f"new{number}"), REPLAN_STEP).reviews(ROUND).plans(a_step("go"), REPLAN_STEP)

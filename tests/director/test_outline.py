@@ -23,8 +23,8 @@ def drawn(**limits: Any) -> Drill:
     return drill(**limits).to_planning().outlines(*GOALS).plans(a_step(), REPLAN_STEP)
 
 
-def told(run: Drill) -> int:
-    """The current goal, as the plan under way is told."""
+def current_goal(run: Drill) -> int:
+    """The current goal, in the request for the plan under way."""
     outline = run.pending(MakePlan).outline
     assert outline is not None
     return outline.current
@@ -34,7 +34,7 @@ def test_the_outline_is_made_before_the_first_plan() -> None:
     run = drill().to_planning()
     assert run.pending_advice("outliner")
     assert run.outlines(*GOALS).pending(MakePlan).outline == run.run.outline
-    assert told(run) == 1
+    assert current_goal(run) == 1
 
 
 @pytest.mark.parametrize("limits", [{"outline": "off"}, {}], ids=["off", "by default"])
@@ -51,7 +51,7 @@ def test_progress_is_judged_before_each_later_plan_and_once_for_each_look() -> N
     run = drawn().acts().sees("f2")
     assert run.pending_advice("judge").seen == "o-f2"
     run.judges(2)
-    assert told(run) == 2
+    assert current_goal(run) == 2
     run.plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f2").sees("f2")
     assert run.phase.kind == "planning"
 
@@ -63,7 +63,7 @@ def test_progress_is_not_judged_from_a_stale_observation() -> None:
 def test_progress_is_not_judged_once_all_goals_are_finished() -> None:
     run = drawn().acts().sees("f2").judges(4).plans(a_step("next"), REPLAN_STEP).acts().sees("f3")
     assert run.phase.kind == "planning"
-    assert told(run) == 4
+    assert current_goal(run) == 4
 
 
 @pytest.mark.parametrize("verdict", ["gave_up", "refused", "garbage", "transport"])
@@ -76,7 +76,7 @@ def test_an_outliner_that_failed_is_asked_again_only_with_guidance(verdict: str)
 
 def test_a_judge_that_is_away_changes_nothing() -> None:
     run = drawn().acts().sees("f2").judges(3, verdict="transport")
-    assert told(run) == 1
+    assert current_goal(run) == 1
 
 
 def test_guidance_rewrites_the_outline_but_finished_goals_stay() -> None:

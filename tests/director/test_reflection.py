@@ -18,8 +18,8 @@ def failing(reason: str = "broken", **more: Any) -> Drill:
     return run.acts("failed", reason=reason, detail="no way", fingerprint="f2")
 
 
-def told(run: Drill) -> str:
-    """The root cause that the plan under way is told; empty: the rules'."""
+def root_cause_for_planner(run: Drill) -> str:
+    """The root cause in the request for the plan under way; empty if the rules explain the failure."""
     found = run.pending(MakePlan).reflection
     return found.analysis.root_cause if found else ""
 
@@ -35,7 +35,7 @@ def test_a_failure_is_explained_before_the_next_plan() -> None:
     asked = run.pending_advice("reflector")
     assert asked.failure is not None
     assert (asked.failure.reason, asked.failure.detail, asked.version, asked.seen) == ("broken", "no way", 2, "o-f2")
-    assert told(run.reflects(WHY)) == WHY
+    assert root_cause_for_planner(run.reflects(WHY)) == WHY
     assert run.pending(MakePlan).failure == asked.failure
 
 
@@ -53,25 +53,25 @@ def test_a_plan_without_a_failure_needs_no_explanation() -> None:
 def test_every_failure_gets_its_own_explanation() -> None:
     run = failing().reflects(WHY).plans(a_step("other")).acts("failed", reason="odd", fingerprint="f3")
     assert failure_asked_about(run).reason == "odd"
-    assert told(run.reflects("Something else")) == "Something else"
+    assert root_cause_for_planner(run.reflects("Something else")) == "Something else"
 
 
 def test_a_plan_without_steps_is_explained_as_a_failure() -> None:
     run = Drill(has_reflector=True).to_planning().plans()
     assert failure_asked_about(run).reason == "no_steps"
-    assert told(run.reflects(WHY)) == WHY
+    assert root_cause_for_planner(run.reflects(WHY)) == WHY
 
 
 def test_a_planner_asked_again_gets_the_same_explanation() -> None:
     run = failing().reflects(WHY).plans(verdict="transport", wait=0.0)
-    assert told(run) == WHY
+    assert root_cause_for_planner(run) == WHY
     assert len(run.advice_requests("reflector")) == 1
 
 
 def test_the_explanation_comes_before_the_review_of_the_path() -> None:
     run = failing(monitor="path").reflects(WHY)
     assert run.pending_advice("monitor")
-    assert told(run.reviews()) == WHY
+    assert root_cause_for_planner(run.reviews()) == WHY
 
 
 # --- it decides nothing
@@ -100,7 +100,7 @@ def test_a_failure_that_is_retried_or_ends_the_run_is_not_explained() -> None:
 )
 def test_without_an_explanation_the_rules_explain_the_failure(answer: dict[str, Any]) -> None:
     run = failing().reflects(**answer)
-    assert told(run) == ""
+    assert root_cause_for_planner(run) == ""
     assert len(run.advice_requests("reflector")) == 1
 
 
@@ -129,5 +129,5 @@ def test_a_stale_screen_is_left_out_of_the_explanation() -> None:
 def test_pause_and_cancel_work_during_an_explanation_which_is_kept() -> None:
     paused = failing().tell(PauseAsked()).reflects(WHY)
     assert paused.phase.kind == "paused"
-    assert told(paused.records().tell(ResumeAsked()).sees("f2")) == WHY
+    assert root_cause_for_planner(paused.records().tell(ResumeAsked()).sees("f2")) == WHY
     assert failing().tell(CancelAsked()).ended[0] == "cancelled"

@@ -119,7 +119,7 @@ def test_a_planned_repetition_is_not_among_what_is_approved_beforehand() -> None
 
 
 def test_an_approval_stands_if_only_the_resemblance_is_new() -> None:
-    """Held because it looks like something that was not known of: if that does not count, nobody is asked again."""
+    """Held because it looks like something that was not known of: if that does not count, no person is asked again."""
     drill = Drill().to_acting(UNREAD).acts_held("order").decides("approved").sees("f1")
     drill.acts_held("order", alike=(alike(7, "i-absent"),))
     assert drill.pending(Act).weighed == (7,)

@@ -55,7 +55,7 @@ def test_an_answer_above_its_reservation_is_recorded_and_ends_the_run() -> None:
 
 
 def test_a_cost_without_a_ceiling_cannot_be_overrun() -> None:
-    """A planner may report its tokens although nobody set a limit on them."""
+    """A planner may report its tokens although there is no limit on them."""
     drill = Drill().to_acting(ONE, cost=Cost(calls=1, tokens=4000, microusd=900))
     assert drill.run.overrun == Cost()
     assert drill.run.budget.spent == Cost(calls=1, tokens=4000, microusd=900)

@@ -19,7 +19,7 @@ BOOKED: list[str] = []
 
 
 class Books(BaseWorld):
-    """Dies right after a booking, if it is told to: as kill -9 does it, nothing of it is left but the booking."""
+    """Dies right after a booking, if it is told to: as with kill -9, only the booking is left."""
 
     def __init__(self, die: Callable[[], object] | None = None) -> None:
         super().__init__()

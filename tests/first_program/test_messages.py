@@ -1,4 +1,4 @@
-"""What is missing is named with the command that mends it, in the terminal and in Python, and leaves nothing behind."""
+"""What is missing is named with the command that fixes it, in the terminal and in Python, and leaves nothing behind."""
 
 import socket
 import sys
@@ -163,7 +163,7 @@ def test_an_input_that_the_task_does_not_have_is_refused_at_start() -> None:
 
 
 def without(monkeypatch: pytest.MonkeyPatch, package: str, importer: str) -> None:
-    """As if it were not installed: the modules that import it are imported anew."""
+    """As if it were not installed: the modules that import it are imported again."""
     for name in [name for name in sys.modules if name == importer or name.startswith(f"{importer}.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)

@@ -1,4 +1,4 @@
-"""The fleet that the tests of a runtime share is for whoever plans on it, too."""
+"""The fleet that the tests of a runtime share is used by the tests that plan on it, too."""
 
 from tests.runtimes.conftest import fleet
 

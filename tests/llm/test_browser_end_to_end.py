@@ -83,7 +83,7 @@ def assert_reported(stage: Stage, result: Result) -> None:
     assert (ticket["customer"], ticket["subject"]) == ("C-4711", "Lamp hums")
     asked = stage.server.requests
     assert len(asked) == 6, "a 429, an answer that is none, a plan for each of three screens, and that it is done"
-    assert result.budget.calls == 5, "whoever is turned away at the door has spent nothing"
+    assert result.budget.calls == 5, "a call that is refused at once has cost nothing"
     assert result.budget.tokens > 0
     assert not any(PASSWORD in request.text for request in asked)
     assert stage.person.questions

@@ -1,4 +1,4 @@
-"""The monitor by a model: what it answers, what becomes of trouble, and that it is asked only where it is named."""
+"""The monitor by a model: what it answers, how errors are handled, and that it is asked only where it is named."""
 
 import pytest
 from pydantic_ai.exceptions import ModelServerError

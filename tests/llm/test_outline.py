@@ -1,4 +1,4 @@
-"""Outliner and progress judge by a model: what it answers, what becomes of trouble, and a run in which it is both."""
+"""Outliner and progress judge by a model: what it answers, how errors are handled, and a run in which it is both."""
 
 import pytest
 from pydantic_ai.exceptions import ModelServerError

@@ -132,8 +132,8 @@ def join_parts(prompt: Prompt) -> str:
 
 
 def hash_template(role: str) -> str:
-    told = template(role)
-    return blake2b("\f".join((told.instructions, *told.parts)).encode(), digest_size=8).hexdigest()
+    loaded = template(role)
+    return blake2b("\f".join((loaded.instructions, *loaded.parts)).encode(), digest_size=8).hexdigest()
 
 
 @pytest.mark.parametrize("name", PROMPTS)
@@ -277,17 +277,17 @@ def test_no_text_of_a_stranger_leaves_its_fence(text: str):
 
 
 def make_hostile_failure(text: str) -> ReflectionContext:
-    told = make_hostile(text)
-    assert told.recovery is not None
+    context = make_hostile(text)
+    assert context.recovery is not None
     return replace(
         reflector.STEP,
-        task=told.task,
+        task=context.task,
         failure=replace(reflector.DENIED, reason=text, detail=text),
-        failed=told.attempts[0],
-        attempts=told.attempts,
-        completed=told.completed,
-        similar=told.recovery.similar,
-        observation=told.observation,
+        failed=context.attempts[0],
+        attempts=context.attempts,
+        completed=context.completed,
+        similar=context.recovery.similar,
+        observation=context.observation,
     )
 
 
@@ -455,8 +455,8 @@ def test_an_alert_is_listed_wherever_it_is():
 
 def test_who_cannot_scroll_is_shown_all_there_is_room_for():
     observation = page(*rows(200, range(10, 20)))
-    told = verifier_prompt(Claim(says="Order 100 is there", task=TASK, now=observation), ROOM).text
-    assert told.count(" link ") == 200
+    prompt = verifier_prompt(Claim(says="Order 100 is there", task=TASK, now=observation), ROOM).text
+    assert prompt.count(" link ") == 200
 
 
 def test_skills_are_told_when_they_can_be_used():
@@ -480,15 +480,15 @@ def test_no_skill_that_may_send_something_is_called_harmless():
 
 
 @pytest.mark.parametrize(
-    ("says", "told"),
+    ("says", "line"),
     [
         ("type Subject", 'type "Subject" text="Lamp"'),
         ("Name the ticket", 'type "Subject" text="Lamp": "Name the ticket"'),
     ],
 )
-def test_a_step_is_told_in_the_words_of_the_plan_if_it_has_any(says: str, told: str):
+def test_a_step_is_told_in_the_words_of_the_plan_if_it_has_any(says: str, line: str):
     step = CompletedStep(version=1, index=0, skill="type", target="Subject", says=says, arguments=(("text", "Lamp"),))
-    assert f"\n{told}\n" in planner_prompt(replace(FIRST, completed=(step,)), ROOM).text
+    assert f"\n{line}\n" in planner_prompt(replace(FIRST, completed=(step,)), ROOM).text
     bare = replace(step, skill="go_back", target="", says="go_back", arguments=())
     assert "\ngo_back\n" in planner_prompt(replace(FIRST, completed=(bare,)), ROOM).text
 

@@ -1,4 +1,4 @@
-"""The reflector by a model: what it answers, what becomes of trouble, and who explains where none is named."""
+"""The reflector by a model: what it answers, how errors are handled, and what explains failures where none is named."""
 
 import pytest
 from pydantic_ai.exceptions import ModelServerError

@@ -20,7 +20,7 @@ class Inner(BaseModel):
 class Outer(BaseModel):
     first: Inner
     second: Inner | None = None
-    told: bool | None = Field(description="null if nobody can tell")
+    confirmed: bool | None = Field(description="null if it is unknown")
 
 
 class Once(BaseModel):
@@ -36,7 +36,7 @@ def test_it_has_no_titles_defaults_and_descriptions_but_fields_of_these_names() 
 
 def test_what_has_to_be_answered_may_still_be_null() -> None:
     schema = compact_schema(Outer.model_json_schema())
-    assert schema["properties"]["told"] == {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
+    assert schema["properties"]["confirmed"] == {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
     assert "null" in json.dumps(compact_schema(VerdictAnswer.model_json_schema())["properties"]["now"])
 
 

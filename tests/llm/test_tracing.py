@@ -106,7 +106,7 @@ async def test_no_secret_is_in_a_span_in_any_form(encoding: str, secret: str):
 
 
 def _texts(span: ReadableSpan) -> list[str]:
-    """As it is exported, and every text in it as whoever reads it gets it."""
+    """As it is exported, and every text in it as its readers get it."""
     values = list(map(str, (span.attributes or {}).values()))
     inner = [json.dumps(json.loads(value), ensure_ascii=False) for value in values if value.startswith("[{")]
     read = [part["content"] for text in inner for part in _parts(json.loads(text))]

@@ -53,8 +53,8 @@ from tests.scenarios.test_complaints import DEAD_ICON, every_day, forgets_the_ad
 from tests.scenarios.test_detour import EXPORT, SETTINGS, SIX, TOOLS, adding_files, opening_settings
 from tests.scenarios.test_every_fault import one_pick
 from tests.scenarios.test_failure_modes import Invoices, forgetting, garbled_at_first, insisting, invoice
-from tests.scenarios.test_order import MENDED, called
-from tests.scenarios.test_outline import ANEW, GOALS, SEED, bookmarks, wandering
+from tests.scenarios.test_order import HARMLESS_FAULTS, called
+from tests.scenarios.test_outline import GOALS, NEW_GOALS, SEED, bookmarks, wandering
 from tests.scenarios.test_outline_monitor import circling
 from tests.scenarios.test_recapture import seen_through
 from tests.scenarios.test_recovery import (
@@ -211,7 +211,7 @@ STORIES: dict[str, Story] = {
     # trouble
     **{
         f"order, {called(fault)}": Story(make=lambda fault=fault: order(fault))
-        for fault in MENDED
+        for fault in HARMLESS_FAULTS
         if fault.kind != "stored_late"
     },
     "order, stored late": Story(
@@ -245,7 +245,7 @@ STORIES: dict[str, Story] = {
     ),
     "bookmarks, guided by a monitor": Story(
         make=lambda: bookmarks(
-            outliner=ScriptedOutlines(GOALS, ANEW),
+            outliner=ScriptedOutlines(GOALS, NEW_GOALS),
             monitor=ScriptedMonitor("", "The manager is the place to look"),
             settings={"outline": "on", "monitor": "path"},
         )

@@ -36,7 +36,7 @@ async def perform(bench: Bench, command: Any) -> Any:
 
 
 async def asked(answer: Any, **more: Any) -> tuple[TryPlanned, Bench]:
-    """What comes of this draft, or of what this function does."""
+    """The result of this draft, or of what this function does."""
 
     class Planner:
         async def plan_try(self, context: DetourContext) -> Any:

@@ -42,7 +42,7 @@ async def test_what_was_seen_last_decides() -> None:
     await bench.make_plan(draft("name", "peek"))
     assert (await check(bench, THANKED)).verdict == "unmet"
     shop.title = "Thank you"
-    assert (await check(bench, THANKED)).verdict == "unmet", "nobody looked again"
+    assert (await check(bench, THANKED)).verdict == "unmet", "there was no second look"
     looked = await check(bench, THANKED, look=True)
     assert looked.verdict == "met"
     assert looked.seen is not None

@@ -58,10 +58,10 @@ def a_plan(version: int, cause: str, effects: list[str], made_by: int) -> PlanVe
     )
 
 
-async def read_in_full(store: MemoryStore, told: tuple[Told, ...]) -> dict[str, Any]:
+async def read_in_full(store: MemoryStore, findings: tuple[Told, ...]) -> dict[str, Any]:
     """The plain way: every record, every time."""
     plans = {plan.version: plan for plan in await store.plans(RUN)}
-    words, completed, attempts, data = list(told), list[Any](), list[Any](), dict[str, Any]()
+    words, completed, attempts, data = list(findings), list[Any](), list[Any](), dict[str, Any]()
     for entry in await store.ledger(RUN):
         plan = plans[entry.version]
         if plan.cause == "detour":
@@ -83,8 +83,8 @@ async def read_in_full(store: MemoryStore, told: tuple[Told, ...]) -> dict[str, 
     return {"completed": completed, "attempts": attempts, "data": data, "plans": tuple(plans.values())}
 
 
-async def read_by(past: Past, store: MemoryStore, told: tuple[Told, ...]) -> dict[str, Any]:
-    history = (await past.refresh(store, RUN)).history(told)
+async def read_by(past: Past, store: MemoryStore, findings: tuple[Told, ...]) -> dict[str, Any]:
+    history = (await past.refresh(store, RUN)).history(findings)
     return {
         "completed": [(step.version, step.index, step.irreversible, step.doubtful) for step in history.completed],
         "attempts": [
@@ -109,7 +109,7 @@ WRITES = st.one_of(
 @given(st.lists(WRITES, max_size=60))
 async def test_what_is_added_to_equals_a_full_read(writes: list[Any]) -> None:
     store, pasts = await begun(), (Past(), Past())
-    plan, entry, told, acted = None, None, (), False
+    plan, entry, findings, acted = None, None, (), False
     for command, (kind, *what) in enumerate(writes, 1):
         if kind == "plan":
             plan, acted = a_plan(plan.version + 1 if plan else 1, what[0], what[1], command), False
@@ -128,11 +128,11 @@ async def test_what_is_added_to_equals_a_full_read(writes: list[Any]) -> None:
             entry = replace(entry, outcome=what[0])
             await store.write_ledger(RUN, entry)
         elif kind == "tell" and entry:
-            told = (*told, Told(version=entry.version, index=entry.index, happened=what[0]))
+            findings = (*findings, Told(version=entry.version, index=entry.index, happened=what[0]))
         elif kind == "read":
-            assert await read_by(pasts[what[0]], store, told) == await read_in_full(store, told)
+            assert await read_by(pasts[what[0]], store, findings) == await read_in_full(store, findings)
     for past in (*pasts, Past()):
-        assert await read_by(past, store, told) == await read_in_full(store, told)
+        assert await read_by(past, store, findings) == await read_in_full(store, findings)
 
 
 class Counting(MemoryStore):

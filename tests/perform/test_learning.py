@@ -42,7 +42,7 @@ async def play(memory: Any, run_id: str, *plans: PlanDraft, world: Shop | None =
     return bench
 
 
-def told(bench: Bench) -> list[tuple[Recalled, ...]]:
+def lessons_shown(bench: Bench) -> list[tuple[Recalled, ...]]:
     """Which lessons came with each question to the planner."""
     assert isinstance(bench.planner, Scripted)
     return [context.recovery.similar if context.recovery else () for context in bench.planner.contexts]
@@ -114,7 +114,7 @@ async def test_the_numbers_come_with_the_failure(memory: SqliteMemory) -> None:
 async def test_the_planner_gets_the_fix(memory: SqliteMemory) -> None:
     await play(memory, "r1", steps(NUDGE), steps(FILL))
     bench = await play(memory, "r2", steps(NUDGE), steps(FILL))
-    first, second = told(bench)
+    first, second = lessons_shown(bench)
     assert first == ()
     (recalled,) = second
     assert (recalled.alike, recalled.lesson.fix) == (1.0, Untrusted(text="fill field 'Name' (text=Ada)"))
@@ -166,7 +166,7 @@ async def test_similar_failures_are_recalled_if_none_is_equal(memory: SqliteMemo
     points = Points()
     await play(memory, "r1", steps(NUDGE), steps(FILL), embedder=points)
     bench = await play(memory, "r2", steps(NUDGE), steps(FILL), world=full("the disk is full"), embedder=points)
-    (recalled,) = told(bench)[1]
+    (recalled,) = lessons_shown(bench)[1]
     assert recalled.alike == pytest.approx(1.0)
     assert recalled.lesson.said.text == "no space left on '/srv'"
     bench = await play(memory, "r3", steps(NUDGE), steps(FILL), world=full("not yours"), embedder=points)
@@ -176,7 +176,7 @@ async def test_similar_failures_are_recalled_if_none_is_equal(memory: SqliteMemo
 async def test_without_an_embedder_failures_are_compared_by_their_text(memory: SqliteMemory) -> None:
     await play(memory, "r1", steps(NUDGE), steps(FILL))
     bench = await play(memory, "r2", steps(NUDGE), steps(FILL), world=full("there is no space left on '/home'"))
-    (recalled,) = told(bench)[1]
+    (recalled,) = lessons_shown(bench)[1]
     assert 0.6 <= recalled.alike < 1
     bench = await play(memory, "r3", steps(NUDGE), steps(FILL), world=full("not yours"))
     assert bench.planner.contexts[1].recovery.similar == ()  # pyrefly: ignore[missing-attribute]

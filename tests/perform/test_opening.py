@@ -33,16 +33,16 @@ async def test_a_session_is_taken_over_if_there_is_one() -> None:
 
 async def test_a_world_is_told_what_to_conceal_before_it_is_looked_at() -> None:
     class Gallery(Shop):
-        told = ()
+        concealed = ()
 
         async def conceal(self, secrets: Pairs) -> None:
-            self.told = secrets
+            self.concealed = secrets
 
     world = Gallery()
     bench = Bench(world=world, task=Task(goal="", secrets=("pin", "unknown")), vault=Safe(pin="2580", other="1470"))
     await bench.store.begin(bench.first(), bench.task)
     await Performer(bench.ports).perform(OpenWorld(id=1, timeout=1.0))
-    assert world.told == (("pin", "2580"),)
+    assert world.concealed == (("pin", "2580"),)
 
 
 async def test_a_world_that_cannot_be_told_is_not_open() -> None:

@@ -54,7 +54,7 @@ async def hang() -> None:
     await asyncio.sleep(60)
 
 
-# --- what it is told
+# --- what it is shown
 
 
 async def test_the_planner_gets_no_secret_written_in_task_or_guidance() -> None:
@@ -62,8 +62,8 @@ async def test_the_planner_gets_no_secret_written_in_task_or_guidance() -> None:
     bench = await prepare_bench(task=task, vault=Safe(pin="hunter2"))
     planner = Scripted(steps(ORDER_PENS))
     await ask(bench, planner, why="hunter2 was refused", refused="hunter2?", guidance=("try hunter2",))
-    told = planner.contexts[0]
-    words = (told.task.goal, dict(told.task.inputs)["note"], told.why, told.refused, *told.guidance)
+    context = planner.contexts[0]
+    words = (context.task.goal, dict(context.task.inputs)["note"], context.why, context.refused, *context.guidance)
     assert words == (
         "Sign in with <secret pin>",
         "it is <secret pin>",
@@ -132,7 +132,7 @@ async def test_the_planner_is_told_what_may_have_happened_and_what_a_person_says
 
 
 async def test_a_finding_of_a_person_is_about_one_try() -> None:
-    """The first try did not happen, a person said; of the second nobody has said anything yet."""
+    """The first try did not happen, a person said; about the second there is no answer yet."""
     bench = await prepare_bench()
     assert isinstance(bench.world, Shop)
     bench.world.on_order = lambda item: Outcome(status="unknown")

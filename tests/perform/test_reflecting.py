@@ -45,7 +45,7 @@ class Says:
 class Slow:
     async def reflect(self, _context: Any) -> Explanation:
         await asyncio.sleep(60)
-        raise AssertionError("nobody waits that long")
+        raise AssertionError("it was waited for too long")
 
 
 async def explained(reflector: Any, timeout: float = 5.0, **more: Any) -> Advised:

@@ -29,7 +29,7 @@ PIN = "83519"
 
 
 class Leaky(Shop):
-    """Repeats whatever it was told: in fields and their names, labels, titles, addresses, errors, data and commit sets."""
+    """Repeats every secret that it was given: in fields and their names, labels, titles, addresses, errors, data and commit sets."""
 
     said = ""
     mishap = ""
@@ -98,10 +98,10 @@ async def test_no_secret_is_in_any_byte_that_is_stored(mishap: str, tmp_path: Pa
     assert len(stored) > 1000
     assert SECRET[:-1].encode() not in stored
     assert PIN.encode() not in stored
-    told = repr((planner.contexts, approver.questions, bench.history))
-    assert SECRET[:-1] not in told
-    assert PIN not in told
-    assert "<secret password>" in told
+    shown = repr((planner.contexts, approver.questions, bench.history))
+    assert SECRET[:-1] not in shown
+    assert PIN not in shown
+    assert "<secret password>" in shown
 
 
 async def test_a_secret_inside_another_is_masked_whole() -> None:
@@ -115,7 +115,7 @@ async def test_a_secret_that_the_task_does_not_name_is_never_filled_in() -> None
 
 
 class Eavesdropper:
-    """Whoever thinks about a run, of every kind."""
+    """Advisers of a run, of every kind."""
 
     def __init__(self) -> None:
         self.heard: list[Any] = []

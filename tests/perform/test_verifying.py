@@ -225,7 +225,7 @@ async def test_a_harmless_step_without_a_ledger_entry_is_undecided() -> None:
 
 @pytest.mark.parametrize("step", [draft("name", "peek"), draft("name", "fill", text="x"), draft("name", "nudge")])
 async def test_a_step_on_record_as_done_is_not_done_again(step: Draft) -> None:
-    """Whoever performed it died after writing it down, and before telling anybody."""
+    """The performer died after recording it, and before reporting it."""
     bench = Bench()
     await bench.prepare()
     planned = await bench.make_plan(step)

@@ -97,7 +97,7 @@ def test_a_row_that_was_appended_shows_where_journals_back_the_log() -> None:
 def test_chain_made_up_anew_shows_to_whoever_kept_the_head() -> None:
     forged = chain(20, body='{"kind":"guarded","text":"%s"}')
     assert verify_log(forged).problem == ""
-    assert verify_log(forged, through=verify_log(chain(20)).head).problem == "row 20 is another than it was"
+    assert verify_log(forged, through=verify_log(chain(20)).head).problem == "row 20 has changed since"
     assert verify_log(replace(forged, anchors=(verify_log(chain(20)).head,))).problem
 
 

@@ -252,7 +252,7 @@ class Adversary:
         )
 
     def _late(self) -> Event:
-        """An answer to a command that nobody issued, or that was given up."""
+        """An answer to a command that was never issued, or that was given up."""
         pick = self.choices.pick
         number = 100_000 + len(self.given)
         return pick(
@@ -268,7 +268,7 @@ class Adversary:
         return self.choices.pick(*self.given[-5:]) if self.given else Started()
 
     def _lost(self) -> Event:
-        """Whoever performed a command is gone, or did not begin it."""
+        """The performer of a command is gone, or did not begin it."""
         for issued in self.run.pending:
             answer = answer_for_lost(issued.command, issued.reserved)
             if answer is not None and not isinstance(issued.command, OpenWorld):

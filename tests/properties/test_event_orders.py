@@ -76,7 +76,7 @@ class Ceilings:
 
 @dataclass
 class Deeds:
-    """What was done, or may have been, as whoever performed it would say."""
+    """What was done, or may have been, as its performer would report it."""
 
     done: set[str] = field(default_factory=set[str])
 
@@ -134,7 +134,7 @@ def check_detours(turn: Turn) -> None:
     run, before = turn.after, turn.before
     if isinstance(run.phase, Acting) and run.phase.doing.purpose != "segment":
         assert run.phase.doing.step.effect != "irreversible"
-        assert not turn.sent(AskPerson), "nobody is asked to allow a try"
+        assert not turn.sent(AskPerson), "a try needs no approval"
     if run.detour is None:
         return
     assert len(run.detour.tries) <= run.limits.detour_iterations
@@ -266,7 +266,7 @@ class Failures:
             call = acting_on(turn.after).call
             assert not any(t.call == call and present in (t.before, t.after) for t in self.tried), "failed here before"
         if turn.after.counts.refusals >= 2:
-            assert not turn.sent(MakePlan), "nobody is asked a third time"
+            assert not turn.sent(MakePlan), "no planner is asked a third time"
             assert not turn.sent(Act)
 
 
@@ -317,7 +317,7 @@ class Permits:
         for act in turn.sent(Act):
             if has_to_be_asked_about(acting_on(turn.after)) and act.consequence:
                 live = [c for c, until, _ in self.given if c == act.consequence and until > turn.after.now]
-                assert live, f"nobody allowed {act.consequence}"
+                assert live, f"{act.consequence} was not allowed"
 
     def _approved(self, turn: Turn, event: ApprovalDecided) -> None:
         phase = turn.before.phase

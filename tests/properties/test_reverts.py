@@ -1,7 +1,7 @@
 """Promise 9 over many episodes, each in an application of its own: a revert leads back, as seen, or it is flagged.
 
-Whoever searches here tries anything at random, so that there is much to take back. What was seen is read from the store by
-whoever checks, not from what the director believes.
+The searcher here tries anything at random, so that there is much to revert. The check reads what was seen from the store,
+not from what the director believes.
 """
 
 import asyncio

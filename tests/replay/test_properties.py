@@ -89,7 +89,7 @@ def test_what_ends_earlier_stays_within_the_stricter_limit(data: bytes, change: 
 
 @given(BYTES, ANY_LIMITS)
 def test_any_limits_get_a_verdict_that_holds_together(data: bytes, limits: Limits) -> None:
-    """Up to where the two part, the same is asked of the world; and there is no parting without a reason."""
+    """Up to where the two differ, the same is asked of the world; and each difference has a reason."""
     recording = made_up(data)
     again = recording.under(limits)
     assert again.verdict not in ("identical", "nondeterminism")

@@ -28,7 +28,7 @@ async def test_global_steps_need_no_zone() -> None:
 
 
 async def classified(message: str, reason: str = "error") -> tuple[str, str, str]:
-    """Severity, category and error type of a failure, as the next plan is told them."""
+    """Severity, category and error type of a failure, as the next planner call shows them."""
     played = await disk(fails(reason, message), replan_interval_seconds=0, replan_on_medium=True).play()
     recovery = played.contexts[1].recovery
     assert recovery is not None

@@ -21,9 +21,9 @@ def test_a_model_asks_the_user_and_gets_the_answer() -> None:
     assert office.filed == ["42"]
     (question,) = person.questions
     assert (question.about, question.detail) == ("question", WHICH)
-    told = server.requests[2].text
-    assert "the right one" in told.partition("Guidance from the user:")[2]
-    assert WHICH in told
+    prompt = server.requests[2].text
+    assert "the right one" in prompt.partition("Guidance from the user:")[2]
+    assert WHICH in prompt
 
 
 def asking(context: PlanningContext) -> PlanDraft:

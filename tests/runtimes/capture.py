@@ -1,6 +1,6 @@
 """Capture the histories that the tests replay: `python -m tests.runtimes.capture`.
 
-Once for each release, and never again for an old one: what was captured then has to replay for ever.
+Once for each release, and never again for an old one: what was captured then must replay forever.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What goes through the engine comes back as it was, takes little room, and can be read by nobody without the key."""
+"""What goes through the engine comes back as it was, takes little room, and cannot be read without the key."""
 
 from dataclasses import replace
 from typing import Any
@@ -81,7 +81,7 @@ async def test_what_an_earlier_version_sealed_for_any_run_is_still_read() -> Non
 
 
 async def test_without_its_key_it_says_which_one_is_missing() -> None:
-    with pytest.raises(LookupError, match="'2025', which is not here"):
+    with pytest.raises(LookupError, match="'2025', which is not among the known keys"):
         await data_converter([NEW]).decode(await data_converter([OLD]).encode([RESTED]), [Left])
 
 

@@ -41,7 +41,7 @@ async def test_a_worker_and_a_client_see_the_runs_of_their_own_tenant_only(fleet
             ours = await fleet.begin(order(), "the-same-id")
             assert (await ours.result()).final_reason == "goal_reached"
             assert await ours.cancel() == "the run has ended: goal_reached"
-        assert (await waiting.describe()).status == "running", "nobody works for them"
+        assert (await waiting.describe()).status == "running", "no worker serves them"
         assert [(one.run, one.status) async for one in fleet.runs.runs()] == [("the-same-id", "ended")]
         assert [(one.run, one.status) async for one in other.runs.runs()] == [("the-same-id", "running")]
         assert effects(theirs) == ()
@@ -62,7 +62,7 @@ async def test_a_worker_drives_no_more_runs_than_it_may_and_every_run_finishes(f
 
 
 async def test_a_session_that_is_gone_is_opened_anew_and_planned_for_again(fleet: Fleet) -> None:
-    """The world lived and died with its worker: nobody can attach to it."""
+    """The world ended with its worker: no other can attach to it."""
     options: Any = load_job("order", {}).file.world.options
     cast, person = asking(replace(order(), world=Shop(**options)))
     async with fleet.worker():

@@ -25,7 +25,7 @@ TASK = Task(goal="nudge it", limits=SETTINGS.limits())
 STUCK = (steps(NUDGE), steps(FILL, NUDGE), steps(NUDGE))
 
 
-def told(results: list[Result], memory_says: list[object]) -> tuple[list[tuple[str, int]], list[object]]:
+def summarize(results: list[Result], memory_says: list[object]) -> tuple[list[tuple[str, int]], list[object]]:
     return [(result.final_reason, result.planner_calls) for result in results], memory_says
 
 
@@ -39,7 +39,7 @@ async def in_one_process(folder: Path) -> tuple[list[tuple[str, int]], list[obje
     for number in range(3):
         agent = Agent(world=full(), planner=Scripted(*STUCK), settings=SETTINGS, store=MemoryStore(), memory=memory)
         results.append(await agent.run(TASK, run_id=f"r{number}"))
-    return told(results, await numbers(memory))
+    return summarize(results, await numbers(memory))
 
 
 async def on_a_fleet(temporal: str, postgres: str, tenant: str) -> tuple[list[tuple[str, int]], list[object]]:
@@ -50,7 +50,7 @@ async def on_a_fleet(temporal: str, postgres: str, tenant: str) -> tuple[list[tu
             for number in range(3):
                 cast = Cast(world=full(), planner=Scripted(*STUCK), task=TASK, lessons=Lessons(memory=memory))
                 results.append(await (await fleet.begin(cast, f"r{number}")).result())
-        return told(results, await numbers(memory))
+        return summarize(results, await numbers(memory))
 
 
 async def test_both_stop_where_no_plan_ever_helped(temporal: str, postgres: str, tenant: str, tmp_path: Path) -> None:

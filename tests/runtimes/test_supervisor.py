@@ -1,4 +1,4 @@
-"""Runs under a supervisor: placed, told, resting, woken and handed over."""
+"""Runs under a supervisor: placed, signalled, resting, woken and handed over."""
 
 import asyncio
 import random

@@ -310,7 +310,7 @@ def notepad_of_the_seed(**more: Any) -> Stage:
 
 
 def endless_stage(cost: Cost = ONE_CALL, *, act_seconds: float = 0.0, **settings: object) -> Stage:
-    """A run whose start menu opens and closes for ever: every plan follows a verified transition, and costs this much.
+    """A run whose start menu opens and closes forever: every plan follows a verified transition, and costs this much.
 
     Without admission nothing detects the loop, so only the budget ends it.
     """

@@ -108,7 +108,7 @@ async def test_the_planner_is_told_to_wrap_up_near_the_ceiling() -> None:
 async def test_a_planner_that_wraps_up_comes_to_a_good_end() -> None:
     """Notepad's plans, and a last one as soon as the planner is told: the run ends by itself, not at the ceiling."""
     toggle = press("Win", transition=True)
-    planner = FunctionPlanner(lambda told: plan(toggle, final=True) if told.wrap_up else plan(toggle, AGAIN))
+    planner = FunctionPlanner(lambda context: plan(toggle, final=True) if context.wrap_up else plan(toggle, AGAIN))
     played = await Stage(world=Desktop(), planner=planner, settings={"max_segments": 5}).play()
     assert told_to_wrap_up(played) == [False, False, False, False, True]
     assert played.ended == (True, False, "plan_complete")

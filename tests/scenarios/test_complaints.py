@@ -83,7 +83,7 @@ async def test_loopx_3084_repeating_a_blocker_is_no_successful_replan() -> None:
 
 @recovery
 async def test_copilot_cli_3156_plans_without_work_come_to_an_end() -> None:
-    """217 cycles of plan, compact, replan, and no work. Looking at what is there is no work either."""
+    """217 cycles of plan, compact, replan, and no work. Looking at the screen does not count as work either."""
     read = Draft(zone=GLOBAL, skill="visit", arguments=(("day", 1),))
     for planner, most in ((SamePlan([AGAIN]), 4), (SamePlan([read, AGAIN]), 6)):
         played = await Stage(world=Post(), planner=planner).play()
@@ -102,7 +102,7 @@ async def test_navigation2_2804_nothing_is_replanned_while_the_plan_holds() -> N
 
 @recovery
 async def test_agent_framework_7595_an_empty_result_is_a_result() -> None:
-    """No orders is what there is to find; theirs replanned for ever because nothing came back."""
+    """No orders is what there is to find; theirs replanned forever because nothing came back."""
     rules = [
         Rule(on="Your orders", done=True),
         Rule(steps=(Draft(zone=GLOBAL, skill="go", arguments=(("page", "orders"),)), AGAIN)),
@@ -133,7 +133,7 @@ async def test_agent_framework_7595_a_search_that_finds_nothing_went_well() -> N
 
 @recovery
 async def test_openhands_11431_stopping_a_loop_keeps_everything_that_was_done() -> None:
-    """Steps that go well before the one that does not are no excuse to go round for ever, and none of it is lost."""
+    """Steps that go well before the one that does not do not excuse going round forever, and none of it is lost."""
     stage = example("notepad", planner=SamePlan([press("Win"), press("Escape"), DEAD_ICON]))
     played = await stage.play()
     assert played.ended == (False, False, "replan_no_change")
@@ -222,7 +222,7 @@ async def test_langgraph_7780_a_question_does_not_repeat_what_was_done_before_it
 
 @recovery
 async def test_gsd_2_4378_what_was_used_up_stays_used_up_after_a_restart(disk: SqliteStore) -> None:
-    """Their stuck counter began anew with every restart: 292 dispatches in four days."""
+    """Their stuck counter was reset by every restart: 292 dispatches in four days."""
     settings = {"replan_admission": False, "structural_stop": False, "max_error_replans": 2}
     stage = replace(example("unreachable_cube", world=partial(keep_session, Arm), **settings), store=disk)
     live = stage.start()

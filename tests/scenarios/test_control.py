@@ -184,8 +184,8 @@ async def test_guidance_enters_the_next_plan_and_forces_none() -> None:
     live = await during_the_first_act(stage)
     live.guide("Save it in Documents, not on the Desktop")
     played = await stage.watch_to_end(live)
-    told = [context.guidance for context in played.contexts]
-    assert told == [(), *[("Save it in Documents, not on the Desktop",)] * 2]
+    guidance = [context.guidance for context in played.contexts]
+    assert guidance == [(), *[("Save it in Documents, not on the Desktop",)] * 2]
     assert [plan.cause for plan in played.plans] == ["initial", "adaptive", "adaptive"]
 
 

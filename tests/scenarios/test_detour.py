@@ -1,4 +1,4 @@
-"""Seed 003's own examples: to a dialog that nobody knows the way to, with a wrong menu or a dead end on the way."""
+"""Seed 003's own examples: to a dialog to which the way is not known, with a wrong menu or a dead end on the way."""
 
 from dataclasses import replace
 
@@ -82,10 +82,10 @@ async def test_the_planner_is_told_of_the_menu_that_did_not_help_and_what_else_t
     stage = adding_files()
     await stage.play()
     assert isinstance(stage.detour_planner, ScriptedTries)
-    told: list[DetourContext] = stage.detour_planner.contexts
-    assert [(context.label, context.closeness) for context in told] == [("1.1", 2.0), ("1.2", 3.5), ("1.3", 2.0)]
-    assert [context.hint.name if context.hint else "" for context in told] == ["", "", "try_different_menu"]
-    past = told[2].tries[1]
+    contexts: list[DetourContext] = stage.detour_planner.contexts
+    assert [(context.label, context.closeness) for context in contexts] == [("1.1", 2.0), ("1.2", 3.5), ("1.3", 2.0)]
+    assert [context.hint.name if context.hint else "" for context in contexts] == ["", "", "try_different_menu"]
+    past = contexts[2].tries[1]
     assert past.step is not None
     assert (past.step.says, past.closeness_before, past.closeness_after, past.choice) == (
         "Click main/List",

@@ -1,4 +1,4 @@
-"""Seed 000, section 8: error-based and adaptive replanning side by side. Both are told everything; only the trigger
+"""Seed 000, section 8: error-based and adaptive replanning side by side. Both are shown everything; only the trigger
 differs.
 """
 
@@ -30,18 +30,18 @@ async def test_the_trigger_is_a_failed_step_and_nobody_planned_it() -> None:
 
 async def test_completed_steps_are_passed_on_by_both() -> None:
     played = await troubled()
-    told = [len(context.completed) for context in played.contexts]
-    assert told == [0, 3, 3, 3 + 1, 3 + 1 + 3]
+    completed = [len(context.completed) for context in played.contexts]
+    assert completed == [0, 3, 3, 3 + 1, 3 + 1 + 3]
     assert played.ended == (True, True, "goal_reached")
     assert played.completed.count("Press Enter to start Notepad") == 1
 
 
 async def test_failed_attempts_are_passed_on_by_both() -> None:
-    """The seed passes on completed steps only; what failed is told as well, at every later call."""
+    """The seed passes on completed steps only; what failed is passed on as well, at every later call."""
     played = await troubled()
-    told = [[attempt.reason for attempt in context.attempts] for context in played.contexts]
+    reasons = [[attempt.reason for attempt in context.attempts] for context in played.contexts]
     failed = ["target_not_visible"] * 2
-    assert told == [[], [], failed, failed, failed]
+    assert reasons == [[], [], failed, failed, failed]
 
 
 async def test_an_adaptive_replan_always_recaptures() -> None:

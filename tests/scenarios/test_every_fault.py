@@ -79,7 +79,7 @@ FLOWS = {
     "web": Flow(make=shipped("report"), effects=("report",), acts=12, looks=16),
 }
 HOPELESS = ("structural", "success_not_stored")
-"""What cannot be reached, and what only seems to have happened: no playbook can mend that, and each says so."""
+"""What cannot be reached, and what only seems to have happened: no playbook can fix that, and each says so."""
 UNNOTICED = {("shop", "no_effect", 1)}
 """A basket that stayed empty, where the step said nothing about what it expects."""
 LEFT_TO_A_PERSON = {("quest", "dismissed", 4)}

@@ -1,6 +1,6 @@
 """Seed 000, section 10: the same rolling horizon in a browser, in an ERP and in a game.
 
-The seed's plans, cut where the screen changes: nobody can plan the fields of a form that is not open yet.
+The seed's plans, cut where the screen changes: the fields of a form that is not open yet cannot be planned.
 """
 
 import pytest
@@ -136,7 +136,7 @@ def invoice(**inputs: Scalar) -> Stage:
     ("name", "value"), [("amount", 0.0), ("date", "31.3.2026"), ("number", "1001"), ("cost_centre", "HQ")]
 )
 async def test_an_invoice_that_the_erp_rejects_is_never_booked(name: str, value: str | float) -> None:
-    """'Not booked' is evidence: nothing was sent twice in the dark, and nobody has to be asked."""
+    """'Not booked' is evidence: nothing was sent twice without a check, and no person needs to be asked."""
     stage = invoice(**{name: value})
     played = await stage.play()
     assert not played.result.success

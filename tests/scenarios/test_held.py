@@ -1,4 +1,4 @@
-"""A click that nobody took for an order: what it would send is held, shown, and sent only as it was shown."""
+"""A click that was not recognised as an order: what it would send is held, shown, and sent only as it was shown."""
 
 from dataclasses import replace
 from typing import Any

@@ -75,8 +75,8 @@ async def test_each_plan_is_made_from_what_is_visible_then() -> None:
 
 async def test_completed_steps_are_passed_to_every_planner_call() -> None:
     played = await notepad_of_the_seed().play()
-    told = [[step.says for step in context.completed] for context in played.contexts]
-    assert told == [[], SEGMENT_1, [*SEGMENT_1, *SEGMENT_2]]
+    completed = [[step.says for step in context.completed] for context in played.contexts]
+    assert completed == [[], SEGMENT_1, [*SEGMENT_1, *SEGMENT_2]]
 
 
 async def test_the_budget_example_12_of_30_calls_used() -> None:

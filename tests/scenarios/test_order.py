@@ -18,7 +18,7 @@ from midcourse.worlds.simulated.faults import LOOK_KINDS, STORE_KINDS, LookKind,
 from tests.scenarios.stage import Stage, crash, example, keep_session, without_evidence
 
 PRESSED = "Place the order"
-MENDED = [
+HARMLESS_FAULTS = [
     Fault(kind="stored_but_error", skill="place_order"),
     Fault(kind="error_not_stored", skill="place_order"),
     Fault(kind="stored_late", skill="place_order", seconds=0.9),
@@ -33,7 +33,7 @@ MENDED = [
     Fault(kind="no_effect", skill="fill", nth=2),
     Fault(kind="transient", skill="go"),
 ]
-"""Trouble that ends well all the same."""
+"""Faults after which the run still succeeds."""
 
 
 def called(fault: Fault) -> str:
@@ -48,7 +48,7 @@ async def test_without_trouble_one_order_is_placed_and_its_number_brought_back()
     assert played.result.data == (("order_number", order.get("number")),)
 
 
-@pytest.mark.parametrize("fault", MENDED, ids=called)
+@pytest.mark.parametrize("fault", HARMLESS_FAULTS, ids=called)
 async def test_trouble_ends_with_exactly_one_order(fault: Fault) -> None:
     stage = example("order", faults=[fault])
     played = await stage.play()
@@ -189,7 +189,7 @@ async def test_a_crash_after_any_turn_ends_with_exactly_one_order(
     assert turns > 20
 
 
-# --- nobody but a person can tell
+# --- only a person can tell
 
 
 def without_probe(rules: tuple[Rule, ...]) -> list[Rule]:

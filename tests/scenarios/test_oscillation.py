@@ -1,4 +1,4 @@
-"""A world that flips between two screens, and a planner that would follow it for ever."""
+"""A world that flips between two screens, and a planner that would follow it forever."""
 
 import pytest
 
@@ -41,9 +41,7 @@ async def test_the_third_identical_plan_on_a_screen_ends_it() -> None:
     world = Swing()
     played = await Stage(world=world, planner=SamePlan([click("go"), AGAIN])).play()
     assert played.ended == (False, False, "replan_no_change")
-    assert (
-        played.result.final_detail == "the same plan for the third time on the same screen: it goes round in a circle"
-    )
+    assert played.result.final_detail == "the same plan for the third time on the same screen: it goes in circles"
     assert screens_planned_on(played) == ["Overview", "Details"] * 2 + ["Overview"]
     assert world.shown == 4, "the third one is not carried out"
     assert played.final_run.counts.refusals == 2, "it counts as refused twice"

@@ -181,7 +181,7 @@ async def test_what_is_not_on_the_screen_is_no_evidence() -> None:
 
 # --- guidance
 
-ANEW = ("Explore all again", "Find the manager", "Locate the folder button", "Check the new folder")
+NEW_GOALS = ("Explore all again", "Find the manager", "Locate the folder button", "Check the new folder")
 
 
 class Interrupted:
@@ -201,13 +201,13 @@ class Interrupted:
 
 async def test_guidance_rewrites_unfinished_goals_only_and_may_add_some() -> None:
     planner = Interrupted(Scripted(*WAY))
-    outliner = ScriptedOutlines(GOALS, ANEW)
+    outliner = ScriptedOutlines(GOALS, NEW_GOALS)
     stage = bookmarks(planner=planner, outliner=outliner)
     live = stage.start()
     planner.says = lambda: live.guide("Look in the manager")
     third = outlines(await stage.watch_to_end(live))[2]
     assert third is not None
-    assert [goal.says for goal in third.goals] == [*GOALS[:2], *ANEW]
+    assert [goal.says for goal in third.goals] == [*GOALS[:2], *NEW_GOALS]
     assert [goal.finished for goal in third.goals] == [True, True, False, False, False, False]
     assert outliner.contexts[1].guidance == ("Look in the manager",)
     assert outliner.contexts[1].outline == replace(third, goals=(*third.goals[:2], *map(goal, GOALS[2:])), heard="")

@@ -12,11 +12,11 @@ from midcourse.ports.monitor import Finding, MonitorContext
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import ScriptedMonitor, ScriptedOutlines, ScriptedProgress
 from tests.scenarios.stage import AGAIN, FunctionPlanner, Played, Stage, click, plan
-from tests.scenarios.test_outline import ANEW, FAVORITES, GOALS, WAY, bookmarks
+from tests.scenarios.test_outline import FAVORITES, GOALS, NEW_GOALS, WAY, bookmarks
 
 
 class Circling:
-    """Opens the manager and closes it again, for ever; unless it is told that it goes round. It remembers nothing."""
+    """Opens the manager and closes it again, forever, unless it is told that it goes round. It remembers nothing."""
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
         seen = context.observation
@@ -140,14 +140,14 @@ async def test_a_planner_that_ignores_the_monitor_continues_as_without_one() -> 
 
 async def test_a_finished_goal_never_changes_on_guidance() -> None:
     """Of a monitor, as of a person: what is not finished is rewritten, in the same language, and goals may be added."""
-    outliner, monitor = ScriptedOutlines(GOALS, ANEW), ScriptedMonitor("", "The manager is the place to look")
+    outliner, monitor = ScriptedOutlines(GOALS, NEW_GOALS), ScriptedMonitor("", "The manager is the place to look")
     played = await bookmarks(outliner=outliner, monitor=monitor, settings={"outline": "on", "monitor": "path"}).play()
     assert played.ended == (True, False, "plan_complete")
     second, third = played.contexts[1].outline, played.contexts[2].outline
     assert second is not None
     assert third is not None
     assert third.goals[:2] == (second.goals[0], CoarseGoal(says=GOALS[1], evidence="Bookmarks Manager"))
-    assert [goal.says for goal in third.goals[2:]] == list(ANEW)
+    assert [goal.says for goal in third.goals[2:]] == list(NEW_GOALS)
     assert format_outline(third).endswith("Goals 1 to 2 are finished; goal 3 of 6 is next.")
     assert outliner.contexts[1].advice == Advice(problem="no_progress", says="The manager is the place to look")
     assert advice(played) == [None, None, *[outliner.contexts[1].advice] * 2]

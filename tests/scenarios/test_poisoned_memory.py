@@ -79,14 +79,14 @@ async def play(memory: SqliteMemory, approver: Approver) -> tuple[Till, Obedient
 
 @pytest.mark.parametrize(("number", "place"), ATTACKS)
 async def test_a_lie_that_is_obeyed_skips_no_approval(tmp_path: Path, number: int, place: str) -> None:
-    """Nobody agrees, so nothing is paid; somebody agrees, and it is paid once, after one question."""
-    nobody, somebody = Rejects(), Approves()
+    """Without approval nothing is paid; with approval it is paid once, after one question."""
+    rejecting, approving = Rejects(), Approves()
     memory = await poisoned(tmp_path, ORDERS[number], place)
-    till, planner = await play(memory, nobody)
+    till, planner = await play(memory, rejecting)
     assert planner.obeyed, "else the lie would not have been tried"
-    assert (till.paid, len(nobody.questions)) == (0, 1)
-    till, _ = await play(await poisoned(tmp_path / "2", ORDERS[number], place), somebody)
-    assert till.paid == sum(question.about == "approve" for question in somebody.questions) == 1
+    assert (till.paid, len(rejecting.questions)) == (0, 1)
+    till, _ = await play(await poisoned(tmp_path / "2", ORDERS[number], place), approving)
+    assert till.paid == sum(question.about == "approve" for question in approving.questions) == 1
 
 
 @pytest.mark.parametrize("shared", [False, True])

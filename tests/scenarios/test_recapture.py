@@ -40,7 +40,7 @@ class Camera(Desktop):
                 raise ValueError("Expecting value: line 1 column 1 (char 0)")
             case "timeout":
                 await asyncio.Event().wait()
-                raise AssertionError("nobody ends this wait")
+                raise AssertionError("nothing ends this wait")
 
 
 def seen_through(answer: Tier2, *, until: int = RECAPTURE) -> tuple[Stage, Camera]:
@@ -82,7 +82,7 @@ async def test_one_failed_look_does_not_prevent_success(answer: Tier2) -> None:
 
 @pytest.mark.parametrize("answer", ["no zones", "error", "unparseable", "timeout"])
 async def test_the_executor_refuses_to_act_on_stale_zones(answer: Tier2) -> None:
-    """The editor is in the old zones, so the planner may plan a click on it; nobody clicks at what cannot be seen."""
+    """The editor is in the old zones, so the planner may plan a click on it; what cannot be seen is not clicked."""
     stage, camera = seen_through(answer, until=10_000)
     played = await stage.play()
     assert not played.result.success

@@ -156,7 +156,7 @@ async def test_a_missing_dependency_is_critical() -> None:
     context = played.contexts[1].recovery
     assert context is not None
     assert (context.failure.reason, context.analysis.severity) == ("missing_dependency", "CRITICAL")
-    assert context.failure.detail == "it needs 'report', which no step has brought back"
+    assert context.failure.detail == "it needs 'report', which is not the result of any step"
     assert played.result.executions == 2, "what lacks something is not tried"
     off = await disk(think=lambda _: plan(write_what_was_collected(), final=True), replan_on_critical=False).play()
     assert (off.ended, off.result.planner_calls) == ((False, False, "replan_exhausted"), 1)

@@ -44,13 +44,13 @@ async def test_the_reflector_gets_the_full_context() -> None:
     stage = explained_failure()
     await stage.play()
     assert isinstance(stage.reflector, ScriptedReflector)
-    (told,) = stage.reflector.contexts
-    assert told.failed is not None
-    assert (told.failed.target, told.version) == ("/protected", 2)
-    assert [step.says for step in told.completed] == ["Collect the figures"]
-    assert [step.says for step in told.attempts] == ["Write the report to /protected"]
-    assert told.observation is not None
-    assert told.observation.surface.title == "Disk"
+    (context,) = stage.reflector.contexts
+    assert context.failed is not None
+    assert (context.failed.target, context.version) == ("/protected", 2)
+    assert [step.says for step in context.completed] == ["Collect the figures"]
+    assert [step.says for step in context.attempts] == ["Write the report to /protected"]
+    assert context.observation is not None
+    assert context.observation.surface.title == "Disk"
 
 
 async def test_severity_and_type_of_the_reflector_decide_nothing() -> None:

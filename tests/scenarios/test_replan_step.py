@@ -1,4 +1,4 @@
-"""Seed 000, section 3: the `__replan__` step. A plan ends where nobody has seen further."""
+"""Seed 000, section 3: the `__replan__` step. A plan ends where nothing is known yet about what follows."""
 
 from dataclasses import replace
 
@@ -98,7 +98,7 @@ async def test_what_follows_it_is_dropped() -> None:
 
 
 async def test_a_plan_of_nothing_else_is_no_plan() -> None:
-    """Otherwise a planner could look and plan for ever without doing anything."""
+    """Otherwise a planner could look and plan forever without doing anything."""
     stage = example("notepad", planner=SamePlan([AGAIN]))
     played = await stage.play()
     assert played.ended == (False, False, "replan_exhausted")

@@ -135,7 +135,7 @@ def test_viewers_of_a_run_that_waits_are_not_woken(tmp_path: Path, monkeypatch: 
         watched = await hub.watch("local", desk, "idle")
         viewer = watched.read("")
         assert (await anext(viewer)).type == "notice"
-        read, looks, wake, woken = desk.store.events, 0, watched._wake, 0
+        read, looks, wake, woken = desk.store.events, 0, watched._notify_viewers, 0
 
         async def count_look(run_id: str, above: int) -> tuple[JournalEvent, ...]:
             nonlocal looks
@@ -148,7 +148,7 @@ def test_viewers_of_a_run_that_waits_are_not_woken(tmp_path: Path, monkeypatch: 
             await wake()
 
         monkeypatch.setattr(desk.store, "events", count_look)
-        monkeypatch.setattr(watched, "_wake", count_wake)
+        monkeypatch.setattr(watched, "_notify_viewers", count_wake)
         while looks < 10:
             await asyncio.sleep(0.01)
         assert woken == 0

@@ -196,7 +196,7 @@ def test_a_key_that_is_removed_is_refused_at_once_and_its_sessions_end(tmp_path:
     assert doorway.sign_in(secret) is None
     assert doorway.caller_of(Headers({}), cookies) is None
     assert doorway.sign_in(other) is not None
-    file.write_text("ci acme approver nonsense")  # a typing error lets nobody in
+    file.write_text("ci acme approver nonsense")  # a typing error gives access to no one
     assert doorway.sign_in(other) is None
     doorway.close()
 

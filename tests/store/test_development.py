@@ -74,7 +74,7 @@ def test_killed_server_is_started_again(folder: Path):
 
 
 def test_users_of_one_machine_have_separate_servers(folder: Path):
-    """The lock of whoever came first, in a folder for all, would keep everybody else out."""
+    """The lock of the first user, in a folder for all, would keep all others out."""
     development.start(folder)
     assert (folder.parent / ".postgres.lock").exists()
 

@@ -139,7 +139,7 @@ async def enter(beginner: PostgresStore, store: PostgresStore, url: str, run_id:
 
 
 async def try_late_months(url: str, owner: str, tenant: str, role: str) -> None:
-    """Rows of months that nobody made go to the default, and move when theirs is made; `url` is a superuser's."""
+    """Rows of months without a partition go to the default, and move when theirs is made; `url` is a superuser's."""
     migrate(owner, role=role)
     made = {table.name: partitions_of(url, table.name) for table in PARTITIONED}
     places = "SELECT run, tableoid::regclass::text FROM midcourse.{} ORDER BY run DESC"

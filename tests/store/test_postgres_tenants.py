@@ -81,8 +81,8 @@ async def test_each_tenant_sees_its_own_rows_and_nobody_without_one_sees_any(pos
         await fill(store)
     with as_application(postgres, tenant) as own:
         assert count(own, table) > 0
-    for nobody in (None, "", f"{tenant}x", "%"):
-        with as_application(postgres, nobody) as other:
+    for stranger in (None, "", f"{tenant}x", "%"):
+        with as_application(postgres, stranger) as other:
             assert count(other, table) == 0
 
 
@@ -135,7 +135,7 @@ async def test_no_record_can_be_deleted_nor_a_partition_be_read_past_its_table(p
             "lessons",
             "lesson_words",
             "blobs",
-        }:  # which are no record, or go with one
+        }:  # which are not records, or are deleted with one
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 own.execute(SQL("DELETE FROM {}").format(Identifier("midcourse", table)))
         for table in ("journal_default", "observations_default", "blobs_default"):

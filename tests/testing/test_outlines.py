@@ -1,4 +1,4 @@
-"""Everybody who ships and draws outlines, or judges how far one is, takes whatever they are told; and the suites can fail."""
+"""Every outliner and progress judge that is shipped accepts any input; and the suites can fail."""
 
 import asyncio
 

@@ -186,10 +186,10 @@ class TestErring:
     def test_each_mistake_is_what_it_is_called(self):
         planner = Erring(SamePlan(self.steps), 1.0, seed=2)
         completed = CompletedStep(version=1, index=0, skill="type_text", target="", says="one")
-        told = replace(context(), completed=(completed,))
+        with_completed = replace(context(), completed=(completed,))
         kinds = Counter[str]()
         for _ in range(400):
-            answer = ask(planner, told)
+            answer = ask(planner, with_completed)
             mistake = planner.mistakes[-1]
             kinds[mistake] += 1
             zones = [step.zone for step in answer.steps]

@@ -80,7 +80,9 @@ def test_a_task_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
         "2 of 3 would be undone",
     ]
     run = json.loads(call(capsys, "undo", "last", "--dry-run", "--json")[1])["run"]
-    code, out = call(capsys, "undo", run)  # without a terminal there is no one to approve it, whatever the task says
+    code, out = call(
+        capsys, "undo", run
+    )  # without a terminal there is no one to approve it, even if the task asks for it
     assert (code, "left: it was not approved" in out, out.endswith("3 of 3 are left\n")) == (1, True, True)
     assert state(tmp_path) != before
     code, out = call(capsys, "undo", run, "--yes", "--json")
@@ -110,7 +112,7 @@ def test_a_guarded_call_is_undone(
 
 
 class Waits:
-    """An approver that thinks for ever, and says when it was asked."""
+    """An approver that never answers, and reports when it was asked."""
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()

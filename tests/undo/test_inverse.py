@@ -80,7 +80,7 @@ def test_reasons(past: PastAct, reason: str) -> None:
     ("arguments", "message"),
     [
         ({"number": 1}, "takes \\(path\\), and no 'number'"),
-        ({"path": Reference(source="argument", name="source")}, "is to be told 'source', which trash does not take"),
+        ({"path": Reference(source="argument", name="source")}, "would need 'source', which trash does not take"),
     ],
 )
 def test_a_declaration_that_does_not_fit_is_refused(arguments: dict[str, int | Reference], message: str) -> None:

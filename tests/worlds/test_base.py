@@ -370,10 +370,10 @@ def of_one(self: BaseWorld, text: str) -> None: ...
         ({"odd": probe(on_a_zone)}, "a probe has no zone"),
         ({"odd": skill(effect="magic")(lambda self: None)}, "effect 'magic'"),  # pyrefly: ignore[bad-argument-type]
         ({"odd": skill(undo="back")(lambda self: None)}, "undone by 'back'"),
-        ({"odd": skill(probe="sent")(lambda self: None)}, "probe 'sent' is no probe"),
+        ({"odd": skill(probe="sent")(lambda self: None)}, "probe 'sent' is not a probe"),
         ({"odd": skill(probe="sent")(lambda self: None), "sent": probe(of_one)}, r"takes \(text\), not \(\)"),
         ({"odd": skill(settles_after=1.0)(lambda self: None)}, "there is no probe"),
-        ({"odd": skill(commit_set="form")(lambda self: None)}, "commit_set 'form' is no method"),
+        ({"odd": skill(commit_set="form")(lambda self: None)}, "commit_set 'form' is not a method"),
         ({"odd": skill(commit_set="form")(lambda self: None), "form": of_one}, "must take the same arguments"),
         ({"open": skill(lambda self: None)}, "every world has a method of this name"),
     ],

@@ -19,7 +19,7 @@ from midcourse.worlds.simulated.faults import FAULT_KINDS, STORE_KINDS, ActKind,
 from tests.worlds.support import FakeClock, Hand
 
 COMMITTED = {"calm": "23ba190ebd28de8e", "moderate": "7d72990c52e4f552", "stormy": "6fe8a02ea6fa9dbc"}
-"""Figures are measured under these. Whoever changes one measures again."""
+"""Figures are measured under these. After a change of one, measure again."""
 
 
 def test_there_is_a_rate_for_every_kind_of_fault() -> None:

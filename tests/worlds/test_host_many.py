@@ -29,7 +29,7 @@ from tests.worlds.test_shop import fill_in
 
 @asynccontextmanager
 async def serving(tmp_path: Path, **terms: Any) -> AsyncIterator[tuple[Host, Handle]]:
-    """A host in this process, and what a worker is told of it."""
+    """A host in this process, and what a worker knows of it."""
     ready = tmp_path / "host.json"
     given: dict[str, Any] = {
         "worlds": WorldRegistry([SHOP, GATE, DIARY, SLEEPER], home=tmp_path),
@@ -301,7 +301,7 @@ async def test_a_host_that_is_killed_is_lost_to_all_its_sessions(tmp_path: Path)
 
 @pytest.mark.slow
 async def test_restarted_host_does_not_know_earlier_sessions(tmp_path: Path) -> None:
-    """Not even with the same token: the sessions are others, and so nobody acts in the wrong one."""
+    """Not even with the same token: the sessions are others, and so no worker acts in the wrong one."""
     (tmp_path / "token").write_text("a-token-of-our-own-choice")
     same = ("--token-file", str(tmp_path / "token"))
     with run_host(tmp_path, *same) as there:

@@ -14,7 +14,7 @@ from midcourse.testing.models import ChatRequest
 
 TREE = "Accessibility Tree:"
 _LINE = re.compile(r"^\s*\[(\d+-\d+)\] ([\w-]+(?:, \w+)*)(?:: (.*))?$")
-_TOLD = re.compile(r"(type|select|click) (.*?) ?(?:into|in|on) the .*? \w+ \(id (\d+-\d+)\)")
+_ACTION = re.compile(r"(type|select|click) (.*?) ?(?:into|in|on) the .*? \w+ \(id (\d+-\d+)\)")
 METHODS = {"type": "fill", "select": "selectOptionFromDropdown", "click": "click"}
 ROLES = {"select": "combobox"}
 KINDS = {"type": "textbox", "select": "dropdown", "click": "element"}
@@ -34,8 +34,8 @@ class Stagehand:
         page = _read_tree(text_of(request.messages[trees[-1]]))
         page.address = address
         for arguments in calls_since(request, trees[-1]):
-            for told in (arguments.get("action", ""), *(field["action"] for field in arguments.get("fields", ()))):
-                for kind, value, ref in _TOLD.findall(told):
+            for action in (arguments.get("action", ""), *(field["action"] for field in arguments.get("fields", ()))):
+                for kind, value, ref in _ACTION.findall(action):
                     if kind != "click" and ref in page.elements:
                         page.elements[ref] = replace(page.elements[ref], value=value)
         return page
@@ -82,7 +82,7 @@ def _found(request: ChatRequest) -> Message:
             "method": METHODS[kind],
             "arguments": [] if kind == "click" else [value],
         }
-        for kind, value, ref in _TOLD.findall(instruction)
+        for kind, value, ref in _ACTION.findall(instruction)
     ]
     if '"twoStep"' in json.dumps(request.body):
         return {"content": json.dumps({"action": elements[0], "twoStep": False})}

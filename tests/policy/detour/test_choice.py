@@ -107,7 +107,7 @@ def test_the_try_whose_options_are_used_up_is_taken_back_and_all_after_it() -> N
     path = (tools, export, tried("8.3", explores="8.2"), tried("8.4", -2.0, explores="8.2"))
     assert find_dead_end(detour(*path)) is export
     assert [one.label for one in revert_from(detour(*path), "8.2").path] == ["8.1"]
-    assert find_dead_end(detour(tools, tried("8.2"))).label == "8.2", "nobody's option: the last one"
+    assert find_dead_end(detour(tools, tried("8.2"))).label == "8.2", "no person's option: the last one"
 
 
 def test_a_state_may_be_the_one_to_return_to_already_or_an_earlier_one() -> None:

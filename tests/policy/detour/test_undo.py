@@ -117,8 +117,8 @@ def test_a_skill_may_name_its_own_undo() -> None:
 
 
 def test_an_undo_that_wants_to_be_told_something_is_none() -> None:
-    told = (Skill(name="move", undo="move_to"), Skill(name="move_to", parameters=(Parameter(name="place"),)))
-    assert back("move", "box", (BOX,), (BOX, BUTTON), told) == {}
+    skills = (Skill(name="move", undo="move_to"), Skill(name="move_to", parameters=(Parameter(name="place"),)))
+    assert back("move", "box", (BOX,), (BOX, BUTTON), skills) == {}
 
 
 def test_where_nothing_fits_there_is_no_way() -> None:

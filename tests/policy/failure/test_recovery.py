@@ -116,7 +116,7 @@ def test_little_evidence_or_a_single_cure_keeps_hope_alive(track: Track | None) 
 
 @pytest.mark.parametrize("reason", ["busy", "target_not_visible"])
 def test_what_may_pass_is_tried_again_whatever_others_planned(reason: str) -> None:
-    """Whoever got past it by trying again never planned, and so left no track."""
+    """Runs that got past it by trying again never planned, and so left no track."""
     decision = decided(a_run(), reason, track=Track(unmended=37))
     assert decision.answer in ("retry", "look_and_retry")
 

@@ -100,7 +100,7 @@ def test_one_excuse_does_not_cover_another_failure() -> None:
 
 
 def test_tries_on_one_screen_count_together_whatever_came_after() -> None:
-    """Else a step whose failures each lead somewhere else, or are called otherwise, is excused for ever."""
+    """Else a step whose failures each lead somewhere else, or are called otherwise, is excused forever."""
     scattered = [tried(reason="busy", after=f"f{n}") for n in range(3, 6)]
     assert not repeats_failure(a_run(*scattered), CLICK)
     assert repeats_failure(a_run(*scattered, tried(reason="timeout")), CLICK)

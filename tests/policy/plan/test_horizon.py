@@ -189,10 +189,10 @@ def test_so_many_plans_keep_to_what_is_visible() -> None:
 
 def test_a_step_carries_what_its_skill_knows_unless_it_says_otherwise() -> None:
     own = Expectation(checks=(TextContains(text="mine"),))
-    plain, told = resolved(SEND, replace(SEND, absent_when=own, probe=Probe(name="sent", settles_after=9.0))).steps
+    plain, explicit = resolved(SEND, replace(SEND, absent_when=own, probe=Probe(name="sent", settles_after=9.0))).steps
     assert plain.effect == "irreversible"
     assert (plain.probe, plain.absent_when) == (Probe(name="sent"), SIGN)
-    assert (told.probe, told.absent_when) == (Probe(name="sent", settles_after=9.0), own)
+    assert (explicit.probe, explicit.absent_when) == (Probe(name="sent", settles_after=9.0), own)
     assert plain.target == Target(surface="Mail", role="button", label="Two")
     assert plain.says == "send Two"
     assert plain.call == call_digest("send", plain.target, ())

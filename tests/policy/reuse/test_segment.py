@@ -93,8 +93,8 @@ def test_an_argument_is_a_reference_or_a_constant(value: Argument, becomes: Argu
 
 @pytest.mark.parametrize("value", ["Enter", "C-4711!", "c-4711", "Head", 7, True, None, "", "Offic"])
 def test_with_any_other_it_is_not_kept(value: Argument):
-    told = "Report it for the Head Office" if value != "Head" else "Report it"
-    assert "nor in the words of the task" in why_not(step(arguments=(("text", value),)), goal=told)
+    goal = "Report it for the Head Office" if value != "Head" else "Report it"
+    assert "nor in the words of the task" in why_not(step(arguments=(("text", value),)), goal=goal)
 
 
 def test_a_value_of_two_inputs_is_ambiguous():

@@ -110,7 +110,7 @@ async def test_session_of_a_person_is_watched_and_not_held() -> None:
     assert tomllib.loads(proposal)[site.url] == {"unsafe": ["GET /cancel*"]}
     assert "POST /orders was answered with 422" in proposal
     assert site.effects() == ["POST /orders"]
-    assert other.connections == 0, "only whoever is public, and the start"
+    assert other.connections == 0, "only public addresses, and the start"
     assert other.url in proposal
 
 

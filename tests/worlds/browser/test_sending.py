@@ -34,14 +34,14 @@ def site() -> Site:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def hand(site: Site) -> AsyncGenerator[Hand]:
     async with site.served():
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "safe": ["POST /draft*"],
             "unsafe": ["GET /delete*"],
             "navigate": ["/orders/*"],
             "secrets": ["password"],
             "evidence": [{"request": "POST /orders", "status": 422, "text": "field-error"}],
         }
-        browser = Browser(f"{site.url}/", origins={site.url: told}, quiet_seconds=0.03)
+        browser = Browser(f"{site.url}/", origins={site.url: entry}, quiet_seconds=0.03)
         await browser.open()
         yield Hand(browser)
         await browser.close()
@@ -236,7 +236,7 @@ async def test_form_that_the_page_stopped_is_not_sent_later(hand: Hand, site: Si
     assert site.effects() == []
 
 
-# --- what waits for nobody's call
+# --- what is sent without waiting for a call
 
 
 async def test_request_of_a_script_is_a_zone_and_is_sent_only_when_allowed(hand: Hand, site: Site) -> None:

@@ -8,8 +8,8 @@ pytestmark = pytest.mark.slow
 
 
 def test_one_mail_whether_the_desktop_survives_or_not() -> None:
-    told = measure("kill_mail", "--runs", "1", "--first-seed", "300")
-    survived, died = told["survives"], told["dies"]
+    result = measure("kill_mail", "--runs", "1", "--first-seed", "300")
+    survived, died = result["survives"], result["dies"]
     assert (survived["killed"], survived["received"], survived["lost"]) == (1, 1, 0)
     assert survived["ended"] == {"goal_reached": 1}
     assert (died["killed"], died["received"], died["lost"]) == (1, 1, 0), (

@@ -19,7 +19,9 @@ pytestmark = pytest.mark.slow
 
 
 async def test_one_mail_is_sent_after_a_yes_to_all_of_it(home: Path) -> None:
-    with serving_mail(delay=0.7) as server:  # while it waits, claws-mail shows a dialog, which is no reason for doubt
+    with serving_mail(
+        delay=0.7
+    ) as server:  # while it waits, claws-mail shows a dialog, which does not make the outcome doubtful
         prepare_claws(home, server.port)
         file, asked = parse_task_file(task_text(home)), Approves()
         agent = Agent(Desktop("claws-mail", home=str(home)), Playbook(file.planner.rules), approver=asked)

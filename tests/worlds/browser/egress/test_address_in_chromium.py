@@ -53,4 +53,4 @@ async def test_chromium_parses_urls_as_address_does(page: Page) -> None:
     again = await page.evaluate(script, [url for _, url in kept.values()])
     assert len(kept) > 150
     assert dict(zip(kept, theirs, strict=True)) == {url: origin for url, (origin, _) in kept.items()}
-    assert again == theirs, "as we write it, nobody reads it differently either"
+    assert again == theirs, "as we write it, Chromium does not read it differently either"

@@ -182,7 +182,7 @@ async def test_same_page_reaches_the_origin_once_it_is_allowed(browser: Browser)
             here.outbox.attended = True
             await try_everything(here, site, canary, udp)
             await until(lambda: {*TELLING, "socket"} <= paths(asked.path for asked in canary.asked))
-        assert received.received == [], "there is no policy for datagrams, so nobody gets any"
+        assert received.received == [], "there is no policy for datagrams, so none are sent"
 
 
 async def test_browser_looks_up_no_name_itself(tmp_path: Path) -> None:

@@ -113,12 +113,12 @@ def test_private_start_is_allowed_if_it_is_written_as_an_address(
     ],
 )
 def test_which_requests_are_safe(request_: str, safe: bool) -> None:
-    told = {
+    entry = {
         "safe": ["POST /draft*", "WS /live", "* /track/*"],
         "unsafe": ["GET /delete*", "GET *action=delete*", "GET /logout", "* /track/danger"],
     }
     method, _, path = request_.partition(" ")
-    assert read_origins({SHOP: told}, SHOP).is_safe(method, SHOP + path) is safe
+    assert read_origins({SHOP: entry}, SHOP).is_safe(method, SHOP + path) is safe
 
 
 def test_no_request_to_an_origin_outside_the_policy_is_safe() -> None:
@@ -173,7 +173,7 @@ def test_a_secret_is_typed_only_where_it_belongs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "sentence"),
+    ("entry", "sentence"),
     [
         ({"saf": []}, "saf: no such key; did you mean 'safe'?"),
         ({"colour": 1}, "colour: no such key; there is allowed, private,"),
@@ -188,9 +188,9 @@ def test_a_secret_is_typed_only_where_it_belongs() -> None:
         (3, "must be a table"),
     ],
 )
-def test_wrong_entry_is_refused_with_advice(told: object, sentence: str) -> None:
+def test_wrong_entry_is_refused_with_advice(entry: object, sentence: str) -> None:
     with pytest.raises(TaskInvalid) as refused:
-        read_origins({SHOP: told}, SHOP)
+        read_origins({SHOP: entry}, SHOP)
     assert str(refused.value).startswith(f"origins: '{SHOP}': ")
     assert sentence in str(refused.value)
 

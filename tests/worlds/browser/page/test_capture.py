@@ -420,6 +420,6 @@ async def test_incremental_capture_equals_a_full_capture(visitor: Visitor):
         await visitor.see()
         await page_of(visitor).evaluate(MEDDLE, seed)
         again = await visitor.see()
-        anew = await Capture().look(tabs_of(visitor))
-        assert again.zones == anew.zones, seed
-        assert again.fingerprint == anew.fingerprint, seed
+        full = await Capture().look(tabs_of(visitor))
+        assert again.zones == full.zones, seed
+        assert again.fingerprint == full.fingerprint, seed
