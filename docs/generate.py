@@ -21,7 +21,7 @@ from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.audience import Audience
 from midcourse.app.settings.reference import preset_names, presets, reference
 from midcourse.app.settings.run import Settings
-from midcourse.director.diagram import mermaid, table
+from midcourse.director.diagram import build_mermaid, build_table
 from midcourse.domain.skill import Catalogue, Parameter, Skill
 from midcourse.worlds.browser import Browser
 
@@ -168,7 +168,7 @@ def pages() -> dict[Path, str]:
         DOCS / "peers.md": peers_page(),
         DOCS / "scale.md": scale_page(),
         **{DOCS / "img" / f"{name}.svg": drawing for name, drawing in drawings().items()},
-        DOCS / "state-diagram.md": DIAGRAM.format(diagram=mermaid(), table=table()),
+        DOCS / "state-diagram.md": DIAGRAM.format(diagram=build_mermaid(), table=build_table()),
         DOCS / "settings.md": SETTINGS.format(
             everyday=reference(Settings, Audience.EVERYDAY),
             preset_names=preset_names(),

@@ -99,7 +99,7 @@ def test_what_only_begins_like_a_secret_is_none() -> None:
 
 
 def test_on_a_screen_blanks_and_capitals_say_nothing() -> None:
-    drawn, text = Redactor([("pin", "hunter 2!")], drawn=True), "you said HUN\nTER2! twice: hunter  2!"
+    drawn, text = Redactor([("pin", "hunter 2!")], on_screen=True), "you said HUN\nTER2! twice: hunter  2!"
     assert [text[begin:end] for begin, end in drawn.places(text)] == ["HUN\nTER2!", "hunter  2!"]
     assert list(Redactor([]).places("anything")) == []
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Unpack
 from midcourse.domain.observation import Observation, Unseen, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import Scene, failed, probe, skill, unreachable
-from midcourse.worlds.simulated.arm import NEAR, OBJECTS, Arm, ArmState, Thing, thing_zone, things_from
+from midcourse.worlds.simulated.arm import NEAR, OBJECTS, Arm, ArmState, Thing, build_thing_zone, parse_things
 from midcourse.worlds.simulated.base import Simulation
 from midcourse.worlds.simulated.effects import LoggedEffect
 from midcourse.worlds.simulated.faults import Special
@@ -29,7 +29,7 @@ class Tabletop(Arm):
     def __init__(self, *, objects: str = OBJECTS, bins: str = BINS, **simulation: Unpack[Simulation]) -> None:
         """`objects` and `bins` say what is where at first: `red_cube=0.45,0.10 blue_cube=0.35,-0.20`, in metres."""
         super().__init__(objects=objects, **simulation)
-        self._bins = things_from(bins)
+        self._bins = parse_things(bins)
 
     @skill(effect="reversible", undo="place")
     def pick(self, object: str) -> Outcome | None:  # noqa: A002
@@ -38,7 +38,7 @@ class Tabletop(Arm):
         self.state = ArmState()
         if seen is None:
             return failed("object_not_found", f"perception returned zero matches for '{object}'")
-        if held := self._held():
+        if held := self._find_held():
             return failed("gripper_full", f"the gripper already holds '{held.name}'")
         if "object_moved" in self._due:
             self._push_aside(seen)
@@ -58,7 +58,7 @@ class Tabletop(Arm):
     def place_in(self, bin: str) -> Outcome | None:  # noqa: A002
         """Put what the gripper holds into a bin, by the bin's name."""
         self.state = ArmState()
-        where, held = self._bins.get(bin), self._held()
+        where, held = self._bins.get(bin), self._find_held()
         if where is None:
             return failed("unknown_bin", f"there is no bin called '{bin}'")
         if held is None:
@@ -73,13 +73,13 @@ class Tabletop(Arm):
     @probe
     def in_bin(self, object: str, bin: str) -> bool:  # noqa: A002
         """Whether this thing really lies in this bin."""
-        thing = self._things().get(object)
+        thing = self._list_things().get(object)
         return thing is not None and self._bin_of(thing) == bin
 
     @probe
     def all_sorted(self) -> bool:
         """Whether every thing really lies in the bin of its colour."""
-        return all(self._bin_of(thing) == f"{_colour(thing.name)}_bin" for thing in self._things().values())
+        return all(self._bin_of(thing) == f"{_colour(thing.name)}_bin" for thing in self._list_things().values())
 
     async def observe(self) -> Observation | Unseen:
         self._looks += 1
@@ -92,7 +92,7 @@ class Tabletop(Arm):
             "Tabletop",
             Zone(id="gripper", role="gripper", label="Gripper", state=(("holding", held),)),
             *(Zone(id=f"bin_{one.name}", role="bin", label=one.name) for one in self._bins.values()),
-            *(thing_zone(thing, bin=self._bin_of(thing)) for thing in things.values()),
+            *(build_thing_zone(thing, bin=self._bin_of(thing)) for thing in things.values()),
         )
 
     def _begin(self) -> None:
@@ -101,7 +101,7 @@ class Tabletop(Arm):
 
     def _perceived(self) -> Mapping[str, Thing]:
         """What the last look made of the table. What is in the gripper is felt, and never mistaken."""
-        things = dict(self._believed())
+        things = dict(self._list_believed())
         loose = sorted(name for name, thing in things.items() if not thing.held)
         if loose and "unseen" in self._seeing:
             del things[loose.pop(self._which("unseen", len(loose)))]
@@ -123,7 +123,7 @@ class Tabletop(Arm):
         return next(
             (
                 thing
-                for thing in self._things().values()
+                for thing in self._list_things().values()
                 if not thing.held and hypot(thing.x - place.x, thing.y - place.y) <= NEAR
             ),
             None,

@@ -33,7 +33,7 @@ from midcourse.app.settings.run import Settings
 from midcourse.domain.detour import Goal
 from midcourse.domain.expectation import Check, Expectation, SurfaceMatches, ZoneAppears
 from midcourse.domain.task import Task
-from midcourse.policy.detour.closeness import NEAR, words_of
+from midcourse.policy.detour.closeness import MAX_UNCHECKED_CLOSENESS, words_of
 from midcourse.ports.closeness import Closeness, JudgingContext, WordOverlap
 from midcourse.testing import MemoryStore, Rejects
 from midcourse.testing.sites import PASSWORD, Preferences, serve
@@ -218,7 +218,7 @@ class NoisyWords:
 
     async def judge(self, context: JudgingContext) -> Closeness:
         words = (await WordOverlap().judge(context)).value or 0.0
-        error = Random(f"{self._seed} {context.observation.fingerprint}").uniform(0.0, NEAR)
+        error = Random(f"{self._seed} {context.observation.fingerprint}").uniform(0.0, MAX_UNCHECKED_CLOSENESS)
         return Closeness(value=(1.0 - self._noise) * words + self._noise * error)
 
 

@@ -13,20 +13,20 @@ _INSTALLED = tuple(
 _OURS = os.path.join(str(Path(__file__).parent), "")
 
 
-def explained(error: BaseException) -> str:
+def describe_exception(error: BaseException) -> str:
     """Describe the exception for a person: type, message and, if a user's own code raised it, file and line."""
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    line = line_of(error)
+    line = find_user_line(error)
     return f"{text} ({line})" if line else text
 
 
-def traced(error: BaseException) -> str:
+def format_traceback(error: BaseException) -> str:
     """Return the traceback for a log, without what UTF-8 cannot express: the message may come from a page."""
     text = "".join(traceback.format_exception(error))
     return text.encode("utf-8", "replace").decode("utf-8").rstrip()
 
 
-def line_of(error: BaseException) -> str:
+def find_user_line(error: BaseException) -> str:
     """`file:line` of the innermost frame outside Python, installed packages and Midcourse; empty if there is none."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_user_code(frame.filename)]
     return f"{_shorten_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""

@@ -26,14 +26,14 @@ def encode(value: object, kind: Any = None) -> str:
     return _adapter(kind or type(value)).dump_json(value, warnings="error").decode()
 
 
-def encodable(value: T) -> T | None:
+def make_encodable(value: T) -> T | None:
     """Return the value with U+FFFD for text that UTF-8 cannot express; None if it does not match its type.
 
     Everything that comes from a world passes through here, so that no page or world can stop a run by its content.
     """
     if _is_encodable(value):
         return value
-    cleaned = cast(T, _replace_surrogates(value))
+    cleaned = cast(T, _clean_value(value))
     return cleaned if _is_encodable(cleaned) else None
 
 
@@ -45,20 +45,18 @@ def _is_encodable(value: object) -> bool:
     return True
 
 
-def readable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Return the text with U+FFFD for each unpaired UTF-16 surrogate."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _replace_surrogates(value: object) -> object:
+def _clean_value(value: object) -> object:
     if isinstance(value, str):
-        return readable(value)
+        return replace_surrogates(value)
     if isinstance(value, tuple):
-        return tuple(map(_replace_surrogates, cast(tuple[object, ...], value)))
+        return tuple(map(_clean_value, cast(tuple[object, ...], value)))
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(
-            value, **{field.name: _replace_surrogates(getattr(value, field.name)) for field in fields(value)}
-        )
+        return replace(value, **{field.name: _clean_value(getattr(value, field.name)) for field in fields(value)})
     return value
 
 

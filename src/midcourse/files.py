@@ -72,7 +72,7 @@ def private_opener(path: str, flags: int) -> int:
     return os.open(path, flags, FILE)
 
 
-def privately(command: list[str]) -> list[str]:
+def add_private_umask(command: list[str]) -> list[str]:
     """Return the command with a umask under which all files it writes are private. It is meant for `os.posix_spawn`."""
     return ["/bin/sh", "-c", 'umask 077 && exec "$0" "$@"', *command]
 

@@ -25,13 +25,13 @@ CUT = "…"
 class Redactor:
     """Replaces secrets in text by their names. The longest is looked for first, since one secret may be a part of another."""
 
-    def __init__(self, secrets: Iterable[tuple[str, str]], *, drawn: bool = False) -> None:
-        """`drawn` is for text that is shown on a screen: there, line ends, blanks and capitals do not matter."""
+    def __init__(self, secrets: Iterable[tuple[str, str]], *, on_screen: bool = False) -> None:
+        """`on_screen` is for text that is shown on a screen: there, line ends, blanks and capitals do not matter."""
         known = sorted(((name, secret) for name, secret in secrets if secret), key=lambda one: -len(one[1]))
         self._names = [name for name, _ in known]
         first = "".join(sorted({letter for _, secret in known for letter in _find_first_letters(secret)}))
-        whole = "|".join(f"({'|'.join(_build_patterns(secret, drawn=drawn))})" for _, secret in known)
-        self._pattern = re.compile(rf"(?=[{re.escape(first)}\s])(?:{whole})", re.IGNORECASE if drawn else 0)
+        whole = "|".join(f"({'|'.join(_build_patterns(secret, on_screen=on_screen))})" for _, secret in known)
+        self._pattern = re.compile(rf"(?=[{re.escape(first)}\s])(?:{whole})", re.IGNORECASE if on_screen else 0)
 
     def __call__(self, text: str) -> str:
         return self._pattern.sub(self._name, text) if self._names else text
@@ -76,7 +76,7 @@ class Discreet(logging.Filter):
         return True
 
 
-def log_discreetly(*, level: int, format: str) -> None:  # noqa: A002
+def log_with_redaction(*, level: int, format: str) -> None:  # noqa: A002
     """Log to stderr from now on, with secrets replaced by their names."""
     logging.basicConfig(level=level, format=format)
     for handler in logging.getLogger().handlers:
@@ -86,13 +86,13 @@ def log_discreetly(*, level: int, format: str) -> None:  # noqa: A002
 # --- forms
 
 
-def _build_patterns(secret: str, *, drawn: bool) -> Iterator[str]:
+def _build_patterns(secret: str, *, on_screen: bool) -> Iterator[str]:
     """Yield a regular expression without capturing groups for each form of a secret."""
-    gap = r"\s*" if drawn else ""
+    gap = r"\s*" if on_screen else ""
     if len(secret) < SHORTEST_ENCODED:
         yield gap.join(map(re.escape, secret))
         return
-    parts = [_build_part_pattern(part, drawn=drawn) for part in re.findall(r"\s+|\S", secret.strip() or secret)]
+    parts = [_build_part_pattern(part, on_screen=on_screen) for part in re.findall(r"\s+|\S", secret.strip() or secret)]
     yield gap.join(parts)
     if len(parts) > TELLING:
         yield gap.join(parts[:TELLING]) + f"[^{CUT}\n]{{0,{_LONGEST * len(parts)}}}+(?={CUT})"
@@ -120,7 +120,7 @@ _ESCAPES = {letter: re.escape(json.dumps(letter)[1:-1]) for letter in '\n\t\r\b\
 _NAMES = {**codepoint2name, ord("'"): "apos"}
 
 
-def _build_part_pattern(part: str, *, drawn: bool) -> str:
+def _build_part_pattern(part: str, *, on_screen: bool) -> str:
     """Return a pattern for one character, or for a run of blanks, of which pages often show only one."""
     if not part.isspace():
         return f"(?:{'|'.join(_build_character_patterns(part))})"
@@ -129,7 +129,7 @@ def _build_part_pattern(part: str, *, drawn: bool) -> str:
             (r"\s", r"\+", *(pattern for blank in (*part, " ", "\xa0") for pattern in _build_character_patterns(blank)))
         )
     )
-    return f"(?:{patterns}){'*' if drawn else '+'}"
+    return f"(?:{patterns}){'*' if on_screen else '+'}"
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from midcourse import Agent, BaseWorld, Draft, Outcome, Scene, Settings, Zone, skill
-from midcourse.codec import decode, encodable, encode
+from midcourse.codec import decode, encode, make_encodable
 from midcourse.domain.approval import CommitSet, Decision, Question
 from midcourse.domain.observation import Observation, Surface
 from midcourse.planners import Playbook, Rule
@@ -61,7 +61,7 @@ def test_whatever_json_spells_its_values_can_be_written_down(value: object) -> N
 def test_what_a_world_says_can_be_written_down_and_stays_as_it_is_where_it_could_be(label: str, value: str) -> None:
     zone = Zone(id="z", role="text", label=label, state=((label, value),))
     seen = Observation(id="o1", surface=Surface(title=value), zones=(zone,), fingerprint="f")
-    clean = encodable(seen)
+    clean = make_encodable(seen)
     assert clean is not None
     assert decode(Observation, encode(clean)) == clean
     if not any("\ud800" <= letter <= "\udfff" for letter in label + value):
@@ -69,7 +69,7 @@ def test_what_a_world_says_can_be_written_down_and_stays_as_it_is_where_it_could
 
 
 def test_a_value_of_the_wrong_type_is_refused() -> None:
-    assert encodable(Outcome(data=(("a", object()),))) is None  # pyrefly: ignore[bad-argument-type]
+    assert make_encodable(Outcome(data=(("a", object()),))) is None  # pyrefly: ignore[bad-argument-type]
 
 
 class Odd(BaseWorld):

@@ -261,7 +261,9 @@ def test_first_table_of_readme_says_what_was_kept() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     systems = {row["system"]: row for row in kept("peers")["overall"]}
     systems |= {row["system"]: row for row in kept("peers_magentic")["overall"] if row["system"] == "magentic"}
-    shown = [systems[name] for name in ("midcourse", "langgraph", "browser-use", "pydantic-ai", "stagehand", "magentic")]
+    shown = [
+        systems[name] for name in ("midcourse", "langgraph", "browser-use", "pydantic-ai", "stagehand", "magentic")
+    ]
     rows = {
         "completed": [f"{100 * row['share']['share']:.0f} %" for row in shown],
         "runs that placed an order or ticket twice": [str(row["repeated"]) for row in shown],

@@ -244,7 +244,7 @@ async def test_the_live_view_steps_aside_and_comes_back_even_if_the_question_exp
 
     class Screen(NoScreen):
         @contextmanager
-        def aside(self) -> Iterator[None]:
+        def make_room(self) -> Iterator[None]:
             stood.append("aside")
             try:
                 yield

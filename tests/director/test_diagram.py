@@ -1,11 +1,11 @@
 """The diagram in the docs is generated from the transition table."""
 
 from midcourse.director.decide import PHASES, TABLE
-from midcourse.director.diagram import mermaid
+from midcourse.director.diagram import build_mermaid
 
 
 def test_every_phase_and_every_row_is_drawn() -> None:
-    lines = mermaid().splitlines()
+    lines = build_mermaid().splitlines()
     assert lines[0] == "stateDiagram-v2"
     for phase in PHASES:
         assert any(f" {phase.__name__} " in f"{line} " for line in lines), phase.__name__
@@ -17,10 +17,10 @@ def test_every_phase_and_every_row_is_drawn() -> None:
 
 
 def test_it_begins_and_ends() -> None:
-    assert "[*] --> New" in mermaid()
-    assert "Ended --> [*]" in mermaid()
+    assert "[*] --> New" in build_mermaid()
+    assert "Ended --> [*]" in build_mermaid()
 
 
 def test_a_row_that_only_rests_is_drawn_to_itself() -> None:
-    assert "Paused --> Paused: Recorded" in mermaid()
-    assert "Asking --> Asking: PersonAsked" in mermaid()
+    assert "Paused --> Paused: Recorded" in build_mermaid()
+    assert "Asking --> Asking: PersonAsked" in build_mermaid()

@@ -13,7 +13,7 @@ from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.perform.history import NO_ANSWER, Past
+from midcourse.perform.history import NO_ANSWER, HistoryCache
 from midcourse.testing import MemoryStore
 
 RUN = "r"
@@ -83,7 +83,7 @@ async def read_in_full(store: MemoryStore, findings: tuple[Told, ...]) -> dict[s
     return {"completed": completed, "attempts": attempts, "data": data, "plans": tuple(plans.values())}
 
 
-async def read_by(past: Past, store: MemoryStore, findings: tuple[Told, ...]) -> dict[str, Any]:
+async def read_by(past: HistoryCache, store: MemoryStore, findings: tuple[Told, ...]) -> dict[str, Any]:
     history = (await past.refresh(store, RUN)).history(findings)
     return {
         "completed": [(step.version, step.index, step.irreversible, step.doubtful) for step in history.completed],
@@ -108,7 +108,7 @@ WRITES = st.one_of(
 
 @given(st.lists(WRITES, max_size=60))
 async def test_what_is_added_to_equals_a_full_read(writes: list[Any]) -> None:
-    store, pasts = await begun(), (Past(), Past())
+    store, pasts = await begun(), (HistoryCache(), HistoryCache())
     plan, entry, findings, acted = None, None, (), False
     for command, (kind, *what) in enumerate(writes, 1):
         if kind == "plan":
@@ -131,7 +131,7 @@ async def test_what_is_added_to_equals_a_full_read(writes: list[Any]) -> None:
             findings = (*findings, Told(version=entry.version, index=entry.index, happened=what[0]))
         elif kind == "read":
             assert await read_by(pasts[what[0]], store, findings) == await read_in_full(store, findings)
-    for past in (*pasts, Past()):
+    for past in (*pasts, HistoryCache()):
         assert await read_by(past, store, findings) == await read_in_full(store, findings)
 
 
@@ -151,7 +151,7 @@ class Counting(MemoryStore):
 
 @pytest.mark.parametrize("early", [OUTCOMES[1], OUTCOMES[4]])
 async def test_records_are_read_once_however_long_the_run(early: Outcome) -> None:
-    store, task, past = Counting(), Task(goal="Anything"), Past()
+    store, task, past = Counting(), Task(goal="Anything"), HistoryCache()
     await store.begin(Run(id=RUN, limits=task.limits), task)
     for version in range(1, 301):
         await store.save_plan(RUN, a_plan(version, "adaptive", ["irreversible"], version))
@@ -167,7 +167,7 @@ async def test_records_are_read_once_however_long_the_run(early: Outcome) -> Non
 
 async def test_what_never_reached_the_store_is_forgotten() -> None:
     """As a worker of a fleet whose transaction failed has read it in its own batch."""
-    store, past = await begun(), Past()
+    store, past = await begun(), HistoryCache()
     await store.save_plan(RUN, a_plan(1, "initial", ["set_state"], 1))
     entry = LedgerEntry(command=2, version=1, index=0, call="c", seen="o", outcome=OUTCOMES[3])
     ahead = await begun()

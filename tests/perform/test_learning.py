@@ -212,7 +212,7 @@ class Broken:
 async def test_a_run_works_without_an_unreachable_memory(
     trouble: Exception | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(learning, "PATIENCE", 0.01)
+    monkeypatch.setattr(learning, "MEMORY_TIMEOUT_SECONDS", 0.01)
     bench = await play(Broken(trouble), "r1", steps(NUDGE), steps(FILL))
     assert (await bench.result()).final_reason == "plan_complete"
 

@@ -9,10 +9,10 @@ from midcourse.domain.budget import Budget, Cost, Limits
 from midcourse.domain.run import Counts, Run
 from midcourse.policy.spending import (
     can_afford,
+    compute_max_cost,
+    convert_to_microusd,
     is_near_ceiling,
     is_past_deadline,
-    max_cost,
-    microusd,
     remaining_cost,
     seconds_left,
     seconds_to_deadline,
@@ -38,13 +38,13 @@ def test_tokens_and_money_have_ceilings_only_if_set() -> None:
     assert not can_afford(a_run(max_tokens=10), Cost(tokens=11))
     assert can_afford(a_run(max_tokens=10), Cost(tokens=10))
     assert not can_afford(a_run(max_cost_usd=0.5), Cost(microusd=500_001))
-    assert max_cost(Limits(max_cost_usd=0.1)).microusd == 100_000
+    assert compute_max_cost(Limits(max_cost_usd=0.1)).microusd == 100_000
 
 
 def test_a_plan_reserves_a_call_and_what_it_may_take() -> None:
     assert worst_plan(Limits()) == Cost(calls=1)
     assert worst_plan(Limits(plan_tokens=7, plan_cost_usd=0.02)) == Cost(calls=1, tokens=7, microusd=20_000)
-    assert microusd(0.1 + 0.2) == 300_000
+    assert convert_to_microusd(0.1 + 0.2) == 300_000
 
 
 @pytest.mark.parametrize(

@@ -4,20 +4,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from midcourse.perform.history import Past
+from midcourse.perform.history import HistoryCache
 from midcourse.ports.store import Store
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _every_refresh_equals_a_full_read() -> Iterator[None]:
-    refresh = Past.refresh
+    refresh = HistoryCache.refresh
 
-    async def compared(self: Past, store: Store, run_id: str) -> Past:
+    async def compared(self: HistoryCache, store: Store, run_id: str) -> HistoryCache:
         await refresh(self, store, run_id)
         assert tuple(self.plans.values()) == await store.plans(run_id)
         assert tuple(self.entries) == await store.ledger(run_id)
         return self
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Past, "refresh", compared)
+        patch.setattr(HistoryCache, "refresh", compared)
         yield

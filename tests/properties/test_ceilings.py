@@ -12,7 +12,7 @@ from midcourse.domain.budget import FREE, Cost, total
 from midcourse.domain.plan import REPLAN
 from midcourse.domain.result import Result
 from midcourse.domain.task import Task
-from midcourse.policy.spending import max_cost
+from midcourse.policy.spending import compute_max_cost
 from midcourse.ports.planner import PlanDraft, PlanningContext, PlanVerdict
 from midcourse.testing import Approves, FakeClock, MemoryStore
 from tests.harness import Shop, draft
@@ -62,7 +62,7 @@ def spent_by(seed: int, *, honest: bool, calls: int, tokens: int, cents: int) ->
         clock=FakeClock(),
     )
     result = asyncio.run(agent.run(Task(goal="spend", limits=settings.limits())))
-    return result, max_cost(settings.limits())
+    return result, compute_max_cost(settings.limits())
 
 
 ceilings = {"calls": st.integers(1, 30), "tokens": st.integers(1, 20_000), "cents": st.integers(1, 200)}

@@ -33,7 +33,7 @@ from midcourse.domain.phase import Acting, Advising, Asking, Ended, Planning, Ve
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
 from midcourse.policy.failure.classification import OUT_OF_SIGHT, classify, may_pass
-from midcourse.policy.spending import max_cost
+from midcourse.policy.spending import compute_max_cost
 from tests.properties.adversary import BYTES, IDENTITY, Adversary, Turn, play
 
 
@@ -53,7 +53,7 @@ class Ceilings:
 
     def check(self, turn: Turn) -> None:
         run, limits, counts = turn.after, turn.after.limits, turn.after.counts
-        assert run.budget.committed.within(max_cost(limits))
+        assert run.budget.committed.within(compute_max_cost(limits))
         assert FREE.within(run.budget.spent)
         assert FREE.within(run.budget.reserved)
         assert run.budget.active_seconds <= limits.max_wall_seconds + 1e-6

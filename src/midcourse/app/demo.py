@@ -70,7 +70,7 @@ def provide_password() -> Generator[None]:
         del os.environ[variable]
 
 
-class SaysYes:
+class DemoApprover:
     """An approver for use without a terminal: it approves everything, and passes each question to `on_question`."""
 
     def __init__(self, on_question: Callable[[Question], None]) -> None:

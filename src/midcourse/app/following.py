@@ -9,7 +9,7 @@ from typing import Any
 from midcourse.app.control import RunControl
 from midcourse.app.presentation.narration import Narrator
 from midcourse.app.records.trail import Trail
-from midcourse.blame import explained, traced
+from midcourse.blame import describe_exception, format_traceback
 from midcourse.director.decide import find_objection
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.phase import Asking
@@ -193,8 +193,8 @@ class FollowedRun(Controls[str]):
         try:
             decision = await approver.ask(question)
         except Exception as error:
-            log.error("the approver raised\n%s", traced(error))
-            self._on_notice(f"the approver raised {explained(error)}; the question stays open")
+            log.error("the approver raised\n%s", format_traceback(error))
+            self._on_notice(f"the approver raised {describe_exception(error)}; the question stays open")
             return
         if decision is not None:
             await self._report_refusal(self._control.answer(question, decision))

@@ -4,7 +4,7 @@ from midcourse.director.decide import TABLE
 from midcourse.domain.phase import Ended, Paused
 
 
-def mermaid() -> str:
+def build_mermaid() -> str:
     """A Mermaid state diagram. Every phase can also pause and end; most of those arrows are left out."""
     lines = ["stateDiagram-v2", "    [*] --> New"]
     lines += [
@@ -16,7 +16,7 @@ def mermaid() -> str:
     return "\n".join(lines) + "\n"
 
 
-def table() -> str:
+def build_table() -> str:
     """The state diagram as a Markdown table, with one row for each row of the transition table."""
     rows = [
         f"| `{row.phase.__name__}` | `{row.event.__name__}` | {', '.join(f'`{to.__name__}`' for to in row.to)} |"

@@ -49,7 +49,7 @@ def issue(run: Run, phase: Phase, make: Callable[[int, float], Command], *, seco
     return send(run, make(run.next_id, min(seconds, time)), worst), Rest(phase)
 
 
-SHARE = 0.25
+ADVISER_TIME_SHARE = 0.25
 """The maximum share of the remaining time for a command to an adviser."""
 
 
@@ -69,7 +69,7 @@ def issue_to_adviser(
     time = seconds_left(run) if due is None else min(seconds_left(run), due - run.budget.active_seconds)
     if time <= 0:
         return run, otherwise
-    seconds = min(run.limits.plan_timeout_seconds, SHARE * time)
+    seconds = min(run.limits.plan_timeout_seconds, ADVISER_TIME_SHARE * time)
     after, nxt = issue(run, phase, make, seconds=seconds, worst=worst_plan(run.limits))
     return (after, nxt) if isinstance(nxt, Rest) else (run, otherwise)
 

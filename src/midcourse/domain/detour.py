@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from midcourse.domain.expectation import Expectation
 from midcourse.domain.plan import PlannedStep, Target
 
-THERE = 10.0
+REACHED_CLOSENESS = 10.0
 """The closeness of a state in which the goal is reached. 0 is the lowest."""
 
 Choice: TypeAlias = Literal["retain", "explore", "revert", "cancel"]

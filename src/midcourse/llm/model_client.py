@@ -97,7 +97,7 @@ class Unanswered:
     wait: float | None = None
 
     @property
-    def again(self) -> float | None:
+    def seconds_until_retry(self) -> float | None:
         """Seconds until a try by the director may succeed, 0 if unknown. None: the provider was not out of service."""
         return (self.wait or 0.0) if self.why == "transport" else None
 

@@ -24,11 +24,11 @@ from pydantic_ai.settings import ModelSettings
 from midcourse.llm.cassette import Json, Player, Recorder
 from midcourse.llm.model_names import build_models, split_names
 
-PASSING = ("timestamp", "run_id", "conversation_id", "metadata")
+IRRELEVANT_FIELDS = ("timestamp", "run_id", "conversation_id", "metadata")
 """Fields of a message that do not affect the answer."""
-UNASKED = ("max_retries", "timeout", "request_timeout", "first_event_timeout")
+CLIENT_SETTINGS = ("max_retries", "timeout", "request_timeout", "first_event_timeout")
 """Settings of the client that are not sent to the model."""
-TROUBLE = tuple(
+REPLAYABLE_ERRORS = tuple(
     name
     for name in exceptions.__all__
     if isinstance(kind := getattr(exceptions, name), type)
@@ -129,7 +129,9 @@ def _serialize_request(
             "schema": schema,
             "tools": [[tool.name, tool.parameters_json_schema] for tool in tools],
         },
-        "settings": {name: value for name, value in sorted(cast(Json, settings or {}).items()) if name not in UNASKED},
+        "settings": {
+            name: value for name, value in sorted(cast(Json, settings or {}).items()) if name not in CLIENT_SETTINGS
+        },
     }
 
 
@@ -142,7 +144,11 @@ def _keep_relevant(value: Any) -> Any:
         case {"kind": "binary", "data": str(data)}:
             return {"picture": hashlib.sha256(data.encode()).hexdigest()}
         case dict():
-            kept = {name: _keep_relevant(inner) for name, inner in cast(Json, value).items() if name not in PASSING}
+            kept = {
+                name: _keep_relevant(inner)
+                for name, inner in cast(Json, value).items()
+                if name not in IRRELEVANT_FIELDS
+            }
             return {name: inner for name, inner in kept.items() if inner is not None}
         case list():
             return [_keep_relevant(inner) for inner in cast(list[Any], value)]
@@ -151,7 +157,7 @@ def _keep_relevant(value: Any) -> Any:
 
 
 def _serialize_error(error: ModelAPIError | UnexpectedModelBehavior) -> Json:
-    kind = next((base.__name__ for base in type(error).__mro__ if base.__name__ in TROUBLE), "ModelAPIError")
+    kind = next((base.__name__ for base in type(error).__mro__ if base.__name__ in REPLAYABLE_ERRORS), "ModelAPIError")
     return {
         "trouble": kind,
         "message": error.message,

@@ -4,8 +4,8 @@ import asyncio
 import logging
 from typing import cast
 
-from midcourse.blame import explained, traced
-from midcourse.codec import encodable
+from midcourse.blame import describe_exception, format_traceback
+from midcourse.codec import make_encodable
 from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Spent, total
 from midcourse.domain.command import Act
@@ -20,7 +20,7 @@ from midcourse.perform.consequence import Forecast, build_call, read_consequence
 from midcourse.perform.history import load_history
 from midcourse.perform.learning import find_lesson_key, load_track
 from midcourse.perform.looking import NO_LOOK, Look, look
-from midcourse.perform.ports import Allowance, Ports
+from midcourse.perform.ports import Deadline, Ports
 from midcourse.perform.reading import read_words
 from midcourse.policy.approval.check import binds
 from midcourse.policy.approval.rules import find_ruling, planned_consequence
@@ -60,7 +60,7 @@ async def load_step(ports: Ports, version: int, index: int, made_by: int = 0, ef
 
 
 async def act(ports: Ports, command: Act) -> Acted:
-    time = Allowance(ports.clock, command.timeout)
+    time = Deadline(ports.clock, command.timeout)
     step = await load_step(ports, command.version, command.index, command.made_by, command.effect)
     if step.zone == REPLAN:
         return Acted(answers=command.id, dispatched=False, looked=False)
@@ -195,7 +195,7 @@ async def _hold_undeclared(
     before: Observation,
     entry: LedgerEntry,
     report: Outcome,
-    time: Allowance,
+    time: Deadline,
 ) -> Acted:
     """Hold an act after its real effect showed when it was tried. If part of it was sent, the ledger records that."""
     sent = report.status == "unknown" and entry.dispatched_at is not None
@@ -238,7 +238,7 @@ def _report_held(command: Act, forecast: Forecast, effect: Effect) -> Acted:
 
 
 async def _dispatch(
-    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, time: Allowance
+    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, time: Deadline
 ) -> tuple[Outcome, LedgerEntry]:
     if step.effect in LEDGERED:
         entry = replace(entry, dispatched_at=ports.clock.now())
@@ -247,7 +247,7 @@ async def _dispatch(
 
 
 async def _judge_act(
-    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, report: Outcome, time: Allowance
+    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, report: Outcome, time: Deadline
 ) -> Acted:
     if ports.step_delay_seconds:
         await ports.clock.sleep(time.left(ports.step_delay_seconds))
@@ -276,14 +276,14 @@ async def _judge_act(
 
 
 async def _send(
-    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, time: Allowance
+    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, time: Deadline
 ) -> Outcome:
     """Send the call and return the world's answer. After any error the outcome is unknown: the act may have happened."""
     arguments = ports.fill_in(step.arguments)
     assert not isinstance(arguments, str), "checked before dispatch"
     call = build_call(step, command.id, arguments, seen=before, allowed=binds(step))
     if entry.identity:  # its consequence and the ledger were just read
-        alike = (earlier.command for earlier in ports.past.entries if earlier.identity == entry.identity)
+        alike = (earlier.command for earlier in ports.history_cache.entries if earlier.identity == entry.identity)
         call = replace(call, identity=entry.identity, known=tuple(number for number in alike if number != command.id))
     seconds = time.left(ports.task.limits.act_timeout_seconds)
     try:
@@ -291,13 +291,13 @@ async def _send(
     except TimeoutError:
         return Outcome(status="unknown", reason="timeout", detail=f"no answer within {seconds:g} s")
     except Exception as error:
-        log.error("%s.%s raised\n%s", ports.world.name, step.skill, traced(error))
-        return Outcome(status="unknown", reason="error", detail=ports.sanitize(explained(error)))
+        log.error("%s.%s raised\n%s", ports.world.name, step.skill, format_traceback(error))
+        return Outcome(status="unknown", reason="error", detail=ports.sanitize(describe_exception(error)))
     if not isinstance(answer, Outcome):
         detail = f"the world answered with {type(answer).__name__}, not an Outcome"
         return Outcome(status="unknown", reason="error", detail=detail)
     unfit = Outcome(status="unknown", reason="error", detail="what the world answered cannot be encoded as JSON")
-    return _normalise(ports, encodable(answer) or unfit)
+    return _normalise(ports, make_encodable(answer) or unfit)
 
 
 def _normalise(ports: Ports, answer: Outcome) -> Outcome:
@@ -343,12 +343,12 @@ def require_results(step: Step, outcome: Outcome) -> Outcome:
 # --- the look after an act
 
 
-async def observe_after(ports: Ports, command: int, step: Step, time: Allowance) -> Look:
+async def observe_after(ports: Ports, command: int, step: Step, time: Deadline) -> Look:
     return await look(ports, command, time.left(ports.task.limits.look_timeout_seconds), version=step.version)
 
 
 async def read_sight(
-    ports: Ports, step: Step, before: Observation, found: Look, time: Allowance, report: Outcome | None = None
+    ports: Ports, step: Step, before: Observation, found: Look, time: Deadline, report: Outcome | None = None
 ) -> tuple[Sight, tuple[Spent, ...]]:
     """The screen after an act, with its verbal expectation checked by the verifier, and the cost. Nothing is read after a failure."""
     after = found.seen if isinstance(found.seen, Observation) else None

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from midcourse.blame import explained, traced
+from midcourse.blame import describe_exception, format_traceback
 from midcourse.codec import decode, encode
 from midcourse.domain.budget import Cost, without_call
 from midcourse.errors import MidcourseError
@@ -56,10 +56,10 @@ async def request_answer(
     except MidcourseError:
         raise
     except (TimeoutError, OSError) as error:
-        return NoAnswer(verdict="transport", detail=explained(error))
+        return NoAnswer(verdict="transport", detail=describe_exception(error))
     except NotAsync as error:
         return NoAnswer(verdict="garbage", detail=str(error))
     except Exception as error:
-        log.error("%s raised\n%s", name_of(ask), traced(error))
-        return NoAnswer(verdict="garbage", detail=f"{name_of(ask)} raised {explained(error)}")
+        log.error("%s raised\n%s", name_of(ask), format_traceback(error))
+        return NoAnswer(verdict="garbage", detail=f"{name_of(ask)} raised {describe_exception(error)}")
     return NoAnswer(verdict="garbage", detail=f"the answer is {type(answer).__name__}, not {kind.__name__}")

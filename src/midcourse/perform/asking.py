@@ -2,7 +2,7 @@
 
 import logging
 
-from midcourse.blame import explained, traced
+from midcourse.blame import describe_exception, format_traceback
 from midcourse.codec import decode, encode
 from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Verdict
 from midcourse.domain.command import AskPerson
@@ -37,8 +37,8 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
         return _deny(command, str(error))
     except Exception as error:
         asked = name_of(ports.approver.ask)
-        log.error("%s raised\n%s", asked, traced(error))
-        return _deny(command, ports.sanitize(f"{asked} raised {explained(error)}"))
+        log.error("%s raised\n%s", asked, format_traceback(error))
+        return _deny(command, ports.sanitize(f"{asked} raised {describe_exception(error)}"))
     if decision.verdict not in VERDICTS[command.about]:
         return _deny(command, f"'{decision.verdict}' does not answer the question")
     if unfit := why_changes_invalid(decision.verdict, decision.changes, len(question.consequences)):

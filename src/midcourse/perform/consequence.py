@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
-from midcourse.codec import encodable
+from midcourse.codec import make_encodable
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
@@ -13,7 +13,7 @@ from midcourse.domain.records.ledger import Alike, Likeness
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Skill
 from midcourse.perform.likeness import find_similar_effects
-from midcourse.perform.ports import Allowance, Ports
+from midcourse.perform.ports import Deadline, Ports
 from midcourse.policy.approval.rules import find_ruling, is_proven, weighs_experience
 from midcourse.policy.identity import consequence_digest, identity_digest, shape_digest
 from midcourse.policy.likeness import likeness_of
@@ -39,7 +39,7 @@ class Forecast:
 
 
 async def read_consequence(
-    ports: Ports, step: Step, skill: Skill, seen: Observation, time: Allowance
+    ports: Ports, step: Step, skill: Skill, seen: Observation, time: Deadline
 ) -> Forecast | None:
     """Read and save the consequence of a step. None: what it would send cannot be read."""
     commit = await _read_commit_set(ports, step, skill, seen, time)
@@ -78,7 +78,7 @@ async def _decide_ruling(ports: Ports, consequence: Consequence) -> Ruling:
 
 
 async def _read_commit_set(
-    ports: Ports, step: Step, skill: Skill, seen: Observation, time: Allowance
+    ports: Ports, step: Step, skill: Skill, seen: Observation, time: Deadline
 ) -> CommitSet | None:
     if skill.commits == "call":
         return CommitSet(values=_format_arguments(ports, step.arguments))
@@ -90,7 +90,7 @@ async def _read_commit_set(
         commit = await asyncio.wait_for(ports.world.commit_set(call), time.left(ports.task.limits.look_timeout_seconds))
     except Exception:
         return None
-    commit = commit and encodable(commit)
+    commit = commit and make_encodable(commit)
     return commit and replace(
         commit,
         values=ports.mask(commit.values),

@@ -2,14 +2,14 @@
 
 from midcourse.domain.budget import bill
 from midcourse.domain.command import JudgeCloseness, PlanRevert, PlanTry
-from midcourse.domain.detour import THERE, Goal, Option, Tried
+from midcourse.domain.detour import REACHED_CLOSENESS, Goal, Option, Tried
 from midcourse.domain.event import ClosenessJudged, RevertPlanned, TryPlanned
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REACH, REPLAN, Draft, PlannedStep, PlanVersion, Step
 from midcourse.domain.replace import replace
 from midcourse.perform.acting import load_step
 from midcourse.perform.answering import NoAnswer, request_answer
-from midcourse.perform.ports import Allowance, Ports
+from midcourse.perform.ports import Deadline, Ports
 from midcourse.policy.approval.check import binds
 from midcourse.policy.detour.choice import find_arrival, goal_of, is_checkable
 from midcourse.policy.detour.closeness import clamp_closeness
@@ -28,7 +28,7 @@ LONGEST_NAME, LONGEST_HINT = 60, 200
 
 
 async def plan_try(ports: Ports, command: PlanTry) -> TryPlanned:
-    time = Allowance(ports.clock, command.timeout)
+    time = Deadline(ports.clock, command.timeout)
     seen = await ports.store.observation(ports.run_id, command.seen)
     if seen is None:
         return TryPlanned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
@@ -50,7 +50,7 @@ async def plan_try(ports: Ports, command: PlanTry) -> TryPlanned:
     return replace(answer, step=short, options=tuple(_shorten(option) for option in draft.options[:MOST_OPTIONS]))
 
 
-async def _ask_detour_planner(ports: Ports, command: PlanTry, seen: Observation, time: Allowance) -> TryDraft:
+async def _ask_detour_planner(ports: Ports, command: PlanTry, seen: Observation, time: Deadline) -> TryDraft:
     """The detour planner's draft. A late answer counts as transport, and one that is not a draft as garbage."""
     worst = worst_plan(ports.task.limits)
     if ports.detour_planner is None:
@@ -141,13 +141,13 @@ def _shorten(option: Option) -> Option:
 
 async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJudged:
     """Judge how close the screen is to the goal. The judge is asked only if it cannot be looked up."""
-    time = Allowance(ports.clock, command.timeout)
+    time = Deadline(ports.clock, command.timeout)
     seen = await ports.store.observation(ports.run_id, command.seen)
     if seen is None:
         return ClosenessJudged(answers=command.id, verdict="transport", detail="the observation to judge is gone")
     goal = await _load_goal(ports, command.goal)
     if found := find_arrival(goal, seen):
-        return ClosenessJudged(answers=command.id, closeness=THERE, found=found, detail=goal.says)
+        return ClosenessJudged(answers=command.id, closeness=REACHED_CLOSENESS, found=found, detail=goal.says)
     worst = worst_plan(ports.task.limits)
     context = JudgingContext(task=ports.public_task, goal=goal, observation=seen, worst=worst, turn=command.turn)
     judged = await request_answer(ports.closeness_judge.judge, context, Closeness, time.left())
@@ -164,7 +164,7 @@ async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJud
     if judged.value is None:
         return replace(answer, verdict="garbage" if judged.wait is None else "transport", wait=judged.wait)
     value = clamp_closeness(judged.value, checkable=is_checkable(goal))
-    return replace(answer, closeness=value, found=REACH if value >= THERE else "")
+    return replace(answer, closeness=value, found=REACH if value >= REACHED_CLOSENESS else "")
 
 
 # --- reverting

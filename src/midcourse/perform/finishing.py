@@ -13,10 +13,10 @@ from midcourse.domain.observation import HELD_FOR, Observation, Unseen
 from midcourse.domain.replace import replace
 from midcourse.domain.result import SUCCESSES, BudgetUsed, DetourCounts, Result
 from midcourse.domain.run import Run
-from midcourse.perform.history import load_history, load_past
+from midcourse.perform.history import load_history, refresh_history
 from midcourse.perform.learning import learn
 from midcourse.perform.looking import is_world_lost, look
-from midcourse.perform.ports import Allowance, Ports, describe_error
+from midcourse.perform.ports import Deadline, Ports, describe_error
 from midcourse.perform.reading import extract_output, read_words
 from midcourse.perform.reuse import keep_what_worked
 from midcourse.perform.verification import probe_world
@@ -26,7 +26,7 @@ from midcourse.policy.spending import MICRO
 
 
 async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:
-    time = Allowance(ports.clock, command.timeout)
+    time = Deadline(ports.clock, command.timeout)
     must_look = command.look and (command.extract or not isinstance(ports.task.done_when, Probe))
     seconds = time.left(ports.task.limits.look_timeout_seconds)
     found = await look(ports, command.id, seconds) if must_look else None
@@ -43,7 +43,7 @@ async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:
 
 
 async def _check_condition(
-    ports: Ports, command: CheckDone, seen: Observation | Unseen | None, time: Allowance
+    ports: Ports, command: CheckDone, seen: Observation | Unseen | None, time: Deadline
 ) -> DoneChecked:
     """Check `done_when` against the screen, or with its probe."""
     condition = ports.task.done_when
@@ -88,7 +88,7 @@ def _build_done_checked(
             return DoneChecked(answers=command.id, verdict="undecided", detail=f"cannot be checked here: {words}{why}")
 
 
-async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe, time: Allowance) -> DoneChecked:
+async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe, time: Deadline) -> DoneChecked:
     arguments = ports.fill_in(probe.arguments)
     if isinstance(arguments, str):
         return DoneChecked(answers=command.id, verdict="undecided", detail=arguments)
@@ -104,7 +104,7 @@ async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe, time: Allow
         return DoneChecked(answers=command.id, verdict="world_lost", detail=detail)
     if finding == "unclear":
         return DoneChecked(answers=command.id, verdict="undecided", detail=f"the probe '{probe.name}' cannot tell")
-    sent = [e.dispatched_at for e in (await load_past(ports)).entries if e.dispatched_at is not None]
+    sent = [e.dispatched_at for e in (await refresh_history(ports)).entries if e.dispatched_at is not None]
     early = max(sent, default=0.0) + probe.settles_after - ports.clock.now()
     if early > 0:
         return DoneChecked(answers=command.id, verdict="too_early", seconds=early)

@@ -29,7 +29,7 @@ class History:
     plans: tuple[PlanVersion, ...] = ()
 
 
-class Past:
+class HistoryCache:
     """The plans and the ledger of one run, as far as this process has read them.
 
     A run of thousands of steps reads and decodes each record once: only the latest plan and the latest ledger entry can still
@@ -53,7 +53,7 @@ class Past:
         """Ledger entries, oldest command first."""
         return self._entries
 
-    async def refresh(self, store: Store, run_id: str) -> "Past":
+    async def refresh(self, store: Store, run_id: str) -> "HistoryCache":
         latest = next(reversed(self._plans), 0)
         last = self._entries[-1].command if self._entries else 0
         plans = await store.plans(run_id, latest)
@@ -107,14 +107,14 @@ class Past:
         self.forget_entries(command)
 
 
-async def load_past(ports: "Ports") -> Past:
+async def refresh_history(ports: "Ports") -> HistoryCache:
     """All plans and ledger entries of the run, up to date."""
-    return await ports.past.refresh(ports.store, ports.run_id)
+    return await ports.history_cache.refresh(ports.store, ports.run_id)
 
 
 async def load_history(ports: "Ports", told: tuple[Told, ...]) -> History:
     """The run's history, where `told` holds people's answers about tries of unknown outcome, in the order of the tries."""
-    return (await load_past(ports)).history(told)
+    return (await refresh_history(ports)).history(told)
 
 
 def find_failed_step(failure: Failure, history: History) -> FailedStep | None:

@@ -16,7 +16,7 @@ from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.lesson import Embedding, Lesson, Recalled, Untrusted
 from midcourse.domain.replace import replace
-from midcourse.perform.history import load_past
+from midcourse.perform.history import refresh_history
 from midcourse.perform.ports import Lessons, Ports
 from midcourse.policy.failure.lessons import can_teach, judge_lessons
 from midcourse.policy.failure.recovery import sample_fraction
@@ -25,7 +25,7 @@ from midcourse.ports.memory import Memory
 
 T = TypeVar("T")
 
-PATIENCE = 5.0
+MEMORY_TIMEOUT_SECONDS = 5.0
 """Timeout of each call to memory, in seconds."""
 
 FAILURES = ("failed", "no_effect", "unreachable")
@@ -63,7 +63,7 @@ class Reminder:
     point: Embedding | None = None
 
 
-async def remind(ports: Ports, error_type: str = "other") -> Reminder:
+async def recall_lessons(ports: Ports, error_type: str = "other") -> Reminder:
     """Recall lessons by the exact signature of the latest failure, else by similarity, else by error type in similar tasks."""
     if ports.lessons is None or not (failed := await _load_failed(ports)):
         return Reminder()
@@ -110,7 +110,7 @@ async def learn(
 
 
 async def _load_failed(ports: Ports) -> list[LedgerEntry]:
-    return [entry for entry in (await load_past(ports)).entries if entry.lesson]
+    return [entry for entry in (await refresh_history(ports)).entries if entry.lesson]
 
 
 async def _save_verdicts(
@@ -121,7 +121,7 @@ async def _save_verdicts(
     ended: FinalReason | None,
 ) -> None:
     run_id = ports.run_id
-    past = await load_past(ports)
+    past = await refresh_history(ports)
     for judged in judge_lessons(tuple(past.plans.values()), past.entries, ended):
         await memory.save(lessons[judged.lesson], placed[1] if judged.lesson == placed[0] else None)
         match judged.verdict:
@@ -160,6 +160,6 @@ async def _embed(lessons: Lessons, entry: LedgerEntry) -> Embedding | None:
 
 async def _wait_briefly(call: Awaitable[T]) -> T | None:
     try:
-        return await asyncio.wait_for(call, PATIENCE)
+        return await asyncio.wait_for(call, MEMORY_TIMEOUT_SECONDS)
     except (TimeoutError, OSError):
         return None

@@ -4,8 +4,8 @@ import asyncio
 
 from midcourse.domain.outcome import SIGN_INS
 from midcourse.domain.records.ledger import Alike, LedgerEntry, Likeness
-from midcourse.perform.history import load_past
-from midcourse.perform.ports import Allowance, Ports
+from midcourse.perform.history import refresh_history
+from midcourse.perform.ports import Deadline, Ports
 from midcourse.policy.likeness import differing_names
 from midcourse.ports.abilities import offers
 from midcourse.ports.world import Call, Rereads
@@ -15,7 +15,7 @@ MOST_ALIKE = 20
 
 
 async def find_similar_effects(
-    ports: Ports, likeness: Likeness, identity: str, call: Call | None, time: Allowance
+    ports: Ports, likeness: Likeness, identity: str, call: Call | None, time: Deadline
 ) -> tuple[Alike, ...]:
     """Find similar effects that were sent and are not known to be absent.
 
@@ -23,7 +23,7 @@ async def find_similar_effects(
     """
     found = [
         (entry, names)
-        for entry in (await load_past(ports)).entries
+        for entry in (await refresh_history(ports)).entries
         if entry.likeness is not None and (entry.identity != identity or _is_sign_in(entry)) and _may_exist(entry)
         if (names := differing_names(entry.likeness, likeness)) is not None
     ]
@@ -34,7 +34,7 @@ async def find_similar_effects(
 
 
 async def _reread_changed_names(
-    ports: Ports, call: Call | None, names: tuple[str, ...], time: Allowance
+    ports: Ports, call: Call | None, names: tuple[str, ...], time: Deadline
 ) -> frozenset[str] | None:
     """Which of these values the form changes by itself. None: unknown, so any of them may."""
     if call is None or not offers(ports.world, Rereads):

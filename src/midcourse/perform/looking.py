@@ -4,13 +4,13 @@ import asyncio
 from dataclasses import dataclass
 from typing import cast
 
-from midcourse.blame import explained
-from midcourse.codec import encodable
+from midcourse.blame import describe_exception
+from midcourse.codec import make_encodable
 from midcourse.domain.budget import FREE, Cost, Spent, bill, total, without_call
 from midcourse.domain.observation import Observation, ObservationRef, Unseen
 from midcourse.domain.replace import replace
 from midcourse.perform.picturing import as_png, store_picture
-from midcourse.perform.ports import Allowance, Ports, describe_error
+from midcourse.perform.ports import Deadline, Ports, describe_error
 from midcourse.policy.merging import merge_zones
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.blobs import Blob
@@ -45,7 +45,7 @@ async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, 
 
     An empty screen counts as not seen, because it was probably not loaded, unless no skill of the world acts on a zone.
     """
-    time = Allowance(ports.clock, seconds)
+    time = Deadline(ports.clock, seconds)
     flat = FREE if free else ports.look_cost
     seen = await _observe_world(ports, time)
     picture = None
@@ -69,7 +69,7 @@ async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, 
 
 async def is_world_lost(ports: Ports, seconds: float) -> bool:
     """Whether the world's session is gone or its host cannot be reached. Nothing is saved or read by a model."""
-    seen = await _observe_world(ports, Allowance(ports.clock, seconds))
+    seen = await _observe_world(ports, Deadline(ports.clock, seconds))
     return isinstance(seen, Unseen) and seen.reason == "world_lost"
 
 
@@ -78,23 +78,23 @@ def _has_zones(ports: Ports) -> bool:
     return not skills or any(skill.on_zone for skill in skills)
 
 
-async def _observe_world(ports: Ports, time: Allowance) -> Observation | Unseen:
+async def _observe_world(ports: Ports, time: Deadline) -> Observation | Unseen:
     seconds = time.left()
     try:
         seen = cast(object, await asyncio.wait_for(ports.world.observe(), seconds))
     except TimeoutError:
         return Unseen(reason="timeout", detail=f"nothing was seen within {seconds:g} s")
     except Exception as error:
-        return Unseen(reason="failed", detail=ports.sanitize(explained(error)))
+        return Unseen(reason="failed", detail=ports.sanitize(describe_exception(error)))
     if isinstance(seen, Unseen):
         return replace(seen, detail=ports.sanitize(seen.detail))
     if not isinstance(seen, Observation):
         return Unseen(reason="failed", detail=f"the world showed {type(seen).__name__}, not an Observation")
-    return encodable(seen) or Unseen(reason="failed", detail="what the world showed cannot be encoded as JSON")
+    return make_encodable(seen) or Unseen(reason="failed", detail="what the world showed cannot be encoded as JSON")
 
 
 async def _read_picture(
-    ports: Ports, reader: Reader, picture: Blob | None, seen: Observation, time: Allowance
+    ports: Ports, reader: Reader, picture: Blob | None, seen: Observation, time: Deadline
 ) -> Sighting:
     """Ask the reader. After an error no zones were found, and the full reservation counts as spent."""
     png = await as_png(picture)

@@ -7,7 +7,7 @@ import asyncio
 import logging
 
 from midcourse.errors import TaskInvalid
-from midcourse.perform.ports import Allowance, Ports
+from midcourse.perform.ports import Deadline, Ports
 from midcourse.pictures import read_picture, to_png
 from midcourse.ports.abilities import offers
 from midcourse.ports.blobs import Blob
@@ -16,7 +16,7 @@ from midcourse.ports.world import Pictured
 log = logging.getLogger(__name__)
 
 
-async def store_picture(ports: Ports, digest: str, time: Allowance) -> Blob | None:
+async def store_picture(ports: Ports, digest: str, time: Deadline) -> Blob | None:
     """Fetch the screenshot that the world's latest observation names, and store it with the run.
 
     None: it is not available, it is not a picture, or it could not be stored in time.

@@ -12,9 +12,9 @@ from midcourse.perform.amendments import amend
 from midcourse.perform.answering import NoAnswer, request_answer
 from midcourse.perform.consequence import Forecast, read_consequence
 from midcourse.perform.history import find_failed_step, load_history
-from midcourse.perform.learning import learn, remind
+from midcourse.perform.learning import learn, recall_lessons
 from midcourse.perform.picturing import as_png, read_stored
-from midcourse.perform.ports import Allowance, Ports
+from midcourse.perform.ports import Deadline, Ports
 from midcourse.perform.proposal import Planning, Proposal, Source
 from midcourse.perform.reuse import reuse
 from midcourse.policy.approval.check import binds
@@ -41,7 +41,7 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
 
 
 async def _load_planning(ports: Ports, command: MakePlan) -> Planning | None:
-    time = Allowance(ports.clock, command.timeout)
+    time = Deadline(ports.clock, command.timeout)
     scope = await _load_scope(ports, command)
     if scope is None:
         return None
@@ -61,7 +61,7 @@ async def _build_recovery_context(planning: Planning, failure: Failure) -> Repla
     """
     ports, history = planning.ports, planning.history
     failed = find_failed_step(failure, history)
-    reminded = await remind(ports, failure.found.error_type)
+    reminded = await recall_lessons(ports, failure.found.error_type)
     reflection = planning.command.reflection or explain_failure(failure, failed, history.attempts)
     cause = reflection.analysis.root_cause
     await learn(
@@ -224,9 +224,7 @@ async def _build_planned(planning: Planning, proposal: Proposal, resolved: Resol
     return replace(answer, steps=steps, final=resolved.final, repairs=len(resolved.repairs))
 
 
-async def _shorten_steps(
-    ports: Ports, steps: tuple[Step, ...], view: Scope, time: Allowance
-) -> tuple[PlannedStep, ...]:
+async def _shorten_steps(ports: Ports, steps: tuple[Step, ...], view: Scope, time: Deadline) -> tuple[PlannedStep, ...]:
     """Short forms of the steps, with identity and consequence where no earlier step can change them."""
     short: list[PlannedStep] = []
     untouched = True

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from midcourse.codec import readable
+from midcourse.codec import replace_surrogates
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
 from midcourse.domain.budget import Cost
 from midcourse.domain.observation import Observation
 from midcourse.domain.replace import replace
 from midcourse.domain.task import Task
-from midcourse.perform.history import Past
+from midcourse.perform.history import HistoryCache
 from midcourse.ports.approver import Approver
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.clock import Clock
@@ -74,7 +74,7 @@ class Ports:
     monitor: Monitor = field(default_factory=Rules)
     reflector: Reflector = field(default_factory=RuleReflector)
     telemetry: Telemetry | None = None
-    past: Past = field(default_factory=Past)
+    history_cache: HistoryCache = field(default_factory=HistoryCache)
     """What this process has read of the run's plans and ledger."""
 
     @property
@@ -128,7 +128,7 @@ class Ports:
 
     def sanitize(self, text: str) -> str:
         """Text from outside as it may be stored and passed on: without secrets, and at most a page."""
-        return self.mask_text(readable(text))[:LONGEST_TEXT]
+        return self.mask_text(replace_surrogates(text))[:LONGEST_TEXT]
 
     def mask_observation(self, seen: Observation) -> Observation:
         """The observation with secrets masked: a field may show the secret that was typed into it."""
@@ -151,7 +151,7 @@ class Ports:
         return reveal_all(self.vault, self.task.secrets)
 
 
-class Allowance:
+class Deadline:
     """The remaining time of a command."""
 
     def __init__(self, clock: Clock, seconds: float) -> None:

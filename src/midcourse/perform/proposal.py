@@ -8,7 +8,7 @@ from midcourse.domain.command import MakePlan
 from midcourse.domain.plan import Reused
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.perform.history import History
-from midcourse.perform.ports import Allowance, Ports
+from midcourse.perform.ports import Deadline, Ports
 from midcourse.policy.plan.horizon import Resolved, Scope
 from midcourse.ports.planner import PlanDraft
 
@@ -19,7 +19,7 @@ class Planning:
 
     ports: Ports
     command: MakePlan
-    time: Allowance
+    time: Deadline
     scope: Scope
     history: History
     recovery: ReplanningContext | None = None

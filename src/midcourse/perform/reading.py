@@ -9,7 +9,7 @@ from midcourse.domain.expectation import Expectation
 from midcourse.domain.observation import Observation
 from midcourse.domain.skill import Parameter
 from midcourse.perform.history import History
-from midcourse.perform.ports import Allowance, Ports, describe_error
+from midcourse.perform.ports import Deadline, Ports, describe_error
 from midcourse.policy.evidence.presence import is_shown
 from midcourse.policy.evidence.verification import needs_reader
 from midcourse.policy.plan.horizon import fits_type
@@ -34,7 +34,7 @@ async def read_words(
     ports: Ports,
     condition: Expectation | None,
     now: Observation,
-    time: Allowance,
+    time: Deadline,
     *,
     before: Observation | None = None,
     version: int = 0,
@@ -65,7 +65,7 @@ class Extraction:
 
 
 async def extract_output(
-    ports: Ports, history: History, now: Observation | None, time: Allowance, turn: int = 0
+    ports: Ports, history: History, now: Observation | None, time: Deadline, turn: int = 0
 ) -> Extraction:
     """Read the missing fields of the task's output from the screens of this run."""
     have = {

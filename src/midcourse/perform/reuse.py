@@ -37,7 +37,7 @@ from midcourse.ports.planner import PlanDraft
 
 T = TypeVar("T")
 
-PATIENCE = 5.0
+CACHE_TIMEOUT_SECONDS = 5.0
 """Timeout of each call to the plan cache, in seconds."""
 
 FRESH = ("initial", "adaptive")
@@ -60,7 +60,7 @@ async def _reuse(planning: Planning, segments: PlanCache) -> Proposal | None:
         await _drop_refused(ports, segments, command.version)
     if command.refused or command.guidance or command.stale or command.beyond:
         return None
-    past = _build_past(ports, history)
+    past = _build_reuse_history(ports, history)
     situation = past.situation(planning.scope.observation, command.version)
     if isinstance(situation, Unclear):
         return None
@@ -121,7 +121,7 @@ async def keep_what_worked(ports: Ports, command: Finish, run: Run) -> None:
 
 
 async def _keep(ports: Ports, segments: PlanCache, command: Finish, run: Run) -> None:
-    past = _build_past(ports, await load_history(ports, command.told))
+    past = _build_reuse_history(ports, await load_history(ports, command.told))
     apart = past.unused_inputs
     found = [
         segment
@@ -150,12 +150,14 @@ async def _update_kept(ports: Ports, segments: PlanCache, segment: KeptSegment) 
     return replace(latest, worked_at=ports.clock.now())
 
 
-async def _keep_plan(ports: Ports, past: "_Past", plan: PlanVersion, apart: tuple[str, ...]) -> KeptSegment | None:
+async def _keep_plan(
+    ports: Ports, past: "_ReuseHistory", plan: PlanVersion, apart: tuple[str, ...]
+) -> KeptSegment | None:
     return _build_kept(past, await ports.store.observation(ports.run_id, plan.observation), plan, apart)
 
 
 def _build_kept(
-    past: "_Past", seen: Observation | None, plan: PlanVersion | None, apart: tuple[str, ...]
+    past: "_ReuseHistory", seen: Observation | None, plan: PlanVersion | None, apart: tuple[str, ...]
 ) -> KeptSegment | None:
     if seen is None:
         return None
@@ -168,7 +170,7 @@ def _build_kept(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Past:
+class _ReuseHistory:
     """The history of a run, in terms of what reuse depends on."""
 
     ports: Ports
@@ -217,13 +219,13 @@ def _had_expected_outcome(step: Step, entry: LedgerEntry | None) -> bool:
     return step.expect is None or outcome.evidence in ("", "expectation")
 
 
-def _build_past(ports: Ports, history: History) -> _Past:
-    return _Past(ports=ports, entries=tuple(ports.past.entries), history=history)
+def _build_reuse_history(ports: Ports, history: History) -> _ReuseHistory:
+    return _ReuseHistory(ports=ports, entries=tuple(ports.history_cache.entries), history=history)
 
 
 async def _wait_briefly(call: Awaitable[T]) -> T | None:
     """Await the call; None if the cache cannot be reached or read in time."""
     try:
-        return await asyncio.wait_for(call, PATIENCE)
+        return await asyncio.wait_for(call, CACHE_TIMEOUT_SECONDS)
     except (TimeoutError, OSError, ValueError):
         return None

@@ -6,10 +6,10 @@ from midcourse.domain.approval import Consequence, Revision
 from midcourse.domain.argument import Arguments
 from midcourse.domain.command import AskPerson
 from midcourse.domain.plan import PlanVersion, Step
-from midcourse.perform.history import Past, load_past
+from midcourse.perform.history import HistoryCache, refresh_history
 from midcourse.perform.ports import Ports
 from midcourse.policy.identity import consequence_digest, shape_digest
-from midcourse.policy.plan.diff import diff
+from midcourse.policy.plan.diff import compute_plan_diff
 
 ActKey: TypeAlias = tuple[str, str, str, Arguments]
 """The key of an act: skill, role, label and arguments. The page's title does not count."""
@@ -26,7 +26,7 @@ async def find_revision(ports: Ports, command: AskPerson) -> Revision | None:
     before = await ports.store.plan(ports.run_id, plan.parent)
     if before is None:
         return None
-    found = diff(before, plan, await _count_carried_out(ports, before))
+    found = compute_plan_diff(before, plan, await _count_carried_out(ports, before))
     return Revision(
         version=plan.version,
         before=before.version,
@@ -48,7 +48,7 @@ async def find_shown_before(
     if not command.steps:
         return ()
     earlier = [asked for asked in await ports.store.asked_consequences(ports.run_id) if asked.question < command.id]
-    past = await load_past(ports)
+    past = await refresh_history(ports)
     plan = past.plans.get(command.steps[0].version)
     gone = _find_done_acts(past) | ({_act_key(step) for step in plan.steps} if plan else set[ActKey]())
     found: list[Consequence | None] = []
@@ -69,7 +69,7 @@ def _act_key(what: Consequence | Step) -> ActKey:
     return what.skill, what.target.role, what.target.label, what.arguments
 
 
-def _find_done_acts(past: Past) -> set[ActKey]:
+def _find_done_acts(past: HistoryCache) -> set[ActKey]:
     return {
         _act_key(past.plans[entry.version].steps[entry.index])
         for entry in past.entries
@@ -79,7 +79,7 @@ def _find_done_acts(past: Past) -> set[ActKey]:
 
 async def _count_carried_out(ports: Ports, plan: PlanVersion) -> int:
     """The number of the plan's steps, from the first, that are done."""
-    past = await load_past(ports)
+    past = await refresh_history(ports)
     done = [e.index for e in past.entries if e.version == plan.version and e.outcome and e.outcome.status == "ok"]
     return max(done, default=-1) + 1
 

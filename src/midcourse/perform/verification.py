@@ -13,9 +13,9 @@ from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.perform.acting import LEDGERED, fill_in_results, load_step, observe_after, read_sight
-from midcourse.perform.history import load_past
+from midcourse.perform.history import refresh_history
 from midcourse.perform.looking import Look
-from midcourse.perform.ports import Allowance, Ports, describe_error
+from midcourse.perform.ports import Deadline, Ports, describe_error
 from midcourse.policy.evidence.presence import consists_of, is_shown
 from midcourse.ports.world import REVERSED, Finding
 
@@ -25,7 +25,7 @@ UNANSWERED = ("timeout", "error")
 
 async def verify(ports: Ports, command: Verify) -> Verified:
     """Make sure that the act can no longer be carried out, then check whether it was."""
-    time = Allowance(ports.clock, command.timeout)
+    time = Deadline(ports.clock, command.timeout)
     step = await load_step(ports, command.version, command.index, effect=command.effect)
     unbarred = await _bar(ports, command, time)
     entry = await ports.store.ledger_entry(ports.run_id, command.doubted)
@@ -51,13 +51,13 @@ async def verify(ports: Ports, command: Verify) -> Verified:
     verdict = await _decide_by_evidence(ports, command, step, entry, found, time)
     if verdict.verdict in ("happened", "did_not_happen"):
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolve_outcome(entry, verdict)))
-        ports.past.forget_entries(entry.command)
+        ports.history_cache.forget_entries(entry.command)
     spent = found.spent + verdict.spent
     sent_at = entry.dispatched_at or 0.0
     return replace(verdict, sent_at=sent_at, seen=found.ref, cost=total(spent), spent=spent)
 
 
-async def _bar(ports: Ports, command: Verify, time: Allowance) -> str:
+async def _bar(ports: Ports, command: Verify, time: Deadline) -> str:
     """Bar the doubted command from acting. Returns why that could not be done, or an empty string."""
     try:
         await asyncio.wait_for(ports.world.bar(command.doubted), time.left())
@@ -73,7 +73,7 @@ def _was_answered(entry: LedgerEntry) -> bool:
 
 
 async def _decide_by_evidence(
-    ports: Ports, command: Verify, step: Step, entry: LedgerEntry, found: Look, time: Allowance
+    ports: Ports, command: Verify, step: Step, entry: LedgerEntry, found: Look, time: Deadline
 ) -> Verified:
     """Decide by the screen, then by the probe. A missing effect counts only if the act is barred (`barred_at`)."""
     before = await ports.store.observation(ports.run_id, entry.seen)
@@ -108,7 +108,7 @@ async def _find_unsent_text(ports: Ports, probe: Probe, before: Observation | No
     text = str(dict(arguments).get(spec.looks_for) or "")
     if before is not None and is_shown(text, (before,)):
         return ""
-    past = await load_past(ports)
+    past = await refresh_history(ports)
     done = [entry for entry in past.entries if entry.outcome is not None and entry.outcome.status == "ok"]
     steps = [past.plans[entry.version].steps[entry.index] for entry in done]
     sent: list[Scalar] = []
@@ -145,7 +145,7 @@ async def _fill_in_probe(ports: Ports, step: Step, probe: Probe) -> Probe:
     return replace(probe, arguments=tuple((same | given).items()))
 
 
-async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerEntry, time: Allowance) -> Verified:
+async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerEntry, time: Deadline) -> Verified:
     arguments = ports.fill_in(probe.arguments)
     if isinstance(arguments, str):
         return Verified(answers=command.id, detail=f"the probe cannot be asked: {arguments}")

@@ -9,20 +9,20 @@ MICRO = 1_000_000
 UNLIMITED = 2**62
 
 
-def max_cost(limits: Limits) -> Cost:
+def compute_max_cost(limits: Limits) -> Cost:
     return Cost(
         calls=limits.max_calls,
         tokens=UNLIMITED if limits.max_tokens is None else limits.max_tokens,
-        microusd=UNLIMITED if limits.max_cost_usd is None else microusd(limits.max_cost_usd),
+        microusd=UNLIMITED if limits.max_cost_usd is None else convert_to_microusd(limits.max_cost_usd),
     )
 
 
-def microusd(usd: float) -> int:
+def convert_to_microusd(usd: float) -> int:
     return round(usd * MICRO)
 
 
 def remaining_cost(run: Run) -> Cost:
-    return max_cost(run.limits).minus(run.budget.committed)
+    return compute_max_cost(run.limits).minus(run.budget.committed)
 
 
 def can_afford(run: Run, worst: Cost) -> bool:
@@ -30,7 +30,7 @@ def can_afford(run: Run, worst: Cost) -> bool:
 
 
 def worst_plan(limits: Limits) -> Cost:
-    return Cost(calls=1, tokens=limits.plan_tokens, microusd=microusd(limits.plan_cost_usd))
+    return Cost(calls=1, tokens=limits.plan_tokens, microusd=convert_to_microusd(limits.plan_cost_usd))
 
 
 def worst_look(limits: Limits) -> Cost:
@@ -46,7 +46,7 @@ def worst_reading(limits: Limits) -> Cost:
 
 def is_near_ceiling(run: Run) -> bool:
     """Whether the share `wrap_up_at` of some ceiling is used, so that the run should wrap up."""
-    used, limit, share = run.budget.committed, max_cost(run.limits), run.limits.wrap_up_at
+    used, limit, share = run.budget.committed, compute_max_cost(run.limits), run.limits.wrap_up_at
     return (
         used.calls >= share * limit.calls
         or used.tokens >= share * limit.tokens

@@ -49,14 +49,14 @@ class Gesture:
     """The name of the key as in browsers ('a', 'Enter'), or the text to insert."""
 
 
-DeedKind: TypeAlias = Literal["clicked", "typed", "pressed", "scrolled", "went_back", "answered", "sent"]
+PersonActionKind: TypeAlias = Literal["clicked", "typed", "pressed", "scrolled", "went_back", "answered", "sent"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deed:
+class PersonAction:
     """Something that a person did in the world, for the record. What was typed is not recorded, only how much and where."""
 
-    kind: DeedKind
+    kind: PersonActionKind
     what: str
     times: int = 1
 
@@ -67,7 +67,7 @@ class Handled:
 
     view: View
     """The current view. Secrets in its picture are not covered."""
-    deeds: tuple[Deed, ...] = ()
+    deeds: tuple[PersonAction, ...] = ()
     dialog: str = ""
     """The text of an open dialog of the browser. Until it is answered, no picture can be taken."""
 

@@ -42,6 +42,14 @@ class Call:
     """The commands in the run's ledger that have already sent the same."""
 
 
+CallKey: TypeAlias = tuple[str, str, Pairs]
+"""What makes two calls the same act: skill, zone and arguments."""
+
+
+def identify_call(call: Call) -> CallKey:
+    return (call.skill, call.zone, call.arguments)
+
+
 UNSENT = "unsent"
 """Reason of an outcome without effect: the host could not be reached, so the act was never sent."""
 

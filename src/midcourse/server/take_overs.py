@@ -7,7 +7,7 @@ from secrets import token_hex
 
 from midcourse.app.desk.desk import Desk
 from midcourse.domain.event import TakenOver
-from midcourse.ports.viewing import Deed, Gesture, Handled, NotAttended, View
+from midcourse.ports.viewing import Gesture, Handled, NotAttended, PersonAction, View
 from midcourse.server.live import LiveView
 
 PERIOD = 0.2
@@ -27,7 +27,7 @@ WORDS = {
 }
 
 
-def describe(deed: Deed) -> str:
+def describe(deed: PersonAction) -> str:
     words = WORDS[deed.kind].format(what=deed.what)
     if deed.kind == "typed":
         return f"{words} ({deed.times} {'character' if deed.times == 1 else 'characters'})"
@@ -43,7 +43,7 @@ class TakeOver:
     desk: Desk
     id: str = field(default_factory=lambda: token_hex(8))
     dialog: str = ""
-    deeds: list[Deed] = field(default_factory=list[Deed])
+    deeds: list[PersonAction] = field(default_factory=list[PersonAction])
     """Acts that are not in the journal yet."""
     recorded_at: float = field(default_factory=time.monotonic)
 
@@ -72,7 +72,7 @@ class TakeOver:
         for deed in done.deeds:
             last = self.deeds[-1] if self.deeds else None
             if last and (last.kind, last.what) == (deed.kind, deed.what) and deed.kind != "sent":
-                self.deeds[-1] = Deed(kind=deed.kind, what=deed.what, times=last.times + deed.times)
+                self.deeds[-1] = PersonAction(kind=deed.kind, what=deed.what, times=last.times + deed.times)
             else:
                 self.deeds.append(deed)
 

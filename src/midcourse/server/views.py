@@ -41,7 +41,7 @@ def current_step(run: Run, plan: PlanVersion | None) -> str:
 NOT_DRIVEN = "No process is running it. Resume it to continue."
 
 
-async def run_row(desk: Desk, summary: RunSummary) -> RunRow:
+async def build_run_row(desk: Desk, summary: RunSummary) -> RunRow:
     """Build the row of a run. Its state is loaded only if it has not ended; the summary has everything else."""
     state = desk.state_of(summary)
     name = summary.task or await desk.task_of(summary)
@@ -81,13 +81,13 @@ def _build_row(summary: RunSummary, state: RunState, name: str, sentence: str, c
     )
 
 
-async def run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by: str = "") -> RunView:
+async def build_run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by: str = "") -> RunView:
     store = desk.store
     run, task = await store.load(run_id)
     result = await store.result(run_id)
     plans = await store.plans(run_id)
     plan = next((stored for stored in plans if run.segment and stored.version == run.segment.version), None)
-    row = await run_row(desk, await _build_summary(desk, run, task, result))
+    row = await build_run_row(desk, await _build_summary(desk, run, task, result))
     return RunView(
         **row.model_dump(),
         by=task.by,
@@ -95,7 +95,7 @@ async def run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by: str =
         status=run_status(run, time.time(), current_step(run, plan)),
         seq=run.seq,
         wish=run.wish,
-        plan=plan_view(run, plan) if plan else None,
+        plan=build_plan_view(run, plan) if plan else None,
         plans=tuple(stored.version for stored in plans),
         seen=run.seen,
         question=run.phase.question if isinstance(run.phase, Asking) else None,
@@ -158,7 +158,7 @@ def _list_actions(state: RunState, caller: Caller) -> tuple[Action, ...]:
     return (*found, "decide") if caller.may("decide") and state == "asking" else found
 
 
-def plan_view(run: Run, plan: PlanVersion) -> PlanView:
+def build_plan_view(run: Run, plan: PlanVersion) -> PlanView:
     return PlanView(
         version=plan.version,
         cause=plan.cause,
@@ -184,7 +184,7 @@ def plan_view(run: Run, plan: PlanVersion) -> PlanView:
 # --- questions
 
 
-def question_view(question: Question) -> QuestionView:
+def build_question_view(question: Question) -> QuestionView:
     return QuestionView(
         run=question.run,
         id=question.id,
@@ -214,14 +214,16 @@ def _build_asked_step(question: Question, number: int) -> AskedStep:
         skill=consequence.skill,
         origin=consequence.origin,
         address=consequence.commit.address,
-        rows=tuple(map(row_view, list_rows(consequence))),
-        changed=tuple(map(change_view, find_changes(before, consequence))) if before else (),
+        rows=tuple(map(build_row_view, list_rows(consequence))),
+        changed=tuple(map(build_change_view, find_changes(before, consequence))) if before else (),
     )
 
 
-def row_view(row: QuestionRow) -> Row:
+def build_row_view(row: QuestionRow) -> Row:
     return Row(kind=row.kind, name=row.name, value=row.value, number=row.number, of=row.of)
 
 
-def change_view(change: Difference) -> RowChange:
-    return RowChange(was=row_view(change.was) if change.was else None, now=row_view(change.now) if change.now else None)
+def build_change_view(change: Difference) -> RowChange:
+    return RowChange(
+        was=build_row_view(change.was) if change.was else None, now=build_row_view(change.now) if change.now else None
+    )

@@ -14,7 +14,7 @@ from midcourse.errors import RunBusy
 from midcourse.ports.controls import Request
 from midcourse.ports.driving import Claim
 from midcourse.ports.inbox import Message, Posted
-from midcourse.store.state import decode_stored, decode_stored_any, read_run, unknown
+from midcourse.store.state import build_unknown_error, decode_stored, decode_stored_any, read_run
 
 T = TypeVar("T")
 
@@ -110,7 +110,7 @@ class SqliteDriving:
     def _fetch_known(self, run_id: str, sql: str) -> tuple[Any, ...]:
         row = self._fetch_one(sql, run_id)
         if row is None:
-            raise unknown(run_id)
+            raise build_unknown_error(run_id)
         return row
 
     def _fetch_body(self, kind: type[T], sql: str, *values: object) -> T | None:
@@ -123,4 +123,4 @@ class SqliteDriving:
     def _write(self, run_id: str, sql: str, *values: object) -> None:
         """Execute a statement with the run's id as its last parameter. Raise `RunUnknown` if the run does not exist."""
         if not self._db.execute(sql, (*values, run_id)).rowcount:
-            raise unknown(run_id)
+            raise build_unknown_error(run_id)

@@ -58,5 +58,5 @@ def check_not_pruned(run_id: str, pruned_at: float | None) -> None:
         )
 
 
-def unknown(run_id: str) -> RunUnknown:
+def build_unknown_error(run_id: str) -> RunUnknown:
     return RunUnknown(f"no run {run_id!r} in this store")

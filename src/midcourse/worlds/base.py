@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Mapping
 from typing import Any, TypeVar, cast, get_args
 
-from midcourse.blame import explained, traced
+from midcourse.blame import describe_exception, format_traceback
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import PICTURED, Observation, Surface, Unseen, Zone, fingerprint_of
@@ -205,8 +205,8 @@ class BaseWorld:
         try:
             return await await_if_needed(self.look())
         except Exception as error:
-            log.error("%s: the look failed\n%s", self.name, traced(error))
-            return Unseen(reason="failed", detail=explained(error))
+            log.error("%s: the look failed\n%s", self.name, format_traceback(error))
+            return Unseen(reason="failed", detail=describe_exception(error))
 
     async def _invoke(self, call: Call, arguments: dict[str, Any]) -> Outcome:
         returned = await await_if_needed(getattr(self, call.skill)(**arguments))

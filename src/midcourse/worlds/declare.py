@@ -14,6 +14,8 @@ from midcourse.worlds.signature import Signature, signature_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 _MARK = "__midcourse_mark__"
+PROBE_SUFFIX = "_happened"
+"""The ending of the name of a probe that belongs to a function or a tool."""
 
 
 @dataclass(frozen=True, kw_only=True)

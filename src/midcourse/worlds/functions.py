@@ -12,7 +12,7 @@ from typing import Any, cast, get_args, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from midcourse.blame import explained, traced
+from midcourse.blame import describe_exception, format_traceback
 from midcourse.domain.argument import Pairs, Scalar, json_text
 from midcourse.domain.expectation import Probe
 from midcourse.domain.outcome import Outcome
@@ -21,15 +21,13 @@ from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, SkillInvalid
 from midcourse.ports.world import Call
 from midcourse.process import has_ended, identify_self
 from midcourse.worlds.base import BaseWorld, await_if_needed
-from midcourse.worlds.declare import Declared, DeclaredProbe, DeclaredSkill
+from midcourse.worlds.declare import PROBE_SUFFIX, Declared, DeclaredProbe, DeclaredSkill
 from midcourse.worlds.signature import ArgumentsUnfit, Signature, read_signature
 
 log = logging.getLogger(__name__)
 
 RETURNED = "returned"
 """What a function returned, as JSON text, in the outcome of its step."""
-HAPPENED = "_happened"
-"""The name of a function's probe ends with it."""
 GUARD = "__midcourse_function__"
 """The attribute of a decorated function that holds its `Function`."""
 
@@ -99,7 +97,7 @@ class Function:
         return get_type_hints(self.call, include_extras=True)
 
     def declare(self) -> tuple[DeclaredSkill, DeclaredProbe | None]:
-        named = self.name + HAPPENED
+        named = self.name + PROBE_SUFFIX
         probe = ProbeSpec(name=named, description=f"whether {self.name} happened", parameters=self.signature.parameters)
         skill = Skill(
             name=self.name,
@@ -166,7 +164,7 @@ class Functions(BaseWorld):
         return json.dumps(self._holders) if self._shared else ""
 
     def _check(self, declared: DeclaredProbe, arguments: Pairs) -> Any:
-        function = self._functions[declared.spec.name.removesuffix(HAPPENED)]
+        function = self._functions[declared.spec.name.removesuffix(PROBE_SUFFIX)]
         assert function.happened, "only such a function has a probe"
         return _call_with_known(function.happened, function.bind(arguments))
 
@@ -183,11 +181,11 @@ class Functions(BaseWorld):
         except Exception as error:
             self.raised = error
             if isinstance(error, (*function.absent_on, KeyTaken)):
-                return Outcome(status="no_effect", reason="not_sent", detail=explained(error), evidence="rule")
+                return Outcome(status="no_effect", reason="not_sent", detail=describe_exception(error), evidence="rule")
             if isinstance(error, OutcomeUnknown):
                 self._in_doubt.add((call.skill, call.arguments))
-            log.info("%s raised\n%s", function.name, traced(error))
-            return Outcome(status="unknown", reason="error", detail=explained(error))
+            log.info("%s raised\n%s", function.name, format_traceback(error))
+            return Outcome(status="unknown", reason="error", detail=describe_exception(error))
         finally:
             _CALLING.discard(self._holder)
         evidence = "response" if function.effect == "irreversible" else ""

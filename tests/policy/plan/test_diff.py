@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from midcourse.domain.plan import REPLAN, PlanVersion, Step, Target
 from midcourse.policy.identity import call_digest
-from midcourse.policy.plan.diff import diff
+from midcourse.policy.plan.diff import compute_plan_diff
 
 
 def plan(version: int, labels: str, *, replan: bool = False) -> PlanVersion:
@@ -50,29 +50,29 @@ def labels(steps: tuple[Step, ...]) -> str:
 
 
 def test_kept_dropped_and_new() -> None:
-    found = diff(plan(1, "abcd"), plan(2, "cxd"))
+    found = compute_plan_diff(plan(1, "abcd"), plan(2, "cxd"))
     assert (labels(found.kept), labels(found.dropped), labels(found.new)) == ("cd", "ab", "x")
     assert [step.version for step in found.kept] == [2, 2]
 
 
 def test_what_was_carried_out_was_not_dropped() -> None:
-    found = diff(plan(1, "abcd"), plan(2, "dx"), carried_out=2)
+    found = compute_plan_diff(plan(1, "abcd"), plan(2, "dx"), carried_out=2)
     assert (labels(found.done), labels(found.dropped)) == ("ab", "c")
 
 
 def test_replan_is_no_step() -> None:
-    found = diff(plan(1, "a", replan=True), plan(2, "b", replan=True))
+    found = compute_plan_diff(plan(1, "a", replan=True), plan(2, "b", replan=True))
     assert (labels(found.dropped), labels(found.new)) == ("a", "b")
 
 
 def test_a_step_that_comes_twice_is_kept_as_often_as_it_is_in_both() -> None:
-    found = diff(plan(1, "aab"), plan(2, "aaa"))
+    found = compute_plan_diff(plan(1, "aab"), plan(2, "aaa"))
     assert (labels(found.kept), labels(found.dropped), labels(found.new)) == ("aa", "b", "a")
 
 
 def test_another_argument_is_another_step() -> None:
     first, second = typed("Ann"), typed("Bob")
-    found = diff(first, second)
+    found = compute_plan_diff(first, second)
     assert (found.kept, found.dropped, found.new) == ((), (), ())
     assert [(dict(one.before.arguments), dict(one.after.arguments)) for one in found.changed] == [
         ({"text": "Ann"}, {"text": "Bob"})
@@ -81,12 +81,12 @@ def test_another_argument_is_another_step() -> None:
 
 def test_what_was_carried_out_was_not_changed() -> None:
     first, second = typed("Ann"), typed("Bob")
-    found = diff(first, second, carried_out=1)
+    found = compute_plan_diff(first, second, carried_out=1)
     assert (len(found.done), found.changed, len(found.new)) == (1, (), 1)
 
 
 def test_steps_on_the_same_thing_are_paired_in_their_order() -> None:
-    found = diff(typed("Ann", "Bob", "Cid"), typed("Dot", "Bob", "Eve", "Flo"))
+    found = compute_plan_diff(typed("Ann", "Bob", "Cid"), typed("Dot", "Bob", "Eve", "Flo"))
     assert [(texts(one.before), texts(one.after)) for one in found.changed] == [("Ann", "Dot"), ("Cid", "Eve")]
     assert ([texts(step) for step in found.kept], [texts(step) for step in found.new]) == (["Bob"], ["Flo"])
 
@@ -97,7 +97,7 @@ def texts(step: Step) -> object:
 
 @given(st.text("abc", max_size=8), st.text("abc", max_size=8), st.integers(0, 8))
 def test_every_step_is_in_its_place_once(before: str, after: str, carried_out: int) -> None:
-    found = diff(plan(1, before), plan(2, after), carried_out)
+    found = compute_plan_diff(plan(1, before), plan(2, after), carried_out)
     assert Counter(labels(found.kept) + labels(found.done) + labels(found.dropped)) == Counter(before)
     assert Counter(labels(found.kept) + labels(found.new)) == Counter(after)
     assert not set(labels(found.new)) & set(labels(found.done) + labels(found.dropped))

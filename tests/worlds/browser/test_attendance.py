@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from midcourse.ports.viewing import Deed, Gesture, Handled, NotAttended
+from midcourse.ports.viewing import Gesture, Handled, NotAttended, PersonAction
 from midcourse.worlds.browser import Browser
 from tests.worlds.browser.visitor import Visitor, page_of
 
@@ -38,16 +38,16 @@ async def test_a_person_fills_in_and_sends_a_form_and_it_is_recorded(visitor: Vi
     shown = await handle(visitor, since="")
     assert shown.view.picture.startswith(b"\xff\xd8")
     done = await handle(visitor, *click(100, 100), *keys("Ada é"))
-    assert done.deeds[0] == Deed(kind="clicked", what="field 'Name'")
-    assert done.deeds[1:] == (Deed(kind="typed", what="field 'Name'"),) * 5
+    assert done.deeds[0] == PersonAction(kind="clicked", what="field 'Name'")
+    assert done.deeds[1:] == (PersonAction(kind="typed", what="field 'Name'"),) * 5
     assert (await handle(visitor, since=shown.view.stamp)).view.picture
     deeds = list((await handle(visitor, *click(100, 200))).deeds)
     while len(deeds) < 2:  # what is sent is recorded when it leaves
         deeds += (await handle(visitor)).deeds
         await asyncio.sleep(0.05)
     assert deeds == [
-        Deed(kind="clicked", what="button 'Save'"),
-        Deed(kind="sent", what=f"POST {visitor.pages.url}/save"),
+        PersonAction(kind="clicked", what="button 'Save'"),
+        PersonAction(kind="sent", what=f"POST {visitor.pages.url}/save"),
     ]
     assert visitor.pages.bodies["/save"] == b"name=Ada+%C3%A9"
     assert await visitor.title() == "Saved"
@@ -86,6 +86,6 @@ async def test_dialog_is_reported_and_answered(visitor: Visitor) -> None:
             done = await handle(visitor, since="")
     assert done.dialog == "Sure?"
     answered = await handle(visitor, Gesture(kind="accept"))
-    assert answered.deeds == (Deed(kind="answered", what="'Sure?' with OK"),)
+    assert answered.deeds == (PersonAction(kind="answered", what="'Sure?' with OK"),)
     assert answered.dialog == ""
     await page_of(visitor).wait_for_function("document.title === 'true'")

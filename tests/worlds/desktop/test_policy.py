@@ -3,12 +3,12 @@
 import pytest
 
 from midcourse.errors import TaskInvalid
-from midcourse.worlds.desktop.policy import Deed, read_effects
+from midcourse.worlds.desktop.policy import DescribedAct, read_effects
 
-CLICK = Deed(program="galculator", window="Galculator", role="button", label="C")
+CLICK = DescribedAct(program="galculator", window="Galculator", role="button", label="C")
 
 
-def effect(deed: Deed, given: dict[str, object] | None = None) -> str:
+def effect(deed: DescribedAct, given: dict[str, object] | None = None) -> str:
     return read_effects(given).rule_for(deed).effect
 
 
@@ -26,7 +26,7 @@ def effect(deed: Deed, given: dict[str, object] | None = None) -> str:
     ],
 )
 def test_in_an_unknown_program_only_acts_without_lasting_effect_are_free(role: str, label: str, expected: str) -> None:
-    assert effect(Deed(program="unknown", window="Any", role=role, label=label)) == expected
+    assert effect(DescribedAct(program="unknown", window="Any", role=role, label=label)) == expected
 
 
 @pytest.mark.parametrize(
@@ -34,35 +34,38 @@ def test_in_an_unknown_program_only_acts_without_lasting_effect_are_free(role: s
     [("Tab", "free"), ("Escape", "free"), ("Down Down", "free"), ("Enter", "irreversible"), ("Alt+S", "irreversible")],
 )
 def test_keys_in_an_unknown_program(keys: str, expected: str) -> None:
-    assert effect(Deed(program="unknown", window="Any", keys=keys)) == expected
+    assert effect(DescribedAct(program="unknown", window="Any", keys=keys)) == expected
 
 
 @pytest.mark.parametrize(
     ("deed", "expected"),
     [
-        (Deed(program="mousepad", window="Question", role="button", label="Replace"), "irreversible"),
-        (Deed(program="mousepad", window="Save As", role="button", label="Save"), "reversible"),
-        (Deed(program="thunar", window="docs - Thunar", keys="Delete"), "reversible"),
-        (Deed(program="thunar", window="docs - Thunar", keys="Shift+Delete"), "irreversible"),
-        (Deed(program="thunar", window="Question", role="button", label="Delete"), "irreversible"),
-        (Deed(program="thunar", window="docs - Thunar", keys="Down Delete"), "reversible"),
-        (Deed(program="thunar", window="docs - Thunar", keys="Delete Shift+Delete"), "irreversible"),
-        (Deed(program="thunar", window="docs", role="menuitem", label="Move to Wastebasket"), "reversible"),
-        (Deed(program="claws-mail", window="Hi - Compose message", role="button", label="Send"), "irreversible"),
-        (Deed(program="claws-mail", window="Hi - Compose message", keys="Control+Enter"), "irreversible"),
-        (Deed(program="claws-mail", window="Hi - Compose message", role="button", label="Attach"), "free"),
+        (DescribedAct(program="mousepad", window="Question", role="button", label="Replace"), "irreversible"),
+        (DescribedAct(program="mousepad", window="Save As", role="button", label="Save"), "reversible"),
+        (DescribedAct(program="thunar", window="docs - Thunar", keys="Delete"), "reversible"),
+        (DescribedAct(program="thunar", window="docs - Thunar", keys="Shift+Delete"), "irreversible"),
+        (DescribedAct(program="thunar", window="Question", role="button", label="Delete"), "irreversible"),
+        (DescribedAct(program="thunar", window="docs - Thunar", keys="Down Delete"), "reversible"),
+        (DescribedAct(program="thunar", window="docs - Thunar", keys="Delete Shift+Delete"), "irreversible"),
+        (DescribedAct(program="thunar", window="docs", role="menuitem", label="Move to Wastebasket"), "reversible"),
+        (
+            DescribedAct(program="claws-mail", window="Hi - Compose message", role="button", label="Send"),
+            "irreversible",
+        ),
+        (DescribedAct(program="claws-mail", window="Hi - Compose message", keys="Control+Enter"), "irreversible"),
+        (DescribedAct(program="claws-mail", window="Hi - Compose message", role="button", label="Attach"), "free"),
     ],
 )
-def test_known_programs(deed: Deed, expected: str) -> None:
+def test_known_programs(deed: DescribedAct, expected: str) -> None:
     assert effect(deed) == expected
 
 
 def test_rules_of_a_task_come_before_those_that_ship() -> None:
     assert effect(CLICK) == "irreversible"
     assert effect(CLICK, {"galculator": {"free": ["button:*"]}}) == "free"
-    replace = Deed(program="mousepad", window="Question", role="button", label="Replace")
+    replace = DescribedAct(program="mousepad", window="Question", role="button", label="Replace")
     assert effect(replace, {"mousepad": {"acts": [{"zone": "button:Replace", "effect": "free"}]}}) == "free"
-    save = Deed(program="mousepad", window="Save As", role="button", label="Save")
+    save = DescribedAct(program="mousepad", window="Save As", role="button", label="Save")
     assert effect(save, {"mousepad": {"free": []}}) == "reversible", "the rules that ship still hold"
 
 

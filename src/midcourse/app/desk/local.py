@@ -30,7 +30,7 @@ from midcourse.app.wiring import (
     run_folder,
     save_job,
 )
-from midcourse.blame import traced
+from midcourse.blame import format_traceback
 from midcourse.domain.approval import Question
 from midcourse.errors import MidcourseError, NotForkable, RunUnknown
 from midcourse.files import atomic_write, private_folder
@@ -199,7 +199,7 @@ class LocalDesk:
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            log.error("run %s stopped\n%s", live.run_id, traced(error))
+            log.error("run %s stopped\n%s", live.run_id, format_traceback(error))
             return
         (folder / SERVED).unlink(missing_ok=True)
         with suppress(RunUnknown):

@@ -28,7 +28,7 @@ from midcourse.app.settings.run import build_settings
 from midcourse.app.settings.variables import variable_of
 from midcourse.codec import decode
 from midcourse.errors import FleetUnavailable
-from midcourse.files import atomic_write, private_folder, private_opener, privately
+from midcourse.files import add_private_umask, atomic_write, private_folder, private_opener
 from midcourse.process import find_process
 from midcourse.worlds.host.wire import Ready
 
@@ -241,7 +241,7 @@ def _build_part(name: str, address: str, pid: int, log: Path) -> Part:
 
 def _spawn(arguments: list[str], log: Path, settings: Mapping[str, str]) -> int:
     """Start a command in a separate session, so that it does not receive our Ctrl-C; it inherits only the environment."""
-    command = privately([sys.executable, "-m", "midcourse", *arguments])
+    command = add_private_umask([sys.executable, "-m", "midcourse", *arguments])
     environment = {**os.environ, **{variable_of(name): value for name, value in settings.items()}}
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -52,26 +52,26 @@ def result_html(result: Result) -> str:
 def plan_html(plan: PlanVersion) -> str:
     """A plan version as HTML: why it was made, and its steps."""
     from midcourse.app.presentation.page.markup import element, text
-    from midcourse.app.presentation.page.plans import step_item
+    from midcourse.app.presentation.page.plans import render_step
     from midcourse.app.presentation.vocabulary import plan_reason
 
     return _frame(
         element("strong", f"Plan {plan.version}"),
         element("span", " ", text(plan_reason(plan)), class_="soft"),
-        element("ol", *(step_item(step, 0) for step in plan.steps)),
+        element("ol", *(render_step(step, 0) for step in plan.steps)),
     )
 
 
 def comparison_html(compared: PlanComparison) -> str:
     """The difference between two plan versions as HTML."""
     from midcourse.app.presentation.page.markup import element, text
-    from midcourse.app.presentation.page.plans import difference_items
+    from midcourse.app.presentation.page.plans import render_difference_items
     from midcourse.app.presentation.vocabulary import plan_reason
 
     return _frame(
         element("strong", f"Plan {compared.after.version} compared with plan {compared.before.version}"),
         element("span", " ", text(plan_reason(compared.after)), class_="soft"),
-        element("ul", *difference_items(compared.found), class_="diff"),
+        element("ul", *render_difference_items(compared.found), class_="diff"),
     )
 
 

@@ -38,7 +38,7 @@ from midcourse.domain.run import Issued, Origin, Run
 from midcourse.errors import NotForkable
 from midcourse.perform import Performer, Ports
 from midcourse.perform.consequence import read_consequence
-from midcourse.perform.ports import Allowance
+from midcourse.perform.ports import Deadline
 from midcourse.ports.abilities import offers
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.store import JournalRow, Store
@@ -279,7 +279,7 @@ class _Rebuild:
         skill = self._ports.world.catalogue().skill(short.skill)
         if plan is None or seen is None or skill is None:
             raise NotForkable(f"the plan made at event {row.seq} cannot be made out again")
-        step, time = plan.steps[short.index], Allowance(self.clock, command.timeout)
+        step, time = plan.steps[short.index], Deadline(self.clock, command.timeout)
         found = await read_consequence(self._ports, step, skill, seen, time)
         if found is None or found.identity != short.identity:
             raise NotForkable(f"{short.skill}, planned at event {row.seq}, would no longer send what it did")

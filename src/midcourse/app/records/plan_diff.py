@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from midcourse.app.records.journal import Journal
 from midcourse.domain.plan import PlanVersion
 from midcourse.errors import TaskInvalid
-from midcourse.policy.plan.diff import PlanDiff, diff
+from midcourse.policy.plan.diff import PlanDiff, compute_plan_diff
 from midcourse.replay import count_carried_out
 
 
@@ -21,7 +21,9 @@ def compare_plans(journal: Journal, earlier: int, later: int) -> PlanComparison:
     """Compare two plan versions. Raises `TaskInvalid` for an unknown version, and names those that exist."""
     before, after = _require_plan(journal, earlier), _require_plan(journal, later)
     reached = count_carried_out(journal.opening, journal.rows)
-    return PlanComparison(before=before, after=after, found=diff(before, after, reached.get(before.version, 0)))
+    return PlanComparison(
+        before=before, after=after, found=compute_plan_diff(before, after, reached.get(before.version, 0))
+    )
 
 
 def _require_plan(journal: Journal, version: int) -> PlanVersion:

@@ -15,7 +15,7 @@ from uuid import uuid4
 from midcourse.app.agent import Agent
 from midcourse.app.presentation.result import headline
 from midcourse.app.settings.run import Settings
-from midcourse.blame import explained
+from midcourse.blame import describe_exception
 from midcourse.domain.approval import VERDICTS, Decision, Question, Verdict
 from midcourse.errors import TaskInvalid
 from midcourse.llm.prompt.quoting import LONGEST
@@ -117,7 +117,7 @@ class Sample:
                 return await TextPlanner(self.ask).plan(context)
             except Exception as error:
                 self.ended_by = error
-        return PlanDraft(verdict="impossible", detail=explained(self.ended_by))
+        return PlanDraft(verdict="impossible", detail=describe_exception(self.ended_by))
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> str:
         """Call a tool and return its answer. Raises `CallRefused`, `AnswerMissing`, or what the tool raised."""
@@ -126,13 +126,13 @@ class Sample:
         if self.ended_by is None:
             self._write(inspect.ChatMessageAssistant(content="", tool_calls=[call]))
         if self.ended_by:
-            raise CallRefused(explained(self.ended_by))
+            raise CallRefused(describe_exception(self.ended_by))
         try:
             answers: list[Any] = (await inspect.execute_tools(list(self.state.messages), self.state.tools)).messages
         except Exception as error:
             if isinstance(error, _ends_sample()):
                 self.ended_by = error
-            failure = tools.ToolCallError(REFUSED, explained(error))
+            failure = tools.ToolCallError(REFUSED, describe_exception(error))
             self._write(inspect.ChatMessageTool(content="", tool_call_id=call.id, function=tool, error=failure))
             raise
         self._write(*answers)

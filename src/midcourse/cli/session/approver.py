@@ -116,7 +116,7 @@ class TerminalApprover:
             return _build_denial(question, NO_TERMINAL)
         if why_may_not_decide(question.not_by, "approved", user()):
             return self._leave_to_others(question)
-        with self._screen.aside():
+        with self._screen.make_room():
             self._prompt.keyboard.forget()
             while True:
                 try:
@@ -135,7 +135,7 @@ class TerminalApprover:
         """Ask for the values of a form. Returns None without a terminal, or if the user declines."""
         if self._at is None:
             return None
-        with self._screen.aside():
+        with self._screen.make_room():
             self._prompt.keyboard.forget()
             try:
                 return await fill_in_form(form, self._prompt)
@@ -154,7 +154,7 @@ class TerminalApprover:
         return parse_changes(question, typed)
 
     def _leave_to_others(self, question: Question) -> None:
-        with self._screen.aside():
+        with self._screen.make_room():
             self._print_heading()
             self._prompt.print(self._build_panel(question))
             self._prompt.print(

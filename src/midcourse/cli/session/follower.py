@@ -147,7 +147,7 @@ class RunFollower:
         prompt = self._prompt
         assert prompt is not None
         guidance = ""
-        with self._screen.aside():
+        with self._screen.make_room():
             prompt.keyboard.forget()
             for line in self._view.plan_lines(prompt.width, PLAN_LINES, roomy=False) if choices is PAUSED else ():
                 prompt.print(line)

@@ -29,7 +29,7 @@ class Screen(Protocol):
 
     def open(self) -> AbstractContextManager[None]: ...
 
-    def aside(self) -> AbstractContextManager[None]:
+    def make_room(self) -> AbstractContextManager[None]:
         """Make room for a question."""
         ...
 
@@ -45,7 +45,7 @@ class NoScreen:
         yield
 
     @contextmanager
-    def aside(self) -> Generator[None]:
+    def make_room(self) -> Generator[None]:
         yield
 
 
@@ -67,7 +67,7 @@ class Lines:
         yield
 
     @contextmanager
-    def aside(self) -> Generator[None]:
+    def make_room(self) -> Generator[None]:
         yield
 
 
@@ -108,7 +108,7 @@ class LiveView:
             self._drawn.close()
 
     @contextmanager
-    def aside(self) -> Generator[None]:
+    def make_room(self) -> Generator[None]:
         """Draw nothing within this context, in which a question is asked. Nested calls have no further effect."""
         if self._live is None:
             yield

@@ -23,10 +23,10 @@ LONGEST_STEP = 160
 def words_of_task(task: Task) -> str:
     """Goal, inputs, output and `done_when` of a task as one text, used to find relevant zones on a long screen."""
     wanted = [f"{field.name} {field.description}" for field in task.output]
-    return " ".join((task.goal, *(str(value) for _, value in task.inputs), *wanted, *done_line(task)))
+    return " ".join((task.goal, *(str(value) for _, value in task.inputs), *wanted, *format_done_when(task)))
 
 
-def skill_line(skill: Skill) -> str:
+def format_skill(skill: Skill) -> str:
     """A skill as one line. Harmless effects are not labelled: in a browser a click is declared harmless and may still send something."""
     traits = [skill.effect] if skill.effect in ("reversible", "irreversible") else []
     traits += ["new screen"] if skill.transition else []
@@ -35,11 +35,11 @@ def skill_line(skill: Skill) -> str:
     return f"{quote_name(skill.name)}({_format_parameters(skill.parameters)}){marked}{_format_description(skill.description)}"
 
 
-def probe_line(probe: ProbeSpec) -> str:
+def format_probe(probe: ProbeSpec) -> str:
     return f"{quote_name(probe.name)}({_format_parameters(probe.parameters)}){_format_description(probe.description)}"
 
 
-def parameter_line(parameter: Parameter) -> str:
+def format_parameter(parameter: Parameter) -> str:
     choices = f" one of {', '.join(map(value_text, parameter.choices))}" if parameter.choices else ""
     optional = "" if parameter.required else ", optional"
     return (
@@ -47,32 +47,32 @@ def parameter_line(parameter: Parameter) -> str:
     )
 
 
-def value_lines(task: Task) -> Iterable[str]:
+def format_values(task: Task) -> Iterable[str]:
     yield from (f"$input.{quote_name(name)} = {value_text(value)}" for name, value in task.inputs)
     yield from (f"$secret.{quote_name(name)}, a secret" for name in task.secrets)
     yield from (f"$file.{quote_name(name)}, a file" for name in task.files)
 
 
-def done_line(task: Task) -> Iterable[str]:
+def format_done_when(task: Task) -> Iterable[str]:
     if isinstance(task.done_when, Expectation):
         yield quote(describe(task.done_when))
     elif task.done_when:
         yield f"the probe {quote_name(task.done_when.name)} finds it"
 
 
-def outline_lines(outline: Outline | None) -> Iterable[str]:
+def format_outline(outline: Outline | None) -> Iterable[str]:
     """Goals by their numbers, and which are finished."""
     for number, goal in enumerate(outline.goals if outline else (), 1):
         yield f"{number}. {quote(goal.says)}{' (finished)' if goal.finished else ''}"
 
 
-def advice_lines(advice: Advice | None) -> Iterable[str]:
+def format_advice(advice: Advice | None) -> Iterable[str]:
     """The monitor's advice, quoted because it may contain text of the screen."""
     if advice:
         yield f"{advice.problem.replace('_', ' ')}: {quote(advice.says)}"
 
 
-def completed_line(step: CompletedStep) -> str:
+def format_completed_step(step: CompletedStep) -> str:
     """A completed step with its values, in the plan's own words if it has any."""
     own = own_words(step.says, step.skill, step.target)
     says = f": {quote(own, LONGEST_STEP)}" if own else ""
@@ -85,7 +85,7 @@ def own_words(says: str, skill: str, target: str) -> str:
     return "" if says == f"{skill} {target}".strip() else says
 
 
-def attempt_line(step: FailedStep) -> str:
+def format_attempt(step: FailedStep) -> str:
     why = f"{quote_name(step.reason)} {quote(step.detail, LONGEST_STEP)}" if step.detail else quote_name(step.reason)
     return f"{step_text(step)}: {why}"
 
@@ -96,7 +96,7 @@ def step_text(step: CompletedStep | FailedStep) -> str:
     return " ".join(part for part in (quote_name(step.skill), target, arguments_text(step.arguments)) if part)
 
 
-def analysis_lines(recovery: ReplanningContext | None) -> Iterable[str]:
+def format_analysis(recovery: ReplanningContext | None) -> Iterable[str]:
     """The kind of the failure, its cause and what may help, from the rules or from a model."""
     if recovery is None:
         return
@@ -120,7 +120,7 @@ def _shorten_cause(recovery: ReplanningContext) -> str:
     return cause.removesuffix(f" ({recovery.failure.detail})").rpartition(": ")[2]
 
 
-def lesson_line(recalled: Recalled) -> str:
+def format_lesson(recalled: Recalled) -> str:
     """A lesson, quoted: its words came from a world, even if a person shared it."""
     lesson, track = recalled.lesson, recalled.lesson.track
     said, why = lesson.said.text, lesson.explained
@@ -141,10 +141,10 @@ def _format_argument(value: object) -> str:
 
 
 def _format_parameters(parameters: tuple[Parameter, ...]) -> str:
-    return ", ".join(map(_format_parameter, parameters))
+    return ", ".join(map(_format_call_parameter, parameters))
 
 
-def _format_parameter(parameter: Parameter) -> str:
+def _format_call_parameter(parameter: Parameter) -> str:
     """Format a parameter as in a signature: a question mark if it is optional, and a type unless it is text."""
     kind = "" if parameter.type == "string" else f": {parameter.type}"
     if parameter.choices:

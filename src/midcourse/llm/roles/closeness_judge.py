@@ -25,7 +25,9 @@ class ModelClosenessJudge(ModelRole):
         prompt = closeness_prompt(context, self.client.room(context.worst, ClosenessAnswer))
         reply = await self.client.ask(prompt, ClosenessAnswer, worst=context.worst, turn=context.turn)
         if isinstance(reply, Unanswered):
-            return Closeness(value=None, detail=reply.detail, cost=reply.cost, model=reply.model, wait=reply.again)
+            return Closeness(
+                value=None, detail=reply.detail, cost=reply.cost, model=reply.model, wait=reply.seconds_until_retry
+            )
         answer = reply.answer
         return Closeness(value=answer.closeness, detail=answer.why[:300], cost=reply.cost, model=reply.model)
 

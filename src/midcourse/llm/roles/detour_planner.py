@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from midcourse.domain.detour import Option
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import arguments_text, skill_line, words_of_task
+from midcourse.llm.prompt.prompt_text import arguments_text, format_skill, words_of_task
 from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.screen import quote_name, render_screen
 from midcourse.llm.prompt.template import Prompt, template
@@ -68,7 +68,7 @@ def _describe_context(context: DetourContext) -> dict[str, str]:
         if is_offered_by_task(skill, context.task) or is_offered_by_screen(skill, seen)
     ]
     return {
-        "skills": quote_block("SKILLS", map(skill_line, offered)) or "none",
+        "skills": quote_block("SKILLS", map(format_skill, offered)) or "none",
         "goal": quote(context.task.goal, longest=2000),
         "aim": quote(context.goal.says, longest=1000),
         "tries": quote_block("TRIES", map(_format_past, context.tries)),

@@ -9,7 +9,7 @@ from midcourse.domain.argument import Scalar
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Parameter
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import parameter_line, words_of_task
+from midcourse.llm.prompt.prompt_text import format_parameter, words_of_task
 from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.screen import render_screen, zone_line
 from midcourse.llm.prompt.template import Prompt, template
@@ -26,7 +26,7 @@ class ModelExtractor(ModelRole):
         prompt = extractor_prompt(wanted, self.client.room(wanted.worst, shape))
         reply = await self.client.ask(prompt, shape, worst=wanted.worst, turn=wanted.turn)
         if isinstance(reply, Unanswered):
-            return Extract(why=reply.detail, cost=reply.cost, model=reply.model, wait=reply.again)
+            return Extract(why=reply.detail, cost=reply.cost, model=reply.model, wait=reply.seconds_until_retry)
         values = reply.answer.model_dump()
         data = tuple((field.name, values[f"field_{n}"]) for n, field in enumerate(wanted.fields))
         return Extract(
@@ -62,7 +62,7 @@ def extractor_prompt(wanted: Wanted, room: int) -> Prompt:
     return template(ROLE).fill(
         {
             "goal": quote(wanted.task.goal, longest=1000),
-            "fields": quote_block("WANTED", map(parameter_line, wanted.fields)),
+            "fields": quote_block("WANTED", map(format_parameter, wanted.fields)),
             "screens": "\n\n".join(screens),
         }
     )

@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict, Field
 
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import outline_lines, words_of_task
+from midcourse.llm.prompt.prompt_text import format_outline, words_of_task
 from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.screen import render_screen
 from midcourse.llm.prompt.template import Prompt, template
@@ -35,7 +35,7 @@ def judge_prompt(context: ProgressContext, room: int) -> Prompt:
     return template(ROLE).fill(
         {
             "goal": quote(context.task.goal, longest=1000),
-            "outline": quote_block("OUTLINE", outline_lines(context.outline)),
+            "outline": quote_block("OUTLINE", format_outline(context.outline)),
             "screen": render_screen(context.observation, (), words, room // 2, 0, in_sight=True).first,
         }
     )

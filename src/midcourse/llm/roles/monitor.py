@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from midcourse.domain.monitor import Advice, Problem, ProposedStep, TakenStep
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import outline_lines, own_words, words_of_task
+from midcourse.llm.prompt.prompt_text import format_outline, own_words, words_of_task
 from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.screen import quote_name, render_screen
 from midcourse.llm.prompt.template import Prompt, template
@@ -40,7 +40,7 @@ class ModelMonitor(ModelRole):
 def monitor_prompt(context: MonitorContext, room: int) -> Prompt:
     values = {
         "goal": quote(context.task.goal, longest=2000),
-        "outline": quote_block("OUTLINE", outline_lines(context.outline)),
+        "outline": quote_block("OUTLINE", format_outline(context.outline)),
         "path": quote_block("PATH", (_format_step(number, step) for number, step in enumerate(context.path, 1)))
         or "nothing yet",
         "proposed": quote_block(

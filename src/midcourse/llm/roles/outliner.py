@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict, Field
 
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import advice_lines, outline_lines, words_of_task
+from midcourse.llm.prompt.prompt_text import format_advice, format_outline, words_of_task
 from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.screen import render_screen
 from midcourse.llm.prompt.template import Prompt, template
@@ -39,8 +39,8 @@ def outliner_prompt(context: OutliningContext, room: int) -> Prompt:
             "screen": render_screen(
                 context.observation, (), words_of_task(context.task), room // 2, 0, in_sight=True
             ).first,
-            "outline": quote_block("OUTLINE", outline_lines(context.outline)),
-            "advice": quote_block("MONITOR", advice_lines(context.advice)),
+            "outline": quote_block("OUTLINE", format_outline(context.outline)),
+            "advice": quote_block("MONITOR", format_advice(context.advice)),
             "guidance": "\n".join(f"- {quote(text, longest=600)}" for text in context.guidance if text),
         }
     )

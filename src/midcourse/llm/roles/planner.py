@@ -10,17 +10,17 @@ from midcourse.domain.replace import replace
 from midcourse.llm.image import draw_zones, fit_image
 from midcourse.llm.model_client import IMAGE_TOKENS, ModelClient, Unanswered
 from midcourse.llm.prompt.prompt_text import (
-    advice_lines,
-    analysis_lines,
-    attempt_line,
-    completed_line,
-    done_line,
-    lesson_line,
-    outline_lines,
-    parameter_line,
-    probe_line,
-    skill_line,
-    value_lines,
+    format_advice,
+    format_analysis,
+    format_attempt,
+    format_completed_step,
+    format_done_when,
+    format_lesson,
+    format_outline,
+    format_parameter,
+    format_probe,
+    format_skill,
+    format_values,
     words_of_task,
 )
 from midcourse.llm.prompt.quoting import quote, quote_block
@@ -123,27 +123,27 @@ def _describe_context(context: PlanningContext) -> dict[str, str]:
     always = [skill for skill in catalogue.skills if is_offered_by_task(skill, task)]
     others = [skill for skill in catalogue.skills if skill not in always]
     sometimes = [skill for skill in others if is_offered_by_screen(skill, context.observation)]
-    steps = [*_list_latest(context.completed, completed_line)]
+    steps = [*_list_latest(context.completed, format_completed_step)]
     first = max(len(steps) - _since_first_seen(context), 0)
     before, after = steps[:first], steps[first:]
     return {
-        "skills": quote_block("SKILLS", map(skill_line, always)) or "none",
-        "offered": quote_block("OFFERED", map(skill_line, sometimes)),
-        "probes": quote_block("PROBES", map(probe_line, catalogue.probes)),
+        "skills": quote_block("SKILLS", map(format_skill, always)) or "none",
+        "offered": quote_block("OFFERED", map(format_skill, sometimes)),
+        "probes": quote_block("PROBES", map(format_probe, catalogue.probes)),
         "goal": quote(task.goal, longest=4000),
-        "inputs": quote_block("VALUES", value_lines(task)),
-        "output": quote_block("OUTPUT", map(parameter_line, task.output)),
-        "done_when": quote_block("DONE", done_line(task)),
+        "inputs": quote_block("VALUES", format_values(task)),
+        "output": quote_block("OUTPUT", map(format_parameter, task.output)),
+        "done_when": quote_block("DONE", format_done_when(task)),
         "before": quote_block("FINISHED", before),
         "completed": quote_block("FINISHED_HERE", after),
         "results": quote_block(
             "RESULTS", (f"$result.{quote_name(name)} = {value_text(value)}" for name, value in context.results)
         ),
-        "attempts": quote_block("FAILED", _list_latest(context.attempts, attempt_line)),
-        "lessons": quote_block("LESSONS", map(lesson_line, context.recovery.similar)) if context.recovery else "",
-        "analysis": quote_block("ANALYSIS", analysis_lines(context.recovery)),
-        "outline": quote_block("OUTLINE", outline_lines(context.outline)),
-        "advice": quote_block("MONITOR", advice_lines(context.advice)),
+        "attempts": quote_block("FAILED", _list_latest(context.attempts, format_attempt)),
+        "lessons": quote_block("LESSONS", map(format_lesson, context.recovery.similar)) if context.recovery else "",
+        "analysis": quote_block("ANALYSIS", format_analysis(context.recovery)),
+        "outline": quote_block("OUTLINE", format_outline(context.outline)),
+        "advice": quote_block("MONITOR", format_advice(context.advice)),
         "guidance": "\n".join(f"- {quote(text, longest=600)}" for text in context.guidance if text),
         "mended": quote_block("MENDED", (quote(each) for each in context.mended)),
         "cause": "" if _has_failed_step(context) else CAUSES[context.cause],

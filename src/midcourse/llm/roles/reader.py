@@ -42,7 +42,7 @@ class ModelReader(ModelRole):
         prompt = reader_prompt(picture, image)
         reply = await self.client.ask(prompt, ScreenAnswer, worst=picture.worst, images=(image.png,))
         if isinstance(reply, Unanswered):
-            return Sighting(why=reply.detail, cost=reply.cost, model=reply.model, wait=reply.again)
+            return Sighting(why=reply.detail, cost=reply.cost, model=reply.model, wait=reply.seconds_until_retry)
         zones = _build_zones(reply.answer, image, picture.size or image.original)
         why = "" if zones else "nothing could be recognised"
         return Sighting(zones=zones, why=why, cost=reply.cost, model=reply.model)

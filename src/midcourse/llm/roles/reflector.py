@@ -7,7 +7,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from midcourse.domain.failure import Severity
 from midcourse.domain.reflection import Analysis, Fix, Reflection
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import attempt_line, completed_line, lesson_line, step_text, words_of_task
+from midcourse.llm.prompt.prompt_text import (
+    format_attempt,
+    format_completed_step,
+    format_lesson,
+    step_text,
+    words_of_task,
+)
 from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.screen import quote_name, render_screen
 from midcourse.llm.prompt.template import Prompt, template
@@ -53,10 +59,12 @@ class ModelReflector(ModelRole):
 def reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
     values = {
         "goal": quote(context.task.goal, longest=2000),
-        "completed": quote_block("FINISHED", map(completed_line, context.completed)),
-        "attempts": quote_block("FAILED", (attempt_line(step) for step in context.attempts if step != context.failed)),
+        "completed": quote_block("FINISHED", map(format_completed_step, context.completed)),
+        "attempts": quote_block(
+            "FAILED", (format_attempt(step) for step in context.attempts if step != context.failed)
+        ),
         "failure": quote_block("FAILURE", _describe_failure(context)),
-        "lessons": quote_block("LESSONS", map(lesson_line, context.similar)),
+        "lessons": quote_block("LESSONS", map(format_lesson, context.similar)),
     }
     if context.observation is None:
         return template(ROLE).fill({**values, "screen": ""})

@@ -26,7 +26,7 @@ class ModelVerifier(ModelRole):
         reply = await self.client.ask(prompt, VerdictAnswer, worst=claim.worst, turn=claim.turn)
         if isinstance(reply, Unanswered):
             why = f"no model could say: {reply.detail}"
-            return Verdict(why=why, cost=reply.cost, model=reply.model, wait=reply.again)
+            return Verdict(why=why, cost=reply.cost, model=reply.model, wait=reply.seconds_until_retry)
         answer = reply.answer
         return Verdict(
             holds=answer.now, held_before=answer.before, why=answer.why[:300], cost=reply.cost, model=reply.model

@@ -2,7 +2,7 @@
 
 import re
 
-from midcourse.domain.detour import THERE, Goal
+from midcourse.domain.detour import REACHED_CLOSENESS, Goal
 from midcourse.domain.expectation import (
     Check,
     Expectation,
@@ -13,7 +13,7 @@ from midcourse.domain.expectation import (
 )
 from midcourse.domain.observation import Observation
 
-NEAR = THERE - 1
+MAX_UNCHECKED_CLOSENESS = REACHED_CLOSENESS - 1
 """The highest closeness that words can show: only a check can show that the goal is reached."""
 
 _STOP_WORDS = frozenset(
@@ -27,7 +27,7 @@ def word_overlap(goal: Goal, seen: Observation) -> float:
     if not wanted:
         return 0.0
     shown = words_of(seen.surface.title, seen.surface.address, *(zone.label for zone in seen.zones))
-    return NEAR * len(wanted & shown) / len(wanted)
+    return MAX_UNCHECKED_CLOSENESS * len(wanted & shown) / len(wanted)
 
 
 def goal_words(goal: Goal) -> frozenset[str]:
@@ -44,7 +44,7 @@ def clamp_closeness(judged: float, *, checkable: bool) -> float:
     """A judge's value, limited to 0 to 10, or to 9 for a goal that a check can decide."""
     if judged != judged:  # not a number
         return 0.0
-    return min(max(0.0, judged), NEAR if checkable else THERE)
+    return min(max(0.0, judged), MAX_UNCHECKED_CLOSENESS if checkable else REACHED_CLOSENESS)
 
 
 def _texts(expect: Expectation | None) -> tuple[str, ...]:

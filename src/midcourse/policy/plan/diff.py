@@ -28,7 +28,7 @@ class PlanDiff:
     """Pairs of a dropped and a new step. Paired steps are not listed as dropped or new."""
 
 
-def diff(before: PlanVersion, after: PlanVersion, carried_out: int = 0) -> PlanDiff:
+def compute_plan_diff(before: PlanVersion, after: PlanVersion, carried_out: int = 0) -> PlanDiff:
     """Compare two plans. `carried_out` is the number of steps of the earlier plan that were carried out."""
     earlier, later = _steps(before), _steps(after)
     common = Counter(step.call for step in earlier) & Counter(step.call for step in later)

@@ -22,7 +22,7 @@ from midcourse.policy.identity import call_digest
 from midcourse.policy.spelling import describe_unknown, suggest_nearest
 
 PLACES: dict[str, Place] = {REPLAN: "replan", GLOBAL: "global", REACH: "reach"}
-AIM = Skill(name="reach", effect="read", transition=True, on_zone=False)
+REACH_SKILL = Skill(name="reach", effect="read", transition=True, on_zone=False)
 """The skill of a `__reach__` step, which names only what must be true afterwards."""
 SHORT_ID = 4
 
@@ -110,7 +110,7 @@ class _Cut:
 def _build_candidate(number: int, draft: Draft, scope: Scope) -> _Candidate:
     if draft.zone == REPLAN:
         return _Candidate(number=number, draft=draft, skill=None, problem="")
-    skill = AIM if draft.zone == REACH else scope.catalogue.skill(draft.skill)
+    skill = REACH_SKILL if draft.zone == REACH else scope.catalogue.skill(draft.skill)
     problem = _unknown_skill(draft, scope) if skill is None else step_problem(draft, skill, scope)
     return _Candidate(number=number, draft=draft, skill=skill, problem=problem)
 

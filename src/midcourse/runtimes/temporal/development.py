@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from midcourse.files import private_folder, privately
+from midcourse.files import add_private_umask, private_folder
 from midcourse.process import find_process
 from midcourse.runtimes.temporal.program import verify_program
 
@@ -23,7 +23,7 @@ TUNED = {
 continues. They also split each queue in four: with few workers, a task may wait for minutes in one that is not polled.
 """
 
-PATIENCE = 180.0
+SERVER_WAIT_SECONDS = 180.0
 """Seconds to wait until the server listens, or until it has ended."""
 
 
@@ -39,7 +39,7 @@ class DevelopmentServer:
         """Stop it, and wait until it has ended."""
         process = find_process(self.pid)
         if process is not None:
-            process.stop(PATIENCE)
+            process.stop(SERVER_WAIT_SECONDS)
 
 
 def start_server(
@@ -65,7 +65,7 @@ def start_server(
 
 def _spawn(command: list[str], log: Path) -> int:
     """Start a process in its own process session, so that Ctrl-C does not reach it."""
-    command = privately(command)
+    command = add_private_umask(command)
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
@@ -81,7 +81,7 @@ def _free_port() -> int:
 
 
 def _wait_until_listening(pid: int, port: int, log: Path) -> None:
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + SERVER_WAIT_SECONDS
     while find_process(pid) and time.monotonic() < until:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()

@@ -30,7 +30,7 @@ from midcourse.server.models.runs import RunRow, RunStarted, StartRun, TaskRow
 from midcourse.server.problems import Refusal
 from midcourse.server.routes import questions
 from midcourse.server.starting import Starts, job_for, list_task_rows, start_once
-from midcourse.server.views import question_view, run_row, run_view
+from midcourse.server.views import build_question_view, build_run_row, build_run_view
 
 LONGEST_WAIT = 50.0
 """The maximum seconds of a wait: hosts give up a call after a minute."""
@@ -128,12 +128,12 @@ class RunTools:
         """List runs, the latest first."""
         await self.desk.refresh()
         page = await list_page(self.desk, PageQuery(states=(), world="", text="", before=None, limit=limit))
-        return RunList(runs=tuple([await run_row(self.desk, run) for run in page.runs]))
+        return RunList(runs=tuple([await build_run_row(self.desk, run) for run in page.runs]))
 
     async def get_run(self, run: RunId) -> RunReport:
         """Report the state of a run: what it does or did, its result, and what it waits for."""
         await self.desk.refresh()
-        view = await run_view(self.desk, run, self.caller)
+        view = await build_run_view(self.desk, run, self.caller)
         question = await self.desk.store.open_question(run) if view.question is not None else None
         return RunReport(
             run=run,
@@ -144,7 +144,7 @@ class RunTools:
             verified=view.verified,
             data=dict(view.result.data) if view.result else {},
             advice=view.verdict.advice if view.verdict else "",
-            question=question_view(question) if question else None,
+            question=build_question_view(question) if question else None,
             next=self._describe_next(run, view.state),
         )
 
@@ -163,7 +163,7 @@ class RunTools:
 
     async def list_questions(self) -> QuestionPage:
         """List what runs ask a person. Tell the user about them; a person decides."""
-        return QuestionPage(questions=tuple(map(question_view, await self.desk.open_questions(50))))
+        return QuestionPage(questions=tuple(map(build_question_view, await self.desk.open_questions(50))))
 
     # --- starting and controlling
 

@@ -15,7 +15,7 @@ from midcourse.server.models.questions import Accepted, DecisionBody, QuestionPa
 from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.routes.runs import RunPath
 from midcourse.server.state import Approver, TheDesk
-from midcourse.server.views import change_view, question_view
+from midcourse.server.views import build_change_view, build_question_view
 
 router = APIRouter(tags=["questions"])
 QuestionPath = Annotated[int, Path(ge=1, le=2**31, description="The question's number.")]
@@ -36,13 +36,13 @@ SAYS = {
 @router.get("/questions", responses=problem_responses(422))
 async def list_questions(desk: TheDesk, limit: Annotated[int, Query(ge=1, le=200)] = 100) -> QuestionPage:
     """The open questions of all runs."""
-    return QuestionPage(questions=tuple(map(question_view, await desk.open_questions(limit))))
+    return QuestionPage(questions=tuple(map(build_question_view, await desk.open_questions(limit))))
 
 
 @router.get("/runs/{run_id}/questions/{question}", responses=problem_responses(404, 409, 422))
 async def get_question(run_id: RunPath, question: QuestionPath, desk: TheDesk) -> QuestionView:
     """An open question. If it was replaced, the response is 409 and names the open one."""
-    return question_view(await _open(desk, run_id, question))
+    return build_question_view(await _open(desk, run_id, question))
 
 
 @router.post("/runs/{run_id}/questions/{question}", responses=problem_responses(400, 404, 409, 413, 415, 422))
@@ -111,6 +111,6 @@ async def _check_shown(asked: Question, body: DecisionBody, control: RunControl)
         "question_changed",
         detail,
         next=f"load /api/v1/runs/{asked.run}/questions/{asked.id} and decide about that",
-        changes=tuple(map(change_view, changes)),
+        changes=tuple(map(build_change_view, changes)),
         question=asked.id,
     )

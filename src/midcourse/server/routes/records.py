@@ -35,7 +35,7 @@ from midcourse.server.models.stream import LineView
 from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.routes.runs import RunPath
 from midcourse.server.state import TheDesk
-from midcourse.server.views import row_view
+from midcourse.server.views import build_row_view
 
 router = APIRouter(tags=["records"])
 READS = problem_responses(404, 410, 422)
@@ -251,7 +251,7 @@ async def list_effects(run_id: RunPath, desk: TheDesk) -> Effects:
     folder = desk.folder(run_id)
     return Effects(
         sent=tuple(
-            EffectView(act=act, rows=tuple(map(row_view, list_rows(act.consequence))) if act.consequence else ())
+            EffectView(act=act, rows=tuple(map(build_row_view, list_rows(act.consequence))) if act.consequence else ())
             for act in sent
         ),
         world=effect_lines(folder / EFFECTS) if folder else (),

@@ -16,7 +16,7 @@ from midcourse.server.models.runs import RunPage, RunStarted, RunView, StartRun,
 from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.starting import job_for, list_task_rows, start_once
 from midcourse.server.state import Operator, Reader, SharedState, TheDesk
-from midcourse.server.views import run_row, run_view
+from midcourse.server.views import build_run_row, build_run_view
 
 router = APIRouter(tags=["runs"])
 RunPath = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$", description="The id of the run.")]
@@ -51,7 +51,7 @@ async def list_runs(
     before = int(after) if after else None
     query = PageQuery(states=tuple(state or ()), world=world, text=q, before=before, limit=limit)
     page = await list_page(desk, query)
-    rows = [await run_row(desk, run) for run in page.runs]
+    rows = [await build_run_row(desk, run) for run in page.runs]
     following = str(page.following) if page.following is not None else None
     return RunPage(runs=tuple(rows), next=following, counts=await count_states(desk))
 
@@ -60,7 +60,7 @@ async def list_runs(
 async def get_run(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Reader) -> RunView:
     """Everything about one run except its journal."""
     held = shared.take_overs.find(caller.tenant, run_id)
-    return await run_view(desk, run_id, caller, held.by if held else "")
+    return await build_run_view(desk, run_id, caller, held.by if held else "")
 
 
 @router.get("/runs/{run_id}/result", responses=problem_responses(404, 409, 422))

@@ -15,7 +15,7 @@ from midcourse.app.desk.desks import Desks
 from midcourse.app.desk.listing import NOT_ENDED
 from midcourse.app.presentation.question import TITLES
 from midcourse.app.presentation.result import headline
-from midcourse.blame import traced
+from midcourse.blame import format_traceback
 from midcourse.domain.approval import Question
 from midcourse.domain.result import Result
 from midcourse.errors import MidcourseError
@@ -98,7 +98,7 @@ class Notifier:
         except (OSError, MidcourseError) as trouble:
             log.warning("webhooks of %s wait: %s", tenant, trouble)
         except Exception as error:
-            log.error("webhooks of %s\n%s", tenant, traced(error))
+            log.error("webhooks of %s\n%s", tenant, format_traceback(error))
 
     async def _notice_runs(self, tenant: str, desk: Desk) -> None:
         """Remember every run that began since the last read, even if it has already ended."""

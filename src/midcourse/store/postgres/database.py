@@ -10,7 +10,7 @@ from midcourse.store.postgres.kinds import Key, Kind
 from midcourse.store.postgres.queries import MONTH
 from midcourse.store.postgres.statements import Statement, Values, combine
 from midcourse.store.recent import Recent
-from midcourse.store.state import unknown
+from midcourse.store.state import build_unknown_error
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class Database:
         if month is None:
             found = await self.rows(MONTH, (run_id,))
             if not found:
-                raise unknown(run_id)
+                raise build_unknown_error(run_id)
             month = found[0][0]
             self.enter(run_id, month)
         return month

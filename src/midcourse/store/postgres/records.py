@@ -47,7 +47,7 @@ from midcourse.store.postgres.statements import (
     Statement,
     Values,
 )
-from midcourse.store.state import check_not_pruned, final_reason_of, read_run, unknown
+from midcourse.store.state import build_unknown_error, check_not_pruned, final_reason_of, read_run
 
 T = TypeVar("T")
 
@@ -81,7 +81,7 @@ class Records:
         """Return the task and job with which the run was created."""
         rows = await self._database.rows(queries.JOB, (run_id,))
         if not rows:
-            raise unknown(run_id)
+            raise build_unknown_error(run_id)
         month, task, job = rows[0]
         self._database.enter(run_id, month)
         return decode(Task, task), job
@@ -96,7 +96,7 @@ class Records:
         """Return the last stored state and the task."""
         row = await (await connection.execute(queries.STATE, (run_id,))).fetchone()
         if row is None:
-            raise unknown(run_id)
+            raise build_unknown_error(run_id)
         month, task, state, state_seq, turn, delta, base_seq, base = row
         self._database.enter(run_id, month)
         if delta is not None and turn >= state_seq:
@@ -127,7 +127,7 @@ class Records:
     async def initial_state(self, run_id: str) -> Run:
         rows = await self._database.rows(queries.OPENING, (run_id,))
         if not rows:
-            raise unknown(run_id)
+            raise build_unknown_error(run_id)
         ((state, pruned_at),) = rows
         check_not_pruned(run_id, pruned_at)
         return read_run(run_id, state)

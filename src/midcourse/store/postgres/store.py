@@ -25,7 +25,7 @@ from midcourse.store.postgres.driving import PostgresDriving
 from midcourse.store.postgres.durability import find_risk
 from midcourse.store.postgres.memory import PostgresMemory
 from midcourse.store.postgres.plan_cache import PostgresPlanCache
-from midcourse.store.state import unknown
+from midcourse.store.state import build_unknown_error
 
 TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
@@ -80,7 +80,7 @@ class PostgresStore(PostgresDriving):
     async def pruned_at(self, run_id: str) -> float | None:
         rows = await self._database.rows(retention.PRUNED_AT, (run_id,))
         if not rows:
-            raise unknown(run_id)
+            raise build_unknown_error(run_id)
         return rows[0][0]
 
     async def find_prunable(self, before: float, limit: int | None) -> tuple[str, ...]:

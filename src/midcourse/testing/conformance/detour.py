@@ -14,7 +14,7 @@ from typing import get_args
 
 from midcourse.codec import decode, encode
 from midcourse.domain.budget import FREE
-from midcourse.domain.detour import THERE, Goal, Option
+from midcourse.domain.detour import REACHED_CLOSENESS, Goal, Option
 from midcourse.domain.event import TryVerdict
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.plan import Step, Target
@@ -92,5 +92,5 @@ class ClosenessJudgeConformance:
                 context = JudgingContext(task=TASK, goal=goal, observation=observation)
                 judged = asyncio.run(self.make_judge().judge(context))
                 assert isinstance(judged, Closeness), "a closeness, for every context"
-                assert judged.value is None or 0.0 <= judged.value <= THERE
+                assert judged.value is None or 0.0 <= judged.value <= REACHED_CLOSENESS
                 assert FREE.within(judged.cost), "a cost is not negative"

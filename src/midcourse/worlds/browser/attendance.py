@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from midcourse.ports.viewing import Deed, Gesture, Handled, NotAttended, View
+from midcourse.ports.viewing import Gesture, Handled, NotAttended, PersonAction, View
 from midcourse.worlds.browser.live_view import LiveView
 from midcourse.worlds.browser.page.frames import DocumentGone
 from midcourse.worlds.browser.page.redaction import SecretLocator
@@ -45,7 +45,7 @@ class Attendance:
             return Handled(view=View(stamp=""), deeds=self._list_sent(session))
         if not session.attended:
             raise NotAttended("the run goes on, or was not taken over: take over first")
-        deeds: list[Deed] = []
+        deeds: list[PersonAction] = []
         if gestures:
             async with self._live_view.use():
                 for gesture in gestures:
@@ -58,7 +58,7 @@ class Attendance:
             view=view, deeds=(*deeds, *self._list_sent(session)), dialog=dialog.message or "?" if dialog else ""
         )
 
-    async def _carry_out(self, session: BrowserSession, gesture: Gesture) -> list[Deed]:
+    async def _carry_out(self, session: BrowserSession, gesture: Gesture) -> list[PersonAction]:
         from playwright.async_api import Error
 
         if not session.attended:
@@ -77,26 +77,32 @@ class Attendance:
             pass  # a dialog opened, the page is gone, or there is no such key: the next picture shows it
         return [what] if what else []
 
-    async def _describe(self, tab: Tab, gesture: Gesture) -> Deed | None:
+    async def _describe(self, tab: Tab, gesture: Gesture) -> PersonAction | None:
         """Describe a gesture for the record. This is done before the gesture is carried out, since the page may change."""
         match gesture.kind:
             case "press":
                 width, height = _viewport_size(tab)
                 what = await self._name_element(tab, f"{gesture.x * width}, {gesture.y * height}")
-                return Deed(kind="clicked", what=what)
+                return PersonAction(kind="clicked", what=what)
             case "key_down" if len(gesture.text) == 1:
-                return Deed(kind="typed", what=await self._name_element(tab, "null, null"))
+                return PersonAction(kind="typed", what=await self._name_element(tab, "null, null"))
             case "key_down" if gesture.text not in _MODIFIERS:
-                return Deed(kind="pressed", what=f"{gesture.text} in {await self._name_element(tab, 'null, null')}")
+                return PersonAction(
+                    kind="pressed", what=f"{gesture.text} in {await self._name_element(tab, 'null, null')}"
+                )
             case "text":
-                return Deed(kind="typed", what=await self._name_element(tab, "null, null"), times=len(gesture.text))
+                return PersonAction(
+                    kind="typed", what=await self._name_element(tab, "null, null"), times=len(gesture.text)
+                )
             case "wheel":
-                return Deed(kind="scrolled", what="the page")
+                return PersonAction(kind="scrolled", what="the page")
             case "back":
-                return Deed(kind="went_back", what="to the page before")
+                return PersonAction(kind="went_back", what="to the page before")
             case "accept" | "dismiss":
                 asked = self._secrets.redact(tab.dialog.message) if tab.dialog else "a dialog that was gone"
-                return Deed(kind="answered", what=f"'{asked}' with {'OK' if gesture.kind == 'accept' else 'Cancel'}")
+                return PersonAction(
+                    kind="answered", what=f"'{asked}' with {'OK' if gesture.kind == 'accept' else 'Cancel'}"
+                )
             case _:
                 return None
 
@@ -105,10 +111,10 @@ class Attendance:
             return self._secrets.redact(str(await tab.query(tab.frames.run(f"{_NAME}({place})"))))
         return "the page"
 
-    def _list_sent(self, session: BrowserSession) -> tuple[Deed, ...]:
+    def _list_sent(self, session: BrowserSession) -> tuple[PersonAction, ...]:
         """List the requests with an effect that were sent, without their queries, which may contain secrets."""
         return tuple(
-            Deed(
+            PersonAction(
                 kind="sent",
                 what=self._secrets.redact(
                     f"{request.method} {urlsplit(request.url)._replace(query='', fragment='').geturl()}"

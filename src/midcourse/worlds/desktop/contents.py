@@ -6,7 +6,7 @@ from hashlib import sha256
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Scalar
 from midcourse.worlds.desktop.accessibility import Accessibility, NoAnswer, Node, Ref
-from midcourse.worlds.desktop.policy import Deed
+from midcourse.worlds.desktop.policy import DescribedAct
 from midcourse.worlds.desktop.windows import View, Window, Windows
 
 _LONGEST = 20_000
@@ -15,7 +15,7 @@ _TICKED = ("checkbox", "radio")
 _MOST_ROWS = 200
 
 
-async def read_commit(bus: Accessibility, windows: Windows, view: View, deed: Deed) -> CommitSet:
+async def read_commit(bus: Accessibility, windows: Windows, view: View, act: DescribedAct) -> CommitSet:
     """Read all values of the window in front, by their labels.
 
     For a dialog, read also the values of its program's other windows, on which it acts.
@@ -29,7 +29,7 @@ async def read_commit(bus: Accessibility, windows: Windows, view: View, deed: De
                 read = await _Reading(bus, windows, behind).read()
                 values += [(f"{behind.title}: {name}", value) for name, value in read]
     shown = tuple((name, _shorten_value(value)) for name, value in values)
-    return CommitSet(values=shown, address=deed.says, abridged=any(len(str(value)) > _LONGEST for _, value in values))
+    return CommitSet(values=shown, address=act.says, abridged=any(len(str(value)) > _LONGEST for _, value in values))
 
 
 class _Reading:

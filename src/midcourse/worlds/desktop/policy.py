@@ -89,7 +89,7 @@ class ProgramRules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deed:
+class DescribedAct:
     """An act as a policy sees it: the window, and the control or the keys."""
 
     program: str
@@ -116,26 +116,26 @@ class EffectPolicy:
     def __init__(self, *layers: Mapping[str, ProgramRules]) -> None:
         self._layers = layers
 
-    def rule_for(self, deed: Deed) -> ActRule:
+    def rule_for(self, act: DescribedAct) -> ActRule:
         """Return the rule that decides about an act. If it presses several keys, the one with the gravest effect decides."""
-        keys = deed.keys.split()
+        keys = act.keys.split()
         if len(keys) > 1:
             return max(
-                (self.rule_for(replace(deed, keys=combination)) for combination in keys),
+                (self.rule_for(replace(act, keys=combination)) for combination in keys),
                 key=lambda rule: _GRAVITY[rule.effect],
             )
         known = [
-            rules for layer in self._layers for name, rules in layer.items() if fnmatchcase(deed.program.lower(), name)
+            rules for layer in self._layers for name, rules in layer.items() if fnmatchcase(act.program.lower(), name)
         ]
         for rules in known:
             for rule in rules.acts:
-                if _fits(rule, deed):
+                if _fits(rule, act):
                     return rule
-            if any(_is_named(pattern, deed) for pattern in rules.free):
+            if any(_is_named(pattern, act) for pattern in rules.free):
                 return FREE
-        if deed.keys:
-            return FREE if x_keys(deed.keys) in _FREE_KEYS else UNKNOWN
-        return FREE if any(_is_named(pattern, deed) for pattern in _FREE) else UNKNOWN
+        if act.keys:
+            return FREE if x_keys(act.keys) in _FREE_KEYS else UNKNOWN
+        return FREE if any(_is_named(pattern, act) for pattern in _FREE) else UNKNOWN
 
 
 def read_effects(given: str | Mapping[str, object] | None) -> EffectPolicy:
@@ -170,16 +170,16 @@ def _load_shipped_rules() -> Mapping[str, ProgramRules]:
     return _read_rules(tomllib.loads(Path(__file__).with_name("policy.toml").read_text(encoding="utf-8")))
 
 
-def _fits(rule: ActRule, deed: Deed) -> bool:
-    if not fnmatchcase(deed.window, rule.window):
+def _fits(rule: ActRule, act: DescribedAct) -> bool:
+    if not fnmatchcase(act.window, rule.window):
         return False
     if rule.keys:
-        return bool(deed.keys) and x_keys(rule.keys) == x_keys(deed.keys)
-    return _is_named(rule.zone, deed)
+        return bool(act.keys) and x_keys(rule.keys) == x_keys(act.keys)
+    return _is_named(rule.zone, act)
 
 
-def _is_named(pattern: str, deed: Deed) -> bool:
+def _is_named(pattern: str, act: DescribedAct) -> bool:
     role, _, label = pattern.partition(":")
-    if deed.keys:
-        return role == "keys" and x_keys(label) == x_keys(deed.keys)
-    return role in ("", "*", deed.role) and fnmatchcase(deed.label, label)
+    if act.keys:
+        return role == "keys" and x_keys(label) == x_keys(act.keys)
+    return role in ("", "*", act.role) and fnmatchcase(act.label, label)

@@ -175,11 +175,11 @@ class Windows:
         title, program = "Desktop", ""
         if view.front is not None:
             title, program = view.front.title, view.front.program.name
-            zones.append(await self._top_zone(view, view.front))
+            zones.append(await self._build_top_zone(view, view.front))
             for window in (view.front, *view.popups):
-                zones += await self._zones(view, window)
+                zones += await self._build_zones(view, window)
         for other in view.others:
-            zones.append(await self._top_zone(view, other, behind=True))
+            zones.append(await self._build_top_zone(view, other, behind=True))
         for name in view.silent:
             zones.append(Zone(id=f"program:{name}", role="program", label=name, state={"silent": True}))
         if view.silent and view.front is None:
@@ -187,7 +187,7 @@ class Windows:
         origin = f"program:{program}" if program else ""
         view.scene = Scene(title, *zones, address=program, origin=origin)
 
-    async def _top_zone(self, view: View, window: Window, *, behind: bool = False) -> Zone:
+    async def _build_top_zone(self, view: View, window: Window, *, behind: bool = False) -> Zone:
         zone_id = self.id_of(window.node)
         view.nodes[zone_id], view.windows[zone_id] = window.node, window
         state: dict[str, Scalar] = {"program": window.program.name}
@@ -201,9 +201,9 @@ class Windows:
             state=state,
         )
 
-    async def _zones(self, view: View, window: Window) -> list[Zone]:
+    async def _build_zones(self, view: View, window: Window) -> list[Zone]:
         shown = [node for node in window.walk() if node is not window.node and self._is_shown(window, node)]
-        made = await asyncio.gather(*(self._zone(view, window, node) for node in shown))
+        made = await asyncio.gather(*(self._build_zone(view, window, node) for node in shown))
         return _sort_menu_items([zone for zone in made if zone is not None])
 
     def _is_shown(self, window: Window, node: Node) -> bool:
@@ -214,7 +214,7 @@ class Windows:
             return False
         return bool(role) and (role not in _ONLY_NAMED or bool(node.name.strip()))
 
-    async def _zone(self, view: View, window: Window, node: Node) -> Zone | None:
+    async def _build_zone(self, view: View, window: Window, node: Node) -> Zone | None:
         role = self.role_of(node)
         bounds = await self._bus.extents(node) if node.is_("showing") else None
         if bounds is None and (node.is_("showing") or role not in _OUT_OF_SIGHT):
@@ -227,10 +227,10 @@ class Windows:
         zone_id = self.id_of(node)
         view.nodes[zone_id], view.windows[zone_id] = node, window
         return Zone(
-            id=zone_id, role=role, label=label, bounds=bounds, state=await self._state(window, node, role, label)
+            id=zone_id, role=role, label=label, bounds=bounds, state=await self._read_state(window, node, role, label)
         )
 
-    async def _state(self, window: Window, node: Node, role: str, label: str) -> dict[str, Scalar]:
+    async def _read_state(self, window: Window, node: Node, role: str, label: str) -> dict[str, Scalar]:
         state: dict[str, Scalar] = {}
         if role == "textbox":
             text = "" if self._is_secret(node) else await self._bus.text(node) or ""
@@ -279,10 +279,10 @@ class Windows:
             found = await self._find_label(window, node)
             named = node.name if role == "combobox" else ""
             body = "text" if node.is_("multi_line") else ""
-            return _clean_label(found or self._description(window, node) or named) or body
-        return _clean_label(self._description(window, node))
+            return _clean_label(found or self._find_description(window, node) or named) or body
+        return _clean_label(self._find_description(window, node))
 
-    def _description(self, window: Window, node: Node) -> str:
+    def _find_description(self, window: Window, node: Node) -> str:
         around = window.program.nodes.get(node.parent)
         return node.description or (around.description if around and around.children == 1 else "")
 
@@ -332,11 +332,11 @@ def _sort_menu_items(zones: list[Zone]) -> list[Zone]:
     for is_item, run in groupby(zones, lambda zone: zone.role.startswith("menuitem") or bool(zone.get("within"))):
         several = list(run)
         in_menu = is_item and any(zone.role.startswith("menuitem") for zone in several)
-        ordered += sorted(several, key=_top_edge) if in_menu else several
+        ordered += sorted(several, key=_find_top_edge) if in_menu else several
     return ordered
 
 
-def _top_edge(zone: Zone) -> float:
+def _find_top_edge(zone: Zone) -> float:
     return zone.bounds[1] if zone.bounds else 0
 
 

@@ -6,27 +6,25 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.pictures import LatestPictures, When
-from midcourse.ports.world import Call, Catalogue
+from midcourse.ports.world import Call, CallKey, Catalogue, identify_call
 from midcourse.worlds.base import Scene, Unseen, failed
 from midcourse.worlds.desktop.accessibility import NoAnswer, Ref
 from midcourse.worlds.desktop.contents import read_commit
 from midcourse.worlds.desktop.display import OWN, Size
 from midcourse.worlds.desktop.evidence import MailUnreadable, PathRefused, Snapshot, has_mail, mail_files
 from midcourse.worlds.desktop.input import x_keys
-from midcourse.worlds.desktop.policy import UNKNOWN, ActRule, Deed, read_effects
+from midcourse.worlds.desktop.policy import UNKNOWN, ActRule, DescribedAct, read_effects
 from midcourse.worlds.desktop.screen import Box
 from midcourse.worlds.desktop.session import DesktopSession, SessionOptions
 from midcourse.worlds.desktop.skills import Skills
 from midcourse.worlds.desktop.windows import View, Window
-
-_Key: TypeAlias = tuple[str, str, Pairs]
 
 WOULD_SEND = "would_send"
 WOULD_CHANGE = "would_change"
@@ -44,7 +42,7 @@ _GLANCE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class _Judged:
-    deed: Deed
+    act: DescribedAct
     rule: ActRule
 
 
@@ -96,9 +94,9 @@ class Desktop(Skills):
         self._secrets: dict[str, str] = {}
         self._homes: dict[str, str] = {}
         """The program that each secret belongs to."""
-        self._announced: _Key | None = None
+        self._announced: CallKey | None = None
         """The call that was reported as reversible. When the same call comes again, it is carried out."""
-        self._bound: tuple[_Key, CommitSet] | None = None
+        self._bound: tuple[CallKey, CommitSet] | None = None
         """The last commit set that was read, with its call. When this call is allowed, it may send this and nothing else."""
         self._pictured: tuple[object, ...] = ()
         """The window that was in front in the last picture, and its bounds."""
@@ -171,7 +169,7 @@ class Desktop(Skills):
             return None
         commit = await self._read_commit(call)
         if commit is not None:
-            self._bound = (_key(call), commit)
+            self._bound = (identify_call(call), commit)
         return commit
 
     # --- acts
@@ -197,9 +195,9 @@ class Desktop(Skills):
         match judged.rule.effect:
             case "free":
                 return await self._carry_out(call)
-            case "reversible" if not call.allowed and self._announced != _key(call):
-                self._announced = _key(call)
-                detail = f"it would {judged.deed.says}, which can be taken back"
+            case "reversible" if not call.allowed and self._announced != identify_call(call):
+                self._announced = identify_call(call)
+                detail = f"it would {judged.act.says}, which can be taken back"
                 return Outcome(status="no_effect", reason=WOULD_CHANGE, detail=detail)
             case "reversible":
                 before = await asyncio.to_thread(self._files.snapshot)
@@ -216,7 +214,7 @@ class Desktop(Skills):
             self._seen |= {front.title: front.node.ref, "": front.node.ref}
 
     def _note_reversible(self, judged: _Judged, before: Snapshot) -> None:
-        self._reversible = (judged.deed.program, judged.deed.window, judged.rule.undo, before)
+        self._reversible = (judged.act.program, judged.act.window, judged.rule.undo, before)
 
     def _refuse(self, call: Call) -> Outcome | None:
         """Return a failure if a call must not be carried out with the window that is in front now.
@@ -243,9 +241,9 @@ class Desktop(Skills):
         """Carry out an irreversible act only if it is allowed and the window still has the values that were read for it."""
         bound, self._bound = self._bound, None
         commit = await self._read_commit(call)
-        if not call.allowed or commit is None or bound != (_key(call), commit):
+        if not call.allowed or commit is None or bound != (identify_call(call), commit):
             return Outcome(
-                status="no_effect", reason=WOULD_SEND, detail=f"it would {judged.deed.says}, which needs approval first"
+                status="no_effect", reason=WOULD_SEND, detail=f"it would {judged.act.says}, which needs approval first"
             )
         folder = self._files.find(judged.rule.sent) if judged.rule.sent else None
         earlier = frozenset(mail_files(folder)) if folder else frozenset[Path]()
@@ -287,7 +285,7 @@ class Desktop(Skills):
         if judged is None or judged.rule.effect != "irreversible":
             return await super().commit_set(call)
         try:
-            return await read_commit(self._running.bus, self._running.windows, self._running.view, judged.deed)
+            return await read_commit(self._running.bus, self._running.windows, self._running.view, judged.act)
         except NoAnswer:
             return None
 
@@ -306,8 +304,8 @@ class Desktop(Skills):
             zone = _zone_at(view, call)
         if zone is None and call.skill in ("click", "press"):
             return None
-        deed = _build_deed(view, call, zone)
-        return _Judged(deed=deed, rule=UNKNOWN if _presses_unseen(deed.keys) else self._effects.rule_for(deed))
+        act = _describe_act(view, call, zone)
+        return _Judged(act=act, rule=UNKNOWN if _presses_unseen(act.keys) else self._effects.rule_for(act))
 
     def _list_covered_boxes(self, zones: Sequence[Zone]) -> list[Box]:
         """Return the bounds of zones that show a secret or take a password."""
@@ -320,20 +318,20 @@ class Desktop(Skills):
         ]
 
 
-def _build_deed(view: View, call: Call, zone: Zone | None) -> Deed:
+def _describe_act(view: View, call: Call, zone: Zone | None) -> DescribedAct:
     """Describe a call as a policy sees it. Keys that press a button count as a click on it."""
     front = view.front
-    deed = Deed(program=front.program.name if front else "", window=front.title if front else "")
+    act = DescribedAct(program=front.program.name if front else "", window=front.title if front else "")
     if call.skill == "click":
         assert zone is not None
-        return replace(deed, role=zone.role, label=zone.label)
+        return replace(act, role=zone.role, label=zone.label)
     focused = zone or next((each for each in view.scene.zones if each.get("focused")), None)
     if call.skill == "type_text":
-        return replace(deed, role="typing", label=focused.role if focused else "")
+        return replace(act, role="typing", label=focused.role if focused else "")
     keys = str(dict(call.arguments).get("keys", ""))
     if target := _find_pressed(view, focused, keys):
-        return replace(deed, role=target.role, label=target.label)
-    return replace(deed, keys=keys)
+        return replace(act, role=target.role, label=target.label)
+    return replace(act, keys=keys)
 
 
 def _front_window_key(view: View) -> tuple[object, ...]:
@@ -384,7 +382,3 @@ def _presses_unseen(keys: str) -> bool:
     """Whether one of several keys would press the control that has the focus at that moment, which cannot be predicted."""
     groups = keys.split()
     return len(groups) > 1 and any(x_keys(group) in _PRESSING for group in groups)
-
-
-def _key(call: Call) -> _Key:
-    return (call.skill, call.zone, call.arguments)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from midcourse.redact import log_discreetly
+from midcourse.redact import log_with_redaction
 from midcourse.worlds.host.lifecycle import Host, HostConfig, NotClosed, serve_host
 from midcourse.worlds.host.registry import WorldRegistry
 
@@ -18,7 +18,7 @@ SERVED, FAILED = 0, 1
 
 
 def main() -> int:
-    log_discreetly(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    log_with_redaction(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     options = _arguments().parse_args()
     if options.detach:
         return _run_detached(options)

@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from midcourse.codec import encodable
+from midcourse.codec import make_encodable
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
@@ -72,7 +72,7 @@ class Session:
     async def observe(self, epoch: int) -> Observation | Unseen:
         self._admit(epoch)
         fallback = Unseen(reason="failed", detail="what the world showed cannot be encoded as JSON")
-        return encodable(await self._world.observe()) or fallback
+        return make_encodable(await self._world.observe()) or fallback
 
     async def read_screenshot(self, epoch: int, digest: str) -> bytes | None:
         self._admit(epoch)
@@ -81,7 +81,7 @@ class Session:
     async def commit_set(self, epoch: int, call: Call) -> CommitSet | None:
         self._admit(epoch)
         commit = await self._world.commit_set(call)
-        return commit and encodable(commit)
+        return commit and make_encodable(commit)
 
     async def reread(self, epoch: int, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
         self._admit(epoch)
@@ -109,7 +109,7 @@ class Session:
             fallback = Outcome(
                 status="unknown", reason="error", detail="what the world answered cannot be encoded as JSON"
             )
-            return encodable(await self._world.act(call)) or fallback
+            return make_encodable(await self._world.act(call)) or fallback
 
     async def _remember(self, call: Call) -> Outcome | None:
         """Record that an irreversible act begins. Return an outcome if it must not begin."""

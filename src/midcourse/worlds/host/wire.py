@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from midcourse.domain.argument import Pairs
-from midcourse.ports.viewing import Deed, Gesture
+from midcourse.ports.viewing import Gesture, PersonAction
 from midcourse.ports.world import Call, Catalogue, Turn
 
 
@@ -134,7 +134,7 @@ class HandleAnswer:
     """A `Handled`. The picture in `viewed` shows the page as it is, with its secrets."""
 
     viewed: Viewed
-    deeds: tuple[Deed, ...] = ()
+    deeds: tuple[PersonAction, ...] = ()
     dialog: str = ""
 
 

@@ -55,7 +55,7 @@ class Connection:
             await asyncio.gather(holder, return_exceptions=True)
             if not isinstance(problem, Exception):
                 raise
-            says = (server.last_words if server else "") or str(problem) or type(problem).__name__
+            says = (server.last_error_line if server else "") or str(problem) or type(problem).__name__
             raise WorldAway(f"the MCP server did not answer: {says}") from problem
         connection._holder = holder  # noqa: SLF001  # its own class
         return connection
@@ -89,8 +89,8 @@ class Connection:
         return self._server is not None and self._server.ended.is_set()
 
     @property
-    def last_words(self) -> str:
-        return self._server.last_words if self._server else ""
+    def last_error_line(self) -> str:
+        return self._server.last_error_line if self._server else ""
 
     @property
     def protocol(self) -> str:
@@ -150,7 +150,7 @@ class Connection:
     def _explain_error(self, problem: MCPError) -> Exception:
         """Return the exception for an error. Over HTTP it counts as a lost connection: it may come from the transport while the call still runs."""
         lost = self.lost or self._server is None or problem.code == CONNECTION_CLOSED
-        return (ConnectionLost if lost else CallRefused)(self.last_words or str(problem))
+        return (ConnectionLost if lost else CallRefused)(self.last_error_line or str(problem))
 
     async def close(self) -> None:
         self._leaving.set()

@@ -54,7 +54,7 @@ class Server:
         return cls(process, session)
 
     @property
-    def last_words(self) -> str:
+    def last_error_line(self) -> str:
         """The last line of its error output."""
         return next((line for line in reversed(self._errors) if line.strip()), "")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from midcourse.domain.argument import Argument, Arguments, Reference, Scalar, json_text
 from midcourse.domain.expectation import Probe
 from midcourse.domain.skill import Parameter, ProbeSpec, Skill
-from midcourse.worlds.declare import DeclaredProbe, DeclaredSkill
+from midcourse.worlds.declare import PROBE_SUFFIX, DeclaredProbe, DeclaredSkill
 from midcourse.worlds.json_schema import as_mapping, properties_of, read_parameter, read_schema
 from midcourse.worlds.mcp.policy import Hints, ToolPolicy, ToolRule, UndoRule, is_changed
 from midcourse.worlds.signature import Signature
@@ -18,8 +18,6 @@ from midcourse.worlds.signature import Signature
 if TYPE_CHECKING:
     from mcp.types import Tool as Definition
 
-HAPPENED = "_happened"
-"""The ending of the name of a tool's probe."""
 LONGEST_DESCRIPTION = 300
 """The maximum number of characters of a description that a planner sees. It is text of the server."""
 
@@ -84,7 +82,7 @@ class Tool:
 
     def declare(self) -> DeclaredSkill:
         hints = self._hints
-        probe = Probe(name=self.name + HAPPENED, settles_after=self.rule.settles_after) if self.rule.probe else None
+        probe = Probe(name=self.name + PROBE_SUFFIX, settles_after=self.rule.settles_after) if self.rule.probe else None
         skill = Skill(
             name=self.name,
             description=" ".join((self.definition.description or "").split())[:LONGEST_DESCRIPTION],
@@ -107,7 +105,7 @@ class Tool:
         if self.rule.probe is None:
             return None
         description = f"whether {self.name} happened"
-        spec = ProbeSpec(name=self.name + HAPPENED, description=description, parameters=self.signature.parameters)
+        spec = ProbeSpec(name=self.name + PROBE_SUFFIX, description=description, parameters=self.signature.parameters)
         return DeclaredProbe(spec=spec, signature=self.signature)
 
     def why_unfit(self, arguments: Mapping[str, Any]) -> str:

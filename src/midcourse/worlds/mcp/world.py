@@ -22,11 +22,11 @@ from midcourse.errors import TaskInvalid
 from midcourse.ports.approver import FillIn
 from midcourse.ports.world import UNSENT, Call
 from midcourse.worlds.base import BaseWorld, Scene, failed
-from midcourse.worlds.declare import Declared, DeclaredProbe
+from midcourse.worlds.declare import PROBE_SUFFIX, Declared, DeclaredProbe
 from midcourse.worlds.json_schema import as_mapping
 from midcourse.worlds.mcp.answer import Address, CallRefused, ConnectionLost
 from midcourse.worlds.mcp.policy import fill_in, read_policy
-from midcourse.worlds.mcp.tool import HAPPENED, Tool, ToolDefinition
+from midcourse.worlds.mcp.tool import Tool, ToolDefinition
 
 if TYPE_CHECKING:
     from midcourse.worlds.mcp.connection import Connection
@@ -148,7 +148,7 @@ class Mcp(BaseWorld):
         return sha256("".join(sorted(tool.digest for tool in self._tools.values())).encode()).hexdigest()[:16]
 
     def _why_lost(self) -> str:
-        says = self._connection.last_words if self._connection else ""
+        says = self._connection.last_error_line if self._connection else ""
         return f"{self._title} has ended{f': {says}' if says else ''}"
 
     # --- acting
@@ -200,7 +200,7 @@ class Mcp(BaseWorld):
 
     async def _check(self, declared: DeclaredProbe, arguments: Pairs) -> bool | None:
         """Whether the result of the reading tool contains the text; None if there is no such result."""
-        rule = self._tools[declared.spec.name.removesuffix(HAPPENED)].rule.probe
+        rule = self._tools[declared.spec.name.removesuffix(PROBE_SUFFIX)].rule.probe
         reader = self._tools.get(rule.tool) if rule else None
         connection = self._connection
         if rule is None or reader is None or reader.changed or connection is None or connection.lost:

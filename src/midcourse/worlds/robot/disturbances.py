@@ -8,7 +8,7 @@ from typing import TypeAlias
 from midcourse.errors import SkillInvalid
 from midcourse.worlds.robot.cell import Cell
 from midcourse.worlds.simulated.drift import Chance, Drift, drift_from
-from midcourse.worlds.simulated.faults import Fault, FaultKind, Premises, Schedule, Special, check_faults, faults_from
+from midcourse.worlds.simulated.faults import Fault, FaultKind, Premises, Schedule, Special, check_faults, parse_faults
 
 PICK_KINDS: tuple[FaultKind, ...] = ("object_moved", "grasp_slipped")
 LOOK_KINDS: tuple[FaultKind, ...] = ("look_fails", "misnamed", "unseen")
@@ -26,7 +26,7 @@ class Disturbances:
     """Says what is due at each look and each pick of a session. The same seed and acts meet the same disturbances."""
 
     def __init__(self, faults: Faults, drift: Rates, seed: int, premises: Premises) -> None:
-        self._ordered = faults_from(faults)
+        self._ordered = parse_faults(faults)
         for kind in (*(fault.kind for fault in self._ordered), *(drift if isinstance(drift, Mapping) else ())):
             if kind not in (*PICK_KINDS, *LOOK_KINDS):
                 raise SkillInvalid(f"'{kind}' makes no sense here: nothing in {premises.world} can have it")

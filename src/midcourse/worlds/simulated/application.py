@@ -8,7 +8,7 @@ from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import Scene, failed, no_effect, skill
 from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
-from midcourse.worlds.simulated.windows import MAIN, Application, Control, Stack, View, application_from
+from midcourse.worlds.simulated.windows import MAIN, Application, Control, Stack, View, parse_application
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Windows(SimulatedWorld[AppState]):
         **simulation: Unpack[Simulation],
     ) -> None:
         """An `application`, or one that a task file describes by its `views`, the main window first, and its `shortcuts`."""
-        self.application = application or (application_from(views, shortcuts or {}) if views else EMPTY)
+        self.application = application or (parse_application(views, shortcuts or {}) if views else EMPTY)
         super().__init__(AppState(), **simulation)
 
     def steps_to(self, view: str) -> int:
@@ -117,16 +117,16 @@ class Windows(SimulatedWorld[AppState]):
     def scene(self) -> Scene:
         views = self.application.usable(self.state.stack)
         shown = ((view, control) for view in views for control in view.controls if self._is_shown(control))
-        zones = [self._zone(view, control) for view, control in shown]
+        zones = [self._build_zone(view, control) for view, control in shown]
         return Scene(views[0].title, *zones)
 
     def without_dialog(self) -> AppState | None:
-        return self._state_after_closing(keep=False) if len(self.state.stack) > 1 else None
+        return self._compute_state_after_closing(keep=False) if len(self.state.stack) > 1 else None
 
     def _is_shown(self, control: Control) -> bool:
         return not control.shows or bool(dict(self.state.texts).get(control.shows))
 
-    def _zone(self, view: View, control: Control) -> Zone:
+    def _build_zone(self, view: View, control: Control) -> Zone:
         number = f"{view.name}/{control.label}"
         label = dict(self.state.texts).get(control.shows) or control.label
         if control.counts and (times := self.state.marks.count(number)):
@@ -166,9 +166,9 @@ class Windows(SimulatedWorld[AppState]):
             self.state = replace(state, stack=stack)
 
     def _close(self, *, keep: bool) -> None:
-        self.state = self._state_after_closing(keep=keep)
+        self.state = self._compute_state_after_closing(keep=keep)
 
-    def _state_after_closing(self, *, keep: bool) -> AppState:
+    def _compute_state_after_closing(self, *, keep: bool) -> AppState:
         """The state after the top view is closed. Cancelling a dialog restores texts and check boxes."""
         state = self.state
         if self.application.view(state.stack[-1]).kind != "dialog":

@@ -50,16 +50,16 @@ class Arm(SimulatedWorld[ArmState]):
     def __init__(self, *, objects: str = OBJECTS, **simulation: Unpack[Simulation]) -> None:
         """`objects` says what lies where at first: `red_cube=0.45,0.10 blue_cube=0.35,-0.20`, in metres."""
         super().__init__(ArmState(), **simulation)
-        self._laid_out = things_from(objects)
+        self._laid_out = parse_things(objects)
 
     @skill(effect="reversible", undo="place")
     def pick(self, object: str) -> Outcome | None:  # noqa: A002
         """Pick up a thing by its name."""
         self.state = ArmState()
-        thing = self._things().get(object)
+        thing = self._list_things().get(object)
         if thing is None:
             return failed("object_not_found", f"perception returned zero matches for '{object}'")
-        if held := self._held():
+        if held := self._find_held():
             return failed("gripper_full", f"the gripper already holds '{held.name}'")
         reach = solve(thing.x, thing.y)
         if not reach.converged:
@@ -72,7 +72,7 @@ class Arm(SimulatedWorld[ArmState]):
     def place(self, x: float, y: float) -> Outcome | None:
         """Put down what the gripper holds, so many metres from the base."""
         self.state = ArmState()
-        held = self._held()
+        held = self._find_held()
         if held is None:
             return failed("nothing_held", "the gripper is empty")
         reach = solve(x, y)
@@ -85,13 +85,13 @@ class Arm(SimulatedWorld[ArmState]):
     @probe
     def holding(self, object: str) -> bool:  # noqa: A002
         """Whether the gripper really holds this thing."""
-        held = self._held()
+        held = self._find_held()
         return held is not None and held.name == object
 
     @probe
     def lies_at(self, object: str, x: float, y: float) -> bool:  # noqa: A002
         """Whether this thing really lies there, within a centimetre."""
-        thing = self._things().get(object)
+        thing = self._list_things().get(object)
         return thing is not None and not thing.held and hypot(thing.x - x, thing.y - y) <= NEAR
 
     async def _do(self, call: Call, arguments: dict[str, Any]) -> Outcome:
@@ -103,17 +103,17 @@ class Arm(SimulatedWorld[ArmState]):
         return Outcome(status="unknown", reason="connection_lost", detail=self._store_fault.detail or self.error.text)
 
     def scene(self) -> Scene:
-        things = self._believed()
+        things = self._list_believed()
         held = next((thing.name for thing in things.values() if thing.held), "")
         gripper = Zone(id="gripper", role="gripper", label="Gripper", state=(("holding", held),))
-        return Scene("Robot cell", gripper, *(thing_zone(thing) for thing in things.values()))
+        return Scene("Robot cell", gripper, *(build_thing_zone(thing) for thing in things.values()))
 
-    def _believed(self) -> Mapping[str, Thing]:
+    def _list_believed(self) -> Mapping[str, Thing]:
         """All objects at the positions that the controller believes."""
         believed = self.state.believed
-        return self._things() if believed is None else {**self._things(), believed.name: believed}
+        return self._list_things() if believed is None else {**self._list_things(), believed.name: believed}
 
-    def _things(self) -> Mapping[str, Thing]:
+    def _list_things(self) -> Mapping[str, Thing]:
         """All objects at their real positions."""
         things = dict(self._laid_out)
         for entry in self.happened():
@@ -124,16 +124,16 @@ class Arm(SimulatedWorld[ArmState]):
                 things[name] = Thing(name=name, x=entry.get("x"), y=entry.get("y"))
         return things
 
-    def _held(self) -> Thing | None:
-        return next((thing for thing in self._things().values() if thing.held), None)
+    def _find_held(self) -> Thing | None:
+        return next((thing for thing in self._list_things().values() if thing.held), None)
 
 
-def thing_zone(thing: Thing, **more: Scalar) -> Zone:
+def build_thing_zone(thing: Thing, **more: Scalar) -> Zone:
     state: Pairs = (("x", thing.x), ("y", thing.y), ("held", thing.held), *more.items())
     return Zone(id=f"object_{thing.name}", role="object", label=thing.name, state=state)
 
 
-def things_from(objects: str) -> Mapping[str, Thing]:
+def parse_things(objects: str) -> Mapping[str, Thing]:
     things: dict[str, Thing] = {}
     for part in objects.split():
         name, _, place = part.partition("=")

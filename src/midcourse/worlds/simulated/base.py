@@ -27,7 +27,7 @@ from midcourse.worlds.simulated.faults import (
     Schedule,
     Special,
     check_faults,
-    faults_from,
+    parse_faults,
 )
 from midcourse.worlds.simulated.overlay import Overlay
 
@@ -81,7 +81,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
     ) -> None:
         super().__init__()
         premises = Premises(world=self.name, catalogue=self.catalogue(), stores=self.stores, special=self.special)
-        self._ordered = faults_from(faults)
+        self._ordered = parse_faults(faults)
         check_faults(self._ordered, premises)
         self._drift = drift_from(drift, premises)
         self._at_first = state
@@ -148,7 +148,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
     @skill
     def click(self, zone: Zone) -> Outcome | None:
         """Click a zone."""
-        over = self._top_overlay()
+        over = self._find_top_overlay()
         if over is None:
             return self.clicked(zone)
         if zone.id == over.button_id:
@@ -164,7 +164,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         return None
 
     def look(self) -> Scene:
-        screen = self._screen()
+        screen = self._build_screen()
         zones = tuple(self._disguises.disguise_zone(index, zone) for index, zone in enumerate(screen.zones))
         where = screen.surface
         return Scene(where.title, *zones, address=where.address, origin=where.origin, fingerprint=screen.fingerprint)
@@ -206,7 +206,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
             skill = self.catalogue().skill(call.skill)
             return skill is not None and skill.on_zone
         if kind == "dismissed":
-            return bool(self._closable_overlay()) or self.without_dialog() is not None
+            return bool(self._find_closable_overlay()) or self.without_dialog() is not None
         if kind == "expired":
             return self.logged_out() is not None
         return call.skill in (self.special.get(kind) or (call.skill,))
@@ -226,7 +226,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         return await super()._attempt(call)
 
     def _dismiss(self) -> None:
-        if over := self._closable_overlay():
+        if over := self._find_closable_overlay():
             self._overlays.remove(over)
         elif (closed := self.without_dialog()) is not None:
             self.state = closed
@@ -247,7 +247,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         if shown is None:
             return None
         thing = self._disguises.thing(shown.id)
-        return next((zone for zone in self._screen().zones if zone.id == thing), None)
+        return next((zone for zone in self._build_screen().zones if zone.id == thing), None)
 
     async def _invoke(self, call: Call, arguments: dict[str, Any]) -> Outcome:
         if fault := self._due.get("transient"):
@@ -256,7 +256,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
             return unreachable(fault.detail or "this cannot be reached from here")
         if "no_effect" in self._due:
             return Outcome()
-        over = self._top_overlay()
+        over = self._find_top_overlay()
         if over is not None and "zone" not in arguments and call.skill != "wait":
             if blocked := self.blocked(over, call):
                 return blocked
@@ -282,19 +282,19 @@ class SimulatedWorld(BaseWorld, Generic[State]):
     def _cover(self, overlay: Overlay, fault: Fault, until: float | None = None) -> None:
         self._overlays.append(replace(overlay, text=fault.detail or overlay.text, until=until))
 
-    def _top_overlay(self) -> Overlay | None:
+    def _find_top_overlay(self) -> Overlay | None:
         if self._flipped:
             return self.flicker
         now = self._clock.now()
         self._overlays = [overlay for overlay in self._overlays if overlay.until is None or now < overlay.until]
         return self._overlays[-1] if self._overlays else None
 
-    def _closable_overlay(self) -> Overlay | None:
+    def _find_closable_overlay(self) -> Overlay | None:
         """The overlay that covers the screen, if it has a button to close it."""
-        over = self._top_overlay()
+        over = self._find_top_overlay()
         return over if over is not None and over.button else None
 
-    def _screen(self) -> Scene:
+    def _build_screen(self) -> Scene:
         """The visible screen, with original ids and labels."""
-        scene, over = self.scene(), self._top_overlay()
+        scene, over = self.scene(), self._find_top_overlay()
         return scene if over is None else over.scene(scene.surface)

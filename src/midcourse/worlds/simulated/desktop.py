@@ -124,23 +124,25 @@ class Desktop(SimulatedWorld[DesktopState]):
         state = self.state
         match state.front:
             case "desktop":
-                return Scene("Desktop", *desktop_zones.desktop())
+                return Scene("Desktop", *desktop_zones.build_desktop())
             case "start":
-                return Scene("Start", *desktop_zones.start_menu(state.query))
+                return Scene("Start", *desktop_zones.build_start_menu(state.query))
             case "notepad":
                 title = f"{state.saved_as} - Notepad" if state.saved_as else "Notepad"
                 focused = state.focus == "text"
-                zones = desktop_zones.notepad(title, state.text, focused=focused, selected=focused and state.selected)
+                zones = desktop_zones.build_notepad(
+                    title, state.text, focused=focused, selected=focused and state.selected
+                )
                 return Scene(title, *zones)
             case "save_as":
-                return Scene("Save As", *self._dialog())
+                return Scene("Save As", *self._build_dialog())
 
-    def _dialog(self) -> tuple[Zone, ...]:
+    def _build_dialog(self) -> tuple[Zone, ...]:
         state = self.state
         saved = (file for file in self.happened("file_saved") if file.get("folder") == state.folder)
         files = tuple(dict.fromkeys(str(file.get("name")) for file in saved))
         focused = state.focus == "file_name"
-        return desktop_zones.save_as(
+        return desktop_zones.build_save_as(
             state.folder, state.file_name, files, focused=focused, selected=focused and state.selected
         )
 
@@ -161,7 +163,7 @@ class Desktop(SimulatedWorld[DesktopState]):
 
     def _enter(self) -> None:
         state = self.state
-        if state.front == "start" and desktop_zones.found_apps(state.query)[:1] == ("Notepad",):
+        if state.front == "start" and desktop_zones.find_apps(state.query)[:1] == ("Notepad",):
             self._open_notepad()
         elif state.front == "save_as":
             self._save(state.file_name)

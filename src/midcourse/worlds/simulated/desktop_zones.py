@@ -50,37 +50,37 @@ _TOOLS = (
 )
 
 
-def shell() -> tuple[Zone, ...]:
+def build_shell() -> tuple[Zone, ...]:
     """Taskbar and tray, under every window but a dialog."""
     return (*_build_zones("taskbar", "taskbar_button", _TASKBAR), *_build_zones("tray", "tray_icon", _TRAY))
 
 
-def desktop() -> tuple[Zone, ...]:
+def build_desktop() -> tuple[Zone, ...]:
     return (
         *_build_zones("icon", "icon", ("Recycle Bin", "This PC", "Documents", "Browser")),
         Zone(id="window_code", role="window", label="Code"),
         Zone(id="code_editor", role="document", label="main.py"),
-        *shell(),
+        *build_shell(),
     )
 
 
-def start_menu(query: str) -> tuple[Zone, ...]:
+def build_start_menu(query: str) -> tuple[Zone, ...]:
     """Return the start menu: a search box with the query, and the programs that begin with it."""
-    found = found_apps(query)
+    found = find_apps(query)
     return (
         Zone(id="search_box", role="textbox", label="Type here to search", state=_build_state(query, focused=True)),
         *_build_zones("result", "menu_item", found),
         *(() if query else _build_zones("app", "menu_item", _APPS)),
         *_build_zones("start", "button", ("Account", "Power")),
-        *shell(),
+        *build_shell(),
     )
 
 
-def found_apps(query: str) -> tuple[str, ...]:
+def find_apps(query: str) -> tuple[str, ...]:
     return tuple(app for app in _APPS if query and app.lower().startswith(query.strip().lower()))
 
 
-def notepad(title: str, text: str, *, focused: bool, selected: bool) -> tuple[Zone, ...]:
+def build_notepad(title: str, text: str, *, focused: bool, selected: bool) -> tuple[Zone, ...]:
     return (
         Zone(id="title_bar", role="title_bar", label=title),
         *_build_zones("btn", "button", ("Minimise", "Maximise", "Close")),
@@ -94,11 +94,13 @@ def notepad(title: str, text: str, *, focused: bool, selected: bool) -> tuple[Zo
         ),
         *_build_zones("scroll", "scrollbar", ("Vertical", "Horizontal")),
         *_build_zones("status", "status", ("Line and column", "Zoom level", "Line ending", "Encoding")),
-        *shell(),
+        *build_shell(),
     )
 
 
-def save_as(folder: str, file_name: str, files: tuple[str, ...], *, focused: bool, selected: bool) -> tuple[Zone, ...]:
+def build_save_as(
+    folder: str, file_name: str, files: tuple[str, ...], *, focused: bool, selected: bool
+) -> tuple[Zone, ...]:
     rows = (*files, "readme.txt", "todo.txt", "ideas.txt", "minutes.txt", "draft.txt")[:FILE_ROWS]
     return (
         Zone(id="dialog_title", role="title_bar", label="Save As"),
@@ -108,7 +110,7 @@ def save_as(folder: str, file_name: str, files: tuple[str, ...], *, focused: boo
         Zone(id="search_files", role="textbox", label="Search"),
         *_build_zones("tool", "toolbar_button", ("Organise", "New folder", "View")),
         *(
-            Zone(id=f"folder_{_slug(name)}", role="folder", label=name, state=(("open", name == folder),))
+            Zone(id=f"folder_{_make_slug(name)}", role="folder", label=name, state=(("open", name == folder),))
             for name in FOLDERS
         ),
         *_build_zones("column", "column_header", ("Name", "Date modified", "Type")),
@@ -125,10 +127,10 @@ def save_as(folder: str, file_name: str, files: tuple[str, ...], *, focused: boo
 
 
 def _build_zones(prefix: str, role: str, labels: tuple[str, ...]) -> tuple[Zone, ...]:
-    return tuple(Zone(id=f"{prefix}_{_slug(label)}", role=role, label=label) for label in labels)
+    return tuple(Zone(id=f"{prefix}_{_make_slug(label)}", role=role, label=label) for label in labels)
 
 
-def _slug(label: str) -> str:
+def _make_slug(label: str) -> str:
     return "".join(letter if letter.isalnum() else " " for letter in label.lower()).strip().replace(" ", "_")
 
 

@@ -173,9 +173,9 @@ class Erp(SimulatedWorld[ErpState]):
     def scene(self) -> Scene:
         page = self.state.page
         origin = "" if page == "desktop" else "erp://"
-        return Scene(_TITLES[page], *self._zones(), address=f"{origin}{page}" if origin else "", origin=origin)
+        return Scene(_TITLES[page], *self._build_zones(), address=f"{origin}{page}" if origin else "", origin=origin)
 
-    def _zones(self) -> tuple[Zone, ...]:
+    def _build_zones(self) -> tuple[Zone, ...]:
         match self.state.page:
             case "desktop":
                 return (
@@ -183,7 +183,7 @@ class Erp(SimulatedWorld[ErpState]):
                     Zone(id="icon_bin", role="icon", label="Recycle Bin"),
                 )
             case "login":
-                return self._login()
+                return self._build_login()
             case "menu":
                 names = ("Invoices", "Suppliers", "Ledger")
                 return tuple(Zone(id=f"menu_{name.lower()}", role="menu", label=name) for name in names)
@@ -191,31 +191,34 @@ class Erp(SimulatedWorld[ErpState]):
                 booked = self.happened("invoice")[-MOST_LISTED:]
                 return (
                     Zone(id="new_invoice", role="button", label="New invoice"),
-                    *(_row(effect.get("document"), effect.get("number"), effect.get("amount")) for effect in booked),
+                    *(
+                        _build_row(effect.get("document"), effect.get("number"), effect.get("amount"))
+                        for effect in booked
+                    ),
                     Zone(id="main_menu", role="button", label="Main menu"),
                 )
             case "new_invoice":
-                return self._form()
+                return self._build_form()
             case "booked":
                 return (
-                    _row(self.state.booked, self.state.booked_as),
+                    _build_row(self.state.booked, self.state.booked_as),
                     Zone(id="new_invoice", role="button", label="New invoice"),
                     Zone(id="menu_invoices", role="menu", label="Invoices"),
                 )
 
-    def _login(self) -> tuple[Zone, ...]:
+    def _build_login(self) -> tuple[Zone, ...]:
         state = self.state
         return (
-            *self._alert(),
-            _login_field("username", "User", state.username),
-            _login_field("password", "Password", "•" * len(state.password)),
+            *self._build_alert(),
+            _build_login_field("username", "User", state.username),
+            _build_login_field("password", "Password", "•" * len(state.password)),
             Zone(id="log_in", role="button", label="Log in"),
         )
 
-    def _form(self) -> tuple[Zone, ...]:
+    def _build_form(self) -> tuple[Zone, ...]:
         form, errors = dict(self.state.form), dict(self.state.errors)
         return (
-            *self._alert(),
+            *self._build_alert(),
             *(
                 Zone(
                     id=f"field_{name}",
@@ -229,7 +232,7 @@ class Erp(SimulatedWorld[ErpState]):
             Zone(id="cancel", role="button", label="Cancel"),
         )
 
-    def _alert(self) -> tuple[Zone, ...]:
+    def _build_alert(self) -> tuple[Zone, ...]:
         return (Zone(id="alert", role="alert", label=self.state.alert),) if self.state.alert else ()
 
     def _show(self, page: Page) -> None:
@@ -252,7 +255,7 @@ class Erp(SimulatedWorld[ErpState]):
         return None
 
 
-def _login_field(name: str, label: str, shown: str) -> Zone:
+def _build_login_field(name: str, label: str, shown: str) -> Zone:
     return Zone(id=f"field_{name}", role="textbox", label=label, state=(("value", shown), ("filled", bool(shown))))
 
 
@@ -280,6 +283,6 @@ def _is_date(text: str) -> bool:
         return False
 
 
-def _row(document: str, number: str, amount: Scalar = None) -> Zone:
+def _build_row(document: str, number: str, amount: Scalar = None) -> Zone:
     state: Pairs = (("document", document), *((("amount", amount),) if amount is not None else ()))
     return Zone(id=f"invoice_{document}", role="invoice", label=f"Invoice {number}", state=state)

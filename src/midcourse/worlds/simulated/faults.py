@@ -89,12 +89,12 @@ class Premises:
     special: Special
 
 
-def faults_from(values: Iterable[Fault | Mapping[str, object]]) -> tuple[Fault, ...]:
+def parse_faults(values: Iterable[Fault | Mapping[str, object]]) -> tuple[Fault, ...]:
     """Read faults from objects or from the tables of a task file. Raises `SkillInvalid`, so that a typo is not ignored."""
-    return tuple(value if isinstance(value, Fault) else _fault_from(value) for value in values)
+    return tuple(value if isinstance(value, Fault) else _parse_fault(value) for value in values)
 
 
-def _fault_from(value: Mapping[str, object]) -> Fault:
+def _parse_fault(value: Mapping[str, object]) -> Fault:
     known = [field.name for field in fields(Fault)]
     if wrong := [name for name in value if name not in known]:
         raise SkillInvalid(f"a fault has no {', '.join(map(repr, wrong))}; it has {', '.join(known)}")

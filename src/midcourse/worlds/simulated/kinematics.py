@@ -34,13 +34,13 @@ def solve(x: float, y: float) -> Solution:
     get there ends stretched out towards the target instead of oscillating.
     """
     angles, damping = HOME, 0.1
-    hand_x, hand_y = _hand(angles)
+    hand_x, hand_y = _locate_hand(angles)
     error = hypot(x - hand_x, y - hand_y)
     for iteration in range(MAX_ITERATIONS):
         if error <= TOLERANCE:
             return Solution(angles=angles, error=error, iterations=iteration)
-        tried = _step(angles, x - hand_x, y - hand_y, damping)
-        tried_x, tried_y = _hand(tried)
+        tried = _compute_step(angles, x - hand_x, y - hand_y, damping)
+        tried_x, tried_y = _locate_hand(tried)
         tried_error = hypot(x - tried_x, y - tried_y)
         if tried_error < error:
             angles, hand_x, hand_y, error = tried, tried_x, tried_y, tried_error
@@ -50,7 +50,7 @@ def solve(x: float, y: float) -> Solution:
     return Solution(angles=angles, error=error, iterations=MAX_ITERATIONS)
 
 
-def _hand(angles: tuple[float, float, float]) -> tuple[float, float]:
+def _locate_hand(angles: tuple[float, float, float]) -> tuple[float, float]:
     x = y = heading = 0.0
     for length, angle in zip(LINKS, angles, strict=True):
         heading += angle
@@ -59,9 +59,11 @@ def _hand(angles: tuple[float, float, float]) -> tuple[float, float]:
     return x, y
 
 
-def _step(angles: tuple[float, float, float], off_x: float, off_y: float, damping: float) -> tuple[float, float, float]:
+def _compute_step(
+    angles: tuple[float, float, float], off_x: float, off_y: float, damping: float
+) -> tuple[float, float, float]:
     """angles + Jᵀ (J Jᵀ + damping² I)⁻¹ off, where J has a column for each joint."""
-    columns = _jacobian(angles)
+    columns = _compute_jacobian(angles)
     a = sum(cx * cx for cx, _ in columns) + damping * damping
     b = sum(cx * cy for cx, cy in columns)
     d = sum(cy * cy for _, cy in columns) + damping * damping
@@ -72,9 +74,9 @@ def _step(angles: tuple[float, float, float], off_x: float, off_y: float, dampin
     return first, second, third
 
 
-def _jacobian(angles: tuple[float, float, float]) -> list[tuple[float, float]]:
+def _compute_jacobian(angles: tuple[float, float, float]) -> list[tuple[float, float]]:
     """How the hand moves when each joint turns: at right angles to the line from the joint to the hand."""
-    hand_x, hand_y = _hand(angles)
+    hand_x, hand_y = _locate_hand(angles)
     columns: list[tuple[float, float]] = []
     x = y = heading = 0.0
     for length, angle in zip(LINKS, angles, strict=True):

@@ -52,7 +52,7 @@ class Quest(SimulatedWorld[QuestState]):
         if zone.role == "npc":
             self.state = replace(self.state, place="Village", dialog="elder", alert="")
             return None
-        place = next((place for place in get_args(Place) if zone.id == _place_id(place)), None)
+        place = next((place for place in get_args(Place) if zone.id == _make_place_id(place)), None)
         if place is None:
             return failed("wrong_target", f"cannot walk to {zone.role} '{zone.label}'")
         self.state = replace(self.state, place=place, dialog="", alert="")
@@ -118,13 +118,13 @@ class Quest(SimulatedWorld[QuestState]):
     def scene(self) -> Scene:
         match self.state.dialog:
             case "elder":
-                return Scene(ELDER, *self._elder())
+                return Scene(ELDER, *self._build_elder())
             case "complete":
-                return Scene(COMPLETE, *self._complete())
+                return Scene(COMPLETE, *self._build_completion())
             case "":
-                return Scene(self.state.place, *self._map())
+                return Scene(self.state.place, *self._build_map())
 
-    def _elder(self) -> tuple[Zone, ...]:
+    def _build_elder(self) -> tuple[Zone, ...]:
         return (
             Zone(id="speech", role="text", label="My lantern is lost. Will you bring it back?"),
             Zone(id="option_accept", role="option", label="Accept quest"),
@@ -132,7 +132,7 @@ class Quest(SimulatedWorld[QuestState]):
             Zone(id="option_goodbye", role="option", label="Goodbye"),
         )
 
-    def _complete(self) -> tuple[Zone, ...]:
+    def _build_completion(self) -> tuple[Zone, ...]:
         alert = (Zone(id="alert", role="alert", label=self.state.alert),) if self.state.alert else ()
         return (
             *alert,
@@ -141,7 +141,7 @@ class Quest(SimulatedWorld[QuestState]):
             Zone(id="close", role="button", label="Close"),
         )
 
-    def _map(self) -> tuple[Zone, ...]:
+    def _build_map(self) -> tuple[Zone, ...]:
         """Return what is near or on the map. The quest log combines the states of the server and of the client."""
         accepted = self.state.accepted or self.quest_accepted()
         completed = self.state.completed or self.quest_completed()
@@ -152,12 +152,12 @@ class Quest(SimulatedWorld[QuestState]):
             Zone(id="quest_log", role="quest_log", label="Quest log", state=(("status", status),)),
             Zone(id="npc_elder", role="npc", label=ELDER),
             *(
-                Zone(id=_place_id(place), role="place", label=place, state=(("here", place == self.state.place),))
+                Zone(id=_make_place_id(place), role="place", label=place, state=(("here", place == self.state.place),))
                 for place in places
             ),
             *((Zone(id="lantern", role="object", label="Lantern", state=(("at", OBJECTIVE),)),) if marked else ()),
         )
 
 
-def _place_id(place: Place) -> str:
+def _make_place_id(place: Place) -> str:
     return f"place_{place.lower().replace(' ', '_')}"

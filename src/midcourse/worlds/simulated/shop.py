@@ -117,8 +117,8 @@ class Shop(SimulatedWorld[ShopState]):
         self._numbers += 1
         number = f"A-{self.draw_hex(len(self.effects), self._numbers)}"
         reference = self.state.reference
-        items = {product.name: quantity for product, quantity in self._lines()}
-        self.store("order", number=number, reference=reference, items=items, total=self._total() / 100)
+        items = {product.name: quantity for product, quantity in self._list_lines()}
+        self.store("order", number=number, reference=reference, items=items, total=self._compute_total() / 100)
         self.state = ShopState(page="confirmation", ordered=number, ordered_as=reference)
         return None
 
@@ -126,9 +126,9 @@ class Shop(SimulatedWorld[ShopState]):
         """Every field that the form would send, hidden ones included."""
         if zone.id != "place_order":
             return None
-        lines: Pairs = tuple((f"item {product.sku}", quantity) for product, quantity in self._lines())
+        lines: Pairs = tuple((f"item {product.sku}", quantity) for product, quantity in self._list_lines())
         fields: Pairs = (("address", self.state.address), ("reference", self.state.reference), ("currency", "EUR"))
-        return CommitSet(values=(*lines, *fields, ("total", self._total() / 100)), address=FORM_ACTION)
+        return CommitSet(values=(*lines, *fields, ("total", self._compute_total() / 100)), address=FORM_ACTION)
 
     @skill(effect="read")
     def read_order(self, zone: Zone) -> Mapping[str, Scalar] | Outcome:
@@ -157,50 +157,53 @@ class Shop(SimulatedWorld[ShopState]):
     def scene(self) -> Scene:
         page = self.state.page
         links = tuple(Zone(id=f"link_{link}", role="link", label=_TITLES[link]) for link in _LINKS)
-        return Scene(_TITLES[page], *links, *self._content(), address=f"{ORIGIN}/{page}", origin=ORIGIN)
+        return Scene(_TITLES[page], *links, *self._build_content(), address=f"{ORIGIN}/{page}", origin=ORIGIN)
 
-    def _content(self) -> tuple[Zone, ...]:
+    def _build_content(self) -> tuple[Zone, ...]:
         match self.state.page:
             case "catalogue":
                 basket = dict(self.state.basket)
                 return tuple(
-                    _product(product, f"product_{product.sku}", basket.get(product.sku, 0)) for product in PRODUCTS
+                    _build_product(product, f"product_{product.sku}", basket.get(product.sku, 0))
+                    for product in PRODUCTS
                 )
             case "basket":
-                return (*self._basket(), self._sum())
+                return (*self._build_basket(), self._build_sum())
             case "checkout":
-                return self._checkout()
+                return self._build_checkout()
             case "orders":
                 return tuple(
-                    _order(order.get("number"), order.get("reference"), total=order.get("total"))
+                    _build_order(order.get("number"), order.get("reference"), total=order.get("total"))
                     for order in self.happened("order")
                 )
             case "confirmation":
-                return (_order(self.state.ordered, self.state.ordered_as),)
+                return (_build_order(self.state.ordered, self.state.ordered_as),)
 
-    def _checkout(self) -> tuple[Zone, ...]:
+    def _build_checkout(self) -> tuple[Zone, ...]:
         alert = (Zone(id="alert", role="alert", label=self.state.alert),) if self.state.alert else ()
         return (
             *alert,
-            *self._basket(),
-            self._sum(),
+            *self._build_basket(),
+            self._build_sum(),
             Zone(id="field_address", role="textbox", label="Address", state=(("text", self.state.address),)),
             Zone(id="field_reference", role="textbox", label="Reference", state=(("text", self.state.reference),)),
             Zone(id="place_order", role="button", label="Place order"),
         )
 
-    def _basket(self) -> tuple[Zone, ...]:
-        return tuple(_product(product, f"line_{product.sku}", quantity) for product, quantity in self._lines())
+    def _build_basket(self) -> tuple[Zone, ...]:
+        return tuple(
+            _build_product(product, f"line_{product.sku}", quantity) for product, quantity in self._list_lines()
+        )
 
-    def _sum(self) -> Zone:
-        return Zone(id="total", role="text", label="Total", state=(("total", self._total() / 100),))
+    def _build_sum(self) -> Zone:
+        return Zone(id="total", role="text", label="Total", state=(("total", self._compute_total() / 100),))
 
-    def _lines(self) -> tuple[tuple[Product, int], ...]:
+    def _list_lines(self) -> tuple[tuple[Product, int], ...]:
         basket = dict(self.state.basket)
         return tuple((product, basket[product.sku]) for product in PRODUCTS if product.sku in basket)
 
-    def _total(self) -> int:
-        return sum(product.cents * quantity for product, quantity in self._lines())
+    def _compute_total(self) -> int:
+        return sum(product.cents * quantity for product, quantity in self._list_lines())
 
     def _find_missing_field(self) -> str:
         if not self.state.basket:
@@ -210,11 +213,11 @@ class Shop(SimulatedWorld[ShopState]):
         return "" if self.state.reference.strip() else "Please enter a reference."
 
 
-def _product(product: Product, zone_id: str, quantity: int) -> Zone:
+def _build_product(product: Product, zone_id: str, quantity: int) -> Zone:
     state: Pairs = (("price", product.cents / 100), ("quantity", quantity))
     return Zone(id=zone_id, role="product", label=product.name, state=state)
 
 
-def _order(number: str, reference: str, **more: Scalar) -> Zone:
+def _build_order(number: str, reference: str, **more: Scalar) -> Zone:
     state: Pairs = (("order_number", number), ("reference", reference), *more.items())
     return Zone(id=f"order_{number}", role="order", label=f"Order {number}", state=state)

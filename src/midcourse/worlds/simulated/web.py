@@ -120,7 +120,7 @@ class Web(SimulatedWorld[WebState]):
         self._numbers += 1
         number = f"R-{self.draw_hex(len(self.effects), self._numbers)}"
         period = self.state.period
-        report = Report(number=number, period=period, format=self.state.format, total=self._total(period))
+        report = Report(number=number, period=period, format=self.state.format, total=self._compute_total(period))
         self.store("report", number=number, period=period, format=report.format, total=report.total)
         self.state = replace(self.state, page="report", focus="", menu=False, alert="", report=report)
         return None
@@ -181,46 +181,48 @@ class Web(SimulatedWorld[WebState]):
         title = f"Report {state.report.period}" if state.page == "report" and state.report else _TITLES[state.page]
         origin = "" if state.page == "new_tab" else ORIGIN
         bar = Zone(id="address_bar", role="textbox", label="Address bar")
-        return Scene(title, bar, *self._content(), address=f"{origin}/{state.page}" if origin else "", origin=origin)
+        return Scene(
+            title, bar, *self._build_content(), address=f"{origin}/{state.page}" if origin else "", origin=origin
+        )
 
-    def _content(self) -> tuple[Zone, ...]:
+    def _build_content(self) -> tuple[Zone, ...]:
         match self.state.page:
             case "login":
-                return self._login()
+                return self._build_login()
             case "dashboard":
-                return self._dashboard()
+                return self._build_dashboard()
             case "report":
-                return self._report()
+                return self._build_report()
             case _:
                 return ()
 
-    def _login(self) -> tuple[Zone, ...]:
+    def _build_login(self) -> tuple[Zone, ...]:
         state = self.state
         return (
-            *self._alert(),
-            _field("username", "Username", state.username, focused=state.focus == "username"),
-            _field("password", "Password", "•" * len(state.password), focused=state.focus == "password"),
+            *self._build_alert(),
+            _build_field("username", "Username", state.username, focused=state.focus == "username"),
+            _build_field("password", "Password", "•" * len(state.password), focused=state.focus == "password"),
             Zone(id="log_in", role="button", label="Log in"),
         )
 
-    def _dashboard(self) -> tuple[Zone, ...]:
+    def _build_dashboard(self) -> tuple[Zone, ...]:
         state = self.state
         formats = tuple(Zone(id=f"format_{name}", role="menu_item", label=name) for name in get_args(Format))
         return (
-            *self._alert(),
+            *self._build_alert(),
             *(
                 Zone(id=f"tab_{tab}", role="tab", label=tab, state=(("selected", tab == state.tab),))
                 for tab in get_args(Tab)
             ),
-            _field("period", "Period", state.period, focused=state.focus == "period"),
+            _build_field("period", "Period", state.period, focused=state.focus == "period"),
             Zone(id="field_format", role="combobox", label="Format", state=(("text", state.format),)),
             *(formats if state.menu else ()),
             Zone(id="generate", role="button", label="Generate"),
-            *(_row(report) for report in self._reports() if state.tab == "Reports"),
+            *(_build_row(report) for report in self._list_reports() if state.tab == "Reports"),
             Zone(id="log_out", role="button", label="Log out"),
         )
 
-    def _report(self) -> tuple[Zone, ...]:
+    def _build_report(self) -> tuple[Zone, ...]:
         report = self.state.report
         if report is None:
             return ()
@@ -230,10 +232,10 @@ class Web(SimulatedWorld[WebState]):
             Zone(id="figure_total", role="figure", label="Total", state=figure),
         )
 
-    def _alert(self) -> tuple[Zone, ...]:
+    def _build_alert(self) -> tuple[Zone, ...]:
         return (Zone(id="alert", role="alert", label=self.state.alert),) if self.state.alert else ()
 
-    def _reports(self) -> tuple[Report, ...]:
+    def _list_reports(self) -> tuple[Report, ...]:
         """The last ones, as the back end has them."""
         made = self.happened("report")[-MOST_LISTED:]
         return tuple(Report(**dict(effect.values)) for effect in made)
@@ -261,7 +263,7 @@ class Web(SimulatedWorld[WebState]):
             self.state = replace(self.state, menu=not self.state.menu)
         if zone.id == "log_out":
             self.state = WebState(page="login")
-        for report in self._reports():
+        for report in self._list_reports():
             if zone.id == f"report_{report.number}":
                 self.state = replace(self.state, page="report", report=report)
 
@@ -270,11 +272,11 @@ class Web(SimulatedWorld[WebState]):
             return "choose the tab 'Reports' first."
         return "" if PERIOD.fullmatch(self.state.period) else "a period is written like 2026-Q1."
 
-    def _total(self, period: str) -> float:
+    def _compute_total(self, period: str) -> float:
         return int(self.draw_hex("total", period), 16) % 10_000_000 / 100
 
 
-def _field(name: str, label: str, text: str, *, focused: bool) -> Zone:
+def _build_field(name: str, label: str, text: str, *, focused: bool) -> Zone:
     return Zone(
         id=f"field_{name}",
         role="textbox",
@@ -283,6 +285,6 @@ def _field(name: str, label: str, text: str, *, focused: bool) -> Zone:
     )
 
 
-def _row(report: Report) -> Zone:
+def _build_row(report: Report) -> Zone:
     state: Pairs = (("report_number", report.number), ("format", report.format))
     return Zone(id=f"report_{report.number}", role="report", label=f"Report {report.period}", state=state)

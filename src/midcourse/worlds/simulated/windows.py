@@ -99,10 +99,10 @@ class Application:
     def steps_to(self, goal: str, stack: Stack) -> int:
         """The minimum number of clicks to open this view."""
         if stack not in self._known:
-            self._known[stack] = self._steps_from(stack)
+            self._known[stack] = self._count_steps_from(stack)
         return self._known[stack][goal]
 
-    def _steps_from(self, start: Stack) -> dict[str, int]:
+    def _count_steps_from(self, start: Stack) -> dict[str, int]:
         queue, seen = deque([(start, 0)]), {start}
         found: dict[str, int] = {}
         while queue:
@@ -116,10 +116,10 @@ class Application:
         return found
 
 
-def application_from(views: Sequence[Mapping[str, object]], shortcuts: Mapping[str, str]) -> Application:
+def parse_application(views: Sequence[Mapping[str, object]], shortcuts: Mapping[str, str]) -> Application:
     """Build the application that a task file describes. Raises `SkillInvalid` for unknown keys and for views that do not exist."""
     described = [
-        {**view, "controls": [_check_fields(Control, control) for control in _controls(view)]} for view in views
+        {**view, "controls": [_check_fields(Control, control) for control in _list_controls(view)]} for view in views
     ]
     values = {"views": [_check_fields(View, view) for view in described], "shortcuts": list(shortcuts.items())}
     try:
@@ -143,7 +143,7 @@ def application_from(views: Sequence[Mapping[str, object]], shortcuts: Mapping[s
     return application
 
 
-def _controls(view: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
+def _list_controls(view: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
     return cast(Sequence[Mapping[str, object]], view.get("controls", ()))
 
 

@@ -7,14 +7,14 @@ from importlib.metadata import version
 from pathlib import Path
 
 from midcourse.app.presentation.page.markup import NOTHING, Markup, element, join, text
-from midcourse.app.presentation.page.plans import plans_section
+from midcourse.app.presentation.page.plans import render_plans
 from midcourse.app.presentation.page.sections import (
-    log_section,
-    pictures_section,
-    pill,
-    questions_section,
-    sent_section,
-    spending_section,
+    render_log,
+    render_pictures,
+    render_pill,
+    render_questions,
+    render_sent,
+    render_spending,
 )
 from midcourse.app.presentation.page.story import MOST_BYTES, Story, read_story
 from midcourse.app.presentation.result import describe_counts
@@ -35,33 +35,33 @@ PARTS = (
 
 async def page_of_run(store: Store, blobs: Blobs, run_id: str, *, name: str = "", most_bytes: int = MOST_BYTES) -> str:
     """The run in its current state as HTML. Pictures beyond `most_bytes` are left out, and the page says so. Raises `RunUnknown`."""
-    return draw(await read_story(store, blobs, run_id, name=name, most_bytes=most_bytes))
+    return render_page(await read_story(store, blobs, run_id, name=name, most_bytes=most_bytes))
 
 
-def draw(story: Story) -> str:
+def render_page(story: Story) -> str:
     sections = {
-        "sent": sent_section(story),
-        "questions": questions_section(story),
-        "plans": plans_section(story),
-        "pictures": pictures_section(story),
-        "spent": spending_section(story),
-        "log": log_section(story),
+        "sent": render_sent(story),
+        "questions": render_questions(story),
+        "plans": render_plans(story),
+        "pictures": render_pictures(story),
+        "spent": render_spending(story),
+        "log": render_log(story),
     }
     links = [element("a", word, href=f"#{anchor}") for anchor, word in PARTS if sections[anchor]]
     body = element(
         "body",
-        element("main", _head(story), element("nav", *links, aria_label="Sections"), *sections.values()),
-        element("footer", _foot(story)),
+        element("main", _render_head(story), element("nav", *links, aria_label="Sections"), *sections.values()),
+        element("footer", _render_foot(story)),
     )
-    return f'<!doctype html>\n<html lang="en">{_meta(story)}{body}</html>\n'
+    return f'<!doctype html>\n<html lang="en">{_render_meta(story)}{body}</html>\n'
 
 
-def _meta(story: Story) -> Markup:
-    style = _style()
+def _render_meta(story: Story) -> Markup:
+    style = _read_style()
     return element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY.format(style=_digest(style))),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY.format(style=_compute_digest(style))),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
@@ -71,32 +71,37 @@ def _meta(story: Story) -> Markup:
 
 
 @lru_cache(maxsize=1)
-def _style() -> Markup:
+def _read_style() -> Markup:
     return Markup((Path(__file__).parent / "page.css").read_text(encoding="utf-8"))
 
 
-def _digest(style: str) -> str:
+def _compute_digest(style: str) -> str:
     return b64encode(sha256(style.encode()).digest()).decode()
 
 
-def _head(story: Story) -> Markup:
+def _render_head(story: Story) -> Markup:
     result, task = story.result, story.journal.task
     tone = "ask" if result is None else "good" if result.success else "bad"
     word = "not ended" if result is None else "done" if result.success else "failed"
     return element(
         "header",
         element(
-            "p", element("b", "Midcourse"), " run ", element("code", story.journal.opening.id), " ", pill(tone, word)
+            "p",
+            element("b", "Midcourse"),
+            " run ",
+            element("code", story.journal.opening.id),
+            " ",
+            render_pill(tone, word),
         ),
         element("h1", text(story.sentence)),
         element("p", text(task.goal), class_="goal"),
         element("p", text(result.final_detail), class_="soft") if result and result.final_detail else None,
-        _facts(story),
+        _render_facts(story),
         class_="top",
     )
 
 
-def _facts(story: Story) -> Markup:
+def _render_facts(story: Story) -> Markup:
     task, result, opening = story.journal.task, story.result, story.journal.opening
     facts = [
         ("Task", text(story.name)),
@@ -108,16 +113,16 @@ def _facts(story: Story) -> Markup:
         *((f"Input {name}", text(format_argument(value))) for name, value in task.inputs),
         *((f"Data {name}", text(format_argument(value))) for name, value in (result.data if result else ())),
     ]
-    rows = [element("div", element("dt", _label(name)), element("dd", value)) for name, value in facts if value]
+    rows = [element("div", element("dt", _render_label(name)), element("dd", value)) for name, value in facts if value]
     return element("dl", *rows)
 
 
-def _label(name: str) -> Markup:
+def _render_label(name: str) -> Markup:
     kind, _, rest = name.partition(" ")
     return join([f"{kind} ", text(rest)]) if rest else Markup(kind)
 
 
-def _foot(story: Story) -> Markup:
+def _render_foot(story: Story) -> Markup:
     audit = story.result.audit if story.result else None
     return element(
         "p",

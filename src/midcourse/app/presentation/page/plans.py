@@ -1,7 +1,7 @@
 """The section about plans: why each version was made, its steps, and what it changed."""
 
 from midcourse.app.presentation.page.markup import NOTHING, Markup, element, join, text
-from midcourse.app.presentation.page.sections import pill, section
+from midcourse.app.presentation.page.sections import render_pill, render_section
 from midcourse.app.presentation.page.story import Story
 from midcourse.app.presentation.vocabulary import describe_call, describe_step, format_argument, plan_reason, pluralize
 from midcourse.app.records.plan_diff import compare_plans
@@ -12,14 +12,16 @@ from midcourse.policy.plan.diff import PlanDiff, StepChange
 CAUSE_TONES = {"initial": "plain", "adaptive": "plain", "error": "bad", "detour": "doubt"}
 
 
-def plans_section(story: Story) -> Markup:
+def render_plans(story: Story) -> Markup:
     plans = story.journal.plans
     if not plans:
         return NOTHING
-    return section("plans", "Plans", pluralize(len(plans), "version"), *(_plan(plan, story) for plan in plans))
+    return render_section(
+        "plans", "Plans", pluralize(len(plans), "version"), *(_render_plan(plan, story) for plan in plans)
+    )
 
 
-def _plan(plan: PlanVersion, story: Story) -> Markup:
+def _render_plan(plan: PlanVersion, story: Story) -> Markup:
     reached = story.carried_out.get(plan.version, 0)
     steps = sum(step.zone != REPLAN for step in plan.steps)
     done = sum(step.zone != REPLAN for step in plan.steps[:reached])
@@ -32,15 +34,15 @@ def _plan(plan: PlanVersion, story: Story) -> Markup:
     return element(
         "article",
         head,
-        _context(plan),
-        *(element("p", pill("doubt", "repaired"), " ", text(repair)) for repair in plan.repairs),
-        element("ol", *(step_item(step, reached) for step in plan.steps), class_="steps"),
-        _difference(plan, story),
+        _render_context(plan),
+        *(element("p", render_pill("doubt", "repaired"), " ", text(repair)) for repair in plan.repairs),
+        element("ol", *(render_step(step, reached) for step in plan.steps), class_="steps"),
+        _render_difference(plan, story),
         id=f"plan-{plan.version}",
     )
 
 
-def _context(plan: PlanVersion) -> Markup:
+def _render_context(plan: PlanVersion) -> Markup:
     context = plan.context
     if context is None or not context.analysis.root_cause:
         return NOTHING
@@ -48,7 +50,7 @@ def _context(plan: PlanVersion) -> Markup:
     return element("p", f"{who} on why it failed: ", text(context.analysis.root_cause), class_="soft")
 
 
-def step_item(step: Step, reached: int) -> Markup:
+def render_step(step: Step, reached: int) -> Markup:
     """A step as an item of a list. `reached`: the number of steps that were carried out."""
     if step.zone == REPLAN:
         return element("li", describe_step(step), class_="again")
@@ -64,11 +66,11 @@ def step_item(step: Step, reached: int) -> Markup:
     )
 
 
-def _difference(plan: PlanVersion, story: Story) -> Markup:
+def _render_difference(plan: PlanVersion, story: Story) -> Markup:
     if plan.parent is None or story.journal.plan(plan.parent) is None:
         return NOTHING
     found = compare_plans(story.journal, plan.parent, plan.version).found
-    lines = difference_items(found)
+    lines = render_difference_items(found)
     if not lines:
         return NOTHING
     names = ("done", "kept", "changed", "dropped", "new")
@@ -79,7 +81,7 @@ def _difference(plan: PlanVersion, story: Story) -> Markup:
     )
 
 
-def difference_items(found: PlanDiff) -> list[Markup]:
+def render_difference_items(found: PlanDiff) -> list[Markup]:
     """What a plan changed, as items of a list."""
     lines = [
         element("li", element("span", sign, class_="sign"), text(describe_step(step)), class_=name)
@@ -91,13 +93,20 @@ def difference_items(found: PlanDiff) -> list[Markup]:
         )
         for step in steps
     ]
-    return [*lines, *map(_changed_item, found.changed)]
+    return [*lines, *map(_render_changed_item, found.changed)]
 
 
-def _changed_item(change: StepChange) -> Markup:
+def _render_changed_item(change: StepChange) -> Markup:
     was, now = dict(change.before.arguments), dict(change.after.arguments)
     changes = [
-        element("li", text(name), ": ", element("del", _cell(was, name)), " → ", element("ins", _cell(now, name)))
+        element(
+            "li",
+            text(name),
+            ": ",
+            element("del", _render_cell(was, name)),
+            " → ",
+            element("ins", _render_cell(now, name)),
+        )
         for name in {**was, **now}
         if was.get(name) != now.get(name) or (name in was) != (name in now)
     ]
@@ -105,7 +114,7 @@ def _changed_item(change: StepChange) -> Markup:
     return element("li", element("span", "~", class_="sign"), says, element("ul", *changes), class_="changed")
 
 
-def _cell(values: dict[str, Argument], name: str) -> Markup:
+def _render_cell(values: dict[str, Argument], name: str) -> Markup:
     return text(_format_value(values[name])) if name in values else element("span", "not there", class_="soft")
 
 

@@ -37,16 +37,16 @@ VERDICTS: dict[Verdict, tuple[str, str]] = {
 KINDS = {"skill": "does", "target": "on", "origin": "at", "address": "sends to"}
 
 
-def section(anchor: str, title: str, count: str, *children: Child) -> Markup:
+def render_section(anchor: str, title: str, count: str, *children: Child) -> Markup:
     head = element("h2", title, " ", element("small", count) if count else None)
     return element("section", head, *children, id=anchor)
 
 
-def pill(tone: str, words: str) -> Markup:
+def render_pill(tone: str, words: str) -> Markup:
     return element("span", words, class_=f"pill {tone}")
 
 
-def moment(at: float, story: Story) -> Markup:
+def render_moment(at: float, story: Story) -> Markup:
     """The time since the beginning, with the date and time as its title."""
     return element("time", format_elapsed(at - story.began_at), title=format_time(at))
 
@@ -54,35 +54,37 @@ def moment(at: float, story: Story) -> Markup:
 # --- what was sent
 
 
-def sent_section(story: Story) -> Markup:
+def render_sent(story: Story) -> Markup:
     if not story.sent:
-        return section("sent", "What was sent", "nothing", _empty("Nothing was sent into the world."))
-    return section("sent", "What was sent", str(len(story.sent)), *(_sent_article(act, story) for act in story.sent))
+        return render_section("sent", "What was sent", "nothing", _render_empty("Nothing was sent into the world."))
+    return render_section(
+        "sent", "What was sent", str(len(story.sent)), *(_render_sent_act(act, story) for act in story.sent)
+    )
 
 
-def _sent_article(act: SentAct, story: Story) -> Markup:
+def _render_sent_act(act: SentAct, story: Story) -> Markup:
     tone, words = STATUS.get(act.status, ("bad", "did not happen"))
     barred = act.barred_at
     facts = [
-        join(["sent ", moment(act.dispatched_at, story)]),
-        join(["closed ", moment(barred, story), ": no late copy can arrive"]) if barred else None,
+        join(["sent ", render_moment(act.dispatched_at, story)]),
+        join(["closed ", render_moment(barred, story), ": no late copy can arrive"]) if barred else None,
         act.words,
     ]
     grave = act.consequence is not None and act.consequence.effect == "irreversible"
     return element(
         "article",
-        element("header", pill(tone, words), element("h3", text(act.says or "an act")), _effect(grave)),
+        element("header", render_pill(tone, words), element("h3", text(act.says or "an act")), _render_effect(grave)),
         element("p", join([fact for fact in facts if fact], " · "), class_="soft"),
-        _rows(act.consequence),
-        _looks_table(act.looks, story),
+        _render_rows(act.consequence),
+        _render_looks(act.looks, story),
     )
 
 
-def _effect(grave: bool) -> Markup:
+def _render_effect(grave: bool) -> Markup:
     return element("span", "irreversible", class_="tag") if grave else NOTHING
 
 
-def _looks_table(looks: Sequence[Look], story: Story) -> Markup:
+def _render_looks(looks: Sequence[Look], story: Story) -> Markup:
     rows: list[Markup] = []
     for look in looks:
         tone, words = FINDINGS[look.finding]
@@ -91,23 +93,23 @@ def _looks_table(looks: Sequence[Look], story: Story) -> Markup:
         rows.append(
             element(
                 "tr",
-                element("td", moment(look.at, story)),
+                element("td", render_moment(look.at, story)),
                 element("td", how),
-                element("td", pill(tone, words)),
-                element("td", text(look.detail), _shot(shot)),
+                element("td", render_pill(tone, words)),
+                element("td", text(look.detail), _render_picture_link(shot)),
             )
         )
     if not rows:
         return NOTHING
     head = element("tr", *(element("th", name, scope="col") for name in ("at", "evidence", "found", "detail")))
-    return _table(element("thead", head), element("tbody", *rows), class_="looks")
+    return _render_table(element("thead", head), element("tbody", *rows), class_="looks")
 
 
-def _shot(picture: Picture | None) -> Markup:
+def _render_picture_link(picture: Picture | None) -> Markup:
     return element("a", f"picture {picture.number}", href=f"#picture-{picture.number}") if picture else NOTHING
 
 
-def _rows(consequence: Consequence | None) -> Markup:
+def _render_rows(consequence: Consequence | None) -> Markup:
     """Everything that an approval binds, as rows. It is never a mapping, because a page chooses the names."""
     if consequence is None:
         return NOTHING
@@ -115,53 +117,59 @@ def _rows(consequence: Consequence | None) -> Markup:
     for row in list_rows(consequence):
         name = text(row.name) if row.name else KINDS.get(row.kind, row.kind)
         number = f" ({row.number} of {row.of})" if row.of > 1 else ""
-        rows.append(element("tr", element("th", name, number, scope="row"), element("td", _value(row.value))))
-    return _table(element("tbody", *rows), class_="values")
+        rows.append(element("tr", element("th", name, number, scope="row"), element("td", _render_value(row.value))))
+    return _render_table(element("tbody", *rows), class_="values")
 
 
-def _value(value: Argument) -> Markup:
+def _render_value(value: Argument) -> Markup:
     return text(format_argument(value)) or element("span", "empty", class_="soft")
 
 
 # --- questions
 
 
-def questions_section(story: Story) -> Markup:
+def render_questions(story: Story) -> Markup:
     if not story.questions:
-        return section("questions", "Questions and decisions", "none", _empty("No one was asked anything."))
+        return render_section(
+            "questions", "Questions and decisions", "none", _render_empty("No one was asked anything.")
+        )
     count = pluralize(len(story.questions), "question")
-    return section(
+    return render_section(
         "questions",
         "Questions and decisions",
         count,
-        *(_question_article(question, story) for question in story.questions),
+        *(_render_question(question, story) for question in story.questions),
     )
 
 
-def _question_article(asked: AskedQuestion, story: Story) -> Markup:
+def _render_question(asked: AskedQuestion, story: Story) -> Markup:
     command, decision = asked.command, asked.decision
-    answer = _decision(asked, story) if decision else element("p", pill("ask", "no decision"), class_="soft")
+    answer = (
+        _render_decision(asked, story) if decision else element("p", render_pill("ask", "no decision"), class_="soft")
+    )
     return element(
         "article",
         element(
-            "header", element("h3", TITLES[command.about]), element("span", moment(asked.at, story), class_="soft")
+            "header",
+            element("h3", TITLES[command.about]),
+            element("span", render_moment(asked.at, story), class_="soft"),
         ),
         element("p", text(command.detail)) if command.detail else None,
         *(
-            element("div", element("p", text(step.says), class_="says"), _rows(step.consequence))
+            element("div", element("p", text(step.says), class_="says"), _render_rows(step.consequence))
             for step in asked.steps
         ),
         answer,
     )
 
 
-def _decision(asked: AskedQuestion, story: Story) -> Markup:
+def _render_decision(asked: AskedQuestion, story: Story) -> Markup:
     decision = asked.decision
     assert decision is not None
     tone, words = VERDICTS[decision.verdict]
     once = " once" if decision.verdict == "approved" and decision.once else ""
     changes = [
-        element("li", text(name), " is now ", _value(value))
+        element("li", text(name), " is now ", _render_value(value))
         for change in decision.changes
         for name, value in change.arguments
     ]
@@ -169,7 +177,7 @@ def _decision(asked: AskedQuestion, story: Story) -> Markup:
         "div",
         element(
             "p",
-            pill(tone, words + once),
+            render_pill(tone, words + once),
             " by ",
             text(decision.by or "an approver that gave no name"),
             element("span", " after ", format_elapsed(decision.at - asked.at), class_="soft"),
@@ -183,26 +191,32 @@ def _decision(asked: AskedQuestion, story: Story) -> Markup:
 # --- pictures, spending and the log
 
 
-def pictures_section(story: Story) -> Markup:
+def render_pictures(story: Story) -> Markup:
     if not story.pictures:
         return NOTHING
     left = story.left_out
-    note = _empty(f"{pluralize(left, 'picture')} left out: too large together, or no longer stored.") if left else None
-    shown = [_figure(picture, story) for picture in story.pictures if picture.source]
+    note = (
+        _render_empty(f"{pluralize(left, 'picture')} left out: too large together, or no longer stored.")
+        if left
+        else None
+    )
+    shown = [_render_figure(picture, story) for picture in story.pictures if picture.source]
     count = pluralize(len(story.pictures), "picture")
-    return section("pictures", "What it saw", count, element("div", *shown, class_="strip"), note)
+    return render_section("pictures", "What it saw", count, element("div", *shown, class_="strip"), note)
 
 
-def _figure(picture: Picture, story: Story) -> Markup:
+def _render_figure(picture: Picture, story: Story) -> Markup:
     anchor = f"picture-{picture.number}"
     size = {"width": str(picture.width), "height": str(picture.height)} if picture.width else {}
     image = element("img", src=picture.source, alt=f"Screenshot {picture.number}", **size)
-    caption = element("figcaption", f"{picture.number}", " · ", moment(picture.at, story), " · ", text(picture.surface))
+    caption = element(
+        "figcaption", f"{picture.number}", " · ", render_moment(picture.at, story), " · ", text(picture.surface)
+    )
     near = element("a", image, href=f"#{anchor}", class_="near")
     return element("figure", near, element("a", "make it small", href="#pictures", class_="away"), caption, id=anchor)
 
 
-def spending_section(story: Story) -> Markup:
+def render_spending(story: Story) -> Markup:
     """The section with the costs by role and model, over all plans."""
     totals: dict[tuple[str, str], list[Cost]] = {}
     for spent in story.journal.state.spent:
@@ -210,37 +224,37 @@ def spending_section(story: Story) -> Markup:
     if not totals:
         return NOTHING
     rows = [
-        element("tr", element("th", text(role), scope="row"), element("td", text(model)), *_cost(costs))
+        element("tr", element("th", text(role), scope="row"), element("td", text(model)), *_render_cost(costs))
         for (role, model), costs in totals.items()
     ]
     head = element("tr", *(element("th", name, scope="col") for name in ("role", "model", "calls", "tokens", "US$")))
-    return section("spent", "What it cost", "", _table(element("thead", head), element("tbody", *rows)))
+    return render_section("spent", "What it cost", "", _render_table(element("thead", head), element("tbody", *rows)))
 
 
-def _cost(costs: list[Cost]) -> Iterable[Markup]:
+def _render_cost(costs: list[Cost]) -> Iterable[Markup]:
     calls, tokens = sum(cost.calls for cost in costs), sum(cost.tokens for cost in costs)
     dollars = sum(cost.microusd for cost in costs) / MICRO
     cells = (f"{calls}", f"{tokens:,}" if tokens else "–", f"{dollars:.4f}" if dollars else "–")
     return (element("td", cell, class_="number") for cell in cells)
 
 
-def log_section(story: Story) -> Markup:
+def render_log(story: Story) -> Markup:
     rows = [
         element(
             "li",
-            element("span", moment(line.at, story), class_="at"),
+            element("span", render_moment(line.at, story), class_="at"),
             element("span", text(line.text)),
             class_=line.tone,
         )
         for line in story.log
     ]
     count = pluralize(len(rows), "line")
-    return section("log", "Log", count, element("ol", *rows, class_="log"))
+    return render_section("log", "Log", count, element("ol", *rows, class_="log"))
 
 
-def _table(*children: Child, class_: str = "") -> Markup:
+def _render_table(*children: Child, class_: str = "") -> Markup:
     return element("div", element("table", *children, class_=class_), class_="wide", tabindex="0", role="group")
 
 
-def _empty(words: str) -> Markup:
+def _render_empty(words: str) -> Markup:
     return element("p", words, class_="soft")

@@ -28,7 +28,7 @@ from midcourse.cli.session.signals import stop_event
 from midcourse.cli.view.host import HostView
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.errors import TaskInvalid
-from midcourse.redact import log_discreetly
+from midcourse.redact import log_with_redaction
 from midcourse.worlds.host.lifecycle import Host, HostConfig, NotClosed, serve_host
 from midcourse.worlds.host.registry import NotServed, WorldRegistry
 
@@ -309,7 +309,7 @@ class HostSession:
         if self._terminal.live:
             await self._show_until(stopped, host, self._terminal)
             return
-        log_discreetly(level=logging.INFO, format="%(asctime)s %(message)s")
+        log_with_redaction(level=logging.INFO, format="%(asctime)s %(message)s")
         self._announce(host)
         await stopped.wait()
         if not self._json:

@@ -15,7 +15,7 @@ from midcourse.cli.options import Fleet, OnceJson, teach
 from midcourse.cli.overrides import load_fleet_settings
 from midcourse.cli.session.signals import stop_event
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
-from midcourse.redact import log_discreetly
+from midcourse.redact import log_with_redaction
 
 if TYPE_CHECKING:
     from midcourse.app.fleet.connection import Fleet as FleetConnection
@@ -66,7 +66,7 @@ def worker(
     """
     home, settings = load_fleet_settings(set_)
     open_home(home)
-    log_discreetly(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    log_with_redaction(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     served = tuple(dict.fromkeys(name.strip() for name in tenants.split(",") if name.strip())) or (settings.tenant,)
     return asyncio.run(_work(home, settings, served, json=json))
 

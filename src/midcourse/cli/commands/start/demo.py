@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
-from midcourse.app.demo import GOAL, SaysYes, TroubledShop, demo_job, provide_password
+from midcourse.app.demo import GOAL, DemoApprover, TroubledShop, demo_job, provide_password
 from midcourse.app.extras import require_chromium, require_extras
 from midcourse.app.home import LocalStore, open_store
 from midcourse.app.live_run import LiveRun
@@ -158,7 +158,7 @@ class Story:
     def open(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def aside(self) -> AbstractContextManager[None]:
+    def make_room(self) -> AbstractContextManager[None]:
         return nullcontext()
 
     def announce_answer(self, question: Question) -> None:
@@ -252,7 +252,7 @@ class DemoSession(Session):
         self, job: Job, run_id: str, store: LocalStore, verbosity: Verbosity, story: Story, shop: TroubledShop
     ) -> None:
         screen: Screen = NoScreen() if verbosity.silent else story
-        super().__init__(job, run_id, store, verbosity, screen=screen, stand_in=SaysYes(story.announce_answer))
+        super().__init__(job, run_id, store, verbosity, screen=screen, stand_in=DemoApprover(story.announce_answer))
         paced = job.settings.with_overrides({"step_delay_seconds": str(PACE)}) if self.terminal.live else job.settings
         self.agent = replace(self.agent, settings=paced)
         self._story = story

@@ -8,13 +8,11 @@ import ssl
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeAlias
 
 from midcourse.domain.approval import CommitSet
-from midcourse.domain.argument import Pairs
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
-from midcourse.ports.world import Call
+from midcourse.ports.world import Call, CallKey, identify_call
 from midcourse.worlds.browser.egress.outbox import HeldRequest, Outbox, SentRequest, commit_of
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS, Origins
 from midcourse.worlds.browser.egress.proxy import Proxy
@@ -22,7 +20,6 @@ from midcourse.worlds.browser.egress.tls import Certificate
 
 SEND = "send"
 """The skill that releases a held request that no call caused."""
-_Key: TypeAlias = tuple[str, str, Pairs]
 
 
 class Guard:
@@ -34,21 +31,23 @@ class Guard:
         self.outbox = Outbox(origins)
         trusted = _trust_store(authorities) if authorities else None
         self.proxy = Proxy(origins, self.outbox, trusted=trusted, certificate=certificate)
-        self._held_call: _Key | None = None
+        self._held_call: CallKey | None = None
         """The call whose act caused the held requests."""
         self._held: tuple[HeldRequest, ...] = ()
-        self._bound: tuple[_Key, CommitSet] | None = None
+        self._bound: tuple[CallKey, CommitSet] | None = None
 
     # --- what a call would send
 
     def find_held(self, call: Call) -> tuple[HeldRequest, ...]:
         """Return the requests that the act of this call caused, if all of them are still held."""
         waits = self.outbox.waiting
-        return self._held if _key(call) == self._held_call and all(held in waits for held in self._held) else ()
+        return (
+            self._held if identify_call(call) == self._held_call and all(held in waits for held in self._held) else ()
+        )
 
     def has_lost(self, call: Call) -> bool:
         """Whether the held requests of this call are gone, so that it is no longer known what it would send."""
-        return _key(call) == self._held_call and not self.find_held(call)
+        return identify_call(call) == self._held_call and not self.find_held(call)
 
     def find_cause(self, held: HeldRequest) -> str:
         """Return the skill of the call whose act caused a held request, or nothing if the page sent it by itself."""
@@ -59,13 +58,13 @@ class Guard:
 
     def bind(self, call: Call, commit: CommitSet | None) -> CommitSet | None:
         """Remember the commit set that was read for this call. When the call is allowed, it may send this and nothing else."""
-        self._bound = None if commit is None else (_key(call), commit)
+        self._bound = None if commit is None else (identify_call(call), commit)
         return commit
 
     def find_bound_commit(self, call: Call) -> CommitSet | None:
         """Return the commit set that was last read, if it was read for this call."""
         key, commit = self._bound or (None, None)
-        return commit if key == _key(call) else None
+        return commit if key == identify_call(call) else None
 
     # --- around an act
 
@@ -94,7 +93,7 @@ class Guard:
     def expect(self, call: Call) -> Generator[None]:
         """While this context is open, an allowed call may send exactly what was read for it."""
         key, bound = self._bound or (None, None)
-        if bound is None or not bound.address or not call.allowed or key != _key(call):
+        if bound is None or not bound.address or not call.allowed or key != identify_call(call):
             yield
         else:
             with self.outbox.expect(bound):
@@ -118,7 +117,7 @@ class Guard:
             return replace(outcome, status="unknown", reason="redirected") if unsure else outcome
         if self.outbox.waiting and call.skill != SEND:
             # Requests that a script sends by itself meanwhile count as those of the call, so its approval must show them, too.
-            self._held_call, self._held = _key(call), self.outbox.waiting
+            self._held_call, self._held = identify_call(call), self.outbox.waiting
             return Outcome(status="no_effect", reason="would_send", detail=_describe_held(self._held))
         if sends and not self.outbox.passed_count:
             detail = outcome.detail or "nothing left the browser"
@@ -129,7 +128,7 @@ class Guard:
 
     def _hold_redirects(self, call: Call, outcome: Outcome, redirects: tuple[HeldRequest, ...]) -> Outcome:
         """Hold the redirect of an allowed request, which has left, for the same call."""
-        self._held_call, self._held = _key(call), redirects
+        self._held_call, self._held = identify_call(call), redirects
         status = "no_effect" if outcome.status == "no_effect" else "unknown"
         detail = f"{outcome.detail}; redirected: {_describe_held(redirects)}"
         return Outcome(status=status, reason="would_send", detail=detail)
@@ -173,7 +172,3 @@ def _find_disproof(sent: SentRequest, origins: Origins) -> str:
 
 def _describe_held(held: tuple[HeldRequest, ...]) -> str:
     return f"it would send {commit_of(held).address}, which needs approval first"
-
-
-def _key(call: Call) -> _Key:
-    return (call.skill, call.zone, call.arguments)

@@ -34,7 +34,7 @@ class SecretLocator:
         known = {**self._secrets, **dict(secrets)}
         if known != self._secrets:
             self._secrets = known
-            self._redactor = Redactor(known.items(), drawn=True)
+            self._redactor = Redactor(known.items(), on_screen=True)
 
     def __bool__(self) -> bool:
         return bool(self._secrets)
