@@ -93,7 +93,7 @@ def test_replan_is_inserted_after_a_transition_and_what_follows_is_dropped() -> 
     assert (outline(plan), plan.final) == ("open R", False)
     assert len(plan.repairs) == 2
     assert "inserted after step 1" in plan.repairs[0]
-    assert "1 steps after it dropped" in plan.repairs[1]
+    assert "1 step after it dropped" in plan.repairs[1]
 
 
 @pytest.mark.parametrize("final", [None, False])

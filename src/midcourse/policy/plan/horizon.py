@@ -130,7 +130,7 @@ def _cut_after_transition(candidates: list[_Candidate], final: bool | None, scop
         if after and after.is_replan:
             return _Cut(keep=candidate.number, repairs=())
         inserted = f"{REPLAN} inserted after step {candidate.number}, which may change the screen"
-        unseen = f"{len(candidates) - candidate.number} steps after it dropped: that screen was not observed yet"
+        unseen = _describe_unseen(len(candidates) - candidate.number, "it")
         return _Cut(keep=candidate.number, repairs=(inserted, unseen) if after else (inserted,))
     return None
 
@@ -141,8 +141,12 @@ def _cut_at_replan(candidates: list[_Candidate]) -> _Cut | None:
     if replan is None:
         return None
     behind = len(candidates) - replan.number
-    unseen = f"{behind} steps after {REPLAN} dropped: that screen was not observed yet"
-    return _Cut(keep=replan.number - 1, repairs=(unseen,) if behind else ())
+    return _Cut(keep=replan.number - 1, repairs=(_describe_unseen(behind, REPLAN),) if behind else ())
+
+
+def _describe_unseen(steps: int, after: str) -> str:
+    counted = "1 step" if steps == 1 else f"{steps} steps"
+    return f"{counted} after {after} dropped: that screen was not observed yet"
 
 
 def _cut_behind_gap(candidates: list[_Candidate]) -> _Cut | None:

@@ -8,6 +8,7 @@ import typer
 from rich.text import Text
 
 from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.presentation.vocabulary import pluralize
 from midcourse.cli.options import Fleet, Json, teach
 from midcourse.cli.overrides import split_home
 from midcourse.cli.view.terminal import print_object, terminal
@@ -49,11 +50,12 @@ def expire(
     if not fleet.database_url.get_secret_value():
         raise FleetUnavailable("no database: set MIDCOURSE_DATABASE_URL, with the user that owns the tables")
     expired = asyncio.run(expire_month(fleet, settings.home, month.date(), really=yes))
+    runs = pluralize(expired.runs, "run")
     if json:
         print_object({"runs": expired.runs, "dropped": list(expired.dropped)})
     elif yes:
         what = ", ".join(expired.dropped) or "nothing: there is no such month"
-        terminal().console.print(Text(f"{expired.runs} runs; deleted {what}"), soft_wrap=True)
+        terminal().console.print(Text(f"{runs}; deleted {what}"), soft_wrap=True)
     else:
-        terminal().console.print(Text(f"{expired.runs} runs; to delete what they saw and did: --yes"), soft_wrap=True)
+        terminal().console.print(Text(f"{runs}; to delete what they saw and did: --yes"), soft_wrap=True)
     return DONE

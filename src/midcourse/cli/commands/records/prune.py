@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from midcourse.app.presentation.vocabulary import pluralize
 from midcourse.cli.options import DurableOnly, Fleet, HomeFolder, Json, teach
 from midcourse.cli.overrides import load_both_settings, with_options
 from midcourse.cli.view.terminal import print_object, terminal
@@ -75,7 +76,8 @@ def prune(
         return 0
     freed = f"; the database is {pruned.freed_bytes / MEGABYTE:.1f} MB smaller" if pruned.freed_bytes else ""
     later = "" if pruned.shrunk else "; the file stays as large until no process drives a run"
-    sentence = f"{pruned.runs} runs would be pruned" if dry_run else f"{pruned.runs} runs pruned{freed}{later}"
+    runs = pluralize(pruned.runs, "run")
+    sentence = f"{runs} would be pruned" if dry_run else f"{runs} pruned{freed}{later}"
     terminal().console.print(Text(sentence), soft_wrap=True)
     return 0
 
