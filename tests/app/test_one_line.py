@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from midcourse.app import extras
-from midcourse.app.one_line import DryRun, Wish, job_for
+from midcourse.app.one_line import DryRun, OneLineTask, job_for
 from midcourse.app.task.file import parse_task_file
 from midcourse.domain.approval import About, CommitSet, Consequence, Decision, Question
 from midcourse.domain.plan import Target
@@ -24,12 +24,12 @@ def _isolate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MIDCOURSE_SECRET_PIN", "1234")
 
 
-def make_wish(**fields: Any) -> Wish:
+def make_wish(**fields: Any) -> OneLineTask:
     given: dict[str, Any] = {"goal": "Order one desk lamp", "at": f"{SHOP}/", "model": "openai:gpt-5", **fields}
-    return Wish(**given)
+    return OneLineTask(**given)
 
 
-def list_options(asked: Wish) -> dict[str, object]:
+def list_options(asked: OneLineTask) -> dict[str, object]:
     return dict(job_for(asked).file.world.options)
 
 

@@ -176,7 +176,7 @@ async def test_a_step_may_refer_to_what_an_earlier_one_brings_back() -> None:
 async def test_a_step_that_does_not_bring_back_what_it_was_to_has_failed() -> None:
     played = await disk(think=lambda _: plan(replace(COLLECT, gives=("total",)), final=True)).play()
     assert played.result.attempts[0].reason == "missing_result"
-    assert played.result.attempts[0].detail == "it was to bring back 'total', and did not"
+    assert played.result.attempts[0].detail == "it should have returned 'total', and did not"
 
 
 async def test_a_step_that_fails_is_classified_by_what_it_says() -> None:

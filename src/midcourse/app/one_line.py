@@ -27,7 +27,7 @@ LONGEST_NAME = 24
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
+class OneLineTask:
     """A goal and its options, as the user gives them in one line."""
 
     goal: str
@@ -46,33 +46,37 @@ class Wish:
     headed: bool = False
 
 
-def job_for(wish: Wish, overrides: Mapping[str, str] | None = None) -> Job:
-    """Build the job for a wish. Raises `TaskInvalid` if it cannot be run, for example because a secret is missing."""
+def job_for(one_line: OneLineTask, overrides: Mapping[str, str] | None = None) -> Job:
+    """Build the job for a task that was given in one line. Raises `TaskInvalid` if it cannot be run, for example because a secret is missing."""
     require_extras("`do`", "browser", "llm")
     from midcourse.worlds.browser.egress.policy import policy_values
 
-    secrets = _bind_secrets(wish)
+    secrets = _bind_secrets(one_line)
     elsewhere = {
-        origin: {"allowed": True} for origin in secrets.values() if origin != _origin(wish.at, "the start URL")
+        origin: {"allowed": True} for origin in secrets.values() if origin != _origin(one_line.at, "the start URL")
     }
-    policy = {**elsewhere, **policy_values(wish.origins)}
-    settings = {"max_cost_usd": wish.max_cost, "approvals": wish.approvals}
+    policy = {**elsewhere, **policy_values(one_line.origins)}
+    settings = {"max_cost_usd": one_line.max_cost, "approvals": one_line.approvals}
     source = toml_text(
         {
-            "goal": _escape(wish.goal, wish.inputs),
+            "goal": _escape(one_line.goal, one_line.inputs),
             "secrets": [f"{name}@{origin}" for name, origin in secrets.items()] or None,
-            "inputs": wish.inputs,
+            "inputs": one_line.inputs,
             "world": {
                 "name": "browser",
-                "options": {"start": _escape(wish.at), "headed": wish.headed or None, "origins": _escape_all(policy)},
+                "options": {
+                    "start": _escape(one_line.at),
+                    "headed": one_line.headed or None,
+                    "origins": _escape_all(policy),
+                },
             },
-            "planner": {"model": wish.model or None},
+            "planner": {"model": one_line.model or None},
             "settings": settings,
         }
     )
     given = {name: str(value) for name, value in settings.items() if value is not None}
     job = replace(
-        parse_job(f"{source}\n{SAVED}", _derive_name(wish.goal), {**given, **(overrides or {})}), unfiled=True
+        parse_job(f"{source}\n{SAVED}", _derive_name(one_line.goal), {**given, **(overrides or {})}), unfiled=True
     )
     if not (job.file.planner.model or job.settings.model):
         raise TaskInvalid("no model is named to plan: name one, such as openai:gpt-5, with --model or MIDCOURSE_MODEL")
@@ -104,11 +108,11 @@ class DryRun:
         return Decision(verdict="rejected", by="the dry run")
 
 
-def _bind_secrets(wish: Wish) -> dict[str, str]:
+def _bind_secrets(one_line: OneLineTask) -> dict[str, str]:
     """The origin of each secret, by name."""
-    start = _origin(wish.at, "the start URL")
+    start = _origin(one_line.at, "the start URL")
     found: dict[str, str] = {}
-    for secret in wish.secrets:
+    for secret in one_line.secrets:
         name, at, where = secret.partition("@")
         if not re.fullmatch(r"[A-Za-z]\w*", name) or (at and not where):
             example = "password, or password@https://shop.example"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from midcourse.app.agent import agent_for
 from midcourse.app.extras import require_chromium
-from midcourse.app.one_line import DRY, DryRun, Wish, job_for, tape_settings
+from midcourse.app.one_line import DRY, DryRun, OneLineTask, job_for, tape_settings
 from midcourse.app.start import new_run_id
 from midcourse.app.wiring import run_folder, save_job
 from midcourse.cli.session.approver import TerminalApprover
@@ -37,7 +37,7 @@ async def do(
     is sent. The approver `DryRun()` drops the first irreversible request and keeps it in `dropped`. The run is stored in the home:
     `midcourse show`, `resume` and `init task --from` find it.
     """
-    wish = Wish(
+    one_line = OneLineTask(
         goal=goal,
         at=at,
         model=model,
@@ -49,7 +49,7 @@ async def do(
         headed=headed,
     )
     approver = approver or TerminalApprover()
-    job = job_for(wish, {**tape_settings(record=record), **(DRY if isinstance(approver, DryRun) else {})})
+    job = job_for(one_line, {**tape_settings(record=record), **(DRY if isinstance(approver, DryRun) else {})})
     await require_chromium()
     run_id = run_id or new_run_id()
     folder = run_folder(job.settings, run_id)

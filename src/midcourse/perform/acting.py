@@ -332,11 +332,11 @@ async def fill_in_results(ports: Ports, step: Step) -> Step | Outcome:
 
 def require_results(step: Step, outcome: Outcome) -> Outcome:
     """Fail a step that did not return the results it promised, unless it is irreversible: that it was done counts more."""
-    brought = {name for name, _ in outcome.data}
-    missing = [name for name in step.gives if name not in brought]
+    returned = {name for name, _ in outcome.data}
+    missing = [name for name in step.gives if name not in returned]
     if outcome.status != "ok" or not missing or step.effect == "irreversible":
         return outcome
-    detail = f"it was to bring back {', '.join(map(repr, missing))}, and did not"
+    detail = f"it should have returned {', '.join(map(repr, missing))}, and did not"
     return replace(outcome, status="failed", reason="missing_result", detail=detail)
 
 

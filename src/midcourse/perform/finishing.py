@@ -36,9 +36,9 @@ async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:
     if command.extract and checked.verdict in ("met", "undecided"):
         history = await load_history(ports, ())
         screen = seen if isinstance(seen, Observation) else None
-        brought = await extract_output(ports, history, screen, time, command.turn)
-        wait = checked.wait if checked.wait is not None else brought.wait
-        checked, spent = replace(checked, data=brought.data, wait=wait), spent + brought.spent
+        extracted = await extract_output(ports, history, screen, time, command.turn)
+        wait = checked.wait if checked.wait is not None else extracted.wait
+        checked, spent = replace(checked, data=extracted.data, wait=wait), spent + extracted.spent
     return replace(checked, seen=found.ref if found else None, cost=total(spent), spent=spent)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, cast
 import typer
 
 from midcourse.app.extras import require_chromium
-from midcourse.app.one_line import DRY, DryRun, Wish, job_for
+from midcourse.app.one_line import DRY, DryRun, OneLineTask, job_for
 from midcourse.app.start import new_run_id
 from midcourse.cli.commands.run import check_name, parse_inputs, tape_overrides
 from midcourse.cli.options import (
@@ -91,7 +91,7 @@ def do(
     check_name("--run-id", run_id)
     if not goal.strip():
         raise TaskInvalid('give a goal, such as midcourse do "Order one desk lamp" --at https://shop.example')
-    wish = Wish(
+    one_line = OneLineTask(
         goal=goal,
         at=at,
         model=model,
@@ -104,6 +104,6 @@ def do(
     )
     dry = DryRun() if dry_run else None
     overrides = with_options(set_, home=home) + tape_overrides(record=record, cassette=cassette)
-    job = job_for(wish, {**parse_overrides(overrides), **(DRY if dry else {})})
+    job = job_for(one_line, {**parse_overrides(overrides), **(DRY if dry else {})})
     asyncio.run(require_chromium())
     return asyncio.run(start_run(job, run_id or new_run_id(), Verbosity(json=json, quiet=quiet), dry=dry))
