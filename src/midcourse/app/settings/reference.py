@@ -12,7 +12,7 @@ def reference(kind: type[VariableSettings] = Settings, *audiences: Audience) -> 
     for name in names_for(kind, *(audiences or Audience)):
         field = kind.model_fields[name]
         what = (field.description or "").replace("|", "\\|")
-        default = f"`{text}`" if (text := format_value(field.default)) else "nothing"
+        default = f"`{text}`" if (text := format_value(field.default)) else "not set"
         variables = " or ".join(f"`{variable}`" for variable in variables_of(name).split(" or "))
         rows.append(f"| `{name}` | {default} | {variables} | {what} |")
     return "\n".join(rows) + "\n"

@@ -236,7 +236,7 @@ class Settings(RecoverySettings):
         default=Limits.act_timeout_seconds,
         gt=0,
         description="A step that takes longer is given up. If it was irreversible, its outcome is unknown, and Midcourse looks "
-        "for evidence whether it happened.",
+        "for evidence of whether it happened.",
     )
     look_timeout_seconds: Annotated[float, EVERYDAY] = Field(
         default=Limits.look_timeout_seconds,

@@ -104,7 +104,7 @@ def _print_rows(rows: list[Row], heading: str, where: Terminal) -> None:
         where.console.print(_table(rows, where))
         return
     for row in rows:
-        now, usual = format_argument(row.value) or "nothing", format_argument(row.default) or "nothing"
+        now, usual = format_argument(row.value) or "not set", format_argument(row.default) or "not set"
         line = f"{row.name} = {now} (default {usual}): {row.changes}"
         where.console.print(Text(where.marks.clean(line)), soft_wrap=True)
 
