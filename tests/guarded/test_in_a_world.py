@@ -58,6 +58,17 @@ def test_a_call_and_the_runs_of_two_agents_book_once(hotel: Hotel) -> None:
     assert dict(first.data)["book"] == dict(second.data)["book"] == "B-1"
 
 
+def test_a_run_says_that_an_earlier_call_had_done_it(
+    hotel: Hotel, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MIDCOURSE_HOME", str(hotel.settings.home))
+    first, second = hotel.plan("12", 3), hotel.plan("12", 3)
+    assert (main(["effects", first.run]), capsys.readouterr().out) == (0, "sent   ✓ book — a successful answer\n")
+    assert main(["effects", second.run]) == 0
+    assert "✓ book — nothing was sent: run " in (printed := capsys.readouterr().out)
+    assert "had done it under the same key" in printed
+
+
 def test_what_a_run_booked_is_returned_to_the_next_call(hotel: Hotel) -> None:
     assert hotel.plan("12", 3).success
     assert hotel.book("12", 3) == "B-1"

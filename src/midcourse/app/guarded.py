@@ -34,7 +34,7 @@ from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, Rejected, Run
 from midcourse.planners.same_plan import SamePlan
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
-from midcourse.worlds.functions import GUARD, RETURNED, Function, Functions, function_of
+from midcourse.worlds.functions import GUARD, RETURNED, Function, Functions, Returned, function_of
 
 log = logging.getLogger(__name__)
 
@@ -212,20 +212,20 @@ class Guard:
             max_wall_seconds=NEVER,
         )
 
-    async def call(self, arguments: Pairs, *, again: bool = False) -> Any:
-        """Carry out a call, or find the earlier one under its key, and return what the function returned.
+    async def call(self, arguments: Pairs) -> Any:
+        """Carry out a call, or find the earlier one under its key, and return what the function returned."""
+        return (await self.find_or_call(arguments)).value
 
-        `again` allows another attempt after a call in doubt that was found not to have happened.
-        """
+    async def find_or_call(self, arguments: Pairs, *, again: bool = False) -> Returned:
+        """`again` allows another attempt after a call in doubt that was found not to have happened."""
         settings = self.settings or load_settings()
         async with self._open_store(settings) as store:
             return await self._call(arguments, settings, store, again=again)
 
-    async def call_within_run(self, arguments: Pairs, again: bool) -> Any:
+    async def call_within_run(self, arguments: Pairs, again: bool) -> Returned:
         """Carry out a call as a step of another run. That run asks its own approver, also about an unknown outcome."""
-        return await replace(self, approvals="never", approver=StopWithoutAsking(), wait=None).call(
-            arguments, again=again
-        )
+        within = replace(self, approvals="never", approver=StopWithoutAsking(), wait=None)
+        return await within.find_or_call(arguments, again=again)
 
     async def undo(self, *args: Any, **kwargs: Any) -> UndoReport:
         """Undo the call with these arguments. Raises `RunUnknown` if there was none, and what `Agent.undo` raises."""
@@ -271,7 +271,7 @@ class Guard:
         which = self.key.format(**dict(arguments))
         return which, f"{self.name}:{which}"
 
-    async def _call(self, arguments: Pairs, settings: Settings, store: Store, *, again: bool) -> Any:
+    async def _call(self, arguments: Pairs, settings: Settings, store: Store, *, again: bool) -> Returned:
         name = self.function.name
         which, key = self._identify(arguments)
         world = Functions(self.function, shared=bool(self.database))
@@ -299,7 +299,8 @@ class Guard:
                 ) from None
             await self._check_values(store, key, arguments)
             if result.run == run_id or not _had_no_effect(result):
-                return await self._return_or_raise(store, result, world)
+                value = await self._return_or_raise(store, result, world)
+                return Returned(value=value, earlier_run="" if result.run == run_id else result.run)
 
     async def _check_values(self, store: Store, key: str, arguments: Pairs) -> None:
         run_id = await store.run_with_key(key)

@@ -30,12 +30,19 @@ class LazyGroup(TyperGroup):
         for name, entry in self.table.items():
             self.add_command(TyperCommand(name, short_help=entry.help, rich_help_panel=entry.panel))
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _hide_types_of_flags(super().get_params(ctx))
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         for words in (" ".join(args[:2]), args[0]):
             if words in self.removed and not ctx.resilient_parsing:
                 ctx.fail(f"'{words}' was removed; type: {self.removed[words]}")
         name, _, rest = super().resolve_command(ctx, args)
-        return name, self._load(name) if name else None, rest
+        command = self._load(name) if name else None
+        for each in (command, *getattr(command, "commands", {}).values()):
+            if each is not None:
+                _hide_types_of_flags(each.get_params(ctx))
+        return name, command, rest
 
     def _load(self, name: str) -> Any:
         """The command of this name in its module, or the module's whole app if that is a group of this name."""
@@ -43,3 +50,11 @@ class LazyGroup(TyperGroup):
         commands._add_completion = False  # noqa: SLF001  # `midcourse completion` does that, for all commands
         found = get_command(commands)
         return found.commands.get(name, found) if isinstance(found, TyperGroup) else found
+
+
+def _hide_types_of_flags(params: list[Any]) -> list[Any]:
+    """Let `--help` show no type beside flags: Typer shows `<bool>`, as if they took a value."""
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params

@@ -18,6 +18,11 @@ from midcourse.errors import MidcourseError
 MISUSE, LEFT = 2, 130
 OF_FLEETS = ("alembic", "cryptography", "psycopg", "sqlalchemy", "temporalio")
 """Packages that the base install does not have."""
+HINTS = {
+    "TASK": "a task is a file, or one that ships, such as `notepad`; `midcourse examples` lists these",
+    "RUN": "a run is named by its id; `midcourse runs` lists them, and `last` is the latest",
+}
+"""What to type for an argument that is missing."""
 
 START, RUNS, WHILE, KNOWN, SERVED, FLEETS = (
     "Start here",
@@ -176,6 +181,9 @@ def _run_command(args: Sequence[str]) -> int:
     except Exception as error:
         if isinstance(error, UsageError) and "--json" not in args:
             error.show()
+            for argument, hint in HINTS.items():
+                if error.format_message().startswith(f"Missing argument '{argument}'"):
+                    _print_problem(hint)
             return MISUSE
         if isinstance(error, UsageError):
             return _misuse(error.format_message(), args)

@@ -28,7 +28,9 @@ def next_tasks(incomplete: str) -> list[tuple[str, str]]:
 
 def teach(*lines: tuple[str, str]) -> str:
     """Build an epilog from pairs of a command line and what it does."""
-    return "\n\n".join(["[bold]Examples[/bold]", *(f"[cyan]{line}[/cyan]  [dim]{what}[/dim]" for line, what in lines)])
+    return "\n\n".join(
+        ["[bold]Examples[/bold]", *(f"[cyan]{line}[/cyan]  [dim]# {what}[/dim]" for line, what in lines)]
+    )
 
 
 EXIT_CODES = "Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left before its end (resume it)."

@@ -23,6 +23,8 @@ the effect then proves nothing, because it may look for something else than what
 SIGNED_IN = "signed_in"
 """A reason of a sign-in that the server accepted. If what the step expected is not there, the outcome is unknown, and the run plans on
 without asking a person: a sign-in often leads on to the page that asked for it, and not to where a planner expects."""
+ALREADY_DONE = "already_done"
+"""A reason of a successful outcome: nothing was sent now, because an earlier call under the same key had this effect."""
 SIGN_INS = frozenset({SIGN_IN_REFUSED, SIGNED_IN})
 """Reasons of sign-ins, which may be sent again with the same values after a question."""
 REFUSALS = frozenset({REFUSED_BY_SERVER, SIGN_IN_REFUSED})

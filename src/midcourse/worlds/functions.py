@@ -5,7 +5,7 @@ import json
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast, get_args, get_type_hints
 
@@ -15,7 +15,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from midcourse.blame import describe_exception, format_traceback
 from midcourse.domain.argument import Pairs, Scalar, json_text
 from midcourse.domain.expectation import Probe
-from midcourse.domain.outcome import Outcome
+from midcourse.domain.outcome import ALREADY_DONE, Outcome
 from midcourse.domain.skill import Effect, ProbeSpec, Skill, Undo
 from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, SkillInvalid
 from midcourse.ports.world import Call
@@ -33,6 +33,14 @@ GUARD = "__midcourse_function__"
 
 
 @dataclass(frozen=True, kw_only=True)
+class Returned:
+    """What a guarded function returned, and the run of the earlier call if that was the one that returned it."""
+
+    value: Any
+    earlier_run: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Function:
     """A function, its effect, and how to find out whether that effect is there."""
 
@@ -45,7 +53,7 @@ class Function:
     """Seconds until `happened` sees the effect."""
     undo: Undo | None = None
     """The function that reverts it."""
-    call_once: Callable[[Pairs, bool], Awaitable[Any]] | None = None
+    call_once: Callable[[Pairs, bool], Awaitable["Returned"]] | None = None
     """Calls a guarded function, or returns what an earlier call under its key returned. Its second argument says whether an earlier
     call in doubt was found not to have happened. None: each call is made."""
 
@@ -175,7 +183,7 @@ class Functions(BaseWorld):
             if function.call_once:
                 returned = await function.call_once(call.arguments, (call.skill, call.arguments) in self._in_doubt)
             else:
-                returned = await await_if_needed(function.call(**function.bind(call.arguments)))
+                returned = Returned(value=await await_if_needed(function.call(**function.bind(call.arguments))))
         except AnswerLost:
             return Outcome(evidence="probe")
         except Exception as error:
@@ -189,7 +197,11 @@ class Functions(BaseWorld):
         finally:
             _CALLING.discard(self._holder)
         evidence = "response" if function.effect == "irreversible" else ""
-        return Outcome(data=_as_data(function.name, returned), evidence=evidence)
+        outcome = Outcome(data=_as_data(function.name, returned.value), evidence=evidence)
+        if not returned.earlier_run:
+            return outcome
+        detail = f"nothing was sent: run {returned.earlier_run} had done it under the same key"
+        return replace(outcome, reason=ALREADY_DONE, detail=detail)
 
 
 _CALLING: set[str] = set()

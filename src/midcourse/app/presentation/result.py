@@ -6,7 +6,7 @@ from pathlib import Path
 from midcourse.app.presentation.vocabulary import REASONS, format_seconds, pluralize
 from midcourse.domain.approval import Consequence
 from midcourse.domain.move import FinalReason
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, REFUSALS, SIGNED_IN, Evidence, Outcome
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, ALREADY_DONE, REFUSALS, SIGNED_IN, Evidence, Outcome
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
 from midcourse.ports.store import Store
@@ -81,6 +81,8 @@ def describe_evidence(outcome: Outcome) -> str:
         if outcome.reason in (ACCEPTED_BY_SERVER, SIGNED_IN):
             return "the server accepted it, but what was expected is not there"
         return "the server refused it" if outcome.reason in REFUSALS else "nothing shows whether it happened"
+    if outcome.reason == ALREADY_DONE:
+        return outcome.detail
     if outcome.status != "ok" and outcome.evidence == "probe":
         return "a probe did not find it"
     return SHOWN_BY[outcome.evidence]
@@ -131,6 +133,10 @@ def suggest_next(result: Result, unattended: bool) -> str:
     match result.final_reason:
         case "goal_reached":
             return show
+        case "plan_complete" if _is_guarded_call(used):
+            return show
+        case "replan_exhausted" if _is_guarded_call(used):
+            return f"{show} says what was raised; the same call may be made again"
         case "plan_complete":
             return f"add a `done_when` check so that success can be verified; {show}"
         case "replan_exhausted":
@@ -157,6 +163,11 @@ def suggest_next(result: Result, unattended: bool) -> str:
             return f"{show}; a cancelled run is over, a new one starts from what is there"
         case "internal_error":
             return f"please report it, with {show} --json"
+
+
+def _is_guarded_call(used: BudgetUsed) -> bool:
+    """Whether the run was one call of a guarded function, which is never planned again."""
+    return not (used.max_replans or used.max_error_replans)
 
 
 def _raise_scarcest(used: BudgetUsed) -> str:

@@ -1,6 +1,7 @@
 """The terminal of this process: its consoles, its symbols, and JSON output that cannot disturb it."""
 
 import json
+import os
 import sys
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -25,10 +26,20 @@ class Terminal:
 def terminal(*, silent: bool = False) -> Terminal:
     """The terminal of this process. `silent`: only the outcome may go to standard output, so questions go to standard error."""
     console = _console(stderr=False)
-    attended = sys.stdin.isatty()
+    attended = sys.stdin.isatty() and _is_in_foreground()
     live = attended and sys.stdout.isatty() and not console.is_dumb_terminal and not silent
     asks_on = console if live else _console(stderr=True) if attended and sys.stderr.isatty() else None
     return Terminal(console=console, marks=marks_for(sys.stdout), asks_on=asks_on, live=live)
+
+
+def _is_in_foreground() -> bool:
+    """Whether this process may use the terminal. A job that a shell started with `&` would be stopped as soon as it changes a mode of it."""
+    if sys.platform == "win32":
+        return True
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except OSError:  # it is a terminal, but not the one that controls this process
+        return True
 
 
 def _console(*, stderr: bool) -> Console:
