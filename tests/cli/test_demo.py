@@ -1,12 +1,15 @@
 """`midcourse demo`: every trouble comes and is reported, one order is placed, and what was not recorded ends it."""
 
+import asyncio
 import re
 from pathlib import Path
 
 import pytest
 
 from midcourse.app import extras
-from midcourse.app.demo import RecordedPlanner
+from midcourse.app.demo import RecordedPlanner, demo_job, provide_password
+from midcourse.app.home import open_store
+from midcourse.app.start import start_run
 from midcourse.cli.commands.start import demo
 from midcourse.cli.main import main
 from midcourse.domain.observation import Observation, Surface, Zone
@@ -31,6 +34,17 @@ def test_without_a_terminal_it_answers_itself_and_says_so(cli: Cli):
     assert "done, and verified" in result.out
     assert re.search(r"^console  http://127\.0\.0\.1:\d+/#token=[\w-]+/runs/[\w-]+$", result.out, re.M), result.out
     assert cli("show", "last", "--json").json["result"]["final_reason"] == "goal_reached"
+
+
+async def test_a_demo_that_was_killed_is_not_continued_without_its_shop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("MIDCOURSE_HOME", str(tmp_path))
+    job = demo_job("http://127.0.0.1:9", headed=False, home=tmp_path)
+    with open_store(tmp_path) as store, provide_password():
+        await start_run(job, "killed", store)
+    assert await asyncio.to_thread(main, ["resume", "killed"]) == 2
+    assert "type: midcourse demo" in capsys.readouterr().err
 
 
 @pytest.mark.slow

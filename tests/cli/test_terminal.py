@@ -7,10 +7,11 @@ import pty
 import re
 import select
 import struct
+import sys
 import termios
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -249,3 +250,22 @@ def test_tables_fit_the_terminal(tmp_path: Path, cli: Cli) -> None:
             assert user.wait_for_exit() == 0
         for line in user.output.splitlines():
             assert len(re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", line)) <= 80
+
+
+def test_a_job_in_the_background_leaves_the_terminal_alone(tmp_path: Path) -> None:
+    """A shell stops a job that was started with `&` as soon as the job changes a mode of the terminal."""
+    shell, terminal = pty.fork()
+    if shell == 0:
+        os.chdir(tmp_path)
+        os.execvp("sh", ["sh", "-mc", f"{sys.executable} -m midcourse run notepad --run-id behind & wait"])
+    reader = threading.Thread(target=_read_to_end, args=(terminal,), daemon=True)
+    reader.start()
+    assert os.waitstatus_to_exitcode(os.waitpid(shell, 0)[1]) == 0
+    os.close(terminal)
+    assert read_result(tmp_path / ".midcourse", "behind")["final_reason"] == "goal_reached"
+
+
+def _read_to_end(terminal: int) -> None:
+    with suppress(OSError):  # the last process that had the terminal open has ended
+        while os.read(terminal, 65536):
+            pass

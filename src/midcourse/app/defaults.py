@@ -8,10 +8,12 @@ from midcourse.domain.approval import Decision, Question
 from midcourse.errors import TaskInvalid
 from midcourse.ports.vault import Vault
 
-NO_APPROVER = "there was no approver to ask"
+NO_APPROVER = "nobody was there to ask"
 """The name in decisions of `DenyAll`. Decisions are stored, so it keeps the wording of earlier versions."""
 
 SECRET_PREFIX = "MIDCOURSE_SECRET_"
+DEMO_PLANNER = "midcourse.app.demo:RecordedPlanner"
+"""The planner of `midcourse demo`. Its shop ends with the demo, so its runs cannot be continued."""
 
 
 class DenyAll:

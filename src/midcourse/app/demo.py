@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from midcourse.app.defaults import variable_of
+from midcourse.app.defaults import DEMO_PLANNER, variable_of
 from midcourse.app.toml_text import toml_text
 from midcourse.app.wiring import Job, parse_job
 from midcourse.codec import decode
@@ -153,7 +153,7 @@ def demo_task(shop: str, *, headed: bool = False) -> str:
                     "origins": {shop: {"safe": ["POST /basket*"]}},
                 },
             },
-            "planner": {"name": "midcourse.app.demo:RecordedPlanner"},
+            "planner": {"name": DEMO_PLANNER},
             "settings": {"approvals": "always", "lessons": False},
         }
     )

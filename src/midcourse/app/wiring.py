@@ -166,7 +166,8 @@ def load_saved_job(folder: Path) -> Job:
         return decode_job((folder / JOB_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise RunUnknown(
-            f"run {folder.name} was not started from a task file; make the same call again, or in Python: agent.resume_sync('{folder.name}')"
+            f"run {folder.name} was started by a program, not from a task file; continue it there with agent.resume_sync('{folder.name}'). "
+            "If its task has a key, starting it again continues it, too"
         ) from None
 
 

@@ -7,6 +7,7 @@ import typer
 
 from midcourse.app.batch.batch import saved_batch
 from midcourse.app.control import LocalControl
+from midcourse.app.defaults import DEMO_PLANNER
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.home import LocalStore
 from midcourse.app.settings.run import Settings
@@ -89,7 +90,10 @@ async def _resume(
             _, task = await store.load(run_id)
             if undone := undone_run(task):
                 raise TaskInvalid(f"run {run_id} is an undo; midcourse undo {undone} continues it")
-            return await resume_run(job_of_run(settings, run_id), run_id, store, verbosity, restored=restored)
+            job = job_of_run(settings, run_id)
+            if job.file.planner.name == DEMO_PLANNER:
+                raise TaskInvalid(f"the shop of run {run_id} ended with its demo, so it cannot continue; type: midcourse demo")
+            return await resume_run(job, run_id, store, verbosity, restored=restored)
     assert fleet is not None, "a durable run is in a fleet"
     from midcourse.cli.session.durable import resume_durable
 

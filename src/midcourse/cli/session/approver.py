@@ -15,7 +15,7 @@ from midcourse.cli.session.form import fill_in_form
 from midcourse.cli.session.keyboard import InputEnded, Interrupted, Keyboard
 from midcourse.cli.session.prompt import Choice, Prompt, open_prompt
 from midcourse.cli.session.screen import NoScreen, Screen
-from midcourse.cli.view.question import question_panel
+from midcourse.cli.view.question import CANCEL_OR_QUIT, question_panel
 from midcourse.cli.view.terminal import terminal
 from midcourse.domain.approval import VERDICTS, About, Change, Decision, Question
 from midcourse.domain.argument import Scalar
@@ -172,7 +172,8 @@ class TerminalApprover:
 
     def _build_panel(self, question: Question) -> RenderableType:
         left = max(0.0, question.expires_at - self._now())
-        return question_panel(question, left, self._prompt.width, self._prompt.marks)
+        hint = CANCEL_OR_QUIT if self._interrupted else "Ctrl-C ends the program, not the run"
+        return question_panel(question, left, self._prompt.width, self._prompt.marks, hint)
 
     async def _read_answer(self, question: Question, *, in_full: bool) -> Decision:
         fixed = not is_editable(question)

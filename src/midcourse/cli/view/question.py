@@ -25,6 +25,7 @@ KINDS: dict[RowKind, str] = {
     "value": "sends",
 }
 ABSENT = "(not there)"
+CANCEL_OR_QUIT = "Ctrl-C to cancel or quit"
 EMPTY = "(empty)"
 
 
@@ -33,7 +34,7 @@ def question_panel(
     seconds_left: float | None,
     width: int,
     marks: Marks,
-    hint: str = "Ctrl-C to cancel or quit",
+    hint: str = CANCEL_OR_QUIT,
     title: str = "",
 ) -> RenderableType:
     """The question as a panel. `seconds_left` is None if it is only shown and waits for no answer."""
