@@ -135,6 +135,6 @@ Detach = Annotated[bool, typer.Option("--detach", help="Return as soon as the du
 
 # --- output
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on the last line, and nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on the last line, and nothing else.")]
 OnceJson = Annotated[bool, typer.Option("--json", help="Print one JSON object once it is up, and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict only, in one line.")]

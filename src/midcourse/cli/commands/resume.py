@@ -92,7 +92,9 @@ async def _resume(
                 raise TaskInvalid(f"run {run_id} is an undo; midcourse undo {undone} continues it")
             job = job_of_run(settings, run_id)
             if job.file.planner.name == DEMO_PLANNER:
-                raise TaskInvalid(f"the shop of run {run_id} ended with its demo, so it cannot continue; type: midcourse demo")
+                raise TaskInvalid(
+                    f"the shop of run {run_id} ended with its demo, so it cannot continue; type: midcourse demo"
+                )
             return await resume_run(job, run_id, store, verbosity, restored=restored)
     assert fleet is not None, "a durable run is in a fleet"
     from midcourse.cli.session.durable import resume_durable

@@ -48,13 +48,25 @@ def examples(
     longest = max((len(each) for each in names), default=0)
     for job in jobs:
         shows = first_sentence(job.source) or job.task.goal
-        line = Text.assemble((f"{job.name:<{longest}}", "bold"), f"  {where.marks.clean(shows)}")
+        needs = f"; needs {extra}" if (extra := find_needs(job.source)) else ""
+        line = Text.assemble((f"{job.name:<{longest}}", "bold"), f"  {where.marks.clean(shows)}", (needs, "dim"))
         where.console.print(line, soft_wrap=True)
     where.console.print(Text("midcourse run NAME runs one; midcourse examples NAME prints its file", "dim"))
 
 
 def first_sentence(source: str) -> str:
     """The first sentence of the comment that a task file begins with."""
+    return re.split(r"(?<=\.)\s", _read_comment(source))[0].removesuffix(".")
+
+
+def find_needs(source: str) -> str:
+    """What the task needs beyond the base install, by its comment: an extra, or a secret in the environment."""
+    comment = _read_comment(source)
+    extra = re.search(r"Needs pip install '([^']+)'", comment) or re.search(r"(MIDCOURSE_SECRET_\w+=\S+) ", comment)
+    return extra[1] if extra else ""
+
+
+def _read_comment(source: str) -> str:
+    """The comment that a task file begins with, as one line."""
     comment = re.match(r"(?:#.*\n)*", source)
-    text = " ".join(line.lstrip("# ") for line in comment[0].splitlines()) if comment else ""
-    return re.split(r"(?<=\.)\s", text)[0].removesuffix(".")
+    return " ".join(line.lstrip("# ") for line in comment[0].splitlines()) if comment else ""

@@ -98,7 +98,7 @@ def init(
         return
     console = terminal().console
     console.print(Text.assemble("wrote ", (str(path), "bold"), "; to try it: ", (try_it, "cyan")), soft_wrap=True)
-    console.print(Text(f"what it can say is in {kind.read}", "dim"), soft_wrap=True)
+    console.print(Text(f"what it can contain: {kind.read} in the documentation", "dim"), soft_wrap=True)
 
 
 def _path(name: str, kind: Kind) -> Path:
