@@ -348,7 +348,7 @@ def test_a_planner_of_ones_own():
         ({"top": 'files = "a"'}, 'order.toml: files: has to be a list of text, such as ["a", "b"], not \'a\''),
         ({"top": "key = 5"}, "order.toml: key: has to be text in quotes, not 5"),
         ({"top": "goal = "}, "order.toml: is not TOML, in which task files are written: "),
-        ({"rest": "[output]\nx = 'text'"}, "order.toml: output.x: no such type: 'text'; there is boolean, integer"),
+        ({"rest": "[output]\nx = 'text'"}, "order.toml: output.x: no such type: 'text'; there are boolean, integer"),
         (
             {"rest": "[output]\nx = { typ = 'string' }"},
             "order.toml: output.x: no such key: 'typ'; did you mean 'type'?",
@@ -365,7 +365,7 @@ def test_a_planner_of_ones_own():
         ),
         ({"planner": '[planner]\nname = "playbook"'}, "planner.rules: a playbook needs at least one rule"),
         ({"planner": '[planner]\nname = "same_plan"'}, "planner.steps: a plan needs at least one step"),
-        ({"planner": '[planner]\nname = "a:b"\nrules = []'}, "planner: no such key: 'rules'; there is name, options"),
+        ({"planner": '[planner]\nname = "a:b"\nrules = []'}, "planner: no such key: 'rules'; there are name, options"),
         ({"rule": 'on = "x"'}, "planner.rules#1: the rule on 'x' needs one of: steps, done, impossible"),
         ({"rule": 'done = "yes"'}, "planner.rules#1.done: has to be true or false, not 'yes'"),
         ({"rule": 'done = true\nwhen = { says = "x" }'}, "planner.rules#1.when: has to be checked on one screen alone"),

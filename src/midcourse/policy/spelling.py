@@ -9,7 +9,7 @@ def describe_unknown(what: str, name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     if near := suggest_nearest(name, names):
         return f"no such {what}: '{name}'; did you mean {near}?"
-    return f"no such {what}: '{name}'; there is {', '.join(names) or 'none'}"
+    return f"no such {what}: '{name}'; there {'are' if len(names) > 1 else 'is'} {', '.join(names) or 'none'}"
 
 
 def suggest_nearest(name: str, known: Iterable[str]) -> str:

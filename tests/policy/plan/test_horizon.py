@@ -223,7 +223,7 @@ def test_arguments_are_known_given_once_and_among_the_choices() -> None:
     text = ("text", "x")
     assert arguments_problem((text, text), parameters, TASK) == "an argument is given twice"
     assert arguments_problem((text, ("size", 1)), parameters, TASK) == (
-        "no such argument: 'size'; there is how, text, times"
+        "no such argument: 'size'; there are how, text, times"
     )
     assert arguments_problem((text, ("how", "later")), parameters, TASK) == "'how' must be one of slow, fast"
     assert arguments_problem((text, ("how", "slow"), ("times", 2)), parameters, TASK) == ""

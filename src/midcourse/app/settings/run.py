@@ -31,7 +31,7 @@ from midcourse.domain.monitor import Monitors
 from midcourse.domain.outline import Outlines
 from midcourse.errors import TaskInvalid
 from midcourse.policy.failure.ineffective_settings import find_ineffective_setting
-from midcourse.policy.spelling import describe_unknown
+from midcourse.policy.spelling import suggest_nearest
 from midcourse.ports.memory import ALIKE
 
 S = TypeVar("S", bound=VariableSettings)
@@ -346,7 +346,9 @@ def explicit_values(settings: VariableSettings) -> dict[str, object]:
 def check_names(values: Mapping[str, object], kind: type[VariableSettings] = Settings) -> None:
     for name in values:
         if name not in kind.model_fields:
-            raise TaskInvalid(describe_unknown("setting", name, kind.model_fields))
+            near = suggest_nearest(name, kind.model_fields)
+            hint = f"did you mean {near}?" if near else "midcourse settings --all lists them"
+            raise TaskInvalid(f"no such setting: '{name}'; {hint}")
 
 
 def build_settings(kind: type[S], values: dict[str, Any], source: str) -> S:

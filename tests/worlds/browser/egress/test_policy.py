@@ -176,7 +176,7 @@ def test_a_secret_is_typed_only_where_it_belongs() -> None:
     ("entry", "sentence"),
     [
         ({"saf": []}, "saf: no such key; did you mean 'safe'?"),
-        ({"colour": 1}, "colour: no such key; there is allowed, private,"),
+        ({"colour": 1}, "colour: no such key; there are allowed, private,"),
         ({"safe": "POST /"}, "safe: must be a list"),
         ({"safe": ["draft"]}, "'draft' is not a request; write a method and a path"),
         ({"unsafe": ["get /x"]}, "'get /x' is not a request"),

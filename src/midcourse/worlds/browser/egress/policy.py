@@ -341,7 +341,7 @@ def _describe_invalid(invalid: ValidationError) -> str:
     match error["type"]:
         case "unexpected_keyword_argument":
             near = get_close_matches(str(error["loc"][-1]), _KEYS, n=1)
-            return f"{lead}no such key; " + (f"did you mean '{near[0]}'?" if near else f"there is {', '.join(_KEYS)}")
+            return f"{lead}no such key; " + (f"did you mean '{near[0]}'?" if near else f"there are {', '.join(_KEYS)}")
         case "value_error":
             return lead + error["msg"].removeprefix("Value error, ")
         case kind:
