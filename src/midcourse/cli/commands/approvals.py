@@ -153,7 +153,7 @@ def answer(
 ) -> int:
     """Answer a run that asks whether something happened, or that passes on a question of its planner.
 
-    Look for yourself first: the run believes you. To give advice to a run that asks nothing, use `midcourse guide`.
+    Look for yourself first: the run believes you. To give advice to a run without an open question, use `midcourse guide`.
 
     Exit codes: 0 answered, 1 refused (the reason is printed), 2 misuse.
     """

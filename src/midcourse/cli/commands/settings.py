@@ -1,5 +1,6 @@
 """`midcourse settings`: lists settings, their current values, and what they change."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
@@ -18,6 +19,8 @@ from midcourse.cli.options import Json, teach
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.domain.argument import Scalar
 
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
+"""A link of Markdown. Descriptions are also in the documentation."""
 HEADINGS = {
     Audience.EVERYDAY: "",
     Audience.ADVANCED: "Advanced",
@@ -78,7 +81,7 @@ def _rows(now: VariableSettings) -> list[Row]:
             default=_scalar(field.default),
             environment=variable_of(name),
             said=name in now.model_fields_set,
-            changes=field.description or "",
+            changes=_LINK.sub(r"\1", field.description or ""),
             audience=audience_of(field),
         )
         for name, field in type(now).model_fields.items()

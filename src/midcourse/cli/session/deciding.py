@@ -114,7 +114,7 @@ def _why_not_confirmed(question: Question, decision: Decision) -> str:
 def _why_mismatched(question: Question | None, there: ControlledRun, decision: Decision) -> str:
     """Why this decision is not what the run waits for; empty if it is."""
     if question is None:
-        return f"run {there.run.id} asks nothing; it is {there.run.phase.replace('_', ' ')}"
+        return f"run {there.run.id} has no open question; it is {there.run.phase.replace('_', ' ')}"
     if decision.verdict in VERDICTS[question.about]:
         return ""
     if question.about == "repeat":
