@@ -15,6 +15,7 @@ import pytest
 from midcourse.codec import decode
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.errors import TaskInvalid
+from midcourse.worlds.host.__main__ import wait_until_empty
 from midcourse.worlds.host.lifecycle import Host, HostConfig, serve_host
 from midcourse.worlds.host.registry import WorldRegistry
 from midcourse.worlds.host.start import read_host_file
@@ -47,6 +48,16 @@ def shop(host: Handle, key: str, **options: object) -> RemoteWorld:
 
 def at(spec: str, host: Handle, key: str, folder: Path) -> RemoteWorld:
     return RemoteWorld(spec, options={"folder": str(folder)}, host=host, key=key, timeout=20.0)
+
+
+async def test_a_host_for_one_session_ends_if_none_is_opened_in_time(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (host, there):
+        await asyncio.wait_for(wait_until_empty(host, 0.05), 10)
+        world = shop(there, "run-1")
+        await world.open()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(wait_until_empty(host, 0.05), 0.5)
+        await world.close()
 
 
 async def test_sessions_are_worlds_of_their_own(tmp_path: Path) -> None:

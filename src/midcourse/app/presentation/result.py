@@ -127,22 +127,18 @@ def describe_ways(result: Result) -> tuple[str, ...]:
 def suggest_next(result: Result, unattended: bool) -> str:
     """What to do next, in one or two sentences. `unattended`: a question was denied because there was no terminal."""
     show = f"midcourse show {result.run}"
+    used = result.budget
     if unattended and result.final_reason == "rejected":
         return show
-    used = result.budget
     match result.final_reason:
         case "goal_reached":
             return show
-        case "plan_complete" if _is_guarded_call(used):
-            return show
-        case "replan_exhausted" if _is_guarded_call(used):
-            return f"{show} says what was raised; the same call may be made again"
         case "plan_complete":
-            return f"add a `done_when` check so that success can be verified; {show}"
+            return (
+                show if _is_guarded_call(used) else f"add a `done_when` check so that success can be verified; {show}"
+            )
         case "replan_exhausted":
-            spent = used.error_replans >= used.max_error_replans
-            name, most = ("max_error_replans", used.max_error_replans) if spent else ("max_replans", used.max_replans)
-            return f"{show} lists what failed; to allow more: --set {name}={max(1, 2 * most)}"
+            return _suggest_after_failures(used, show)
         case "budget_exhausted":
             return f"the same command with --set {_raise_scarcest(used)}; {show} lists what the budget was spent on"
         case "deadline_exceeded":
@@ -163,6 +159,14 @@ def suggest_next(result: Result, unattended: bool) -> str:
             return f"{show}; a cancelled run is over, a new one starts from what is there"
         case "internal_error":
             return f"please report it, with {show} --json"
+
+
+def _suggest_after_failures(used: BudgetUsed, show: str) -> str:
+    if _is_guarded_call(used):
+        return f"{show} says what was raised; the same call may be made again"
+    spent = used.error_replans >= used.max_error_replans
+    name, most = ("max_error_replans", used.max_error_replans) if spent else ("max_replans", used.max_replans)
+    return f"{show} lists what failed; to allow more: --set {name}={max(1, 2 * most)}"
 
 
 def _is_guarded_call(used: BudgetUsed) -> bool:

@@ -15,6 +15,8 @@ from midcourse.worlds.host.registry import WorldRegistry
 
 log = logging.getLogger("midcourse.worlds.host")
 SERVED, FAILED = 0, 1
+FIRST_SESSION_SECONDS = 60.0
+"""A host without a session by then ends. A run that continues within this time takes it over."""
 
 
 def main() -> int:
@@ -74,17 +76,17 @@ async def _serve(config: HostConfig, on_ready: Callable[[], None]) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     async with serve_host(config) as host:
         on_ready()
-        emptied = asyncio.ensure_future(_wait_until_empty(host, config.idle))
+        emptied = asyncio.ensure_future(wait_until_empty(host, min(config.idle, FIRST_SESSION_SECONDS)))
         stopping = asyncio.ensure_future(stopped.wait())
         _, rest = await asyncio.wait({emptied, stopping}, return_when=asyncio.FIRST_COMPLETED)
         for task in rest:
             task.cancel()
 
 
-async def _wait_until_empty(host: Host, idle: float) -> None:
-    """Wait until all sessions have ended. Return also if none was opened in time, because the process that started this host is dead."""
+async def wait_until_empty(host: Host, seconds: float) -> None:
+    """Wait until all sessions have ended. Return also if none was opened in time: the process that started this host is dead, or was interrupted."""
     try:
-        async with asyncio.timeout(idle):
+        async with asyncio.timeout(seconds):
             await host.sessions.emptied.wait()
     except TimeoutError:
         if len(host.sessions):
