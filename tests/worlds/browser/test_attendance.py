@@ -49,6 +49,8 @@ async def test_a_person_fills_in_and_sends_a_form_and_it_is_recorded(visitor: Vi
         PersonAction(kind="clicked", what="button 'Save'"),
         PersonAction(kind="sent", what=f"POST {visitor.pages.url}/save"),
     ]
+    while "/save" not in visitor.pages.bodies:  # it has left, and may not have arrived yet
+        await asyncio.sleep(0.05)
     assert visitor.pages.bodies["/save"] == b"name=Ada+%C3%A9"
     assert await visitor.title() == "Saved"
 
