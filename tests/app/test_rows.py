@@ -50,7 +50,7 @@ def test_the_mark_of_excel_is_no_part_of_the_first_column(tmp_path: Path):
     [
         ("", "rows: is empty; its first line names the inputs, such as number,amount,copies,urgent"),
         ("number\n", "rows: there are no rows under number"),
-        ("numbr\nx\n", "rows: column 'numbr': no such input: 'numbr'; did you mean 'number'?"),
+        ("numbr\nx\n", "rows: no such input: 'numbr'; did you mean 'number'?"),
         ("number,number\nx,y\n", "rows: there are 2 columns 'number'"),
         ("number,amount\nx\n", "rows: row 1 (line 2): has 1 cells, and there are 2 columns"),
         ("number\nx,1\n", "rows: row 1 (line 2): has 2 cells, and there are 1 columns"),

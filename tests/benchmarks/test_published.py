@@ -96,13 +96,20 @@ def _agentdojo(result: dict[str, Any]) -> Sequence[str]:
     ]
 
 
-def _peers(result: dict[str, Any]) -> Sequence[str]:
+def _peers(result: dict[str, Any], pretix: dict[str, Any]) -> Sequence[str]:
     systems = {row["system"]: row for row in result["overall"]}
+    ours, *others = (
+        f"{row['share']['share'] * row['runs']:.0f} of {row['runs']}, {row['repeated']} repeated"
+        for row in pretix["overall"]
+    )
+    assert len(set(others)) == 1, "the row says the same of both other systems"
     return [
         f"{sum(row['runs'] for row in systems.values())} runs",
         *(f"{percent(row['share']['share'])} % completed, {row['repeated']} repeated" for row in systems.values()),
         f"{systems['midcourse']['false_done']} false 'done'",
         f"asked a person in {systems['midcourse-bare']['asked']}",
+        ours,
+        others[0],
     ]
 
 
@@ -207,7 +214,7 @@ ROWS = (
     ),
     Row(script="drift", results=("drift",), figures=_drift),
     Row(script="first_run", results=("first_run",), figures=_first_run),
-    Row(script="peers", results=("peers",), figures=_peers),
+    Row(script="peers", results=("peers", "peers_pretix"), figures=_peers),
     Row(script="tau2", results=("tau2_airline", "tau2_bfcl"), figures=_tau2),
     Row(script="first_contact", results=("first_contact_first", "first_contact"), figures=_first_contact),
     Row(script="desktop", results=("desktop",), figures=_desktop),

@@ -166,7 +166,7 @@ def test_last_is_a_run_again_once_there_is_a_later_one(cli: Cli, order: str, tmp
         (("--inputs", "rows.csv", "--batch", "last"), "--batch 'last'"),
         (("--inputs", "rows.csv", "--batch", "a/b"), "--batch 'a/b'"),
         (("--inputs", "rows.csv", "--results", "no/out.csv"), "there is no folder 'no'"),
-        (("--inputs", "wrong.csv"), "wrong.csv: column 'refrence': no such input: 'refrence'; did you mean"),
+        (("--inputs", "wrong.csv"), "wrong.csv: no such input: 'refrence'; did you mean"),
     ],
 )
 def test_misuse_is_explained_before_anything_runs(

@@ -60,7 +60,8 @@ def test_settings_as_they_are_now(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     assert list(rows) == [*Settings.model_fields, *FleetSettings.model_fields]
     assert (rows["max_calls"]["value"], rows["max_calls"]["default"], rows["max_calls"]["said"]) == (5, 30, True)
     assert rows["approvals"]["said"] is False
-    assert "max_calls = 5 (default 30): " in cli("settings").out
+    assert "max_calls = 5 (default 30): " in (shown := cli("settings", "--all").out)
+    assert "](" not in shown, "a link of the documentation leads nowhere in a terminal"
 
 
 def test_settings_shows_those_that_are_set_most_often(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,7 @@ def test_every_command_teaches_with_an_example(cli: Cli, command: str) -> None:
     result = cli(*command.split(), "--help")
     assert result.code == 0
     assert f"midcourse {command}" in result.out.partition("Examples")[2]
+    assert "<bool>" not in result.out, "a flag takes no value"
 
 
 @pytest.mark.slow
@@ -169,6 +170,15 @@ def test_misuse_of_the_command_line_shows_how_to_use_it(cli: Cli) -> None:
     result = cli("run")
     assert result.code == 2
     assert "Usage: midcourse run" in result.err
+    assert "`midcourse examples` lists these" in result.err
+    assert "`midcourse runs` lists them" in cli("show").err
+
+
+def test_each_example_says_what_it_needs(cli: Cli) -> None:
+    lines = {line.split()[0]: line for line in cli("examples").out.splitlines()}
+    ends = {"detour": "midcourse[llm]", "tabletop": "midcourse[robot]", "report": "MIDCOURSE_SECRET_PASSWORD=lovelace"}
+    assert all(lines[name].endswith(f"; needs {needed}") for name, needed in ends.items())
+    assert "; needs" not in lines["order"]
 
 
 def test_misuse_leaves_nothing_behind(cli: Cli, home: Path) -> None:

@@ -69,6 +69,20 @@ def test_a_run_says_that_an_earlier_call_had_done_it(
     assert "had done it under the same key" in printed
 
 
+def test_a_call_is_not_said_to_lack_a_check_or_a_plan(
+    hotel: Hotel, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MIDCOURSE_HOME", str(hotel.settings.home))
+    hotel.book("12", 3)
+    assert (main(["show", "last"]), "done_when" in capsys.readouterr().out) == (0, False)
+    hotel.fails_first = True
+    with pytest.raises(ConnectionError):
+        hotel.book("14", 1)
+    assert main(["show", "last"]) == 0
+    assert "it was not to be planned again" in (printed := capsys.readouterr().out)
+    assert "--set" not in printed
+
+
 def test_what_a_run_booked_is_returned_to_the_next_call(hotel: Hotel) -> None:
     assert hotel.plan("12", 3).success
     assert hotel.book("12", 3) == "B-1"

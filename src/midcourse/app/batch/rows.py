@@ -63,7 +63,7 @@ def _columns(header: Sequence[str], inputs: dict[str, Scalar], file: str) -> lis
     columns = [name.strip() for name in header]
     for name in columns:
         if name not in inputs:
-            raise TaskInvalid(f"{file}: column '{name}': {describe_unknown('input', name, inputs)}")
+            raise TaskInvalid(f"{file}: {describe_unknown('input', name, inputs)}")
         if columns.count(name) > 1:
             raise TaskInvalid(f"{file}: there are {columns.count(name)} columns '{name}'")
     return columns

@@ -134,9 +134,7 @@ def suggest_next(result: Result, unattended: bool) -> str:
         case "goal_reached":
             return show
         case "plan_complete":
-            return (
-                show if _is_guarded_call(used) else f"add a `done_when` check so that success can be verified; {show}"
-            )
+            return f"add a `done_when` check so that success can be verified; {show}" if _may_replan(used) else show
         case "replan_exhausted":
             return _suggest_after_failures(used, show)
         case "budget_exhausted":
@@ -162,16 +160,16 @@ def suggest_next(result: Result, unattended: bool) -> str:
 
 
 def _suggest_after_failures(used: BudgetUsed, show: str) -> str:
-    if _is_guarded_call(used):
-        return f"{show} says what was raised; the same call may be made again"
+    if not _may_replan(used):
+        return f"{show} says what failed; it was not to be planned again"
     spent = used.error_replans >= used.max_error_replans
     name, most = ("max_error_replans", used.max_error_replans) if spent else ("max_replans", used.max_replans)
     return f"{show} lists what failed; to allow more: --set {name}={max(1, 2 * most)}"
 
 
-def _is_guarded_call(used: BudgetUsed) -> bool:
-    """Whether the run was one call of a guarded function, which is never planned again."""
-    return not (used.max_replans or used.max_error_replans)
+def _may_replan(used: BudgetUsed) -> bool:
+    """Whether the run was allowed to plan again. One call of a guarded function never is."""
+    return bool(used.max_replans or used.max_error_replans)
 
 
 def _raise_scarcest(used: BudgetUsed) -> str:

@@ -34,7 +34,6 @@ from midcourse.cli.options import (
 from midcourse.cli.overrides import Overrides, parse_overrides, split_fleet, with_options
 from midcourse.cli.session.local import Verbosity, start_run
 from midcourse.errors import TaskInvalid
-from midcourse.policy.spelling import describe_unknown
 
 Task = Annotated[
     str,
@@ -177,10 +176,6 @@ def job_with_inputs(task: str, overrides: Overrides, inputs: list[str] | None) -
     given = parse_inputs(inputs)
     if not given:
         return job
-    known = dict(job.file.task.inputs)
-    for name in given:
-        if name not in known:
-            raise TaskInvalid(f"--input: {describe_unknown('input', name, known)}")
     table = io.StringIO()
     csv.writer(table).writerows([given.keys(), given.values()])
     (row,) = read_rows(table.getvalue(), job.file.task.inputs, "--input")
