@@ -7,44 +7,15 @@ import pytest
 from tests.habits import source
 from tests.habits.source import ROOT
 
-LINES, FUNCTION_LINES, COMPLEXITY, MODULES_IN_A_FOLDER = 400, 60, 15, 24
+LINES, FUNCTION_LINES, COMPLEXITY, MODULES_IN_A_FOLDER = 700, 80, 15, 24
 SHARE_OF_UNUSUAL_DOCSTRINGS = 0.02
 
 SRC = ROOT / "src"
 CODE = [SRC, ROOT / "benchmarks", ROOT / "examples"]
 
-LONG_TESTS = {
-    "tests/app/test_task_file.py": 494,
-    "tests/director/test_run_format.py": 447,
-    "tests/harness.py": 516,
-    "tests/llm/test_prompts.py": 510,
-    "tests/parity/stories.py": 413,
-    "tests/perform/test_reuse.py": 485,
-    "tests/properties/adversary.py": 526,
-    "tests/properties/test_event_orders.py": 476,
-    "tests/replay/test_replay.py": 419,
-    "tests/scenarios/test_recovery_approval.py": 401,
-    "tests/worlds/browser/page/test_capture.py": 425,
-    "tests/worlds/browser/test_sending.py": 421,
-    "tests/worlds/browser/test_skills.py": 548,
-    "tests/worlds/test_faults.py": 451,
-    "tests/worlds/test_host.py": 436,
-}
-"""Test files that were longer when the limit came. They may shrink; no other file may join them."""
-
 
 def test_files_are_short() -> None:
-    assert source.long_files(source.python_files(*CODE), LINES) == {}
-
-
-def test_test_files_are_short_or_do_not_grow() -> None:
-    long = source.long_files(source.python_files(ROOT / "tests"), LINES)
-    grown = {
-        name: lines
-        for path, lines in long.items()
-        if lines > LONG_TESTS.get(name := path.relative_to(ROOT).as_posix(), LINES)
-    }
-    assert grown == {}
+    assert source.long_files(source.python_files(*CODE, ROOT / "tests"), LINES) == {}
 
 
 @pytest.mark.slow
@@ -84,16 +55,16 @@ class TestEachLimitFindsWhatItForbids:
     def bad(self, tmp_path: Path) -> Path:
         branches = "".join(f"    if x == {n}:\n        return {n}\n" for n in range(16))
         (tmp_path / "bad.py").write_text(
-            f'def long(x: int) -> int:\n    """Whoever calls it."""\n{branches}    return 0\n' + "x = 1\n" * 400
+            f'def long(x: int) -> int:\n    """Whoever calls it."""\n{branches}    return 0\n' + "x = 1\n" * 700
         )
-        (tmp_path / "long.py").write_text('"""A module."""\n\n\ndef f() -> None:\n' + "    x = 1\n" * 61)
+        (tmp_path / "long.py").write_text('"""A module."""\n\n\ndef f() -> None:\n' + "    x = 1\n" * 81)
         return tmp_path
 
     def test_a_long_file(self, bad: Path) -> None:
-        assert source.long_files(source.python_files(bad), LINES) == {bad / "bad.py": 435}
+        assert source.long_files(source.python_files(bad), LINES) == {bad / "bad.py": 735}
 
     def test_a_long_function(self, bad: Path) -> None:
-        assert source.long_functions(source.python_files(bad), FUNCTION_LINES) == {f"{bad / 'long.py'}:f": 62}
+        assert source.long_functions(source.python_files(bad), FUNCTION_LINES) == {f"{bad / 'long.py'}:f": 82}
 
     @pytest.mark.slow
     def test_a_complex_function(self, bad: Path) -> None:
