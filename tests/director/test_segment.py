@@ -228,7 +228,7 @@ def test_an_answer_that_is_put_right_when_asked_once_more_costs_no_error_replan(
 def test_what_is_no_plan_is_asked_for_once_more_with_the_reason_and_a_reservation_of_its_own() -> None:
     drill = Drill(plan_tokens=100).to_planning().plans(verdict="garbage", detail="step 1 names no skill")
     again = drill.pending(MakePlan)
-    assert (again.refused, again.version) == ("it was not a plan: step 1 names no skill", 1)
+    assert (again.refused, again.version) == ("it could not be used: step 1 names no skill", 1)
     assert drill.run.budget.reserved == Cost(calls=1, tokens=100)
     assert (drill.run.counts.error_replans, drill.run.counts.refusals) == (0, 0)
 

@@ -225,7 +225,7 @@ async def test_malformed_answer_is_asked_for_again_with_the_reason():
     scripted = ScriptedModel(["no plan", {"steps": [{"zone": "link_nowhere", "skill": "click"}]}, look])
     planner = ModelPlanner(ModelClient([scripted.model], answer_tokens=1000))
     result = await Agent(world=Shop(), planner=planner, settings=Settings(), store=MemoryStore()).run("Look around")
-    assert '"it was not a plan: the answer is not JSON"' in scripted.prompts[1]
+    assert '"it could not be used: the answer is not JSON"' in scripted.prompts[1]
     assert "zone 'link_nowhere' is not visible" in scripted.prompts[2]
     assert (result.final_reason, result.budget.calls, result.budget.error_replans) == ("plan_complete", 3, 2)
 

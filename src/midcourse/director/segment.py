@@ -55,7 +55,7 @@ from midcourse.policy.plan.admission import (
 from midcourse.policy.plan.horizon import may_plan_beyond
 from midcourse.policy.spending import is_near_ceiling, remaining_cost, worst_look, worst_plan
 
-NO_PLAN = "it was not a plan"
+NO_PLAN = "it could not be used"
 GARBAGE = "planner_garbage"
 FINISHED = "every step of the plan was carried out before"
 NOTHING_DONE = "nothing has been done in this run yet. If the task was done before it, say so again"

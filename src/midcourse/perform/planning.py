@@ -186,7 +186,8 @@ def _resolve(planning: Planning, proposal: Proposal) -> Resolved | str | None:
     resolved = resolve(draft.steps, draft.final, planning.command.version, planning.scope)
     resolved = replace(resolved, repairs=draft.repairs + resolved.repairs)
     if draft.steps and not resolved.steps:
-        return "; ".join(resolved.repairs)[:1000] or "nothing is to be done before __replan__"
+        why = "; ".join(resolved.repairs)[:1000]
+        return f"none of its steps can be carried out: {why}" if why else "nothing is to be done before __replan__"
     return resolved
 
 

@@ -166,6 +166,17 @@ def test_a_plan_that_lost_a_step_is_not_the_last(final: bool | None) -> None:
     assert (outline(plan), plan.final) == ("click R", False)
 
 
+@pytest.mark.parametrize("sends", [OPEN, replace(OPEN, transition=False)], ids=["transition", "said to be none"])
+def test_no_transition_is_kept_behind_a_step_that_was_dropped(sends: Draft) -> None:
+    """A form is sent by a click as well, and the planner's word for the click was about a plan with all its steps."""
+    unfilled = Draft(zone="z1", skill="type", arguments={"value": "3"})
+    plan = resolved(click(), unfilled, click("z2"), sends, final=True)
+    assert (outline(plan), plan.final) == ("click click R", False)
+    assert plan.repairs[1] == "cut before step 4 (open): a step that it may rely on was dropped"
+    alone = resolved(unfilled, sends)
+    assert (alone.steps, len(alone.repairs)) == ((), 2)
+
+
 def test_nothing_irreversible_is_kept_behind_a_step_that_was_dropped() -> None:
     """Planned was: fill in the amount, then send. Without the first, the second is another deed."""
     plan = resolved(click(), Draft(zone="z1", skill="type"), click("z2"), SEND, click(), final=True)

@@ -191,7 +191,9 @@ class Narrator:
                 return Sentence(text=f"the planner asks: {event.detail}", tone="ask")
             case "transport":
                 return report_setback("the planner could not be reached", event.detail)
-            case "impossible" | "gave_up" | "refused" | "rejected" | "garbage":
+            case "garbage":
+                return report_setback("the planner's answer cannot be used", event.detail)
+            case "impossible" | "gave_up" | "refused" | "rejected":
                 return report_setback(f"the planner's answer: {event.verdict.replace('_', ' ')}", event.detail)
             case "steps":
                 pass

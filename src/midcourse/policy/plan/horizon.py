@@ -1,8 +1,8 @@
 """Turns a planner's draft into steps for the visible screen, and reports every repair.
 
 Repairs are made only where they are certain: a step on a zone that is not visible is dropped, nothing after a transition
-is kept, and a transition is always followed by `__replan__`. A plan that lost a step is not the last one, and nothing
-irreversible is kept behind the gap: it may rely on the dropped step.
+is kept, and a transition is always followed by `__replan__`. A plan that lost a step is not the last one, and no step that
+may send something is kept behind the gap: it may rely on the dropped step.
 """
 
 from dataclasses import dataclass
@@ -150,10 +150,15 @@ def _describe_unseen(steps: int, after: str) -> str:
 
 
 def _cut_behind_gap(candidates: list[_Candidate]) -> _Cut | None:
-    """Cut before the first irreversible step after a dropped one."""
+    """Cut before the first step after a dropped one whose skill is declared irreversible or a transition.
+
+    In a browser, forms are mostly sent by `click` and `press`, which are transitions; the draft's word that a click leaves
+    the screen as it is does not count here, since the planner wrote it for a plan with all its steps.
+    """
     for candidate in dropwhile(lambda candidate: not candidate.problem, candidates):
-        if candidate.skill and not candidate.problem and candidate.skill.effect == "irreversible":
-            why = f"cut before step {candidate.number} ({candidate.skill.name}): a step that it may rely on was dropped"
+        skill = candidate.skill
+        if skill and not candidate.problem and (skill.effect == "irreversible" or skill.transition):
+            why = f"cut before step {candidate.number} ({skill.name}): a step that it may rely on was dropped"
             return _Cut(keep=candidate.number - 1, repairs=(why,))
     return None
 
