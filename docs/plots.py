@@ -10,19 +10,6 @@ from drawing.squares import draw_strips
 INTERVALS = "Lines: 95 % intervals."
 
 
-def draw_peers(result: Mapping[str, Any], title: str) -> str:
-    """Runs completed, effects repeated and the length of prompts, by system."""
-    rows = result["overall"]
-    repeated = _count([row["repeated"] for row in rows])
-    tokens = _count([row["tokens_in"] for row in rows])
-    drawn = [
-        Row(label=row["system"], bars=[_share(row["share"]), *counts], ours=row["system"].startswith("midcourse"))
-        for row, *counts in zip(rows, repeated, tokens, strict=True)
-    ]
-    note = f"{rows[0]['runs']} runs of each system; prompt tokens are medians. {INTERVALS}"
-    return draw_bars(title, ["Runs completed", "Effects repeated", "Prompt tokens"], drawn, note)
-
-
 def draw_agentdojo(result: Mapping[str, Any]) -> str:
     """Attacks that succeed and tasks that are solved under attack, by suite, without and with approvals."""
     names = {"bare": "no approvals", "midcourse": "Midcourse"}

@@ -1,4 +1,4 @@
-"""Summary of the runs: rows with intervals, the pairs that cannot be compared, and the rows where Midcourse loses."""
+"""Summary of the runs: rows, scenarios, the pairs that cannot be compared, and the rows where Midcourse loses."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -53,6 +53,23 @@ def summarize(outcomes: list[RunOutcome], wanted: int, frozen: list[Cell]) -> di
     }
 
 
+def count_scenarios(outcomes: list[RunOutcome]) -> dict[str, int]:
+    """Count scenarios: an application, a fault and a profile. The same script decides in every run, so that seeds mostly repeat a
+    run and are no sample. A scenario is completed if all its runs are, and repeated or asked if one of them is.
+    """
+    runs: dict[tuple[str, str, str], list[RunOutcome]] = {}
+    for outcome in outcomes:
+        if outcome.begun:
+            runs.setdefault((outcome.app, outcome.fault, outcome.profile), []).append(outcome)
+    return {
+        "scenarios": len(runs),
+        "completed": sum(all(run.completed for run in group) for group in runs.values()),
+        "repeated": sum(any(run.repeated for run in group) for group in runs.values()),
+        "false_done": sum(any(run.false_done for run in group) for group in runs.values()),
+        "asked": sum(any(run.doubts for run in group) for group in runs.values()),
+    }
+
+
 def make_row(key: tuple[str, str, str, str], outcomes: list[RunOutcome]) -> dict[str, Any]:
     app, fault, profile, system = key
     return {"app": app, "fault": fault, "profile": profile, "system": system, **count_runs(outcomes)}
@@ -86,7 +103,8 @@ def keep_shared(candidates: list[RunOutcome]) -> list[RunOutcome]:
 
 
 def make_overall_row(system: str, shared: list[RunOutcome]) -> dict[str, Any]:
-    return {"system": system, **count_runs([outcome for outcome in shared if outcome.system == system])}
+    of_system = [outcome for outcome in shared if outcome.system == system]
+    return {"system": system, **count_runs(of_system), "by_scenario": count_scenarios(of_system)}
 
 
 def make_parts(
@@ -94,14 +112,14 @@ def make_parts(
 ) -> list[dict[str, Any]]:
     """Make a row for each fault or profile and each system."""
     systems = [system for system in SYSTEMS if any(outcome.system == system for outcome in shared)]
-    return [
-        {
-            "system": system,
-            name: value,
-            **count_runs([each for each in shared if (each.system, getattr(each, name)) == (system, value)]),
-        }
+    selected = {
+        (value, system): [each for each in shared if (each.system, getattr(each, name)) == (system, value)]
         for value in values
         for system in systems
+    }
+    return [
+        {"system": system, name: value, **count_runs(runs), "by_scenario": count_scenarios(runs)}
+        for (value, system), runs in selected.items()
     ]
 
 
@@ -150,7 +168,10 @@ def format_tables(summary: dict[str, Any]) -> str:
     ]
     parts = [
         done,
-        "All faults, trusting and careful, without Wagtail, the cells that every system has done:",
+        (
+            "All faults, trusting and careful, without Wagtail, the cells that every system has done. A scenario is an application, a fault and "
+            "a profile; calls, tokens and dollars are medians of runs:"
+        ),
         format_overall(summary),
         format_parts(summary["faults"]),
         *([f"In Wagtail:\n\n{format_parts(summary['wagtail'])}"] if summary["wagtail"] else []),
@@ -169,14 +190,23 @@ def format_tables(summary: dict[str, Any]) -> str:
 
 
 def format_overall(summary: dict[str, Any]) -> str:
+    """Format the scenarios of each system, and the medians of its runs."""
     return format_table(
-        ["system", *(title for title, _ in COLUMNS)],
-        [[row["system"], *_format_cells(row)] for row in summary["overall"]],
+        ["system", "completed", "repeated", "false 'done'", "asked", *(title for title, _ in COSTS_SHOWN)],
+        [
+            [
+                row["system"],
+                f"{row['by_scenario']['completed']} of {row['by_scenario']['scenarios']}",
+                *(str(row["by_scenario"][name]) for name in SHORT),
+                *(show(row) for _, show in COSTS_SHOWN),
+            ]
+            for row in summary["overall"]
+        ],
     )
 
 
 def format_parts(parts: list[dict[str, Any]]) -> str:
-    """Format the completed runs of each fault, or of each profile, and system."""
+    """Format the completed scenarios of each fault, or the completed runs of each profile, where every seed errs elsewhere."""
     if not parts:
         return "None."
     name = "fault" if "fault" in parts[0] else "profile"
@@ -188,8 +218,11 @@ def format_parts(parts: list[dict[str, Any]]) -> str:
 
 
 def _format_counts(row: dict[str, Any]) -> str:
-    also = [f"{row[name]} {word}" for name, word in SHORT.items() if row[name]]
-    return ", ".join([f"{row['completed']} of {row['runs']}", *also]) if row["runs"] else "–"
+    if not row["runs"]:
+        return "–"
+    counted, total = (row["by_scenario"], "scenarios") if "fault" in row else (row, "runs")
+    also = [f"{counted[name]} {word}" for name, word in SHORT.items() if counted[name]]
+    return ", ".join([f"{counted['completed']} of {counted[total]}", *also])
 
 
 SHORT = {"repeated": "repeated", "false_done": "false 'done'", "asked": "asked"}
@@ -199,15 +232,18 @@ def _format_cells(row: dict[str, Any]) -> list[str]:
     return [show(row) for _, show in COLUMNS]
 
 
-COLUMNS = (
-    ("n", lambda row: str(row["runs"])),
-    ("completed %", lambda row: str(Share(**row["share"]))),
-    ("repeated", lambda row: str(row["repeated"])),
-    ("false 'done'", lambda row: str(row["false_done"])),
-    ("asked", lambda row: str(row["asked"])),
-    ("not begun", lambda row: str(row["not_begun"])),
+COSTS_SHOWN = (
     ("calls", lambda row: f"{row['calls']:g}"),
     ("prompt tokens", lambda row: f"{row['tokens_in']:,.0f}"),
     ("$ cached", lambda row: f"{row['usd']:.4f}"),
     ("$ uncached", lambda row: f"{row['usd_uncached']:.4f}"),
+)
+COLUMNS = (
+    ("runs", lambda row: str(row["runs"])),
+    ("completed", lambda row: str(row["completed"])),
+    ("repeated", lambda row: str(row["repeated"])),
+    ("false 'done'", lambda row: str(row["false_done"])),
+    ("asked", lambda row: str(row["asked"])),
+    ("not begun", lambda row: str(row["not_begun"])),
+    *COSTS_SHOWN,
 )

@@ -50,7 +50,6 @@ def test_there_are_drawings():
     assert {path.stem for path in DRAWINGS} >= {
         "drift",
         "first-contact",
-        "peers",
         "scale-growth",
         "scale-needs",
         "tau2",
