@@ -44,7 +44,7 @@ class Shop(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(page.encode())
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Log nothing."""
 
 
