@@ -33,6 +33,17 @@ frameworks *args:
     uv pip install --quiet --python .ci/tools/frameworks --no-deps --editable .
     FRAMEWORKS_PYTHON="$PWD/.ci/tools/frameworks/bin/python" CREWAI_PYTHON="$PWD/.ci/tools/crewai/bin/python" uv run pytest -q tests/frameworks {{ args }}
 
+# Compile the lock of the environment with the clients of all families of model providers, at the versions of `just lock`
+lock-providers *args:
+    uv pip compile --quiet --universal --generate-hashes --extra llm --constraints requirements.lock --custom-compile-command "just lock-providers" {{ args }} --output-file tests/providers/requirements.lock pyproject.toml tests/providers/requirements.in
+
+# Test what each family of model providers is sent, with their own clients in an environment of their own
+providers *args:
+    uv venv --quiet --allow-existing .ci/tools/providers
+    uv pip sync --quiet --python .ci/tools/providers --require-hashes tests/providers/requirements.lock
+    uv pip install --quiet --python .ci/tools/providers --no-deps --editable .
+    .ci/tools/providers/bin/python -m pytest -q -c tests/providers/pytest.ini tests/providers {{ args }}
+
 # Compile the lock of the MCP server that needs an environment of its own
 lock-mcp *args:
     uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "just lock-mcp" {{ args }} --output-file tests/mcp/requirements.lock tests/mcp/requirements.in

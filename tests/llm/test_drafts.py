@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from midcourse.domain.expectation import (
     ZoneHasState,
 )
 from midcourse.domain.plan import Draft
-from midcourse.domain.skill import Catalogue, Parameter, Skill
+from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.llm.model_client import ModelClient
 from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.ports.planner import PlanDraft
@@ -37,7 +38,11 @@ CATALOGUE = Catalogue(
         ),
         Skill(name="fill", parameters=(Parameter(name="text"),)),
         Skill(name="press", parameters=(Parameter(name="key", choices=("Enter", "Escape")),), on_zone=False),
+        Skill(name="call", parameters=(Parameter(name="paths", type="json"),)),
     )
+)
+CATALOGUE = replace(
+    CATALOGUE, probes=tuple(ProbeSpec(name=each.name, parameters=each.parameters) for each in CATALOGUE.skills)
 )
 CONTEXT = replace(FIRST, catalogue=CATALOGUE, observation=make_screen(*form()))
 
@@ -78,12 +83,6 @@ async def test_a_step_as_it_should_be_is_left_alone():
             "set_quantity",
             {"quantity": 3},
         ),
-        (
-            {"zone": "z2", "skill": "slide", "arguments": {"to": "2.5", "fast": "True"}},
-            "z2",
-            "slide",
-            {"to": 2.5, "fast": True},
-        ),
         ({"zone": "z2", "skill": "slide", "arguments": {"to": 1, "fast": None}}, "z2", "slide", {"to": 1}),
         ({"zone": "z2", "skill": "fill", "arguments": {"text": 4711}}, "z2", "fill", {"text": "4711"}),
         ({"zone": "", "skill": "press", "arguments": {"key": "enter"}}, "__global__", "press", {"key": "Enter"}),
@@ -95,6 +94,61 @@ async def test_unambiguous_mistake_is_repaired_and_reported(
     draft, repairs = await plan_step(**written)
     assert (draft.zone, draft.skill, dict(draft.arguments)) == (zone, skill, arguments)
     assert repairs
+
+
+@pytest.mark.parametrize(
+    ("skill", "texts", "arguments"),
+    [
+        ("set_quantity", {"quantity": "3"}, {"quantity": 3}),
+        ("slide", {"to": "2.5", "fast": "True"}, {"to": 2.5, "fast": True}),
+        ("slide", {"to": "3"}, {"to": 3}),
+        ("fill", {"text": "007"}, {"text": "007"}),
+        ("fill", {"text": "true"}, {"text": "true"}),
+        ("fill", {"text": '["a"]'}, {"text": '["a"]'}),
+        ("fill", {"text": "$secret.password"}, {"text": Reference(source="secret", name="password")}),
+        ("call", {"paths": '["a", "b"]'}, {"paths": '["a", "b"]'}),
+        ("call", {"paths": "3"}, {"paths": "3"}),
+    ],
+)
+@pytest.mark.parametrize("listed", [True, False], ids=("list", "object"))
+async def test_a_text_is_read_as_the_type_of_its_parameter(
+    skill: str, texts: dict[str, str], arguments: dict[str, object], listed: bool
+):
+    """It is how arguments are asked for, and so no mistake; an object of names and values is accepted as well."""
+    given = [{"name": name, "value": text} for name, text in texts.items()] if listed else texts
+    draft, repairs = await plan_step(zone="z2", skill=skill, arguments=given, probe={"name": skill, "arguments": given})
+    assert draft.probe
+    for read in (draft.arguments, draft.probe.arguments):
+        assert [(name, type(value), value) for name, value in read] == [
+            (name, type(value), value) for name, value in arguments.items()
+        ]
+    assert repairs == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(["b", "a"], '["b","a"]'), ({"b": 1, "a": None}, '{"a":null,"b":1}'), (3, "3"), (True, "true"), (None, "null")],
+)
+async def test_a_json_argument_need_not_be_written_as_text(value: object, text: str):
+    draft, repairs = await plan_step(zone="z2", skill="call", arguments={"paths": value})
+    assert (dict(draft.arguments), repairs) == ({"paths": text}, ())
+
+
+@pytest.mark.parametrize("value", [["a"], {"a": 1}, []])
+async def test_a_list_for_a_text_is_asked_for_again(value: object):
+    """It was not meant as the text of a list, and what was meant instead is not certain."""
+    draft = await make_draft(
+        {"steps": [PLAN["steps"][0], {"zone": "z2", "skill": "fill", "arguments": {"text": value}}]}
+    )
+    assert (draft.verdict, draft.steps) == ("garbage", ())
+    assert draft.detail == "step 2 (fill) has the wrong shape: 'text' takes one string, not a list or an object"
+    assert draft.cost.tokens == 120
+
+
+async def test_an_argument_given_twice_is_left_for_admission():
+    twice = [{"name": "text", "value": "a"}, {"name": "text", "value": "b"}]
+    draft, _ = await plan_step(zone="z2", skill="fill", arguments=twice)
+    assert draft.arguments == (("text", "a"), ("text", "b"))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +180,7 @@ async def test_two_zones_of_one_label_are_no_zone():
     assert draft.steps[0].zone == "Place order"
 
 
-PLAN = {"steps": [{"zone": "z2", "skill": "click"}], "final": True}
+PLAN: dict[str, Any] = {"steps": [{"zone": "z2", "skill": "click"}], "final": True}
 
 
 @pytest.mark.parametrize(
@@ -209,6 +263,8 @@ async def test_an_address_may_be_relative_to_the_page_it_is_given_on(written: st
         ({}, "neither steps nor a verdict"),
         ({"verdict": "maybe"}, "verdict"),
         ({"steps": "click z2"}, "steps"),
+        ({"steps": [{"zone": "z2", "skill": "fill", "arguments": [{"text": "a"}]}]}, "steps.0.arguments.0.name"),
+        ({"steps": [{"zone": "z2", "skill": "fill", "arguments": "a"}]}, "steps.0.arguments"),
         ("[" * 100_000, "nested too deeply|not JSON"),
         ("x" * 300_000, "too long"),
     ],

@@ -45,7 +45,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.llm.answer_parser import Unreadable, parse_answer
 from midcourse.llm.connection import connect
 from midcourse.llm.price import affordable, cost_of, price_of
-from midcourse.llm.prompt.schema import compact_schema
+from midcourse.llm.prompt.schema import compact_schema, find_obstacle
 from midcourse.llm.prompt.template import Prompt
 from midcourse.llm.prompt.tokens import tokens_at_most
 from midcourse.llm.tracing import Tracing
@@ -245,7 +245,9 @@ def _build_parameters(model: Model, role: str, answer: type[BaseModel]) -> Model
 
 @cache
 def _build_schema(answer: type[BaseModel]) -> dict[str, Any]:
-    return compact_schema(answer.model_json_schema())
+    schema = compact_schema(answer.model_json_schema())
+    assert not (obstacle := find_obstacle(schema)), f"{answer.__name__}: {obstacle}"
+    return schema
 
 
 @cache

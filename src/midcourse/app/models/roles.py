@@ -43,8 +43,8 @@ class Role:
     """Its name in the setting `role_models`, in prompts and in the costs of calls."""
     adapter: str
     """The class that asks a model."""
-    answer: str = ""
-    """The type of the model's answer, in the adapter's module; empty if it depends on the task."""
+    answer: str
+    """The type of the model's answer, in the adapter's module. It is the same for every task."""
     _: KW_ONLY
     default: Callable[[], object] | None = None
     """Makes an object that fills the role without a model. A role without a model and without a default is left out."""
@@ -84,7 +84,7 @@ class OptionalRoles:
 
     verifier: Annotated[Verifier | None, Role("verifier", "ModelVerifier", "VerdictAnswer")] = None
     """Judges expectations that are written only in words."""
-    extractor: Annotated[Extractor | None, Role("extractor", "ModelExtractor")] = None
+    extractor: Annotated[Extractor | None, Role("extractor", "ModelExtractor", "ValuesAnswer")] = None
     """Reads values that no skill returned."""
     reader: Annotated[Reader | None, _READER] = None
     """Finds zones in screenshots, if the setting `vision` is on."""

@@ -11,6 +11,7 @@ from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.screen import quote_name, render_screen
 from midcourse.llm.prompt.template import Prompt, template
 from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.roles.named_values import Misfit
 from midcourse.llm.roles.plan_answer import StepAnswer, step_draft
 from midcourse.policy.plan.skill_offer import is_offered_by_screen, is_offered_by_task
 from midcourse.ports.detour import DetourContext, PastTry, TryDraft
@@ -45,7 +46,10 @@ class ModelDetourPlanner(ModelRole):
         if answer.verdict == "gave_up" or answer.act is None:
             verdict = "gave_up" if answer.verdict == "gave_up" else "garbage"
             return TryDraft(verdict=verdict, detail=answer.reason[:300], cost=reply.cost, model=reply.model)
-        step, _ = step_draft(answer.act, context.observation, context.catalogue)
+        try:
+            step, _ = step_draft(answer.act, context.observation, context.catalogue)
+        except Misfit as error:
+            return TryDraft(verdict="garbage", detail=str(error), cost=reply.cost, model=reply.model)
         options = tuple(Option(name=option.name, says=option.says) for option in answer.options[:MOST_OPTIONS])
         return TryDraft(step=step, options=options, detail=answer.reason[:300], cost=reply.cost, model=reply.model)
 

@@ -1,9 +1,8 @@
 """Extractor: a model reads the task's output from screens."""
 
-from functools import lru_cache
-from typing import Any
+from typing import cast
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from midcourse.domain.argument import Scalar
 from midcourse.domain.replace import replace
@@ -13,38 +12,48 @@ from midcourse.llm.prompt.prompt_text import format_parameter, words_of_task
 from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.screen import render_screen, zone_line
 from midcourse.llm.prompt.template import Prompt, template
+from midcourse.llm.roles.named_values import Misfit, NamedValue, NamedValues, read_value
 from midcourse.ports.extractor import Extract, Wanted
 
 ROLE = "extractor"
 
-TYPES: dict[str, type[Scalar]] = {"string": str, "integer": int, "number": float, "boolean": bool, "json": str}
+
+class ValuesAnswer(BaseModel):
+    """The same shape for every task: a provider limits how many fields of its own a schema may have."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    values: NamedValues
+
+    @model_validator(mode="before")
+    @classmethod
+    def _wrap(cls, value: object) -> object:
+        """Accept the values without a list around them: `{"total": "49.00"}`."""
+        if not isinstance(value, dict):
+            return value
+        given = cast(dict[str, object], value)
+        return given if isinstance(given.get("values"), list | dict) else {"values": given}
 
 
 class ModelExtractor(ModelRole):
     async def extract(self, wanted: Wanted) -> Extract:
-        shape = answer_type(wanted.fields)
-        prompt = extractor_prompt(wanted, self.client.room(wanted.worst, shape))
-        reply = await self.client.ask(prompt, shape, worst=wanted.worst, turn=wanted.turn)
+        prompt = extractor_prompt(wanted, self.client.room(wanted.worst, ValuesAnswer))
+        reply = await self.client.ask(prompt, ValuesAnswer, worst=wanted.worst, turn=wanted.turn)
         if isinstance(reply, Unanswered):
             return Extract(why=reply.detail, cost=reply.cost, model=reply.model, wait=reply.seconds_until_retry)
-        values = reply.answer.model_dump()
-        data = tuple((field.name, values[f"field_{n}"]) for n, field in enumerate(wanted.fields))
+        fields = {field.name: field for field in wanted.fields}
+        read = ((each.name, _read(each, fields[each.name])) for each in reply.answer.values if each.name in fields)
         return Extract(
-            data=tuple((name, value) for name, value in data if value is not None), cost=reply.cost, model=reply.model
+            data=tuple((name, value) for name, value in read if value is not None), cost=reply.cost, model=reply.model
         )
 
 
-@lru_cache(maxsize=64)
-def answer_type(fields: tuple[Parameter, ...]) -> type[BaseModel]:
-    """Build the type of the answer: the wanted fields, each optional. Fields are numbered, because a name may not be an identifier."""
-    shape: dict[str, Any] = {
-        f"field_{n}": (
-            TYPES[field.type] | None,
-            Field(default=None, alias=field.name, description=field.description or None),
-        )
-        for n, field in enumerate(fields)
-    }
-    return create_model("Values", **shape)
+def _read(given: NamedValue, field: Parameter) -> Scalar:
+    """The value as the type of its field; None if there is none, or none that could be of this type."""
+    try:
+        return None if given.value is None else read_value(given.value, field)
+    except Misfit:
+        return None
 
 
 def extractor_prompt(wanted: Wanted, room: int) -> Prompt:

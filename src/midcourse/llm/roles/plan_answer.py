@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from midcourse.domain.argument import Argument, Arguments, Reference, Scalar, Source
+from midcourse.domain.argument import Reference, Scalar, Source
 from midcourse.domain.expectation import (
     Check,
     Expectation,
@@ -21,7 +21,8 @@ from midcourse.domain.expectation import (
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REACH, REPLAN, Draft
 from midcourse.domain.skill import Catalogue
-from midcourse.llm.roles.plan_repair import Repaired, repair_step
+from midcourse.llm.roles.named_values import Misfit, NamedValue, NamedValues, Written, read_arguments
+from midcourse.llm.roles.plan_repair import repair_step
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 _REFERENCE = re.compile(r"\$(input|secret|file|result)\.(\S+)")
@@ -51,7 +52,7 @@ class ExpectAnswer(_Part):
 
 class ProbeAnswer(_Part):
     name: str
-    arguments: dict[str, Scalar] = Field(default_factory=dict[str, Scalar])
+    arguments: NamedValues = Field(default_factory=list[NamedValue])
 
 
 OTHER_NAMES = {"zone_id": "zone", "action_type": "skill", "parameters": "arguments", "description": "says"}
@@ -63,7 +64,7 @@ EXPECTED = "expected_change"
 class StepAnswer(_Part):
     zone: str = ""
     skill: str = ""
-    arguments: dict[str, Scalar] = Field(default_factory=dict[str, Scalar])
+    arguments: NamedValues = Field(default_factory=list[NamedValue])
     says: str = ""
     expect: ExpectAnswer | None = None
     probe: ProbeAnswer | None = None
@@ -107,13 +108,20 @@ def plan_draft(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
         return PlanDraft(verdict="gave_up", detail=answer.reason or "the plan has no steps")
     # One more than allowed, so that `policy/plan/horizon.py` still cuts the plan and reports it.
     most = context.task.limits.max_plan_steps + 1
-    steps = [(step, _repair(step, context)) for step in answer.steps[:most]]
-    origin = context.observation.surface.origin
+    drafts: list[Draft] = []
+    repairs: list[str] = []
+    for number, step in enumerate(answer.steps[:most], start=1):
+        try:
+            draft, repaired = step_draft(step, context.observation, context.catalogue)
+        except Misfit as error:
+            return PlanDraft(verdict="garbage", detail=f"step {number} ({step.skill}) has the wrong shape: {error}")
+        drafts.append(draft)
+        repairs += [f"step {number}: {repair}" for repair in repaired]
     return PlanDraft(
-        steps=(*(_build_draft(step, each, origin) for step, each in steps), *_build_final_replan(answer)),
+        steps=(*drafts, *_build_final_replan(answer)),
         final=answer.final,
         detail=answer.reason,
-        repairs=tuple(f"step {n}: {repair}" for n, (_, each) in enumerate(steps, start=1) for repair in each.repairs),
+        repairs=tuple(repairs),
     )
 
 
@@ -123,47 +131,39 @@ def _build_final_replan(answer: PlanAnswer) -> tuple[Draft, ...]:
     return () if asks else (Draft(zone=REPLAN),)
 
 
-def _repair(step: StepAnswer, context: PlanningContext) -> Repaired:
-    given = _build_arguments(step.arguments, context.observation.surface.origin)
-    return repair_step(step.zone, step.skill, given, context.observation, context.catalogue)
-
-
 def step_draft(step: StepAnswer, observation: Observation, catalogue: Catalogue) -> tuple[Draft, tuple[str, ...]]:
-    """Convert a single step, and name its repairs."""
+    """Convert a single step, and name its repairs. Raises `Misfit`."""
     origin = observation.surface.origin
-    found = repair_step(step.zone, step.skill, _build_arguments(step.arguments, origin), observation, catalogue)
-    return _build_draft(step, found, origin), found.repairs
-
-
-def _build_draft(step: StepAnswer, repaired: Repaired, origin: str) -> Draft:
-    return Draft(
+    repaired = repair_step(step.zone, step.skill, _find_references(step.arguments, origin), observation, catalogue)
+    draft = Draft(
         zone=repaired.zone,
         skill=repaired.skill,
         arguments=repaired.arguments,
         expect=_build_expectation(step.expect),
-        probe=Probe(name=step.probe.name, arguments=_build_arguments(step.probe.arguments, origin))
-        if step.probe
-        else None,
+        probe=_build_probe(step.probe, origin, catalogue) if step.probe else None,
         transition=step.transition,
         says=step.says,
     )
+    return draft, repaired.repairs
 
 
-def _build_arguments(given: dict[str, Scalar], origin: str) -> Arguments:
-    return tuple((name, _parse_argument(_make_absolute(name, value, origin))) for name, value in given.items())
+def _build_probe(answer: ProbeAnswer, origin: str, catalogue: Catalogue) -> Probe:
+    known = catalogue.probe(answer.name)
+    given = _find_references(answer.arguments, origin)
+    return Probe(name=answer.name, arguments=read_arguments(given, known.parameters if known else ()))
 
 
-def _make_absolute(name: str, value: Scalar, origin: str) -> Scalar:
+def _find_references(given: list[NamedValue], origin: str) -> Iterator[tuple[str, Written | Reference]]:
+    for each in given:
+        value = _make_absolute(each.name, each.value, origin)
+        found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+        yield each.name, Reference(source=cast(Source, found[1]), name=found[2]) if found else value
+
+
+def _make_absolute(name: str, value: Written, origin: str) -> Written:
     """Add the page's origin to an address without one: prompts show such addresses, so answers may contain them."""
     relative = name == ADDRESS and isinstance(value, str) and value.startswith("/") and not value.startswith("//")
     return f"{origin}{value}" if relative and origin.startswith(("http://", "https://")) else value
-
-
-def _parse_argument(value: Scalar) -> Argument:
-    found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
-        return value
-    return Reference(source=cast(Source, found[1]), name=found[2])
 
 
 def _build_expectation(answer: ExpectAnswer | None) -> Expectation | None:

@@ -1,22 +1,18 @@
 """Repairs of a step that need no guess: another spelling of the same thing, if it is unambiguous.
 
-A zone by its label, a skill in other letters, a number in quotes. Any other mistake is left: such a step is
+A zone by its label, a skill in other letters, a number for a text. Any other mistake is left: such a step is
 dropped when the draft is resolved, and the model is informed.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from midcourse.domain.argument import Argument, Arguments, Scalar
+from midcourse.domain.argument import Argument, Arguments, Reference, Scalar
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, REPLAN
 from midcourse.domain.skill import Catalogue, Parameter, Skill
-
-_INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
-_NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?", re.ASCII)
-_BOOLEANS = {"true": True, "false": False}
+from midcourse.llm.roles.named_values import Written, read_arguments
 
 T = TypeVar("T")
 
@@ -29,22 +25,30 @@ class Repaired:
     repairs: tuple[str, ...]
 
 
-def repair_step(zone: str, skill: str, arguments: Arguments, seen: Observation, catalogue: Catalogue) -> Repaired:
+def repair_step(
+    zone: str,
+    skill: str,
+    given: Iterable[tuple[str, Written | Reference]],
+    seen: Observation,
+    catalogue: Catalogue,
+) -> Repaired:
+    """Repair the step. Raises `Misfit` for a list or an object that no argument of the skill can be."""
     if zone == REPLAN or (skill == REPLAN and catalogue.skill(skill) is None):
         return Repaired(zone=REPLAN, skill="", arguments=(), repairs=())
     found = _find_skill(skill, catalogue)
+    arguments = read_arguments(given, found.parameters if found else ())
     if found is None:
         return Repaired(zone=zone, skill=skill, arguments=arguments, repairs=())
     zone_id = _find_zone(zone, found, seen)
-    given = _repair_arguments(arguments, found)
+    repaired = _repair_arguments(arguments, found)
     repairs = [
         *([f"skill '{skill}' is {found.name}"] if found.name != skill else []),
         *([f"zone '{zone}' is {zone_id}"] if zone and zone_id != zone else []),
         *(
-            [f"arguments of {found.name} were written in another way"] if repr(given) != repr(arguments) else []
+            [f"arguments of {found.name} were written in another way"] if repr(repaired) != repr(arguments) else []
         ),  # compared as text, because 3 == 3.0
     ]
-    return Repaired(zone=zone_id, skill=found.name, arguments=given, repairs=tuple(repairs))
+    return Repaired(zone=zone_id, skill=found.name, arguments=repaired, repairs=tuple(repairs))
 
 
 def _find_skill(name: str, catalogue: Catalogue) -> Skill | None:
@@ -87,29 +91,13 @@ def _repair_arguments(arguments: Arguments, skill: Skill) -> Arguments:
 
 
 def _repair_value(value: Argument, parameter: Parameter) -> Argument:
-    if isinstance(value, str):
-        return _parse_text(value, parameter)
     if isinstance(value, bool) or value is None:
         return value
-    if parameter.type == "string" and isinstance(value, int):
+    if parameter.type == "string" and isinstance(value, str | int):
         return _match_choice(str(value), parameter)
     if parameter.type == "integer" and isinstance(value, float) and float.is_integer(value) and abs(value) < 2**53:
         return int(value)
     return value
-
-
-def _parse_text(text: str, parameter: Parameter) -> Scalar:
-    match parameter.type:
-        case "string":
-            return _match_choice(text, parameter)
-        case "integer":
-            return int(text) if _INTEGER.fullmatch(text) else text
-        case "number":
-            return float(text) if _NUMBER.fullmatch(text) else text
-        case "boolean":
-            return _BOOLEANS.get(text.lower(), text)
-        case "json":
-            return text
 
 
 def _match_choice(text: str, parameter: Parameter) -> Scalar:

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Cost
@@ -18,6 +19,16 @@ ROLE = "reader"
 
 MOST_ZONES = 2000
 
+STATES = {
+    "text": "string",
+    "checked": "boolean",
+    "enabled": "boolean",
+    "expanded": "boolean",
+    "selected": "boolean",
+}
+"""The states that a model is asked for, with their types: no provider enforces an object whose names are not known in advance."""
+_STATE_SCHEMA = {"type": "object", "properties": {name: {"type": kind} for name, kind in STATES.items()}}
+
 
 class ZoneAnswer(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -25,7 +36,7 @@ class ZoneAnswer(BaseModel):
     role: str
     label: str
     place: list[float] = Field(min_length=4, max_length=4, description="left, top, right, bottom")
-    state: dict[str, Scalar] = Field(default_factory=dict[str, Scalar])
+    state: Annotated[dict[str, Scalar], WithJsonSchema(_STATE_SCHEMA)] = Field(default_factory=dict[str, Scalar])
 
 
 class ScreenAnswer(BaseModel):
