@@ -75,9 +75,9 @@ def _step(move: Move, evidence: Evidence) -> dict[str, Any]:
     match move.kind:
         case "wait":
             text = move.says.split(" is ")[0]
-            return {"skill": "wait_for", "arguments": {"text": text, "seconds": 1}}
+            return {"skill": "wait_for", "arguments": _list(text=text, seconds="1")}
         case "navigate":
-            return {"skill": "navigate", "arguments": {"url": move.value}}
+            return {"skill": "navigate", "arguments": _list(url=move.value)}
         case "click" | "done":
             assert move.element
             step: dict[str, Any] = {"zone": move.element.id, "skill": "click"}
@@ -88,12 +88,16 @@ def _step(move: Move, evidence: Evidence) -> dict[str, Any]:
             step["expect"] = {"page": move.then}
             if move.final:
                 path, text = LISTED[move.says]
-                step["probe"] = {"name": "page_shows", "arguments": {"url": path, "text": text}}
+                step["probe"] = {"name": "page_shows", "arguments": _list(url=path, text=text)}
             return step
         case "type" | "select":
             assert move.element
             name = "text" if move.kind == "type" else "option"
-            return {"zone": move.element.id, "skill": move.kind, "arguments": {name: move.value}}
+            return {"zone": move.element.id, "skill": move.kind, "arguments": _list(**{name: move.value})}
+
+
+def _list(**values: str) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in values.items()]
 
 
 # --- the model

@@ -52,7 +52,7 @@ def type_into(request: ChatRequest, label: str, text: str) -> dict[str, Any]:
     return {
         "zone": find_zone(request, "textbox", label),
         "skill": "type",
-        "arguments": {"text": text},
+        "arguments": [{"name": "text", "value": text}],
         "says": f"Fill in {label}",
     }
 

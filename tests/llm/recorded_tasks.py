@@ -46,7 +46,7 @@ OUTLINE: Sequence[Line] = (
         {
             "zone": "folder/Name",
             "skill": "type_text",
-            "arguments": {"text": "$input.folder"},
+            "arguments": [{"name": "text", "value": "$input.folder"}],
             "says": "Name the folder",
         },
         make_click("folder/OK", "Keep it", expect={"page": "Bookmarks manager"}),
@@ -76,7 +76,12 @@ MONITOR: Sequence[Line] = (
 
 REFLECTION: Sequence[Line] = (
     make_plan(
-        {"zone": "main/File name", "skill": "type_text", "arguments": {"text": "$input.name"}, "says": "Name the file"},
+        {
+            "zone": "main/File name",
+            "skill": "type_text",
+            "arguments": [{"name": "text", "value": "$input.name"}],
+            "says": "Name the file",
+        },
         make_click("main//protected (owner: root)", "Save it in /protected", expect={"page": "Saved in *"}),
         final=True,
     ),

@@ -22,6 +22,7 @@ from midcourse.domain.plan import Draft
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.llm.model_client import ModelClient
 from midcourse.llm.roles.planner import ModelPlanner
+from midcourse.policy.plan.horizon import Scope, resolve
 from midcourse.ports.planner import PlanDraft
 from midcourse.testing import MemoryStore
 from midcourse.worlds.simulated.shop import Shop
@@ -143,6 +144,16 @@ async def test_a_list_for_a_text_is_asked_for_again(value: object):
     assert (draft.verdict, draft.steps) == ("garbage", ())
     assert draft.detail == "step 2 (fill) has the wrong shape: 'text' takes one string, not a list or an object"
     assert draft.cost.tokens == 120
+
+
+@pytest.mark.parametrize("text", ["a.txt", "[1, 2", "[" * 100_000])
+async def test_a_text_that_is_not_json_is_dropped_with_what_to_write(text: str):
+    draft = await make_draft(
+        {"steps": [{"zone": "z2", "skill": "call", "arguments": [{"name": "paths", "value": text}]}]}
+    )
+    scope = Scope(task=CONTEXT.task, observation=CONTEXT.observation, catalogue=CATALOGUE)
+    (why,) = resolve(draft.steps, draft.final, 1, scope).repairs[:1]
+    assert "'paths' must be json as text, such as '[1, 2]' or '\"a\"', not " in why
 
 
 async def test_an_argument_given_twice_is_left_for_admission():

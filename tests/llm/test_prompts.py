@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
+from midcourse.app.models.roles import ROLE_NAMES
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import Surface, Zone
@@ -23,20 +25,20 @@ from midcourse.domain.reflection import Analysis, Fix
 from midcourse.domain.task import Task
 from midcourse.llm.prompt import template as template_module
 from midcourse.llm.prompt.quoting import quote, quote_block
+from midcourse.llm.prompt.schema import compact_schema
 from midcourse.llm.prompt.screen import render_screen
 from midcourse.llm.prompt.template import Prompt, template
 from midcourse.llm.prompt.tokens import tokens_at_most
-from midcourse.llm.roles.closeness_judge import ClosenessAnswer, closeness_prompt
-from midcourse.llm.roles.detour_planner import TryAnswer, detour_prompt
+from midcourse.llm.roles.closeness_judge import closeness_prompt
+from midcourse.llm.roles.detour_planner import detour_prompt
 from midcourse.llm.roles.extractor import extractor_prompt
-from midcourse.llm.roles.judge import JudgementAnswer, judge_prompt
-from midcourse.llm.roles.monitor import MonitorAnswer, monitor_prompt
-from midcourse.llm.roles.outliner import OutlineAnswer, outliner_prompt
-from midcourse.llm.roles.plan_answer import PlanAnswer
+from midcourse.llm.roles.judge import judge_prompt
+from midcourse.llm.roles.monitor import monitor_prompt
+from midcourse.llm.roles.outliner import outliner_prompt
 from midcourse.llm.roles.planner import planner_prompt
-from midcourse.llm.roles.reader import ScreenAnswer, reader_prompt
-from midcourse.llm.roles.reflector import ReflectionAnswer, reflector_prompt
-from midcourse.llm.roles.verifier import VerdictAnswer, verifier_prompt
+from midcourse.llm.roles.reader import reader_prompt
+from midcourse.llm.roles.reflector import reflector_prompt
+from midcourse.llm.roles.verifier import verifier_prompt
 from midcourse.ports.closeness import JudgingContext
 from midcourse.ports.extractor import Wanted
 from midcourse.ports.judge import ProgressContext
@@ -48,6 +50,7 @@ from midcourse.ports.verifier import Claim
 from midcourse.testing.conformance import reflector
 from midcourse.testing.conformance.detour import CONTEXTS, GOAL
 from midcourse.testing.conformance.monitor import FAILED, PRESSED, PROPOSED, STRANGE, UNSEEN
+from tests.llm.full_answers import answer_type
 from tests.llm.situations import (
     BEHIND_DIALOG,
     BROWSER,
@@ -90,7 +93,7 @@ PROMPTS = {
     "closeness_judge": closeness_prompt(JudgingContext(task=TASK, goal=GOAL, observation=FIRST.observation), ROOM),
     "planner_first": planner_prompt(FIRST, ROOM),
     "planner_replan": planner_prompt(REPLAN, ROOM),
-    "planner_crowded": planner_prompt(CROWDED, 2_500),
+    "planner_crowded": planner_prompt(CROWDED, 2_700),
     "planner_long_page": planner_prompt(BROWSER, ROOM),
     "planner_behind_dialog": planner_prompt(BEHIND_DIALOG, ROOM),
     "planner_detours": planner_prompt(replace(FIRST, detours=True, cause="taken_over", why="ada took over"), ROOM),
@@ -196,24 +199,13 @@ def test_every_role_has_a_golden_file_and_an_example_of_an_answer():
         assert template(role).instructions.count("Example of an answer") == 1
 
 
-EXAMPLES = {
-    "planner": PlanAnswer,
-    "detour_planner": TryAnswer,
-    "closeness_judge": ClosenessAnswer,
-    "judge": JudgementAnswer,
-    "monitor": MonitorAnswer,
-    "outliner": OutlineAnswer,
-    "reader": ScreenAnswer,
-    "reflector": ReflectionAnswer,
-    "verifier": VerdictAnswer,
-}
-
-
-@pytest.mark.parametrize("role", EXAMPLES)
+@pytest.mark.parametrize("role", ROLE_NAMES)
 def test_the_example_is_an_answer_that_would_be_taken(role: str):
-    example = json.loads(template(role).instructions.partition("Example of an answer:")[2])
-    answer = EXAMPLES[role].model_validate(example)
+    """It is also one that a provider lets the model write which enforces the schema."""
+    example = json.loads(template(role).instructions.partition("Example of an answer")[2].partition(":\n")[2])
+    answer = answer_type(role).model_validate(example)
     assert json.loads(answer.model_dump_json(exclude_unset=True)) == example
+    Draft202012Validator(compact_schema(answer_type(role).model_json_schema())).validate(example)
 
 
 # --- what strangers write stays what it is

@@ -37,6 +37,6 @@ def is_json(text: object) -> bool:
         return False
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter for text that is nested too deeply
         return False
     return True

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from midcourse.domain.argument import Arguments, Reference, Scalar, json_text
 from midcourse.domain.skill import Parameter
@@ -35,17 +35,16 @@ class Misfit(ValueError):
     """A list or an object for a parameter that takes neither. There is no certain reading of it."""
 
 
-def _take_value(value: object) -> Written:
-    if isinstance(value, list | dict):
-        return Structure(json_text(value))  # here, where the parser of the answer catches one that is nested too deeply
-    return cast(Scalar, value)
+def _write_structure(value: object) -> object:
+    """Write a list or an object as JSON here, where the parser of the answer catches one that is nested too deeply."""
+    return Structure(json_text(value)) if isinstance(value, list | dict) else value
 
 
 class NamedValue(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     name: str
-    value: Annotated[Written, PlainValidator(_take_value), WithJsonSchema({"type": "string"})]
+    value: Annotated[Written, BeforeValidator(_write_structure), WithJsonSchema({"type": "string"})]
 
 
 def _list_pairs(value: object) -> object:

@@ -236,7 +236,8 @@ def _value_problem(value: Argument, parameter: Parameter, task: Task) -> str:
     if value is None:
         return f"'{parameter.name}' is missing" if parameter.required else ""
     if not fits_type(value, parameter.type):
-        return f"'{parameter.name}' must be {parameter.type}, not {value!r}"
+        written = " as text, such as '[1, 2]' or '\"a\"'" if parameter.type == "json" else ""
+        return f"'{parameter.name}' must be {parameter.type}{written}, not {value!r}"
     if parameter.choices and value not in parameter.choices:
         return f"'{parameter.name}' must be one of {', '.join(map(str, parameter.choices))}"
     return ""
