@@ -1,5 +1,7 @@
 """What a task is to bring back, read from the screens of its run."""
 
+from typing import Any
+
 import pytest
 from pydantic_ai.exceptions import ModelRateLimitError
 
@@ -69,8 +71,17 @@ async def run(model: ScriptedModel, *drafts: PlanDraft, **more: object) -> Resul
     return await agent.run(Task(goal="Find the order", output=OUTPUT, limits=chosen.limits()))
 
 
-async def test_it_is_read_from_the_screens_that_plans_were_made_from():
-    model = ScriptedModel([{"order number": "A-4711", "total": 1049.5, "express": None}])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"values": [{"name": "order number", "value": "A-4711"}, {"name": "total", "value": "1049.50"}]},
+        {"values": {"order number": "A-4711", "total": "1049.5"}},
+        {"order number": "A-4711", "total": 1049.5, "express": None},
+    ],
+    ids=("as it is asked for", "an object of values", "values alone"),
+)
+async def test_it_is_read_from_the_screens_that_plans_were_made_from(answer: dict[str, Any]):
+    model = ScriptedModel([answer])
     result = await run(model)
     assert (result.final_reason, result.data, result.missing) == (
         "plan_complete",
@@ -83,7 +94,17 @@ async def test_it_is_read_from_the_screens_that_plans_were_made_from():
 
 @pytest.mark.parametrize(
     "made_up",
-    [{"order number": "A-4712"}, {"total": 1049.49}, {"total": "1.049,50"}, {"order number": ""}, {"nothing": 1}, "?"],
+    [
+        {"order number": "A-4712"},
+        {"total": 1049.49},
+        {"total": "1.049,50"},
+        {"total": ["1049.5"]},
+        {"order number": ""},
+        {"nothing": 1},
+        {"values": [{"name": "nothing", "value": "On"}]},
+        {"values": [{"order number": "A-4711"}]},
+        "?",
+    ],
 )
 async def test_what_no_screen_shows_is_not_brought_back(made_up: object):
     result = await run(ScriptedModel([made_up]))
