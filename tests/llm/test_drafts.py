@@ -29,21 +29,19 @@ from midcourse.worlds.simulated.shop import Shop
 from tests.llm.scripted import Answer, ScriptedModel
 from tests.llm.situations import FIRST, form, make_screen
 
-CATALOGUE = Catalogue(
-    skills=(
-        Skill(name="click"),
-        Skill(name="set_quantity", parameters=(Parameter(name="quantity", type="integer"),)),
-        Skill(
-            name="slide",
-            parameters=(Parameter(name="to", type="number"), Parameter(name="fast", type="boolean", required=False)),
-        ),
-        Skill(name="fill", parameters=(Parameter(name="text"),)),
-        Skill(name="press", parameters=(Parameter(name="key", choices=("Enter", "Escape")),), on_zone=False),
-        Skill(name="call", parameters=(Parameter(name="paths", type="json"),)),
-    )
+SKILLS = (
+    Skill(name="click"),
+    Skill(name="set_quantity", parameters=(Parameter(name="quantity", type="integer"),)),
+    Skill(
+        name="slide",
+        parameters=(Parameter(name="to", type="number"), Parameter(name="fast", type="boolean", required=False)),
+    ),
+    Skill(name="fill", parameters=(Parameter(name="text"),)),
+    Skill(name="press", parameters=(Parameter(name="key", choices=("Enter", "Escape")),), on_zone=False),
+    Skill(name="call", parameters=(Parameter(name="paths", type="json"),)),
 )
-CATALOGUE = replace(
-    CATALOGUE, probes=tuple(ProbeSpec(name=each.name, parameters=each.parameters) for each in CATALOGUE.skills)
+CATALOGUE = Catalogue(
+    skills=SKILLS, probes=tuple(ProbeSpec(name=skill.name, parameters=skill.parameters) for skill in SKILLS)
 )
 CONTEXT = replace(FIRST, catalogue=CATALOGUE, observation=make_screen(*form()))
 

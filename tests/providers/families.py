@@ -9,11 +9,14 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from pydantic_ai.models import Model
+from pydantic_ai.profiles import ModelProfile
 
 from midcourse.testing.loopback import serve_on_loopback
 
 Json = dict[str, Any]
 KEY = "none"
+WITH_TOOLS = ModelProfile(supports_json_schema_output=False)
+WITH_NEITHER = ModelProfile(supports_json_schema_output=False, supports_tools=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,13 +34,12 @@ class Family:
 # --- models
 
 
-def build_openai_chat(url: str, **profile: bool) -> Model:
+def build_openai_chat(url: str, profile: ModelProfile | None = None) -> Model:
     from pydantic_ai.models.openai import OpenAIChatModel
-    from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai import OpenAIProvider
 
     provider = OpenAIProvider(base_url=f"{url}/v1", api_key=KEY)
-    return OpenAIChatModel("gpt-5", provider=provider, profile=OpenAIModelProfile(**profile))
+    return OpenAIChatModel("gpt-5", provider=provider, profile=profile)
 
 
 def build_openai_responses(url: str) -> Model:
@@ -47,13 +49,12 @@ def build_openai_responses(url: str) -> Model:
     return OpenAIResponsesModel("gpt-5", provider=OpenAIProvider(base_url=f"{url}/v1", api_key=KEY))
 
 
-def build_anthropic(url: str, **profile: bool) -> Model:
+def build_anthropic(url: str, profile: ModelProfile | None = None) -> Model:
     from pydantic_ai.models.anthropic import AnthropicModel
-    from pydantic_ai.profiles.anthropic import AnthropicModelProfile
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
     provider = AnthropicProvider(base_url=url, api_key=KEY)
-    return AnthropicModel("claude-sonnet-4-6", provider=provider, profile=AnthropicModelProfile(**profile))
+    return AnthropicModel("claude-sonnet-4-6", provider=provider, profile=profile)
 
 
 def build_bedrock(name: str, url: str) -> Model:
@@ -190,13 +191,13 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "server_with_tools_only": Family(
         package="openai",
-        build=partial(build_openai_chat, supports_json_schema_output=False),
+        build=partial(build_openai_chat, profile=WITH_TOOLS),
         reply=call_in_chat,
         find_schema=lambda body: body["tools"][0]["function"]["parameters"],
     ),
     "server_with_neither": Family(
         package="openai",
-        build=partial(build_openai_chat, supports_json_schema_output=False, supports_tools=False),
+        build=partial(build_openai_chat, profile=WITH_NEITHER),
         reply=say_in_chat,
         find_schema=find_in_instructions,
     ),
@@ -208,7 +209,7 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "anthropic_tools": Family(
         package="anthropic",
-        build=partial(build_anthropic, supports_json_schema_output=False),
+        build=partial(build_anthropic, profile=WITH_TOOLS),
         reply=call_as_claude,
         find_schema=lambda body: body["tools"][0]["input_schema"],
     ),

@@ -32,7 +32,7 @@ class ValuesAnswer(BaseModel):
         if not isinstance(value, dict):
             return value
         given = cast(dict[str, object], value)
-        return given if isinstance(given.get("values"), list | dict) else {"values": given}
+        return given if isinstance(given.get("values"), (list, dict)) else {"values": given}
 
 
 class ModelExtractor(ModelRole):

@@ -37,7 +37,7 @@ class Misfit(ValueError):
 
 def _write_structure(value: object) -> object:
     """Write a list or an object as JSON here, where the parser of the answer catches one that is nested too deeply."""
-    return Structure(json_text(value)) if isinstance(value, list | dict) else value
+    return Structure(json_text(value)) if isinstance(value, (list, dict)) else value
 
 
 class NamedValue(BaseModel):
