@@ -8,9 +8,10 @@ import asyncio
 import inspect
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast
 
 from midcourse.app.agent import Agent
 from midcourse.app.defaults import LeaveOpen
+from midcourse.app.patience import Patience
 from midcourse.app.process_store import PROCESS_STORE, load_settings
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_id
@@ -42,8 +44,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
-BUSY_SECONDS = 0.05
-"""Seconds between checks whether another process has finished the same call."""
 NEVER = 10.0**9
 """A time-out in seconds that is never reached. A plain function cannot be interrupted, so it needs a time-out inside."""
 
@@ -284,23 +284,27 @@ class Guard:
         )
         task = Task(goal=f"Call {name} for {which}", key=key, inputs=arguments, limits=self.limits)
         run_id = new_run_id()
-        while True:
-            await self._check_values(store, key, arguments)
-            try:
-                result = await agent.start(task, run_id=run_id, again=again).result_unless_asked(self.wait)
-            except RunBusy:
-                await asyncio.sleep(BUSY_SECONDS)
-                continue
-            except KeyTaken:
-                earlier = await store.run_with_key(key) or run_id
-                may_have = f"{name} may have happened in an earlier call, and nothing could decide it"
-                raise OutcomeUnknown(
-                    f"{may_have}; look for it, and use another key to do it once more", earlier
-                ) from None
-            await self._check_values(store, key, arguments)
-            if result.run == run_id or not _had_no_effect(result):
-                value = await self._return_or_raise(store, result, world)
-                return Returned(value=value, earlier_run="" if result.run == run_id else result.run)
+        patience = Patience(f"{name} for {which}", self.wait)
+        identity = (self.database, self.tenant, settings.home, id(self.store), key)
+        with _enter_call(identity, f"{name} for {which}") as context:
+            while True:
+                await self._check_values(store, key, arguments)
+                try:
+                    run = context.run(agent.start, task, run_id=run_id, again=again)
+                    result = await run.result_unless_asked(self.wait)
+                except RunBusy as busy:
+                    await patience.wait_for_run(store, await store.run_with_key(key) or run_id, busy)
+                    continue
+                except KeyTaken:
+                    earlier = await store.run_with_key(key) or run_id
+                    may_have = f"{name} may have happened in an earlier call, and nothing could decide it"
+                    raise OutcomeUnknown(
+                        f"{may_have}; look for it, and use another key to do it once more", earlier
+                    ) from None
+                await self._check_values(store, key, arguments)
+                if result.run == run_id or not _had_no_effect(result):
+                    value = await self._return_or_raise(store, result, world)
+                    return Returned(value=value, earlier_run="" if result.run == run_id else result.run)
 
     async def _check_values(self, store: Store, key: str, arguments: Pairs) -> None:
         run_id = await store.run_with_key(key)
@@ -345,12 +349,40 @@ def _had_no_effect(result: Result) -> bool:
     return failed and not any(step.irreversible for step in result.completed)
 
 
+@dataclass(eq=False)
+class _CallUnderWay:
+    """A call whose function, probe or approver runs in this context or in one that was copied from it."""
+
+    identity: tuple[object, ...]
+    over: bool = False
+    """A task that the function has left behind is still in this context, but may wait for a later call."""
+
+
+_UNDER_WAY: ContextVar[tuple[_CallUnderWay, ...]] = ContextVar("calls under way", default=())
+
+
+@contextmanager
+def _enter_call(identity: tuple[object, ...], what: str) -> Generator[Context]:
+    """Return the context in which a call is carried out. Raise `RunBusy` if that call is made inside itself, and so would never end."""
+    outer = _UNDER_WAY.get()
+    if any(call.identity == identity and not call.over for call in outer):
+        raise RunBusy(
+            f"{what} is called inside that same call, which would wait for itself; use another key, or do not call it there"
+        )
+    call, context = _CallUnderWay(identity), copy_context()
+    context.run(_UNDER_WAY.set, (*outer, call))
+    try:
+        yield context
+    finally:
+        call.over = True
+
+
 def run_blocking(call: Coroutine[Any, Any, R]) -> R:
     """Run a coroutine from plain code. If this thread already runs an event loop, run it in another thread."""
     if not _runs_loop():
         return asyncio.run(call)
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, call).result()
+        return thread.submit(copy_context().run, asyncio.run, call).result()
 
 
 def _runs_loop() -> bool:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, nullcontext
 
 from midcourse.app.start import start_under_key
+from midcourse.containment import Contained
 from midcourse.director.decide import find_objection
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.event import Control
@@ -133,10 +134,11 @@ class LiveRun(Controls[str]):
 
     async def _go(self, run: Run | str, task: Task | None, again: bool) -> Result:
         try:
-            if task is None or isinstance(run, str):
-                with self._claim(self.run_id):
-                    return await self._drive(*await self._store.load(self.run_id))
-            return await self._begin(run, task, again)
+            async with Contained():  # a stray `CancelledError` would look as if this task had been cancelled
+                if task is None or isinstance(run, str):
+                    with self._claim(self.run_id):
+                        return await self._drive(*await self._store.load(self.run_id))
+                return await self._begin(run, task, again)
         finally:
             self._turns.put_nowait(None)
             if self._close_store and isinstance(self._store, SqliteStore):

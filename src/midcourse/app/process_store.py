@@ -12,6 +12,7 @@ from pathlib import Path
 
 from midcourse.app.home import LocalStore, database_of, open_store
 from midcourse.app.settings.run import Settings
+from midcourse.holding import Holder
 
 MISSING = (0, 0)
 """The identity of a file that does not exist."""
@@ -31,11 +32,12 @@ class ProcessStore:
     """A store that stays open between calls. One thread uses it at a time; other threads get a separate store for each call."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        """Reentrant: garbage collection may end a call that was torn down at any moment."""
         self._store: LocalStore | None = None
         self._file = MISSING
-        self._thread = 0
-        self._calls = 0
+        self._calls: set[Holder] = set()
+        """What uses the store now. The call of a task that was torn down without its `finally` ends with that task."""
         self._inherited: list[LocalStore] = []
         """Stores that were in use when this process was forked. They are neither used nor closed here."""
         if hasattr(os, "register_at_fork"):
@@ -45,20 +47,21 @@ class ProcessStore:
 
     @contextmanager
     def use(self, home: Path) -> Generator[LocalStore]:
+        call = Holder.current()
         with self._lock:
-            shared = self._calls == 0 or self._thread == threading.get_ident()
-            store = self._reopen(home) if self._calls == 0 else self._store
+            self._forget_abandoned()
+            shared = all(other.thread is call.thread for other in self._calls)
+            store = self._store if self._calls else self._reopen(home)
             if store is None or not shared or store.path != database_of(home):
                 shared, store = False, open_store(home)
             if shared:
-                self._thread, self._calls = threading.get_ident(), self._calls + 1
+                self._calls.add(call)
         try:
             yield store
         finally:
             if shared:
                 with self._lock:
-                    # If the process forks during a call, the call also ends in the child, where the count is 0.
-                    self._calls = max(0, self._calls - 1)
+                    self._calls.discard(call)  # in a process that was forked during the call it is not there
             else:
                 store.close()
 
@@ -67,8 +70,12 @@ class ProcessStore:
         with self._lock:
             self._close_idle()
 
+    def _forget_abandoned(self) -> None:
+        self._calls = {call for call in self._calls if not call.is_gone}
+
     def _close_idle(self) -> None:
-        if self._store is not None and self._calls == 0:
+        self._forget_abandoned()
+        if self._store is not None and not self._calls:
             self._store.close()
             self._store = None
 
@@ -84,8 +91,8 @@ class ProcessStore:
         if self._store is not None:
             self._inherited.append(self._store)
             self._store = None
-        self._calls = 0
-        self._lock = threading.Lock()
+        self._calls = set()
+        self._lock = threading.RLock()
 
     def _reopen(self, home: Path) -> LocalStore:
         """The open store; it is opened again if its file is not that of this home, since a deleted file must not receive records."""

@@ -1,11 +1,11 @@
 """The `Act` command: check, dispatch, act, settle, observe, judge. `verification.py` resolves unknown outcomes."""
 
-import asyncio
 import logging
 from typing import cast
 
 from midcourse.blame import describe_exception, format_traceback
 from midcourse.codec import make_encodable
+from midcourse.containment import Contained
 from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Spent, total
 from midcourse.domain.command import Act
@@ -287,7 +287,8 @@ async def _send(
         call = replace(call, identity=entry.identity, known=tuple(number for number in alike if number != command.id))
     seconds = time.left(ports.task.limits.act_timeout_seconds)
     try:
-        answer = cast(object, await asyncio.wait_for(ports.world.act(call), seconds))
+        async with Contained(seconds):
+            answer = cast(object, await ports.world.act(call))
     except TimeoutError:
         return Outcome(status="unknown", reason="timeout", detail=f"no answer within {seconds:g} s")
     except Exception as error:

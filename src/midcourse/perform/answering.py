@@ -1,6 +1,5 @@
 """Answers of user code and models. A late answer counts as transport; an answer of the wrong type, or an exception, as garbage."""
 
-import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable
@@ -9,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from midcourse.blame import describe_exception, format_traceback
 from midcourse.codec import decode, encode
+from midcourse.containment import Contained
 from midcourse.domain.budget import Cost, without_call
 from midcourse.errors import MidcourseError
 
@@ -50,7 +50,8 @@ async def request_answer(
 ) -> A | NoAnswer:
     """Ask, and return an answer that can be stored, or why there is none. Errors in the use of this library are raised."""
     try:
-        answer = await asyncio.wait_for(require_awaitable(ask(context), ask), seconds)
+        async with Contained(seconds):
+            answer = await require_awaitable(ask(context), ask)
         if isinstance(answer, kind):
             return decode(kind, encode(answer))
     except MidcourseError:

@@ -4,6 +4,7 @@ import logging
 
 from midcourse.blame import describe_exception, format_traceback
 from midcourse.codec import decode, encode
+from midcourse.containment import Contained
 from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Verdict
 from midcourse.domain.command import AskPerson
 from midcourse.domain.event import ApprovalDecided, PersonAsked
@@ -29,7 +30,8 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
     if offers(ports.store, Questions):  # other processes may answer it
         await ports.store.save_question(question)
     try:
-        decision = await require_awaitable(ports.approver.ask(question), ports.approver.ask)
+        async with Contained():
+            decision = await require_awaitable(ports.approver.ask(question), ports.approver.ask)
         if decision is None:
             return PersonAsked(answers=command.id)
         decision = decode(Decision, encode(decision, Decision))

@@ -1,9 +1,9 @@
 """The consequence of a step that needs approval, read from the world immediately before it is decided."""
 
-import asyncio
 from dataclasses import dataclass
 
 from midcourse.codec import make_encodable
+from midcourse.containment import Contained
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
@@ -87,7 +87,8 @@ async def _read_commit_set(
         return None
     try:
         call = build_call(step, UNSENT, arguments, seen=seen)
-        commit = await asyncio.wait_for(ports.world.commit_set(call), time.left(ports.task.limits.look_timeout_seconds))
+        async with Contained(time.left(ports.task.limits.look_timeout_seconds)):
+            commit = await ports.world.commit_set(call)
     except Exception:
         return None
     commit = commit and make_encodable(commit)

@@ -1,9 +1,9 @@
 """The commands `CheckDone` and `Finish`: check whether the task is done, and save the result."""
 
-import asyncio
 from contextlib import suppress
 from dataclasses import fields
 
+from midcourse.containment import Contained
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import total
 from midcourse.domain.command import CheckDone, Finish
@@ -117,7 +117,8 @@ async def finish(ports: Ports, command: Finish) -> Finished:
     await keep_what_worked(ports, command, run)
     await learn(ports, ended=command.reason)
     with suppress(Exception):  # the result is saved; a world that cannot be closed does not change it
-        await asyncio.wait_for(ports.world.close(), ports.task.limits.look_timeout_seconds)
+        async with Contained(ports.task.limits.look_timeout_seconds):
+            await ports.world.close()
     return Finished(answers=command.id)
 
 

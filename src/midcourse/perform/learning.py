@@ -3,11 +3,11 @@
 Memory is optional: it never fails a run, and calls to it have a short timeout.
 """
 
-import asyncio
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from midcourse.containment import CallAborted, Contained
 from midcourse.domain.failure import Track
 from midcourse.domain.move import FinalReason
 from midcourse.domain.observation import Observation
@@ -160,6 +160,7 @@ async def _embed(lessons: Lessons, entry: LedgerEntry) -> Embedding | None:
 
 async def _wait_briefly(call: Awaitable[T]) -> T | None:
     try:
-        return await asyncio.wait_for(call, MEMORY_TIMEOUT_SECONDS)
-    except (TimeoutError, OSError):
+        async with Contained(MEMORY_TIMEOUT_SECONDS):
+            return await call
+    except (TimeoutError, OSError, CallAborted):
         return None

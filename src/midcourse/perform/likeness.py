@@ -1,7 +1,6 @@
 """Finds earlier effects of this run that a request resembles. If only the form can tell, the world reads the form again."""
 
-import asyncio
-
+from midcourse.containment import Contained
 from midcourse.domain.outcome import SIGN_INS
 from midcourse.domain.records.ledger import Alike, LedgerEntry, Likeness
 from midcourse.perform.history import refresh_history
@@ -41,7 +40,8 @@ async def _reread_changed_names(
         return None
     try:
         seconds = time.left(ports.task.limits.look_timeout_seconds)
-        changed = await asyncio.wait_for(ports.world.reread(call, names), seconds)
+        async with Contained(seconds):
+            changed = await ports.world.reread(call, names)
     except Exception:
         return None
     return None if changed is None else frozenset(changed)

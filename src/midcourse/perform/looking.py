@@ -1,11 +1,11 @@
 """Observations: what the world reports, what a reader finds in its picture, and the cost."""
 
-import asyncio
 from dataclasses import dataclass
 from typing import cast
 
 from midcourse.blame import describe_exception
 from midcourse.codec import make_encodable
+from midcourse.containment import Contained
 from midcourse.domain.budget import FREE, Cost, Spent, bill, total, without_call
 from midcourse.domain.observation import Observation, ObservationRef, Unseen
 from midcourse.domain.replace import replace
@@ -81,7 +81,8 @@ def _has_zones(ports: Ports) -> bool:
 async def _observe_world(ports: Ports, time: Deadline) -> Observation | Unseen:
     seconds = time.left()
     try:
-        seen = cast(object, await asyncio.wait_for(ports.world.observe(), seconds))
+        async with Contained(seconds):
+            seen = cast(object, await ports.world.observe())
     except TimeoutError:
         return Unseen(reason="timeout", detail=f"nothing was seen within {seconds:g} s")
     except Exception as error:
@@ -103,7 +104,8 @@ async def _read_picture(
     worst = worst_plan(ports.task.limits)
     shown = Picture(png=png, surface=seen.surface, size=seen.size, worst=worst)
     try:
-        return await asyncio.wait_for(reader.read(shown), time.left())
+        async with Contained(time.left()):
+            return await reader.read(shown)
     except TimeoutError:
         return Sighting(why="the picture was not read in time", cost=without_call(worst), wait=0.0)
     except Exception as error:

@@ -1,8 +1,8 @@
 """The performer: one function for each command."""
 
-import asyncio
 from typing import Literal, assert_never
 
+from midcourse.containment import Contained
 from midcourse.domain.command import (
     Act,
     Advise,
@@ -130,7 +130,8 @@ class Performer:
 
     async def _open(self, command: OpenWorld) -> WorldOpened:
         try:
-            await asyncio.wait_for(self.reach_world(), command.timeout)
+            async with Contained(command.timeout):
+                await self.reach_world()
         except Exception as error:
             return WorldOpened(
                 answers=command.id,

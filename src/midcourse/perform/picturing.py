@@ -6,6 +6,7 @@ A picture that cannot be fetched, stored or read does not fail a run: the observ
 import asyncio
 import logging
 
+from midcourse.containment import Contained
 from midcourse.errors import TaskInvalid
 from midcourse.perform.ports import Deadline, Ports
 from midcourse.pictures import read_picture, to_png
@@ -24,7 +25,7 @@ async def store_picture(ports: Ports, digest: str, time: Deadline) -> Blob | Non
     if ports.blobs is None or not offers(ports.world, Pictured):
         return None
     try:
-        async with asyncio.timeout(time.left()):
+        async with Contained(time.left()):
             data = await ports.world.read_screenshot(digest)
             picture = read_picture(data) if data is not None else None
             if picture is None or picture.digest != digest:

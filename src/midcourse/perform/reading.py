@@ -1,8 +1,8 @@
 """Text that a model reads: expectations in words, and the output of a task."""
 
-import asyncio
 from dataclasses import dataclass
 
+from midcourse.containment import Contained
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import Spent, bill, without_call
 from midcourse.domain.expectation import Expectation
@@ -47,7 +47,8 @@ async def read_words(
     says, task = ports.sanitize(condition.says), ports.public_task
     claim = Claim(says=says, task=task, now=now, before=before, worst=worst, turn=turn)
     try:
-        verdict = await asyncio.wait_for(ports.verifier.verify(claim), seconds)
+        async with Contained(seconds):
+            verdict = await ports.verifier.verify(claim)
     except TimeoutError:
         verdict = Verdict(why="it was not read in time", cost=without_call(worst), wait=0.0)
     except Exception as error:
@@ -81,7 +82,8 @@ async def extract_output(
     wanted = Wanted(task=ports.public_task, fields=fields, screens=screens, worst=worst, turn=turn)
     try:
         seconds = time.left(ports.task.limits.plan_timeout_seconds)
-        found = await asyncio.wait_for(ports.extractor.extract(wanted), seconds)
+        async with Contained(seconds):
+            found = await ports.extractor.extract(wanted)
     except TimeoutError:
         found = Extract(why="it was not read in time", cost=without_call(worst), wait=0.0)
     except Exception as error:

@@ -4,11 +4,11 @@ Only plans of a run whose `done_when` was verified are kept: without it, they ma
 Reuse is optional: it never fails a run, and calls to the cache have a short timeout.
 """
 
-import asyncio
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from midcourse.containment import CallAborted, Contained
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import Act, Finish
 from midcourse.domain.event import Acted
@@ -226,6 +226,7 @@ def _build_reuse_history(ports: Ports, history: History) -> _ReuseHistory:
 async def _wait_briefly(call: Awaitable[T]) -> T | None:
     """Await the call; None if the cache cannot be reached or read in time."""
     try:
-        return await asyncio.wait_for(call, CACHE_TIMEOUT_SECONDS)
-    except (TimeoutError, OSError, ValueError):
+        async with Contained(CACHE_TIMEOUT_SECONDS):
+            return await call
+    except (TimeoutError, OSError, ValueError, CallAborted):
         return None

@@ -1,7 +1,6 @@
 """The `Verify` command: bar an act with an unknown outcome, then find out whether it happened."""
 
-import asyncio
-
+from midcourse.containment import Contained
 from midcourse.domain.argument import Pairs, Reference, Scalar
 from midcourse.domain.budget import Spent, total
 from midcourse.domain.command import Verify
@@ -60,7 +59,8 @@ async def verify(ports: Ports, command: Verify) -> Verified:
 async def _bar(ports: Ports, command: Verify, time: Deadline) -> str:
     """Bar the doubted command from acting. Returns why that could not be done, or an empty string."""
     try:
-        await asyncio.wait_for(ports.world.bar(command.doubted), time.left())
+        async with Contained(time.left()):
+            await ports.world.bar(command.doubted)
     except Exception as error:
         return describe_error(error)
     return ""
@@ -176,7 +176,8 @@ async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerE
 
 async def probe_world(ports: Ports, probe: Probe, arguments: Pairs, seconds: float) -> Finding:
     """What the probe finds. For a negated one, the reverse of the effect is present where the effect is absent."""
-    finding = await asyncio.wait_for(ports.world.probe(probe.name, arguments), seconds)
+    async with Contained(seconds):
+        finding = await ports.world.probe(probe.name, arguments)
     return REVERSED.get(finding, finding) if probe.negated else finding
 
 

@@ -1,5 +1,6 @@
 """A planner that undoes one act of an earlier run, if its effect is still there."""
 
+from midcourse.containment import Contained
 from midcourse.domain.argument import Pairs, Reference, Scalar
 from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import Observation
@@ -51,7 +52,8 @@ class InversePlanner:
         if probe is None or arguments is None:
             return "unclear"
         try:
-            finding = await self._world.probe(probe.name, arguments)
+            async with Contained():
+                finding = await self._world.probe(probe.name, arguments)
         except Exception:  # worlds may raise anything; without a finding, the ledger says whether the act happened
             return "unclear"
         return REVERSED.get(finding, finding) if probe.negated else finding

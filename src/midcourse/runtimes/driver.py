@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from typing import Literal, TypeVar, cast
 
+from midcourse.containment import CallAborted, Contained, ends_process, is_running
 from midcourse.director.lost import answer_without_world
 from midcourse.domain.command import AskPerson, Command, Finish, Observe, OpenWorld, Record, Verify, Wait
 from midcourse.domain.event import ApprovalDecided, Event, ResumeAsked, Resumed, Started, TimerFired
@@ -89,6 +90,8 @@ class Driver:
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._records: dict[int, Records] = {}
         self._answered: set[int] = set()
+        self._exits: dict[int, BaseException] = {}
+        """Exceptions that end the process, by the command that raised them. Each is raised again once its command's answer is stored."""
         self._has_moved = False
         self._rested: Rested | None = None
 
@@ -194,6 +197,8 @@ class Driver:
             self._listener(progress)
         if self._ports.telemetry:
             self._ports.telemetry.tell(progress.event, progress.run, progress.commands)
+        if leaving := self._exits.pop(_answered_command(progress.event), None):
+            raise leaving
         return True
 
     async def should_rest(self, run: Run, fresh: tuple[Issued, ...]) -> bool:
@@ -253,6 +258,7 @@ class Driver:
                 return await drive(run, self)
         finally:
             tasks = [*self._tasks.values(), *((listening,) if listening else ())]
+            self._tasks.clear()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -274,7 +280,8 @@ class Driver:
     # --- commands
 
     async def _perform(self, issued: Issued) -> None:
-        command = issued.command
+        """Perform a command and put its answer into the mailbox. Whatever is raised, the run gets an answer or fails: it never waits."""
+        command, task = issued.command, asyncio.current_task()
         try:
             if isinstance(command, Wait):
                 await self._ports.clock.sleep(max(0.0, _due_at(issued) - self._ports.clock.now()))
@@ -289,8 +296,34 @@ class Driver:
                 self._box.put(await self._perform_or_recover(issued) if again else answer)
         except Exception as bug:
             self._box.fail(bug)
+        except BaseException as raised:
+            if self._tasks.get(command.id) is not task or not is_running(task):
+                raise  # this driver stopped the command, or its coroutine is being closed
+            await self._settle_aborted(issued, raised)
         finally:
             self._tasks.pop(command.id, None)
+
+    async def _settle_aborted(self, issued: Issued, raised: BaseException) -> None:
+        """Settle a command that raised what is not an `Exception`, and that no port contained.
+
+        If something else cancelled the command, or the process is to end, its outcome is determined as after a crash.
+        """
+        leaves = ends_process(raised)
+        if not (leaves or isinstance(raised, asyncio.CancelledError)):
+            self._box.fail(CallAborted(raised))
+            return
+        self._records.pop(issued.command.id, None)
+        try:
+            answer = await self._retry_store(lambda: find_answer(self._ports, issued))
+        except Exception as bug:
+            self._box.fail(raised if leaves else bug)
+            return
+        if answer is None:
+            self._box.fail(raised if leaves else CallAborted(raised))
+            return
+        if leaves:
+            self._exits[issued.command.id] = raised
+        self._box.put(answer)
 
     async def _perform_or_recover(self, issued: Issued) -> Event:
         """Perform a command. If it is lost with the store or hangs, its outcome is determined as after a crash."""
@@ -322,7 +355,8 @@ class Driver:
         else:
             try:
                 seconds = self._ports.task.limits.look_timeout_seconds
-                self._reached = await asyncio.wait_for(self._ports.world.attach(handle), seconds)
+                async with Contained(seconds):
+                    self._reached = await self._ports.world.attach(handle)
             except Exception:
                 self._reached = False
         return self._reached or isinstance(command, Finish)
@@ -332,7 +366,8 @@ class Driver:
         if not self._was_resting:
             return False
         try:
-            await asyncio.wait_for(self._performer.reach_world(), self._ports.task.limits.look_timeout_seconds)
+            async with Contained(self._ports.task.limits.look_timeout_seconds):
+                await self._performer.reach_world()
         except Exception:
             return False  # the director then issues `OpenWorld`, with retries and waits for the host
         self._reached = True
@@ -347,7 +382,8 @@ class Driver:
         until = clock.now() + limits.max_outage_seconds
         while True:
             try:
-                return await call()
+                async with Contained():
+                    return await call()
             except ConnectionError:
                 if clock.now() >= until:
                     raise

@@ -3,10 +3,10 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from midcourse.containment import Contained
 from midcourse.domain.event import Event
 from midcourse.domain.replace import replace
 from midcourse.ports.clock import Clock
@@ -104,9 +104,16 @@ class Mailbox:
         await self.read()
 
     async def listen(self) -> None:
-        """Poll the inbox until cancelled. If the store cannot be reached, the next poll tries again."""
+        """Poll the inbox until cancelled. If the store cannot be reached, the next poll tries again; after another error `receive` raises it."""
         while True:
             await asyncio.sleep(LISTEN_SECONDS)
-            with suppress(ConnectionError):
-                if await self._inbox.messages(self._run_id, self.known):
-                    self.ring()
+            try:
+                async with Contained():
+                    posted = await self._inbox.messages(self._run_id, self.known)
+            except ConnectionError:
+                continue
+            except Exception as bug:
+                self.fail(bug)
+                return
+            if posted:
+                self.ring()

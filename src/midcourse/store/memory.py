@@ -22,6 +22,7 @@ from midcourse.domain.result import SUCCESSES, Result
 from midcourse.domain.run import FORMAT, Run
 from midcourse.domain.task import Task
 from midcourse.errors import FormatUnknown, KeyTaken, RunBusy, RunUnknown, TaskInvalid
+from midcourse.holding import hold, holder_of, release_abandoned
 from midcourse.policy.audit import is_human_input, next_row
 from midcourse.policy.spending import MICRO
 from midcourse.ports.controls import Request
@@ -71,15 +72,16 @@ class MemoryStore:
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:
         """Lock a run while driving it. Raise `RunBusy` if another task in this process drives it."""
+        what = (id(self), run_id)
+        release_abandoned(what)
         if run_id in self._driven:
-            raise RunBusy(f"run {run_id!r} is being driven already")
+            raise RunBusy(f"this process ({holder_of(what)}) is driving run {run_id!r}")
         self._driven.add(run_id)
-        try:
+        with hold(what, lambda: self._driven.remove(run_id)):
             yield
-        finally:
-            self._driven.remove(run_id)
 
     def is_claimed(self, run_id: str) -> bool:
+        release_abandoned((id(self), run_id))
         return run_id in self._driven
 
     async def begin(self, run: Run, task: Task, *, after: str = "") -> None:

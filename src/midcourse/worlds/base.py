@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Mapping
 from typing import Any, TypeVar, cast, get_args
 
 from midcourse.blame import describe_exception, format_traceback
+from midcourse.containment import Contained
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import PICTURED, Observation, Surface, Unseen, Zone, fingerprint_of
@@ -139,7 +140,8 @@ class BaseWorld:
             if arguments is None:
                 return None
             bound = getattr(self, reader) if isinstance(reader, str) else reader.__get__(self)
-            values = await await_if_needed(bound(**arguments))
+            async with Contained():
+                values = await await_if_needed(bound(**arguments))
         except Exception:
             log.exception("%s: the commit set of %s cannot be read", self.name, call.skill)
             return None
@@ -152,7 +154,8 @@ class BaseWorld:
         if declared is None:
             return "unclear"
         try:
-            found = await await_if_needed(self._check(declared, arguments))
+            async with Contained():
+                found = await await_if_needed(self._check(declared, arguments))
         except Exception:
             log.exception("%s: probe %s failed", self.name, name)
             return "unclear"
@@ -203,7 +206,8 @@ class BaseWorld:
 
     async def _look(self) -> Scene | Unseen:
         try:
-            return await await_if_needed(self.look())
+            async with Contained():
+                return await await_if_needed(self.look())
         except Exception as error:
             log.error("%s: the look failed\n%s", self.name, format_traceback(error))
             return Unseen(reason="failed", detail=describe_exception(error))

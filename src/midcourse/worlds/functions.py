@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from midcourse.blame import describe_exception, format_traceback
+from midcourse.containment import CallAborted, Contained
 from midcourse.domain.argument import Pairs, Scalar, json_text
 from midcourse.domain.expectation import Probe
 from midcourse.domain.outcome import ALREADY_DONE, Outcome
@@ -147,7 +148,7 @@ class Functions(BaseWorld):
         )
         self._in_doubt: set[tuple[str, Pairs]] = set()
         """Calls of this run to guarded functions that may have happened: it makes one of them again only if it was found not to have."""
-        self.raised: Exception | None = None
+        self.raised: BaseException | None = None
         """The exception of the latest call that raised one."""
 
     async def open(self) -> str:
@@ -180,14 +181,15 @@ class Functions(BaseWorld):
         function = self._functions[call.skill]
         _CALLING.add(self._holder)
         try:
-            if function.call_once:
-                returned = await function.call_once(call.arguments, (call.skill, call.arguments) in self._in_doubt)
-            else:
-                returned = Returned(value=await await_if_needed(function.call(**function.bind(call.arguments))))
+            async with Contained():
+                if function.call_once:
+                    returned = await function.call_once(call.arguments, (call.skill, call.arguments) in self._in_doubt)
+                else:
+                    returned = Returned(value=await await_if_needed(function.call(**function.bind(call.arguments))))
         except AnswerLost:
             return Outcome(evidence="probe")
-        except Exception as error:
-            self.raised = error
+        except Exception as problem:
+            error = self.raised = problem.raised if isinstance(problem, CallAborted) else problem
             if isinstance(error, (*function.absent_on, KeyTaken)):
                 return Outcome(status="no_effect", reason="not_sent", detail=describe_exception(error), evidence="rule")
             if isinstance(error, OutcomeUnknown):

@@ -1,6 +1,5 @@
 """An agent as a tool: each call is a run, found again by its key, and a question is an answer that says how to decide it."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from midcourse.app.live_run import LiveRun
+from midcourse.app.patience import Patience
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_id
 from midcourse.app.tools.answer import ToolAnswer, answer_of, pending_answer, refused_answer
@@ -31,7 +31,6 @@ ONE_CALL = "{conversation}:{call}"
 RUN = "run"
 """The argument with which a model continues a call that waited for a person."""
 CONTINUES = "Only to continue a call that was answered with status 'pending': its run. Leave out everything else then."
-BUSY_SECONDS = 0.05
 CALL = "\0"
 """Stands for any call in a key."""
 
@@ -162,11 +161,12 @@ class AgentTool:
 
     async def _finish(self, store: Store, begin: Callable[[], LiveRun]) -> ToolAnswer:
         """Drive a run until it has ended or asks. If another process drives it, wait for that one."""
+        patience = Patience(f"tool {self.name}", None)
         while True:
             try:
                 return answer_of(await begin().result_unless_asked(self.wait))
-            except RunBusy:
-                await asyncio.sleep(BUSY_SECONDS)
+            except RunBusy as busy:
+                await patience.pause(str(busy))
             except Pending as pending:
                 question = await store.open_question(pending.run) if offers(store, Inbox) else None
                 return pending_answer(pending.run, question, self._home)
@@ -190,8 +190,9 @@ class AgentTool:
     @asynccontextmanager
     async def _world(self) -> AsyncGenerator[None]:
         """The world for one call at a time. Calls may come from several loops and threads, so no lock of asyncio will do."""
-        while not self.in_use.acquire(blocking=False):  # noqa: ASYNC110
-            await asyncio.sleep(BUSY_SECONDS)
+        patience = Patience(f"tool {self.name}", None)
+        while not self.in_use.acquire(blocking=False):
+            await patience.pause("another call uses the world of its agent")
         try:
             yield
         finally:

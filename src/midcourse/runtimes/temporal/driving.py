@@ -12,6 +12,7 @@ from temporalio.client import Client
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.service import RPCError
 
+from midcourse.containment import Contained
 from midcourse.domain.event import CancelAsked
 from midcourse.domain.phase import Ended
 from midcourse.errors import RunBusy
@@ -58,8 +59,9 @@ class Drivers:
         run_id = run_id_of(info.workflow_id)
         placed = round(info.current_attempt_scheduled_time.timestamp() * 1e6)
         try:
-            with heartbeats():
-                return await self._drive(run_id, placed, placement)
+            async with Contained():
+                with heartbeats():
+                    return await self._drive(run_id, placed, placement)
         except RunBusy as busy:
             raise ApplicationError(str(busy), type="RunBusy", category=ApplicationErrorCategory.BENIGN) from busy
         except OSError:

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
 import psycopg
 
 from midcourse.errors import FleetUnavailable, RunBusy, TaskInvalid
+from midcourse.holding import hold, holder_of, release_abandoned
 from midcourse.sealing import Seals
 from midcourse.store.postgres import retention
 from midcourse.store.postgres.blobs import PostgresBlobs
@@ -96,7 +97,8 @@ class PostgresStore(PostgresDriving):
 
         The server releases the lock when this process dies or the connection breaks.
         """
-        by_transaction = self._pool.by_transaction
+        by_transaction, what = self._pool.by_transaction, (self._pool.address, run_id)
+        release_abandoned(what)
         with translate_driver_errors():
             connection = psycopg.connect(self._pool.address, autocommit=not by_transaction, prepare_threshold=None)
         # Behind a pooler this is one transaction, since only a transaction stays on one connection to the server.
@@ -104,8 +106,17 @@ class PostgresStore(PostgresDriving):
             connection.execute(SET_UP_TRANSACTION if by_transaction else SET_UP, self._set_up)
             lock = CLAIM_FOR_TRANSACTION if by_transaction else CLAIM
             if connection.execute(lock, (run_id,)).fetchone() != (True,):
-                raise RunBusy(f"another process is driving run {run_id!r}")
-            yield
+                here = holder_of(what)
+                holder = f"this process ({here})" if here else "another process"
+                raise RunBusy(f"{holder} is driving run {run_id!r}")
+
+            def release() -> None:
+                with suppress(psycopg.Error):  # a connection that broke holds nothing any more
+                    connection.commit()
+                connection.close()
+
+            with hold(what, release):
+                yield
 
     async def check_durability(self) -> None:
         """Raise `FleetUnavailable` if the server may lose commits that it has confirmed, because acts could then be repeated."""

@@ -12,6 +12,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
+from midcourse.containment import Contained
 from midcourse.files import folder_of_run
 from midcourse.ports.world import World
 from midcourse.worlds.host.threaded import start_in_thread
@@ -49,11 +50,12 @@ class WorldRegistry:
         if spec not in self.specs:
             raise NotServed(f"'{spec}' is not served here; there is {', '.join(self.specs) or 'none'}")
         try:
-            kind = self._kinds.get(spec) or await asyncio.to_thread(self.load, spec)
-            given = options if self._private else self._allowed_options(spec, kind, options, key)
-            if getattr(kind, "blocks", True):
-                return await start_in_thread(lambda: kind(**given))
-            return kind(**given)
+            async with Contained(keeps_process=True):
+                kind = self._kinds.get(spec) or await asyncio.to_thread(self.load, spec)
+                given = options if self._private else self._allowed_options(spec, kind, options, key)
+                if getattr(kind, "blocks", True):
+                    return await start_in_thread(lambda: kind(**given))
+                return kind(**given)
         except NotServed:
             raise
         except Exception as error:

@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar
 from pydantic import ValidationError
 
 from midcourse.codec import decode, encode
+from midcourse.containment import Contained
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.ports.viewing import NotAttended, View
@@ -147,7 +148,8 @@ def _build_viewed(seen: View | None) -> Viewed:
 
 async def _reply(path: str, answer: Awaitable[str]) -> Reply:
     try:
-        return 200, await answer
+        async with Contained(keeps_process=True):
+            return 200, await answer
     except Exception as error:
         status = STATUSES.get(type(error), 500)
         if status != 500:

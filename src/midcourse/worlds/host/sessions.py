@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
+from midcourse.containment import Contained
 from midcourse.ports.abilities import offers
 from midcourse.ports.world import Parkable, World
 from midcourse.worlds.host.memory import ActMemory
@@ -97,7 +98,8 @@ class Lease:
 
     async def _park_world(self) -> str | None:
         try:
-            return await self.session.park()
+            async with Contained(keeps_process=True):
+                return await self.session.park()
         except Exception:
             log.exception("%s for %r cannot be parked", self.ask.world, self.ask.key)
             return None
@@ -254,7 +256,8 @@ class Sessions:
             if stored is not None and offers(world, Parkable):
                 world.unpark(stored)
             try:
-                await world.open()
+                async with Contained(keeps_process=True):
+                    await world.open()
             except Exception as error:
                 raise NotOpened(f"{type(error).__name__}: {error}") from error
         except BaseException:
@@ -277,7 +280,8 @@ class Sessions:
         stored = await lease.wait_until_left()
         watching.cancel()
         try:
-            await lease.session.end()
+            async with Contained(keeps_process=True):
+                await lease.session.end()
         except Exception:
             log.exception("%s for %r did not close properly", lease.ask.world, lease.ask.key)
         if stored is not None:

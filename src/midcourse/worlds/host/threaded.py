@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from midcourse.containment import CallAborted, Contained
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
@@ -28,10 +29,16 @@ async def _run_world(make: Callable[[], World], made: "Future[Threaded]") -> Non
     over = asyncio.Event()
     try:
         made.set_result(Threaded(make(), asyncio.get_running_loop(), over))
-    except Exception as error:
-        made.set_exception(error)
+    except BaseException as error:  # in a thread it would end nothing, and the session would wait for its world
+        made.set_exception(error if isinstance(error, Exception) else CallAborted(error))
         return
     await over.wait()
+
+
+async def _keep_thread(work: Coroutine[Any, Any, T]) -> T:
+    """Await a call of the world. `SystemExit` would end its event loop without an answer to the call."""
+    async with Contained(keeps_process=True):
+        return await work
 
 
 class Threaded:
@@ -105,7 +112,7 @@ class Threaded:
             self._stop()
 
     async def _call(self, work: Coroutine[Any, Any, T]) -> T:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_keep_thread(work), self._loop))
 
     def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._over.set)
