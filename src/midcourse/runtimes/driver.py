@@ -9,10 +9,20 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from typing import Literal, TypeVar, cast
 
+from midcourse.blame import describe_exception
 from midcourse.containment import CallAborted, Contained, ends_process, is_running
-from midcourse.director.lost import answer_without_world
+from midcourse.director.lost import answer_for_lost, answer_without_world
 from midcourse.domain.command import AskPerson, Command, Finish, Observe, OpenWorld, Record, Verify, Wait
-from midcourse.domain.event import ApprovalDecided, Event, ResumeAsked, Resumed, Started, TimerFired
+from midcourse.domain.event import (
+    ApprovalDecided,
+    DoneChecked,
+    Event,
+    ResumeAsked,
+    Resumed,
+    Started,
+    TimerFired,
+    Verified,
+)
 from midcourse.domain.phase import New, Opening
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Issued, Run
@@ -318,6 +328,10 @@ class Driver:
         except Exception as bug:
             self._box.fail(raised if leaves else bug)
             return
+        if not leaves:  # nothing is repeated in this process, where it would be cancelled again
+            answer = answer or answer_for_lost(issued.command, issued.reserved)
+            if isinstance(answer, Verified | DoneChecked) and answer.verdict == "too_early":
+                answer = replace(answer, verdict="undecided", detail=describe_exception(raised))
         if answer is None:
             self._box.fail(raised if leaves else CallAborted(raised))
             return
