@@ -44,11 +44,12 @@ class Holder:
         return f"task '{task.get_name()}'" if task else f"thread '{self.thread.name}'"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Held:
     holder: Holder
     release: Callable[[], object]
     forget: Callable[[], object] | None
+    is_over: bool = False
 
 
 _HELD: dict[Hashable, _Held] = {}
@@ -90,6 +91,8 @@ def _release(what: Hashable, held: _Held) -> None:
     with _ONE_AT_A_TIME:
         if _HELD.get(what) is held:
             del _HELD[what]
+        if not held.is_over:
+            held.is_over = True
             held.release()
 
 
@@ -99,6 +102,7 @@ def _begin_child() -> None:
     inherited = [*_HELD.values()]
     _HELD.clear()
     for held in inherited:
+        held.is_over = True
         if held.forget:
             held.forget()
 

@@ -97,7 +97,7 @@ class PostgresStore(PostgresDriving):
 
         The server releases the lock when this process dies or the connection breaks.
         """
-        by_transaction, what = self._pool.by_transaction, (self._pool.address, run_id)
+        by_transaction, what = self._pool.by_transaction, (self._pool.address, self._set_up, run_id)
         release_abandoned(what)
         with translate_driver_errors():
             connection = psycopg.connect(self._pool.address, autocommit=not by_transaction, prepare_threshold=None)
