@@ -1,5 +1,6 @@
 """The store that a process keeps open between calls of guarded functions."""
 
+import asyncio
 import os
 import shutil
 import threading
@@ -53,6 +54,27 @@ def test_another_thread_gets_its_own_while_a_call_is_under_way(stores: ProcessSt
         thread.start()
         thread.join()
     assert found[0] is not first
+
+
+def test_a_call_that_was_torn_down_does_not_keep_the_store(stores: ProcessStore, tmp_path: Path):
+    """Else a deleted home would receive the records of all later calls."""
+
+    async def use_for_ever() -> None:
+        with stores.use(tmp_path / "home") as store:
+            found.append(store)
+            await asyncio.Event().wait()
+
+    found: list[SqliteStore] = []
+    loop = asyncio.new_event_loop()
+    loop.set_exception_handler(lambda loop, context: None)  # it would tell of the task that was left pending
+    task = loop.create_task(use_for_ever())
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    shutil.rmtree(tmp_path / "home")
+    with stores.use(tmp_path / "home") as store:
+        assert store is not found[0]
+        assert store.path.exists()
+        assert not task.done()
 
 
 def test_a_forked_process_does_not_inherit_the_store(tmp_path: Path):

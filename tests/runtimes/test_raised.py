@@ -1,21 +1,29 @@
 """What is not an `Exception`, raised by a port: the run ends or rests within its limits, and sends nothing twice."""
 
 import asyncio
+import dataclasses
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import pytest
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
 
 from midcourse import Agent, BaseWorld, Draft, Scene, Settings, Zone, probe, skill
 from midcourse.containment import CallAborted, Contained
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.event import Acted
+from midcourse.perform import Ports
 from midcourse.planners import SamePlan
+from midcourse.ports.driving import SharedStore
 from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.runtimes.temporal.driving import Drivers
+from midcourse.runtimes.temporal.wire import Placement
 from midcourse.store.sqlite import SqliteStore
-from midcourse.testing import Approves, FakeClock
+from midcourse.testing import Approves, FakeClock, MemoryStore
 
 Place = Literal["skill", "async skill", "look", "probe", "planner", "approver", "store", "world"]
 PLACES: tuple[Place, ...] = ("skill", "async skill", "look", "probe", "planner", "approver", "store", "world")
@@ -257,3 +265,21 @@ async def test_host_may_contain_an_exit() -> None:
     with pytest.raises(CallAborted, match="SystemExit: 3"):
         async with Contained(keeps_process=True):
             raise SystemExit(3)
+
+
+@pytest.mark.parametrize("fails", [raise_cancelled, raise_generator_exit, raise_timeout])
+async def test_activity_fails_if_its_ports_cannot_be_built(fails: Callable[[], None]) -> None:
+    """Temporal would never hear of an activity whose task ended with `GeneratorExit`, and would retry a cancelled one for ever."""
+
+    async def build_ports(run_id: str) -> Ports:
+        fails()
+        raise AssertionError("it fails")
+
+    drivers = Drivers(store=cast(SharedStore, MemoryStore()), ports_for=build_ports, most=1, most_held=1)
+    environment = ActivityEnvironment()
+    environment.info = dataclasses.replace(
+        environment.info, workflow_id="default/r", heartbeat_timeout=timedelta(seconds=60)
+    )
+    with pytest.raises(ApplicationError) as failed:
+        await environment.run(drivers.drive, Placement())
+    assert (failed.value.type, failed.value.non_retryable) == ("CallAborted", True)

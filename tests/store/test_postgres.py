@@ -105,6 +105,23 @@ class TestClaims:
         with store.claim("a"):
             pass
 
+    def test_torn_down_task_holds_nothing(self, postgres: str, tenant: str) -> None:
+        store = PostgresStore(postgres, tenant=tenant)
+
+        async def hold_for_ever() -> None:
+            with store.claim("a"):
+                await asyncio.Event().wait()
+
+        loop = asyncio.new_event_loop()
+        loop.set_exception_handler(lambda loop, context: None)  # it would tell of the task that was left pending
+        task = loop.create_task(hold_for_ever())
+        loop.run_until_complete(asyncio.sleep(0))
+        with pytest.raises(RunBusy, match=r"this process \(task 'Task"), store.claim("a"):
+            pass
+        loop.close()
+        with eventually_claimed(store, "a"):
+            assert not task.done()
+
     def test_killed_holder_holds_nothing(self, postgres: str, tenant: str) -> None:
         store = PostgresStore(postgres, tenant=tenant)
         with self.claimer(postgres, tenant, "a") as process:

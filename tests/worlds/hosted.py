@@ -49,6 +49,43 @@ class Diary(BaseWorld):
         """Is always unclear."""
 
 
+class Leaver(BaseWorld):
+    """Raises what is not an `Exception`, at a chosen method. Its acts are lines of a file."""
+
+    def __init__(self, folder: str, where: str, what: str) -> None:
+        super().__init__()
+        self._acts, self._where, self._what = Path(folder) / "acts", where, what
+        self._may_leave("made")
+
+    def _may_leave(self, where: str) -> None:
+        if where == self._where:
+            raise {"exit": SystemExit(3), "cancel": asyncio.CancelledError(), "generator": GeneratorExit()}[self._what]
+
+    async def open(self) -> str:
+        self._may_leave("open")
+        return await super().open()
+
+    async def close(self) -> None:
+        self._may_leave("close")
+
+    def look(self) -> Scene:
+        self._may_leave("look")
+        return Scene("Leaver", Zone(id="page", role="page", label="Page"))
+
+    @skill
+    def write(self) -> None:
+        """Write a line, and then perhaps leave."""
+        with self._acts.open("a") as file:
+            file.write("written\n")
+        self._may_leave("act")
+
+
+class SharingLeaver(Leaver):
+    """The same in the event loop of the host."""
+
+    blocks = False
+
+
 class Gate(BaseWorld):
     """Has a skill that ends once there is a file called `go`. Files show that it began and ended."""
 

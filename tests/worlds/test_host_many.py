@@ -356,3 +356,31 @@ async def test_a_token_is_good_for_one_session_only(tmp_path: Path) -> None:
         assert isinstance(await first.observe(), Observation)
         with pytest.raises(ConnectionError):
             await shop(replace(host, token=mine.token), "run-3").open()
+
+
+@pytest.mark.parametrize("what", ["exit", "cancel", "generator"])
+@pytest.mark.parametrize("where", ["made", "open", "look", "act", "close"])
+@pytest.mark.parametrize("spec", ["tests.worlds.hosted:Leaver", "tests.worlds.hosted:SharingLeaver"])
+async def test_a_world_that_raises_no_exception_gets_an_error_and_the_host_serves_on(
+    spec: str, where: str, what: str, tmp_path: Path
+) -> None:
+    """`sys.exit` in one world would end the sessions of all others, and a stray cancellation leaves its client without an answer."""
+    async with asyncio.timeout(60), serving(tmp_path, worlds=WorldRegistry([spec, SHOP])) as (host, there):
+        other = shop(there, "run-2")
+        await other.open()
+        options = {"folder": str(tmp_path), "where": where, "what": what}
+        world = RemoteWorld(spec, options=options, host=there, key="run-1", timeout=20.0)
+        if where in ("made", "open"):
+            with pytest.raises(Exception, match="CallAborted"):
+                await world.open()
+        else:
+            await world.open()
+            seen, outcome = await world.observe(), await Hand(world).do("write")
+            assert isinstance(seen, Unseen) == (where == "look")
+            assert outcome.status == ("unknown" if where == "act" else "ok")
+            assert await world.bar(1) is None
+            await world.close()
+            assert (tmp_path / "acts").read_text() == "written\n"
+        assert len(host.sessions) == 1
+        assert isinstance(await other.observe(), Observation)
+        await other.close()
