@@ -8,10 +8,10 @@ MidcourseError
 ├── RunUnknown        no run of that name in this store
 ├── RunPruned         the records of the run were deleted; its result is still there
 ├── RunEnded          the run has ended; there is nothing left to resume
-├── RunBusy           another process is driving this run
+├── RunBusy           something else is driving this run
 ├── KeyTaken          an earlier run has this business key, and may have done what it stands for
 ├── CallUnfinished    a guarded function was called, and there is nothing to return
-│   ├── Pending         it waits for a decision, and the caller does not
+│   ├── Pending         it waits for a decision or is under way elsewhere, and the caller does not wait
 │   ├── Rejected        the approver refused it; nothing was sent
 │   ├── OutcomeUnknown  it may have happened, and nothing could decide it
 │   └── AnswerLost      it happened, and what it returned was lost with the process that called it
@@ -50,7 +50,7 @@ class RunEnded(MidcourseError):
 
 
 class RunBusy(MidcourseError):
-    """Another process is driving this run right now."""
+    """Another process, or a call that this one is made in, is driving this run right now; the message says which."""
 
 
 class KeyTaken(MidcourseError):
@@ -66,7 +66,7 @@ class CallUnfinished(MidcourseError):
 
 
 class Pending(CallUnfinished):
-    """The call waits for a decision; the same call again continues it."""
+    """The call waits for a decision, or another process is in it; the same call again continues it or returns what that one returned."""
 
 
 class Rejected(CallUnfinished):
