@@ -100,8 +100,8 @@ def test_own_exception_is_raised_if_nothing_happened(error: BaseException, tmp_p
 
     tries = [True, False]
     with pytest.raises(type(error)):
-        asyncio.run(order("A-1"))  # pyrefly: ignore[bad-argument-type]
-    assert asyncio.run(order("A-1")) == "A-1"  # pyrefly: ignore[bad-argument-type]
+        asyncio.run(order("A-1"))
+    assert asyncio.run(order("A-1")) == "A-1"
     assert sent == ["A-1"]
 
 
@@ -129,7 +129,7 @@ def test_lock_ends_with_a_loop_that_was_torn_down(tmp_path: Path) -> None:
     loop.run_until_complete(begin())
     loop.close()
     with pytest.raises(Pending, match="waits for a decision"):  # the first call is in doubt, and nobody drives it
-        asyncio.run(order("A-1"))  # pyrefly: ignore[bad-argument-type]
+        asyncio.run(order("A-1"))
     assert begun == ["A-1"]
     kept.clear()
     gc.collect()
@@ -265,7 +265,7 @@ async def test_async_function_that_calls_itself_is_refused_and_others_wait(tmp_p
         with pytest.raises(RunBusy, match="would wait for itself"):
             await asyncio.create_task(order(ref))
         with pytest.raises(RunBusy, match="would wait for itself"):
-            await asyncio.to_thread(asyncio.run, order(ref))  # pyrefly: ignore[bad-argument-type]
+            await asyncio.to_thread(asyncio.run, order(ref))
         await asyncio.sleep(0.2)
         sent.append(ref)
         left_behind.append(asyncio.create_task(call_later(ref)))
@@ -279,7 +279,7 @@ async def test_async_function_that_calls_itself_is_refused_and_others_wait(tmp_p
     over = asyncio.Event()
     first = asyncio.create_task(order("A-1"))
     await begun.wait()
-    second, third = asyncio.create_task(order("A-1")), asyncio.to_thread(asyncio.run, order("A-1"))  # pyrefly: ignore[bad-argument-type]
+    second, third = asyncio.create_task(order("A-1")), asyncio.to_thread(asyncio.run, order("A-1"))
     assert await asyncio.gather(first, second, third) == ["A-1"] * 3
     over.set()
     assert await left_behind[0] == "A-1"  # a task of the call that outlives it may make the call

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import pytest
 from temporalio.exceptions import ApplicationError
@@ -16,6 +16,7 @@ from midcourse import Agent, BaseWorld, Draft, Scene, Settings, Zone, probe, ski
 from midcourse.containment import CallAborted, Contained
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.event import Acted
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.perform import Ports
 from midcourse.planners import SamePlan
 from midcourse.ports.driving import SharedStore
@@ -127,7 +128,7 @@ class FailingApprover(Approves):
         super().__init__()
         self._counter = world
 
-    async def ask(self, question: Question) -> Decision:
+    async def ask(self, question: Question) -> Decision | None:
         await self._counter.may_fail("approver")
         return await super().ask(question)
 
@@ -135,8 +136,8 @@ class FailingApprover(Approves):
 class FailingStore(SqliteStore):
     counter: Counter
 
-    async def write_ledger(self, *given: Any) -> None:
-        await super().write_ledger(*given)
+    async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
+        await super().write_ledger(run_id, entry)
         await self.counter.may_fail("store")
 
 

@@ -77,9 +77,9 @@ def guarded(
     or its name in the same module: `order.undo(…)` with the arguments of a call reverts that call.
 
     `approve="always"` asks `approver`, or without one leaves the question for `midcourse approve` and the console. After `wait`
-    seconds without a decision, or behind another process that is in the same call, the call raises `Pending`. `timeout`, in seconds, is for `async` functions. `database` is the URL of a
-    PostgreSQL database, for calls from several machines. Calls raise `Rejected`, `OutcomeUnknown` or `AnswerLost`, and the
-    function's own exception if nothing happened.
+    seconds without a decision, or behind another process that is in the same call, the call raises `Pending`. `timeout`, in seconds,
+    is for `async` functions. `database` is the URL of a PostgreSQL database, for calls from several machines. Calls raise `Rejected`,
+    `OutcomeUnknown` or `AnswerLost`, and the function's own exception if nothing happened.
     """
 
     def decorate(call: Callable[P, R]) -> GuardedFunction[P, R]:
