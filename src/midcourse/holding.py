@@ -27,7 +27,7 @@ class Holder:
             task = asyncio.current_task()
         except RuntimeError:
             task = None
-        return Holder(threading.current_thread(), task and weakref.ref(task))
+        return Holder(threading.current_thread(), None if task is None else weakref.ref(task))
 
     @property
     def is_gone(self) -> bool:
@@ -40,8 +40,8 @@ class Holder:
         return not (task.get_loop().is_running() or self.thread.is_alive())
 
     def __str__(self) -> str:
-        task = self.task and self.task()
-        return f"task '{task.get_name()}'" if task else f"thread '{self.thread.name}'"
+        task = None if self.task is None else self.task()
+        return f"task '{task.get_name()}'" if task is not None else f"thread '{self.thread.name}'"
 
 
 @dataclass(eq=False)
@@ -53,7 +53,7 @@ class _Held:
 
 
 _HELD: dict[Hashable, _Held] = {}
-_ONE_AT_A_TIME = threading.RLock()
+_one_at_a_time = threading.RLock()
 """Reentrant: garbage collection may close a coroutine that was torn down, and so release a lock, at any moment."""
 
 
@@ -64,7 +64,7 @@ def hold(what: Hashable, release: Callable[[], object], forget: Callable[[], obj
     `forget` is called in a forked process instead of `release`, which is the parent's.
     """
     held = _Held(Holder.current(), release, forget)
-    with _ONE_AT_A_TIME:
+    with _one_at_a_time:
         _HELD[what] = held
     try:
         yield
@@ -88,7 +88,7 @@ def holder_of(what: Hashable) -> Holder | None:
 
 
 def _release(what: Hashable, held: _Held) -> None:
-    with _ONE_AT_A_TIME:
+    with _one_at_a_time:
         if _HELD.get(what) is held:
             del _HELD[what]
         if not held.is_over:
@@ -97,8 +97,8 @@ def _release(what: Hashable, held: _Held) -> None:
 
 
 def _begin_child() -> None:
-    global _ONE_AT_A_TIME  # another thread of the parent may have had it
-    _ONE_AT_A_TIME = threading.RLock()
+    global _one_at_a_time  # another thread of the parent may have had it
+    _one_at_a_time = threading.RLock()
     inherited = [*_HELD.values()]
     _HELD.clear()
     for held in inherited:
