@@ -14,7 +14,6 @@ from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.proxy_login import USER
 from tests.worlds.browser.site import Site
 
-
 OFFLINE = 0
 """Stands for the status of a response that Chromium does not accept, because it has two lengths."""
 
