@@ -98,7 +98,14 @@ class Guard:
         return (named,) if named is not None else self.find_held(call)
 
     def answer_repeat(self, call: Call) -> Outcome | None:
-        """Return the outcome for a call that comes again without being allowed, as after a crash. Nothing is repeated or dropped."""
+        """Return the outcome for a call that comes again and cannot release anything. Nothing is repeated or dropped.
+
+        It is not allowed, as after a crash, or the page has stopped waiting for the request while a person was asked.
+        """
+        if call.allowed and self.has_lost(call):
+            address = commit_of(self._held).address
+            detail = f"the page stopped waiting for {address}, so it was not sent"
+            return Outcome(status="no_effect", reason="not_sent", detail=detail, evidence="rule")
         own = () if call.allowed else self.find_held(call)
         return Outcome(status="no_effect", reason="would_send", detail=_describe_held(own)) if own else None
 
