@@ -98,6 +98,18 @@ def describe(event: Event, *commands: Command) -> str:
         (Acted(answers=4, status="no_effect", reason="held", dispatched=False), (ACT,), ""),
         (Acted(answers=4), (Record(id=9), WAIT), "done: Click Save; paused"),
         (Acted(answers=77), (), "done: a step"),
+        (
+            Acted(answers=4, dropped=("the page's own POST http://shop/beat was not sent",)),
+            (),
+            "done: Click Save (the page's own POST http://shop/beat was not sent)",
+        ),
+        (
+            Acted(
+                answers=4, status="failed", reason="busy", detail="hm", dropped=("this was not sent", "nor was this")
+            ),
+            (),
+            "failed: Click Save, busy (hm; this was not sent; nor was this)",
+        ),
         (Verified(answers=5, verdict="happened", evidence="probe"), (), "it did happen: Click Save (probe)"),
         (
             Verified(answers=5, verdict="did_not_happen", evidence="absent_when"),

@@ -150,6 +150,18 @@ async def test_a_skill_that_is_gone_is_a_failure() -> None:
     assert (acted.reason, acted.dispatched) == ("unknown_skill", False)
 
 
+@pytest.mark.parametrize("status", ["ok", "failed"])
+async def test_what_the_application_could_not_send_is_recorded_with_the_act(status: Any) -> None:
+    table = await bench()
+    dropped = ("the page's own POST http://shop.test/beat was not sent",)
+    shop(table).on_call = lambda name: Outcome(status=status, dropped=dropped)
+    acted = await table.act(await table.make_plan(draft("order", "nudge")))
+    entry = await entry_of(table)
+    assert entry is not None
+    assert entry.outcome is not None
+    assert (acted.status, acted.dropped, entry.outcome.dropped) == (status, dropped, dropped)
+
+
 # --- the ledger comes first
 
 

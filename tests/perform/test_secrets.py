@@ -55,6 +55,8 @@ class Leaky(Shop):
             raise RuntimeError(f"{'x' * 280} wrong password {password}")
         if self.mishap == "fail":
             return Outcome(status="failed", reason="rejected", detail=f"wrong password {password} or pin {pin}")
+        if self.mishap == "drop":
+            return Outcome(dropped=(f"POST https://shop.test/{password}?pin={pin} was not sent",))
         return {"password": password, "pin": int(pin)}
 
     @skill(effect="irreversible", commit_set="everything")
@@ -75,7 +77,7 @@ LOGIN = draft(
 )
 
 
-@pytest.mark.parametrize("mishap", ["", "raise", "fail", "look later"])
+@pytest.mark.parametrize("mishap", ["", "raise", "fail", "drop", "look later"])
 async def test_no_secret_is_in_any_byte_that_is_stored(mishap: str, tmp_path: Path) -> None:
     world = Leaky()
     planner = Scripted(steps(LOGIN, draft("order", "send", "Send", expect=ORDERED)), PlanDraft(verdict="gave_up"))

@@ -128,6 +128,8 @@ class Acted:
     reason: str = ""
     detail: str = ""
     evidence: Evidence = ""
+    dropped: tuple[str, ...] = ()
+    """What the application wanted to send by itself and was not allowed to, a sentence for each."""
     dispatched: bool = True
     identity: str = ""
     consequence: str = ""

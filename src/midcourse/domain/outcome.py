@@ -42,6 +42,8 @@ class Outcome:
     data: Named[Scalar] = NONE
     """Values that a reading skill returned."""
     evidence: Evidence = ""
+    dropped: tuple[str, ...] = ()
+    """What the application wanted to send by itself and was not allowed to, a sentence for each. This act did not need it."""
 
     def __post_init__(self) -> None:
         keep_named(self, "data")

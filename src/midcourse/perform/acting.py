@@ -265,6 +265,7 @@ async def _judge_act(
         reason="world_lost" if lost and outcome.status == "unknown" else outcome.reason,
         detail=outcome.detail,
         evidence=outcome.evidence,
+        dropped=report.dropped,
         identity=entry.identity,
         likeness=entry.likeness.digest if entry.likeness else "",
         track=await load_track(ports, lesson),
@@ -309,6 +310,7 @@ def _normalise(ports: Ports, answer: Outcome) -> Outcome:
         reason=f"world_{reason}" if reason in RESERVED_REASONS else reason,
         detail=ports.sanitize(answer.detail),
         data=ports.mask(answer.data),
+        dropped=tuple(map(ports.sanitize, answer.dropped)),
         evidence=answer.evidence if answer.evidence in ("rule", "response") else "",
     )
 

@@ -14,6 +14,9 @@ from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.proxy_login import USER
 from tests.worlds.browser.site import Site
 
+OFFLINE = 0
+"""Stands for the status of a response that Chromium does not accept, because it has two lengths."""
+
 
 class Client:
     """One connection to the proxy, with requests as Chromium writes them."""
@@ -41,9 +44,17 @@ class Client:
         self.writer.write(data)
         await self.writer.drain()
 
+    async def is_offline(self, method: str, url: str, body: bytes = b"") -> bool:
+        """Whether the answer is one that Chromium does not accept, and the connection ends after it."""
+        status, _ = await self.ask(method, url, body)
+        return (status, await self.reader.read()) == (OFFLINE, b"")
+
     async def reply(self) -> tuple[int, bytes]:
+        """Return status and body of the next answer. The status of one that Chromium does not accept is `OFFLINE`."""
         async with asyncio.timeout(600):
             head = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
+            if head.count("content-length: ") > 1:
+                return OFFLINE, b""
             length = head.partition("content-length: ")[2].partition("\r\n")[0]
             return int(head.split(" ")[1]), await self.reader.readexactly(int(length or 0))
 
@@ -55,14 +66,23 @@ async def open_proxy(
     origins = read_origins(policy, site.url)
     proxy = Proxy(origins, Outbox(origins), **more)
     where = urlsplit(await proxy.open())
-    reader, writer = await asyncio.open_connection(where.hostname, where.port)
     try:
-        yield proxy, Client(reader, writer, proxy.password)
+        async with connect(proxy, str(where.hostname), where.port) as client:
+            yield proxy, client
+    finally:
+        await proxy.close()
+
+
+@asynccontextmanager
+async def connect(proxy: Proxy, host: str, port: int | None) -> AsyncIterator[Client]:
+    """Open a connection to a proxy that listens there."""
+    reader, writer = await asyncio.open_connection(host, port)
+    try:
+        yield Client(reader, writer, proxy.password)
     finally:
         writer.close()
         with suppress(OSError):
             await writer.wait_closed()
-        await proxy.close()
 
 
 async def open_tunnel(client: Client, url: str) -> None:

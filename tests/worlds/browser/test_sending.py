@@ -129,7 +129,10 @@ async def test_another_act_drops_the_held_request(hand: Hand, site: Site) -> Non
     assert site.asked == []
 
 
-async def test_request_that_the_page_aborted_cannot_be_allowed(hand: Hand, site: Site) -> None:
+@pytest.mark.parametrize("shown", [True, False])
+async def test_request_that_the_page_aborted_is_not_sent_although_it_was_allowed(
+    hand: Hand, site: Site, *, shown: bool
+) -> None:
     await show(
         hand,
         site,
@@ -137,12 +140,18 @@ async def test_request_that_the_page_aborted_cannot_be_allowed(hand: Hand, site:
     )
     call, outcome = await try_skill(hand, "Go")
     assert is_held(outcome)
+    commit = await hand.world.commit_set(call) if shown else None
     await page_of(hand).evaluate("() => stop.abort()")
     assert isinstance(hand.world, Browser)
     guard = hand.world._running.guard
     await until(lambda: not guard.outbox.waiting)
-    assert await hand.world.commit_set(call) is None
+    assert await hand.world.commit_set(call) == commit, "what a person was shown, to compare it with the approval"
+    outcome = await repeat_allowed(hand, call)
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("no_effect", "not_sent", "rule")
+    assert outcome.detail == f"the page stopped waiting for POST {site.url}/orders, so it was not sent"
     assert site.asked == []
+    outcome = (await try_skill(hand, "Go"))[1]
+    assert is_held(outcome), "another try is another request"
 
 
 async def test_looking_and_reading_drop_nothing(hand: Hand, site: Site) -> None:

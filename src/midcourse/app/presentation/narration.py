@@ -1,7 +1,7 @@
 """Describes the events of a run in sentences, one for each turn, for live views, logs and `show`."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from midcourse.app.presentation.advice import describe_advice
@@ -215,6 +215,12 @@ class Narrator:
         return tuple(step for step in plan.steps if step.zone != REPLAN) if plan else ()
 
     def _describe_act(self, event: Acted, commands: tuple[Command, ...]) -> Sentence | None:
+        sentence = self._describe_outcome(event, commands)
+        if sentence is None or not event.dropped:
+            return sentence
+        return replace(sentence, detail="; ".join(filter(None, (sentence.detail, *event.dropped))))
+
+    def _describe_outcome(self, event: Acted, commands: tuple[Command, ...]) -> Sentence | None:
         words = self._describe_command(event.answers)
         if event.reason == "held":
             asked = any(isinstance(command, AskPerson) for command in commands)

@@ -187,14 +187,16 @@ class BrowserSession:
         from playwright.async_api import Error
         from playwright.async_api import TimeoutError as TimedOut
 
-        within = 1000 * self._options.navigate_seconds
+        within, before = 1000 * self._options.navigate_seconds, self.guard.outbox.waiting
         going = (frame or tab.page).goto(url, wait_until="commit", timeout=within, referer=referrer)
         try:
             await tab.perform(going)
         except TimedOut:
             return Outcome(status="unknown", reason="timeout", detail=f"no answer from {url}")
         except Error as error:
-            if "Download is starting" in error.message or self.guard.outbox.waiting:
+            parked = any(held not in before for held in self.guard.outbox.waiting)
+            turned_away = referrer is not None and self.guard.proxy.has_refused_navigation
+            if parked or turned_away or "Download is starting" in error.message:
                 return None
             tab.load_error = error.message.partition("\n")[0]
             return failed("not_reached", tab.load_error)

@@ -189,10 +189,13 @@ class Browser(Skills):
             return await self._read_commit_set(call)
 
     async def _read_commit_set(self, call: Call) -> CommitSet | None:
-        if self._session is None or self._session.guard.has_lost(call):
+        if self._session is None:
             return None
         held = self._session.guard.find_held(call)
-        commit = commit_of(held) if held else await super().commit_set(call)
+        if self._session.guard.has_lost(call):
+            commit = self._session.guard.find_bound_commit(call)  # as it was approved; the act then says that it was not sent
+        else:
+            commit = commit_of(held) if held else await super().commit_set(call)
         if commit is not None and commit.address:
             pages = await self._session.read_forms(generated_values(commit))
             commit = replace(commit, sources=sources_of(commit, pages))

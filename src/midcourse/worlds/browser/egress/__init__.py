@@ -2,7 +2,7 @@
 
 The states of an outgoing request, and the module that owns each transition:
 
-    Chromium ──> read ──┬──> refused                                    origin not in the policy (403; 204 if a page would be left)
+    Chromium ──> read ──┬──> refused                                    origin not in the policy
                         ├──> passed                                     safe by the policy
                         ├──> sent                                       expected by an approved call, or a person attends
                         ├──> held ────┬──> sent                         released after approval
@@ -24,6 +24,10 @@ The states of an outgoing request, and the module that owns each transition:
 | released, and claimed by the navigation that fetches a parked request | `../session.py` |
 | approved without a question: a sign-in with a secret of that origin | `sign_in.py` |
 | whether a response shows that the server accepted it | `acceptance.py` |
+
+A page must not take what the gate says for the answer of its server: applications reload, or sign out, on a 403. So a request
+that is refused or dropped looks as if the browser were offline, by a response that Chromium does not accept. A navigation by a
+page gets 204 instead, so that the page stays with what was typed into it. Only an address that was entered shows the reason (403).
 
 A navigation is parked instead of being held on its connection, because Chromium answers no question about a page while a
 navigation is under way: the browser gets 204, stays where it is, and the page can be observed.

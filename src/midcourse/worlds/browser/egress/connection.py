@@ -36,6 +36,12 @@ _HOP_BY_HOP = (
 )
 """Header fields that are meant for the proxy, or that the proxy writes itself."""
 _FRAMING = ("content-length", "transfer-encoding")
+_UNACCEPTABLE = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nContent-Length: 1\r\nConnection: close\r\n\r\n"
+"""A response that Chromium does not accept, because it has two lengths. The page sees a network error, as if it were offline.
+
+A page would take any status for its server's: applications reload, or sign out, on a 403. A connection that only ends is not
+enough, because Chromium then sends the request again by itself, and the copy is held for the next act.
+"""
 
 
 class ProxyPolicy(Protocol):
@@ -122,19 +128,34 @@ class ProxyConnection:
             if free:
                 self._policy.outbox.record_passed(request)
                 await self._forward(head, address)
-            else:
-                await self._hold(head, address, request)
+                return True
+            return await self._hold(head, address, request)
         except AddressRefused as refused:
             await self._read_body(head)
-            await self._refuse(request, str(refused))
-        return True
+            return await self._refuse(request, str(refused))
 
-    async def _refuse(self, request: Request, why: str) -> None:
-        """Answer a request to an address that may not be reached. If it would have replaced a page, that page stays as it is."""
+    async def _refuse(self, request: Request, why: str) -> bool:
+        """Record and answer a request that may not leave. Return whether another one may follow."""
         leaves_page = request.is_navigation and request.is_by_page
         if leaves_page or not self._refusal:  # the refusal of the tunnel was recorded already
             self._policy.refuse(f"{request.method} {request.url}", why, leaves_page=leaves_page)
-        await (self._answer(204) if leaves_page else self._answer(403, why))
+        return await self._turn_away(request, why)
+
+    async def _turn_away(self, request: Request, why: str = "") -> bool:
+        """Answer a request that does not leave. Return whether another one may follow on this connection.
+
+        A page that made a navigation stays as it is, with what was typed into it. An address that was entered has no such
+        page and shows the reason. A stream of events is ended, because its page would ask for it again every few seconds after
+        any error. For everything else the page is offline.
+        """
+        if request.is_navigation:
+            await (self._answer(204) if request.is_by_page else self._answer(403, why))
+            return True
+        if request.method == "GET" and "text/event-stream" in request.fields.get("accept", ""):
+            await self._answer(204)
+            return True
+        await _write(self._writer, _UNACCEPTABLE)
+        return False
 
     async def _open_tunnel(self, tunnel: str) -> bool:
         """Act as the server end of a tunnel, so that the requests in it can be read like all others.
@@ -173,27 +194,27 @@ class ProxyConnection:
 
     # --- requests that wait for an approval
 
-    async def _hold(self, head: RequestHead, address: Address, request: Request) -> None:
-        """Hold or park a request, or send it if it is allowed, over a new connection.
+    async def _hold(self, head: RequestHead, address: Address, request: Request) -> bool:
+        """Hold or park a request, or send it if it is allowed, over a new connection. Return whether another one may follow.
 
         On a kept connection, a browser repeats by itself a request that got no response.
         """
         await self._disconnect()
         request = self._policy.outbox.trace_redirect(replace(request, body=await self._read_body(head)))
         if len(request.body) == MOST_HELD:
-            await self._answer(413, f"a request that needs an approval has less than {MOST_HELD} bytes")
-            return
+            return await self._refuse(request, f"a request that needs an approval has less than {MOST_HELD} bytes")
         if request.is_navigation:
             sent = self._policy.outbox.send_now(request)
         else:
             sent = await self._wait_for_approval(request)
         if sent is not None:
             await self._send(address, sent)
-        elif request.is_navigation:
+            return True
+        if request.is_navigation:
             self._policy.outbox.park(request)
             await self._answer(204)
-        else:
-            await self._answer(403, "it was not allowed")
+            return True
+        return await self._turn_away(request)
 
     async def _send(self, address: Address, sent: SentRequest) -> None:
         head, body = sent.request.head, sent.request.body
@@ -313,8 +334,8 @@ class ProxyConnection:
         try:
             self._policy.check_address(redirect.url)
         except AddressRefused as refused:
-            self._policy.refuse(f"{redirect.method} {redirect.url}", str(refused))
-            await self._answer(403, str(refused))
+            self._policy.refuse(f"{redirect.method} {redirect.url}", str(refused), leaves_page=True)
+            await self._answer(204)
             return
         self._policy.outbox.park(redirect)
         await self._answer(204)

@@ -1,7 +1,7 @@
 """The guard of one browser: holds what a call would send until that call is allowed.
 
 If the act of a call causes a request that is held, the outcome is `would_send`, and the commit set is the held request.
-When the same call comes again and is allowed, it only releases that request. Every other act, except `send`, drops what is held.
+When the same call comes again and is allowed, it only releases that request. Every other act drops what is held, except `send`.
 """
 
 import ssl
@@ -34,6 +34,8 @@ class Guard:
         self._held_call: CallKey | None = None
         """The call whose act caused the held requests."""
         self._held: tuple[HeldRequest, ...] = ()
+        self._kept: tuple[HeldRequest, ...] = ()
+        """The requests that were held when the act under way began, and are neither released nor dropped by it."""
         self._bound: tuple[CallKey, CommitSet] | None = None
 
     # --- what a call would send
@@ -69,23 +71,41 @@ class Guard:
     # --- around an act
 
     def begin_act(self, call: Call) -> tuple[HeldRequest, ...]:
-        """Return the held requests that this act releases instead of being carried out, and drop all others. `send` drops none."""
+        """Return the held requests that this act releases instead of being carried out. If there are none, drop what is held.
+
+        An act that releases drops nothing: the page would say that it is offline just when the response is judged.
+        """
         self.outbox.begin_act()
         self.proxy.take_refusals()  # drop the refusals from before this act
         own = self._find_releasable(call) if call.allowed else ()
-        if call.skill != SEND:
-            self.outbox.drop([held for held in self.outbox.waiting if held not in own])
-            self._held_call, self._held = None, ()
         if own:
             self._bound = None  # the held request is sent as it is; what was read does not bind the page that its response leads to
+        elif call.skill != SEND:
+            self._drop_held()
+        if call.skill != SEND:
+            self._held_call, self._held = None, ()
+        self._kept = tuple(held for held in self.outbox.waiting if held not in own)
         return own
+
+    def _drop_held(self) -> None:
+        waiting = self.outbox.waiting
+        self.outbox.drop([held for held in waiting if not self.find_cause(held)])
+        if self._held_call:
+            self.outbox.drop([held for held in waiting if self.find_cause(held)], cause=self._held_call[0])
 
     def _find_releasable(self, call: Call) -> tuple[HeldRequest, ...]:
         named = self.find_request(call.zone) if call.skill == SEND else None
         return (named,) if named is not None else self.find_held(call)
 
     def answer_repeat(self, call: Call) -> Outcome | None:
-        """Return the outcome for a call that comes again without being allowed, as after a crash. Nothing is repeated or dropped."""
+        """Return the outcome for a call that comes again and cannot release anything. Nothing is repeated or dropped.
+
+        It is not allowed, as after a crash, or the page has stopped waiting for the request while a person was asked.
+        """
+        if call.allowed and self.has_lost(call):
+            address = commit_of(self._held).address
+            detail = f"the page stopped waiting for {address}, so it was not sent"
+            return Outcome(status="no_effect", reason="not_sent", detail=detail, evidence="rule")
         own = () if call.allowed else self.find_held(call)
         return Outcome(status="no_effect", reason="would_send", detail=_describe_held(own)) if own else None
 
@@ -100,24 +120,30 @@ class Guard:
                 yield
 
     def judge(self, call: Call, outcome: Outcome, *, sends: bool) -> Outcome:
-        """Adjust the outcome of an act to what it has sent.
+        """Adjust the outcome of an act to what it has sent, and add what was dropped.
 
-        `sends` means that sending is the purpose of the act, so without a request it had no effect.
+        `sends` means that sending is the purpose of the act, so without a request it had no effect. An act that is held keeps
+        what was dropped for its outcome after the approval.
         """
+        outcome = self._judge_act(call, outcome, sends=sends)
+        return outcome if outcome.reason == "would_send" else replace(outcome, dropped=self.outbox.take_dropped())
+
+    def _judge_act(self, call: Call, outcome: Outcome, *, sends: bool) -> Outcome:
         self.outbox.end_act()
+        held = tuple(each for each in self.outbox.waiting if each not in self._kept)
         sent = list(self.outbox.sent)
         if sent:
             outcome = _judge_sent(outcome, sent, self.origins)
-            redirects = tuple(held for held in self.outbox.waiting if held.request.redirected_from)
-            if redirects:
+            if redirects := tuple(each for each in held if each.request.redirected_from):
                 return self._hold_redirects(call, outcome, redirects)
             # A server may have acted before it answered with a redirect, so the outcome of an unsafe request is unknown.
             redirected = any(each.redirected and each.request.method not in SAFE_METHODS for each in sent)
             unsure = redirected and outcome.status == "ok"
-            return replace(outcome, status="unknown", reason="redirected") if unsure else outcome
-        if self.outbox.waiting and call.skill != SEND:
+            outcome = replace(outcome, status="unknown", reason="redirected") if unsure else outcome
+            return self._add_refusals(outcome) if self.proxy.has_refused_navigation else outcome
+        if held and call.skill != SEND:
             # Requests that a script sends by itself meanwhile count as those of the call, so its approval must show them, too.
-            self._held_call, self._held = identify_call(call), self.outbox.waiting
+            self._held_call, self._held = identify_call(call), held
             return Outcome(status="no_effect", reason="would_send", detail=_describe_held(self._held))
         if sends and not self.outbox.passed_count:
             detail = outcome.detail or "nothing left the browser"

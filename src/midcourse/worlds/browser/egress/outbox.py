@@ -1,7 +1,7 @@
 """The requests of a browser that are held until they are allowed. No byte of them has been sent.
 
-Releasing a request sends exactly the one that was held, byte for byte. Dropping it tells the page that it was refused.
-A page that stops waiting for its request removes it, too.
+Releasing a request sends exactly the one that was held, byte for byte. Dropping it looks to the page as if it were offline, and
+is reported with the next act. A page that stops waiting for its request removes it, too.
 
 A navigation is parked: the browser gets an empty response immediately and stays where it is. Once it is released, the session
 claims it by a navigation to its address with a referrer that no page can guess. A script that requests the same address
@@ -12,7 +12,7 @@ A 307 or 308 asks for the same request at another address. That is a new request
 
 import asyncio
 import secrets
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -29,6 +29,8 @@ from midcourse.worlds.browser.egress.response import RecordedResponse
 MAX_WAITING = 5
 """The maximum number of held requests to one origin. Chromium has six connections to each; if all waited, the page could not be read."""
 MAX_PARKED = 20
+MAX_REPORTED = 5
+"""The maximum number of different dropped requests that are described with an act. The others are counted."""
 MOST_RECORDED = 1000
 """The maximum number of a person's requests that are kept until they are recorded."""
 _PAGE_RESOURCES = ("audio", "font", "image", "manifest", "script", "style", "track", "video")
@@ -104,6 +106,8 @@ class Outbox:
         """The requests that were allowed to leave since `begin_act`."""
         self.passed_count = 0
         """The number of requests that left without approval since `begin_act`, not counting images, styles, scripts and other parts of a page."""
+        self._dropped: Counter[str] = Counter()
+        """The requests that did not leave, described for people, and how often each was dropped."""
         self.attended = False
         """Whether a person is using the browser, so that nothing is held."""
         self._sent_by_person: deque[Request] = deque(maxlen=MOST_RECORDED)
@@ -197,6 +201,7 @@ class Outbox:
     async def _hold(self, request: Request) -> bool:
         near = [held for held in self.waiting if held.allowed and origin_of(held.request.url) == origin_of(request.url)]
         if len(near) >= MAX_WAITING:
+            self._report_dropped(f"{request.commit.address} was not sent, because {MAX_WAITING} others were held")
             return False
         allowed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         held = self._add(request, allowed)
@@ -248,8 +253,22 @@ class Outbox:
         self._claimable += [held for held in several if held.allowed is None and held in self.waiting]
         self._decide(several, allowed=True)
 
-    def drop(self, several: Sequence[HeldRequest]) -> None:
+    def drop(self, several: Sequence[HeldRequest], *, cause: str = "") -> None:
+        """Drop these requests. `cause` is the skill whose act caused them, or empty if the page sent them by itself."""
+        for held in several:
+            address = held.request.commit.address
+            described = f"{address}, held for '{cause}'," if cause else f"the page's own {address}"
+            self._report_dropped(f"{described} was not sent")
         self._decide(several, allowed=False)
+
+    def take_dropped(self) -> tuple[str, ...]:
+        """Describe the requests that were dropped since the last call of this method."""
+        dropped, self._dropped = self._dropped, Counter()
+        return tuple(says if times == 1 else f"{says} ({times} times)" for says, times in dropped.items())
+
+    def _report_dropped(self, says: str) -> None:
+        known = says in self._dropped or len(self._dropped) < MAX_REPORTED
+        self._dropped[says if known else "another request was not sent"] += 1
 
     def _decide(self, several: Sequence[HeldRequest], *, allowed: bool) -> None:
         for held in several:
