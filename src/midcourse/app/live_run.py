@@ -95,7 +95,9 @@ class LiveRun(Controls[str]):
                 raise
             phase = turn.run.phase
             question = phase.question if isinstance(phase, Asking) else 0
-            if question != asked:  # later turns at the same question, such as looks at the world, do not extend the wait
+            if (
+                question != asked
+            ):  # later turns at the same question, such as looks at the world, do not extend the wait
                 asked, until = question, asyncio.get_running_loop().time() + patience if question else None
 
     async def stop(self) -> None:

@@ -39,6 +39,7 @@ def ask(run: Run, move: Ask) -> Turn:
         repeats=move.repeats,
         doubted=move.doubt.command if move.doubt and run.rechecks else 0,
         seen=run.seen.id if move.doubt and run.rechecks and run.seen and not run.seen.stale else "",
+        contradicts=bool(move.against),
     )
     run = send(run, question)
     run = send(run, Wait(id=run.next_id, seconds=seconds))

@@ -151,6 +151,8 @@ class Question:
     """For `happened`: texts that the screen shows and did not show before the act; not all of them, and shortened."""
     unmet: tuple[str, ...] = ()
     """For `happened`: what was expected to be seen after the act, and why that does not decide it."""
+    contradicted: bool = False
+    """For `happened`: whether a person denied it and evidence says the contrary, as `detail` says. A second denial is believed."""
 
     @property
     def abridged(self) -> bool:

@@ -242,6 +242,8 @@ class AskPerson:
     """For `happened`: the command whose outcome is unknown. 0 in runs of earlier formats."""
     seen: str = ""
     """For `happened`: the last observation."""
+    contradicts: bool = False
+    """For `happened`: whether evidence contradicts an earlier answer of a person."""
     kind: Literal["ask_person"] = "ask_person"
 
 

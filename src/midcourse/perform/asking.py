@@ -96,6 +96,7 @@ async def build_question(ports: Ports, command: AskPerson) -> Question:
         before=await _find_compared(ports, command, tuple(consequences)),
         revision=await find_revision(ports, command) if command.about == "approve" else None,
         earlier=command.earlier,
+        contradicted=command.contradicts,
     )
     entry = await ports.store.ledger_entry(ports.run_id, command.doubted) if command.doubted else None
     if entry is None:

@@ -282,7 +282,9 @@ class Driver:
             elif await self._attach(command):
                 self._box.put(await self._perform_or_recover(issued))
             else:
-                for_question = isinstance(command, Verify) and bool(command.question)  # no session is worth another look alone
+                for_question = isinstance(command, Verify) and bool(
+                    command.question
+                )  # no session is worth another look alone
                 reopened = not for_question and await self._reopen()
                 self._box.put(Resumed(world="reopened" if reopened else "kept"))  # the world has to be observed
                 repeats = reopened and isinstance(command, Observe | Verify)
