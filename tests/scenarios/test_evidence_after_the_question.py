@@ -4,12 +4,18 @@ Orders are counted by the shop, never by the run.
 """
 
 import asyncio
+import time
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from midcourse import Agent, Settings, Task
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.command import AskPerson, OpenWorld, Verify
 from midcourse.domain.event import ApprovalDecided, CancelAsked
 from midcourse.domain.expectation import Expectation, Probe, TextContains, ZoneGone
+from midcourse.errors import Pending
 from midcourse.ports.planner import PlanDraft
 from midcourse.runtimes.driver import Driver
 from midcourse.testing import FakeClock, Posts, Scripted, Silent
@@ -54,6 +60,19 @@ class SlowShop(Shop):
     @probe
     def ordered(self) -> bool | None:
         return True if self.waited >= self.delay else None
+
+
+class Sped:
+    """A clock on which time passes so many times as fast."""
+
+    def __init__(self, times: float) -> None:
+        self.times = times
+
+    def now(self) -> float:
+        return time.time() * self.times
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / self.times)
 
 
 class Slow:
@@ -221,3 +240,18 @@ async def test_a_process_that_dies_between_two_looks_continues_them() -> None:
     result = await bench.result()
     assert (shop.orders, result.final_reason) == (["pens"], "plan_complete")
     assert len(bench.commands(Verify)) in (looks + 1, looks + 2, looks + 3)
+
+
+async def test_a_call_that_waits_for_a_decision_is_not_kept_waiting_by_looks(tmp_path: Path) -> None:
+    """Each look is a turn of the run; the wait counts from the question."""
+    clock = Sped(400.0)  # the longest time between two looks is 0.75 s
+    shop = SlowShop(clock, 1e9)  # pyrefly: ignore[bad-argument-type]
+    planner = Scripted(steps(draft("order", "order", item="pens", expect=ORDERED)))
+    settings = Settings(home=tmp_path, approvals="never")
+    agent = Agent(shop, planner, approver=Posts(), settings=settings, clock=clock)
+    live = agent.start(Task(goal="order pens", limits=settings.limits()))
+    began = asyncio.get_running_loop().time()
+    with pytest.raises(Pending):
+        await live.result_unless_asked(1.0)
+    assert asyncio.get_running_loop().time() - began < 6.0
+    assert shop.orders == ["pens"]
