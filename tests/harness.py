@@ -51,7 +51,7 @@ from midcourse.domain.phase import Asking, Ended, Phase
 from midcourse.domain.plan import Draft, PlannedStep
 from midcourse.domain.reflection import Analysis, Fix, Reflection
 from midcourse.domain.result import Result
-from midcourse.domain.run import Run
+from midcourse.domain.run import Issued, Run
 from midcourse.domain.skill import Effect
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
@@ -206,9 +206,24 @@ class Drill:
         return self.tell(PersonAsked(answers=self.pending(AskPerson).id))
 
     def waits(self) -> "Drill":
-        """The timer fires when it is due."""
-        wait = self.pending(Wait)
-        issued = next(issued for issued in self.run.pending if issued.command is wait)
+        """The timer fires when it is due; for a question, the one that limits the time to answer."""
+        checks = self.phase.timer if isinstance(self.phase, Asking) else 0
+        (issued,) = [i for i in self.run.pending if isinstance(i.command, Wait) and i.command.id != checks]
+        return self._fires(issued)
+
+    def begins_to_look_again(self) -> "Drill":
+        """The timer for the next check of an open question fires."""
+        phase = self.phase
+        assert isinstance(phase, Asking)
+        return self._fires(next(issued for issued in self.run.pending if issued.command.id == phase.timer))
+
+    def looks_again(self, verdict: str = "undecided", **more: Any) -> "Drill":
+        """The next check of an open question is made and has this verdict."""
+        return self.begins_to_look_again().verifies(verdict, **more)
+
+    def _fires(self, issued: Issued) -> "Drill":
+        wait = issued.command
+        assert isinstance(wait, Wait)
         return self.tell(TimerFired(answers=wait.id), issued.at + wait.seconds - self.now)
 
     def checks(self, verdict: str, **more: Any) -> "Drill":

@@ -168,6 +168,27 @@ async def test_send_this_again(terminal: Terminal, typed: str, verdict: str) -> 
     assert "which exists" in terminal.screen.getvalue()
 
 
+def test_a_doubt_shows_what_the_page_says_and_why_that_does_not_decide_it() -> None:
+    asked = replace(
+        make_question("happened"),
+        page="Checkout",
+        appeared=("One moment\x1b[31m", "[h]appened\n  does  pay"),
+        unmet=("expected the text 'Thank you': that is not to be seen",),
+        detail="there is no probe to decide it",
+    )
+    text = draw_panel(asked)
+    for words in (
+        "nothing shows yet whether it happened",
+        'The page now: "Checkout"',
+        r'New on it since: "One moment\u001b[31m", "[h]appened\n does pay"',
+        "Expected the text 'Thank you': that is not to be seen",
+        "there is no probe to decide it",
+    ):
+        assert words in text
+    again = draw_panel(replace(asked, contradicted=True))
+    assert "It was said that it did not happen, and now something shows that it did." in again
+
+
 def test_a_doubt_after_two_attempts_shows_both() -> None:
     sent = tuple(Earlier(at=1_800_000_000.0 + 60 * n, finding="reported_absent") for n in range(2))
     text = draw_panel(replace(make_question("happened"), earlier=sent))

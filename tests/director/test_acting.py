@@ -180,7 +180,7 @@ def test_a_person_says_that_it_happened() -> None:
 
 
 def test_a_person_says_that_it_did_not_happen() -> None:
-    drill = in_doubt().verifies("undecided").decides("did_not_happen")
+    drill = in_doubt().verifies("undecided").decides("did_not_happen").verifies("undecided")
     assert drill.run.finished_irreversible == ()
     assert isinstance(drill.sees("f2").phase, BackingOff)
     assert isinstance(drill.waits().phase, Acting)

@@ -6,11 +6,16 @@ from typing import Any
 
 import pytest
 
-from midcourse.domain.event import Planned
-from midcourse.domain.expectation import Probe
+from midcourse.domain.budget import FREE
+from midcourse.domain.command import Verify
+from midcourse.domain.event import Planned, Verified
+from midcourse.domain.expectation import Expectation, Probe
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import SIGNED_IN, Outcome
 from midcourse.domain.plan import Draft
+from midcourse.perform import Performer
+from midcourse.ports.reader import Picture, Sighting
+from midcourse.ports.verifier import Claim, Verdict
 from midcourse.worlds.base import probe
 from tests.harness import ORDER_PENS, Bench, Shop, draft
 
@@ -391,3 +396,35 @@ async def test_a_recorded_verdict_is_final() -> None:
     shop.findings = [None]
     again = await bench.verify(planned, id=401)
     assert (again.verdict, again.evidence) == ("happened", "probe")
+
+
+class Counting:
+    """A verifier and a reader of pictures that count how often they are asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def verify(self, claim: Claim) -> Verdict:
+        self.asked += 1
+        return Verdict(holds=True, held_before=False)
+
+    async def read(self, picture: Picture) -> Sighting:
+        self.asked += 1
+        return Sighting(zones=(SIGN,))
+
+
+@pytest.mark.parametrize("free", [True, False])
+async def test_a_free_check_asks_no_model_and_costs_nothing(free: bool) -> None:
+    """Neither for an expectation in words nor for a picture."""
+    order = replace(ORDER_PENS, expect=Expectation(says="the order is confirmed"))
+    bench, planned, shop = await in_doubt(placed=False, order=order)
+    shop.findings, counting = [None], Counting()
+    bench.with_limits(reads_words=True, vision=free, look_calls=1)  # its pictures cannot be read
+    ports = replace(bench.ports, verifier=counting, reader=counting)
+    step = planned.steps[0]
+    command = Verify(id=400, timeout=50.0, version=step.version, index=step.index, doubted=300, free=free)
+    verified = await Performer(ports).perform(command)
+    assert isinstance(verified, Verified)
+    assert (counting.asked == 0, verified.cost == FREE) == (free, free)
+    assert verified.verdict == ("undecided" if free else "happened")
+    assert verified.seen is not None, "the world was observed"

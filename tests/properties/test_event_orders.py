@@ -97,11 +97,18 @@ class Deeds:
                     self.done |= {step.identity} - {""}
             case Acted() if event.dispatched and not turn.fresh:
                 self.done |= {event.identity} - {""}
+            case Verified() if turn.fresh and isinstance(phase, Verifying) and phase.doubt.denied_by:
+                if len(turn.after.told) > len(turn.before.told):
+                    assert event.verdict != "happened", "a person is shown what speaks against a denial"
+                    self.done -= {phase.doubt.step.identity}
             case Verified(verdict="did_not_happen") if turn.fresh and event.reason != "world_lost":
-                assert isinstance(phase, Verifying)
-                self.done -= {phase.doubt.step.identity}
+                assert isinstance(phase, Verifying | Asking)
+                assert phase.doubt is not None
+                if isinstance(phase, Verifying) or turn.after.withdrawn != turn.before.withdrawn:
+                    self.done -= {phase.doubt.step.identity}
             case ApprovalDecided(verdict="did_not_happen") if isinstance(phase, Asking):
                 if len(turn.after.told) > len(turn.before.told):
+                    assert phase.against, "a denial is checked before it is believed"
                     self.done -= {phase.steps[0].identity}
             case _:
                 pass
@@ -446,7 +453,7 @@ def check_that_questions_have_answers(turn: Turn) -> None:
                 question=phase.question, verdict=verdict, shown=shown, changes=changes, at=turn.after.now
             )
             fits = verdict != "changed" or phase.purpose == "segment"
-            assert not fits or find_objection(turn.after, answer) == "" or has_expired(turn.after, answer)
+            assert not fits or find_objection(turn.after, answer) == "" or has_expired(turn.after, phase, answer)
             after, _ = decide(turn.after, answer)
             assert not fits or not isinstance(after.phase, Asking) or after.phase.question != phase.question
 

@@ -212,7 +212,8 @@ async def test_the_person_is_asked_whether_it_happened_and_shown_what_was_sent()
     (consequence,) = question.consequences
     assert dict(consequence.commit.values)["reference"] == "PO-1001"
     assert consequence.commit.address == "https://shop.example/orders"
-    assert question.detail == "nothing on the screen decides it, and there is no probe"
+    assert question.detail == "there is no probe to decide it"
+    assert question.unmet == ("expected the screen 'Thank you for your order': that is not to be seen",)
 
 
 async def test_it_happened_the_run_goes_on_from_there() -> None:

@@ -1,13 +1,18 @@
 """Decisions: about exactly what was shown, by the authenticated user, once."""
 
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 from httpx2 import Client
 
-from midcourse import guarded
+from midcourse import Agent, Task, guarded
+from midcourse.domain.budget import Limits
 from midcourse.errors import Pending
 from midcourse.settings import Settings
+from midcourse.testing import Posts, Scripted
+from midcourse.worlds.base import Scene
+from tests.harness import ORDERED, Shop, draft, steps
 from tests.server.serving import (
     RunningServer,
     decide,
@@ -17,6 +22,21 @@ from tests.server.serving import (
     wait_for_end,
     wait_until,
 )
+
+
+class LateShop(Shop):
+    """Shows that an order was placed only after `confirm` was set."""
+
+    def __init__(self, confirm: Event) -> None:
+        super().__init__()
+        self.confirm = confirm
+        self.findings = [None] * 1000
+
+    def look(self) -> Scene:
+        self.title = "Thank you" if self.confirm.is_set() else "Shop"
+        seen = super().look()
+        assert isinstance(seen, Scene)
+        return seen
 
 
 def test_an_approval_of_what_was_shown_is_carried_out_once(server: RunningServer) -> None:
@@ -105,3 +125,27 @@ def test_a_verdict_that_does_not_answer_is_refused(server: RunningServer) -> Non
     assert answer.status_code == 422
     assert "approved" in answer.json()["next"]
     assert decide(approver, question, "rejected").status_code == 200
+
+
+def test_a_question_that_evidence_decided_is_refused_with_the_reason(server: RunningServer) -> None:
+    """The page shows it seconds after the question: who answers by then, or later, changes nothing."""
+    operator, approver = server.client("operator"), server.client("approver")
+    confirm = Event()
+    agent = Agent(
+        LateShop(confirm),
+        Scripted(steps(draft("order", "order", item="pens", expect=ORDERED))),
+        approver=Posts(),
+        settings=Settings(home=server.home / "acme"),
+    )
+    task = Task(goal="Order pens", limits=Limits(approvals="never"))
+    driver = Thread(target=lambda: agent.run_sync(task, run_id="withdrawn"))
+    driver.start()
+    question = wait_until(lambda: find_question(operator, "withdrawn"))
+    assert (question["title"], question["page"], question["contradicted"]) == ("Did this happen?", "Shop", False)
+    assert question["unmet"] == ["expected the text 'Thank you': that is not to be seen"]
+    confirm.set()
+    driver.join(timeout=60.0)
+    late = decide(approver, question, "did_not_happen")
+    assert (late.status_code, late.json()["code"]) == (409, "refused")
+    assert late.json()["detail"] == (f"question {question['id']} was withdrawn: the expectation says that it happened")
+    assert wait_for_end(operator, "withdrawn")["final_reason"] == "plan_complete"

@@ -144,6 +144,12 @@ function QuestionCard({ question, onDone }: { question: QuestionView; onDone: (c
         )}
       </header>
 
+      {question.contradicted && (
+        <div role="alert" className="border-b bg-ask-wash px-4 py-3 text-sm text-ask sm:px-5">
+          <strong className="font-semibold">It was said that it did not happen, and now something shows that it did. Look again.</strong>
+        </div>
+      )}
+
       {(stale || question.voids_approval || changedUnderneath) && (
         <div role="alert" className="border-b bg-ask-wash px-4 py-3 text-sm text-ask sm:px-5">
           <strong className="font-semibold">
@@ -162,6 +168,7 @@ function QuestionCard({ question, onDone }: { question: QuestionView; onDone: (c
           {question.steps.map((step, index) => (
             <RequestDetails key={step.digest} step={step} number={index + 1} of={question.steps.length} />
           ))}
+          {(question.page || question.unmet.length > 0) && <Sight question={question} />}
           {question.earlier.length > 0 && (
             <ul className="space-y-1 text-sm">
               {question.earlier.map((attempt, index) => (
@@ -191,6 +198,36 @@ function QuestionCard({ question, onDone }: { question: QuestionView; onDone: (c
         <VerdictButtons question={question} shown={shown} busy={decide.isPending} onDecide={(body) => decide.mutate({ ...body, shown: question.shown })} />
       </footer>
     </article>
+  );
+}
+
+/** What the screen shows now, and why that does not decide whether it happened. The texts are of the page. */
+function Sight({ question }: { question: QuestionView }) {
+  return (
+    <section aria-label="What the page says now" className="space-y-2 text-sm" data-sight>
+      {question.page && (
+        <p>
+          The page now: <q><UntrustedText text={question.page} /></q>
+        </p>
+      )}
+      {question.appeared.length > 0 && (
+        <div>
+          New on it since:
+          <ul className="ml-4 list-disc">
+            {question.appeared.map((text) => (
+              <li key={text}>
+                <q><UntrustedText text={text} /></q>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {question.unmet.map((why) => (
+        <p key={why} className="text-soft">
+          <UntrustedText text={why} />
+        </p>
+      ))}
+    </section>
   );
 }
 

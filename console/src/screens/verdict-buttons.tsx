@@ -31,7 +31,7 @@ const CHOICES: Record<VerdictName, VerdictChoice> = {
 const CONFIRMATIONS: Partial<Record<VerdictName, string>> = {
   take_over: "The run pauses, and you act in its world yourself. Afterwards it observes the world again and makes a new plan. This request is not sent.",
   happened: "It counts as done and is never sent again in this run.",
-  did_not_happen: "It may be sent again. If it did happen, it then happens twice.",
+  did_not_happen: "It is looked for once more, and may then be sent again. If it did happen, it then happens twice.",
   send_again: "It looks like something that was already sent. It is sent once more, exactly as shown.",
   stop: "The run ends here. Nothing more is sent.",
 };

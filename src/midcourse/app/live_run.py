@@ -80,10 +80,10 @@ class LiveRun(Controls[str]):
         if wait is None:
             return await self.result()
         patience = max(wait, DECIDED_SECONDS)
-        turns, asked = aiter(self), False
+        turns, asked, until = aiter(self), 0, None
         while True:
             try:
-                async with asyncio.timeout(patience if asked else None):
+                async with asyncio.timeout_at(until):
                     turn = await anext(turns)
             except StopAsyncIteration:
                 return await self.result()
@@ -94,7 +94,12 @@ class LiveRun(Controls[str]):
             except asyncio.CancelledError:
                 await self.stop()
                 raise
-            asked = isinstance(turn.run.phase, Asking)
+            phase = turn.run.phase
+            question = phase.question if isinstance(phase, Asking) else 0
+            if (
+                question != asked
+            ):  # later turns at the same question, such as looks at the world, do not extend the wait
+                asked, until = question, asyncio.get_running_loop().time() + patience if question else None
 
     async def stop(self) -> None:
         """Stop driving the run where it is, so that it can be resumed."""

@@ -10,8 +10,8 @@ from midcourse.director.turn import (
     unfinish_identity,
     update_seen,
 )
-from midcourse.domain.approval import Earlier, Grant
-from midcourse.domain.budget import Cost, Limits
+from midcourse.domain.approval import Earlier, Grant, Told
+from midcourse.domain.budget import FREE, Cost, Limits
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
 from midcourse.domain.move import Ask, BackOff, CheckOutcome, Do, Look, Open, Plan, Report
@@ -42,6 +42,8 @@ EVIDENCE: dict[Status, tuple[Evidence, ...]] = {
 }
 """Evidence that decides the outcome of an irreversible step that was sent. With a reported failure alone it is unknown."""
 
+
+DENIED = "a person says that it did not happen"
 
 SPECIFIC_REASONS = ("error", "timeout")
 """Reasons for an unknown outcome that are more specific than 'no effect'. A harmless step is reported with them."""
@@ -87,7 +89,7 @@ def do(run: Run, move: Do) -> Turn:
             found=step.found,
             weighed=tuple(earlier.command for earlier in step.alike),
         ),
-        seconds=_step_seconds(run.limits, step),
+        seconds=step_seconds(run.limits, step),
         worst=_worst_step_cost(run.limits, step),
     )
 
@@ -114,7 +116,7 @@ def _ask_about_repetition(run: Run, move: Do, alike: tuple[Alike, ...]) -> Turn:
     )
 
 
-def _step_seconds(limits: Limits, step: PlannedStep) -> float:
+def step_seconds(limits: Limits, step: PlannedStep) -> float:
     reading = limits.plan_timeout_seconds if step.reads and limits.reads_words else 0.0
     return limits.act_timeout_seconds + limits.look_timeout_seconds + reading
 
@@ -218,32 +220,56 @@ def check_outcome(run: Run, move: CheckOutcome) -> Turn:
     return issue(
         run,
         Verifying(doubt=move),
-        lambda number, time: Verify(
-            id=number,
-            timeout=time,
-            version=move.step.version,
-            index=move.step.index,
-            doubted=move.command,
-            effect=move.step.effect,
-            believe_absence=_find_earlier_absence(run, move.step) is None,
-        ),
-        seconds=_step_seconds(run.limits, move.step),
-        worst=_worst_step_cost(run.limits, move.step),
+        lambda number, time: build_check(run, move, number, time),
+        seconds=step_seconds(run.limits, move.step),
+        worst=FREE if move.denied_by else _worst_step_cost(run.limits, move.step),
+    )
+
+
+def build_check(run: Run, doubted: CheckOutcome, number: int, time: float, *, question: int = 0) -> Verify:
+    """The command that checks a doubt. It costs nothing for an open question and after a denial: a person is already deciding."""
+    return Verify(
+        id=number,
+        timeout=time,
+        version=doubted.step.version,
+        index=doubted.step.index,
+        doubted=doubted.command,
+        effect=doubted.step.effect,
+        believe_absence=_find_earlier_absence(run, doubted.step) is None,
+        free=bool(doubted.denied_by or question),
+        question=question,
     )
 
 
 def on_verified(run: Run, phase: Verifying, event: Verified) -> Turn:
-    run = update_seen(run, event.seen)
     doubted = phase.doubt
     if event.reason == "world_lost":
-        return lose_world(run), Open(then=doubted)
+        return lose_world(update_seen(run, event.seen)), Open(then=doubted)
+    if doubted.denied_by:
+        return _weigh_denial(run, doubted, event)
+    run = update_seen(run, event.seen)
+    if settled := settle_by_evidence(run, doubted, event):
+        return settled
+    if event.verdict == "too_early":
+        return run, BackOff(seconds=event.seconds, then=doubted)
+    if event.evidence == "probe" and (first := _find_earlier_absence(run, doubted.step)):
+        attempts = tuple(Earlier(at=at, finding="reported_absent") for at in (first.at, event.sent_at))
+        return _resolve_undecided(run, doubted, event.detail, attempts)
+    if _can_be_deferred(run, doubted, event):
+        why = f"{doubted.step.skill} may have happened, which cannot be seen from here: {event.detail}"
+        return run, Plan(
+            cause="adaptive", why=why, doubt=replace(doubted, purpose="segment", before=seen_fingerprint(run))
+        )
+    return _resolve_undecided(run, doubted, event.detail)
+
+
+def settle_by_evidence(run: Run, doubted: CheckOutcome, event: Verified) -> Turn | None:
+    """The turn that this evidence leads to, before a person is asked and while one is; None if it does not decide the doubt."""
     match event.verdict:
-        case "too_early":
-            return run, BackOff(seconds=event.seconds, then=doubted)
         case "happened":
             return _use_grant(run, doubted.step, done=True)[0], settle_doubt(doubted, "ok")
-        case "did_not_happen" if event.evidence == "probe" and (first := _find_earlier_absence(run, doubted.step)):
-            return _ask_after_second_absence(run, doubted, first, event)
+        case "did_not_happen" if event.evidence == "probe" and _find_earlier_absence(run, doubted.step):
+            return None
         case "did_not_happen":
             run = unfinish_identity(run, doubted.step.identity)
             if event.evidence == "probe" and doubted.step.effect == "irreversible":
@@ -254,15 +280,39 @@ def on_verified(run: Run, phase: Verifying, event: Verified) -> Turn:
             if doubted.grant:  # nothing was sent, so the approval is still valid
                 run = replace(run, grants=(*run.grants, doubted.grant))
             return run, settle_doubt(doubted, "no_effect", "not_dispatched", event.detail)
-        case "undecided" if event.evidence == "probe" and (first := _find_earlier_absence(run, doubted.step)):
-            return _ask_after_second_absence(run, doubted, first, event)
-        case "undecided" if _can_be_deferred(run, doubted, event):
-            why = f"{doubted.step.skill} may have happened, which cannot be seen from here: {event.detail}"
-            return run, Plan(
-                cause="adaptive", why=why, doubt=replace(doubted, purpose="segment", before=seen_fingerprint(run))
-            )
-        case "undecided":
-            return _resolve_undecided(run, doubted, event.detail)
+        case "undecided" | "too_early":
+            return None
+
+
+def _weigh_denial(run: Run, doubted: CheckOutcome, event: Verified) -> Turn:
+    """Believe a person who says that it did not happen, or ask again if evidence now shows that it did.
+
+    Who looked at the page before the application had answered it would otherwise cause the second effect.
+    """
+    denial = settle_doubt(doubted, "no_effect", "no_effect", DENIED)
+    if event.verdict != "happened":
+        return believe_person(run, doubted, denial, happened=False)
+    return run, Ask(
+        about="happened",
+        steps=(doubted.step,),
+        purpose=doubted.purpose,
+        then=denial,
+        detail=f"{doubted.denied_by} said that it did not happen, but {event.detail}",
+        doubt=replace(doubted, denied_by=""),
+        against=event.evidence,
+    )
+
+
+def believe_person(
+    run: Run, doubted: CheckOutcome | None, denial: Report, *, happened: bool, against: Evidence = ""
+) -> Turn:
+    """Apply a person's answer whether a step happened. `denial` is the report that it did not."""
+    step, command = denial.step, doubted.command if doubted else 0
+    told = Told(version=step.version, index=step.index, happened=happened, command=command, against=against)
+    run = replace(run, told=(*run.told, told))
+    if happened:
+        return run, replace(denial, status="ok", reason="", detail="a person says that it happened")
+    return unfinish_identity(run, step.identity), denial
 
 
 def _can_be_deferred(run: Run, doubted: CheckOutcome, event: Verified) -> bool:
@@ -291,12 +341,6 @@ def _find_earlier_absence(run: Run, step: PlannedStep) -> Absence | None:
     return known or (run.absences[-1] if len(run.absences) >= MOST_ABSENCES else None)
 
 
-def _ask_after_second_absence(run: Run, doubted: CheckOutcome, first: Absence, event: Verified) -> Turn:
-    attempts = (first.at, event.sent_at)
-    earlier = tuple(Earlier(at=at, finding="reported_absent") for at in attempts)
-    return _resolve_undecided(run, doubted, event.detail, earlier)
-
-
 def _resolve_undecided(run: Run, doubted: CheckOutcome, detail: str, earlier: tuple[Earlier, ...] = ()) -> Turn:
     match doubted.step.effect:
         case "read" | "set_state" if doubted.reason in SPECIFIC_REASONS:
@@ -312,9 +356,10 @@ def _resolve_undecided(run: Run, doubted: CheckOutcome, detail: str, earlier: tu
                 about="happened",
                 steps=(doubted.step,),
                 purpose=doubted.purpose,
-                then=settle_doubt(doubted, "no_effect", "no_effect", "a person says that it did not happen"),
+                then=settle_doubt(doubted, "no_effect", "no_effect", DENIED),
                 detail=detail,
                 earlier=earlier,
+                doubt=doubted,
             )
 
 

@@ -1,9 +1,12 @@
 """Questions to a person: approval of steps, outcomes that nothing else decides, and failures. No answer means denied."""
 
-from midcourse.director.turn import Rest, Turn, add_guidance, count, seen_fingerprint, send, unfinish_identity, withdraw
-from midcourse.domain.approval import VERDICTS, Grant, Told
+from typing import cast
+
+from midcourse.director.acting import believe_person, build_check, settle_by_evidence, step_seconds
+from midcourse.director.turn import Rest, Turn, add_guidance, count, seen_fingerprint, send, withdraw
+from midcourse.domain.approval import VERDICTS, Grant, Withdrawn
 from midcourse.domain.command import AskedStep, AskPerson, Wait
-from midcourse.domain.event import ApprovalDecided, PersonAsked, TimerFired
+from midcourse.domain.event import ApprovalDecided, PersonAsked, TimerFired, Verified
 from midcourse.domain.move import Ask, Do, End, Plan, Report
 from midcourse.domain.phase import Asking
 from midcourse.domain.plan import Amendment, Changed, PlannedStep
@@ -12,6 +15,12 @@ from midcourse.domain.run import Run
 from midcourse.policy.approval.check import CONSENTS, why_changes_invalid, why_may_not_decide
 from midcourse.policy.failure.recovery import may_replan
 from midcourse.policy.spending import is_past_deadline, seconds_to_deadline
+
+FIRST_CHECK_SECONDS = 2.0
+LONGEST_CHECK_SECONDS = 300.0
+MOST_CHECKS = 20
+"""Checks of a doubt while a person is asked: each after twice the time of the one before, until the longest. They take over an
+hour, as long as a question is open by default, and a longer one must not make the journal grow for days."""
 
 
 def ask(run: Run, move: Ask) -> Turn:
@@ -28,12 +37,55 @@ def ask(run: Run, move: Ask) -> Turn:
         detail=move.detail,
         earlier=move.earlier,
         repeats=move.repeats,
+        doubted=move.doubt.command if move.doubt and run.rechecks else 0,
+        seen=run.seen.id if move.doubt and run.rechecks and run.seen and not run.seen.stale else "",
+        contradicts=bool(move.against),
     )
     run = send(run, question)
     run = send(run, Wait(id=run.next_id, seconds=seconds))
-    return run, Rest(
-        Asking(about=move.about, steps=move.steps, purpose=move.purpose, question=question.id, then=move.then)
+    asking = Asking(
+        about=move.about,
+        steps=move.steps,
+        purpose=move.purpose,
+        question=question.id,
+        then=move.then,
+        doubt=move.doubt if run.rechecks else None,
+        against=move.against,
     )
+    return _check_later(run, asking)
+
+
+def _check_later(run: Run, phase: Asking, seconds: float = 0.0) -> Turn:
+    """Wait for an answer, and if evidence may still decide the question, for the time of the next check."""
+    if phase.doubt is None or phase.against or phase.looks >= MOST_CHECKS:
+        return run, Rest(replace(phase, timer=0))
+    seconds = max(seconds, min(LONGEST_CHECK_SECONDS, FIRST_CHECK_SECONDS * 2**phase.looks))
+    timer = Wait(id=run.next_id, seconds=seconds)
+    return send(run, timer), Rest(replace(phase, timer=timer.id))
+
+
+def on_timer_fired(run: Run, phase: Asking, event: TimerFired) -> Turn:
+    """Check the doubt again, or end if the time to answer is over."""
+    if phase.doubt is None or event.answers != phase.timer:
+        return on_answer_expired(run, phase)
+    seconds = step_seconds(run.limits, phase.doubt.step)
+    check = build_check(run, phase.doubt, run.next_id, seconds, question=phase.question)
+    return send(run, check), Rest(replace(phase, timer=0, looks=phase.looks + 1))
+
+
+def on_checked_again(run: Run, phase: Asking, event: Verified) -> Turn:
+    """Withdraw the question if evidence decides it now, by the rule that applied before it was asked.
+
+    What was seen is not used otherwise: pictures were not read. If the world was lost, the question stays open.
+    """
+    assert phase.doubt is not None, "only a doubt is checked again"
+    if event.reason == "world_lost":
+        return run, Rest(phase)
+    settled = settle_by_evidence(replace(withdraw(run), look_first=True), phase.doubt, event)
+    if settled is None:
+        return _check_later(run, phase, event.seconds)
+    run, nxt = settled
+    return replace(run, withdrawn=Withdrawn(question=phase.question, why=event.detail)), nxt
 
 
 def ask_for_planner(run: Run, question: str) -> Ask | End:
@@ -46,6 +98,12 @@ def ask_for_planner(run: Run, question: str) -> Ask | End:
 
 def on_person_asked(run: Run, phase: Asking, _event: PersonAsked) -> Turn:
     return run, Rest(phase)
+
+
+def why_withdrawn(run: Run, question: int) -> str:
+    """That this question was withdrawn, and why, for an approver who was slower than the evidence; otherwise an empty string."""
+    known = run.withdrawn
+    return f"question {question} was withdrawn: {known.why}" if known and known.question == question else ""
 
 
 def find_objection(run: Run, phase: Asking, event: ApprovalDecided) -> str:
@@ -65,8 +123,8 @@ def find_objection(run: Run, phase: Asking, event: ApprovalDecided) -> str:
 def on_approval_decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     if find_objection(run, phase, event):
         return count(run, late=1), Rest(phase)
-    if has_expired(run, event):
-        return on_answer_expired(run, phase, event)  # its timer is also due, but behind it in the mailbox
+    if has_expired(run, phase, event):
+        return on_answer_expired(run, phase)  # its timer is also due, but behind it in the mailbox
     run = replace(add_guidance(withdraw(run), event.guidance), look_first=True)
     match phase.about:
         case "approve":
@@ -79,10 +137,11 @@ def on_approval_decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn
             return _apply_repetition(run, phase, event)
 
 
-def has_expired(run: Run, event: ApprovalDecided) -> bool:
+def has_expired(run: Run, phase: Asking, event: ApprovalDecided) -> bool:
     """Whether the time to answer was over when this decision was made."""
     now = max(run.now, event.at)
-    return any(isinstance(i.command, Wait) and now >= i.at + i.command.seconds for i in run.pending)
+    limits = (i for i in run.pending if isinstance(i.command, Wait) and i.command.id != phase.timer)
+    return any(now >= issued.at + cast(Wait, issued.command).seconds for issued in limits)
 
 
 def _apply_approval(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
@@ -149,17 +208,20 @@ def _build_amendment(run: Run, phase: Asking, event: ApprovalDecided) -> Amendme
 
 
 def _apply_outcome(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
-    """Apply a person's answer whether the step happened. `phase.then` is the report that it did not."""
+    """Apply a person's answer whether the step happened. `phase.then` is the report that it did not.
+
+    That is believed only after another check, unless the person has seen what speaks against it.
+    """
     step, denial = phase.steps[0], phase.then
     assert isinstance(denial, Report), "a question about what happened leads to a report"
     if event.verdict == "stop":
         by = f" ({event.by})" if event.by else ""
         return run, End(reason="needs_human", detail=f"it is not known whether {step.skill} happened: stopped{by}")
-    happened = event.verdict == "happened"
-    run = replace(run, told=(*run.told, Told(version=step.version, index=step.index, happened=happened)))
-    if happened:
-        return run, replace(denial, status="ok", reason="", detail="a person says that it happened")
-    return unfinish_identity(run, step.identity), denial
+    if event.verdict == "happened":
+        return believe_person(run, phase.doubt, denial, happened=True)
+    if phase.doubt is not None and not phase.against:
+        return run, replace(phase.doubt, denied_by=event.by.strip() or "a person")
+    return believe_person(run, phase.doubt, denial, happened=False, against=phase.against)
 
 
 def _continue_or_end(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
@@ -175,7 +237,7 @@ def _unresolved_problem(phase: Asking) -> str:
     return phase.then.why
 
 
-def on_answer_expired(run: Run, phase: Asking, _event: TimerFired | ApprovalDecided) -> Turn:
+def on_answer_expired(run: Run, phase: Asking) -> Turn:
     names = ", ".join(step.skill for step in phase.steps)
     if is_past_deadline(run):
         return run, End(reason="deadline_exceeded", detail=f"no answer about {names} before the deadline")

@@ -121,8 +121,9 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(Acting, Acted, acting.on_acted, Opening, *CONTINUING, *DETOURING),
     row(Verifying, Verified, acting.on_verified, Opening, *CONTINUING, *DETOURING),
     row(Asking, PersonAsked, asking.on_person_asked, Asking),
-    row(Asking, ApprovalDecided, asking.on_approval_decided, Looking, Asking),
-    row(Asking, TimerFired, asking.on_answer_expired),
+    row(Asking, ApprovalDecided, asking.on_approval_decided, Looking, Verifying, Asking),
+    row(Asking, TimerFired, asking.on_timer_fired, Asking),
+    row(Asking, Verified, asking.on_checked_again, Looking, Asking),
     row(BackingOff, TimerFired, recovery.on_waited, Opening, *CONTINUING, *DETOURING),
     row(Trying, TryPlanned, detour.on_try_planned, Acting, *DETOURING, *FAILED),
     row(Weighing, ClosenessJudged, detour.on_closeness_judged, Acting, *DETOURING, *FAILED),
@@ -213,12 +214,14 @@ def abort(run: Run, detail: str) -> tuple[Run, tuple[Command, ...]]:
 
 def find_objection(run: Run, event: Control) -> str:
     """Why a control event would have no effect, for its sender; empty if it will be applied."""
+    if isinstance(event, ApprovalDecided) and (why := asking.why_withdrawn(run, event.question)):
+        return why
     if isinstance(run.phase, Ended):
         return f"the run has ended: {run.phase.reason}"
     if isinstance(event, ApprovalDecided):
         if not isinstance(run.phase, Asking):
             return "no question is open"
-        late = "the time to answer is over" if asking.has_expired(run, event) else ""
+        late = "the time to answer is over" if asking.has_expired(run, run.phase, event) else ""
         return asking.find_objection(run, run.phase, event) or late
     if isinstance(event, Started) and not isinstance(run.phase, New):
         return "the run has started already"

@@ -145,6 +145,14 @@ class Question:
     """The changes, if the plan replaced another. Steps that it kept and that were approved are not asked about again."""
     earlier: tuple[Earlier, ...] = ()
     """For `repeat`: what it looks like. For `happened`: all attempts, if a probe reported more than one as absent."""
+    page: str = ""
+    """For `happened`: the title of the screen as it was last seen. This and the next two are from the world and not trusted."""
+    appeared: tuple[str, ...] = ()
+    """For `happened`: texts that the screen shows and did not show before the act; not all of them, and shortened."""
+    unmet: tuple[str, ...] = ()
+    """For `happened`: what was expected to be seen after the act, and why that does not decide it."""
+    contradicted: bool = False
+    """For `happened`: whether a person denied it and evidence says the contrary, as `detail` says. A second denial is believed."""
 
     @property
     def abridged(self) -> bool:
@@ -159,3 +167,15 @@ class Told:
     version: int
     index: int
     happened: bool
+    command: int = 0
+    """The command of the act. 0 in runs of earlier formats."""
+    against: str = ""
+    """The evidence to the contrary that the person was shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Withdrawn:
+    """A question that was withdrawn because evidence decided it before a person did."""
+
+    question: int
+    why: str

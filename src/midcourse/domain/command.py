@@ -137,6 +137,10 @@ class Verify:
     effect: Effect | None = None
     believe_absence: bool = True
     """Whether a probe that does not find the effect is believed. False after the first time for the same effect."""
+    free: bool = False
+    """Whether no model is asked and nothing is charged: a person is being asked, or has answered."""
+    question: int = 0
+    """The open question that is withdrawn if this decides it; 0 if none."""
     kind: Literal["verify"] = "verify"
 
 
@@ -234,6 +238,12 @@ class AskPerson:
     earlier: tuple[Earlier, ...] = ()
     repeats: int = 0
     """For `repeat`: the earlier command that it resembles."""
+    doubted: int = 0
+    """For `happened`: the command whose outcome is unknown. 0 in runs of earlier formats."""
+    seen: str = ""
+    """For `happened`: the last observation."""
+    contradicts: bool = False
+    """For `happened`: whether evidence contradicts an earlier answer of a person."""
     kind: Literal["ask_person"] = "ask_person"
 
 

@@ -11,7 +11,7 @@ from pydantic import Discriminator
 
 from midcourse.domain.approval import About, Earlier, Grant
 from midcourse.domain.failure import Failure, Track
-from midcourse.domain.outcome import Status
+from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.plan import Amendment, Cause, PlannedStep
 from midcourse.domain.reflection import Reflection
 
@@ -133,6 +133,8 @@ class CheckOutcome:
     """The approval that it used up, if it was sent."""
     concludes: bool = False
     """Whether it must be decided now, because the run is about to end."""
+    denied_by: str = ""
+    """The person who said that it did not happen. That is believed unless evidence now shows the contrary."""
     kind: Literal["check_outcome"] = "check_outcome"
 
 
@@ -164,6 +166,10 @@ class Ask:
     detail: str = ""
     earlier: tuple[Earlier, ...] = ()
     repeats: int = 0
+    doubt: CheckOutcome | None = None
+    """For `happened`: the doubt to be decided."""
+    against: Evidence = ""
+    """For `happened`: the evidence that contradicts a person who said that it did not happen."""
     kind: Literal["ask"] = "ask"
 
 

@@ -19,6 +19,7 @@ from midcourse.domain.move import (
     Try,
     Weigh,
 )
+from midcourse.domain.outcome import Evidence
 from midcourse.domain.plan import PlannedStep
 
 
@@ -93,6 +94,14 @@ class Asking:
     purpose: Purpose
     question: int
     then: Move
+    doubt: CheckOutcome | None = None
+    """For `happened`: the doubt, which is checked again while the question is open."""
+    against: Evidence = ""
+    """For `happened`: the evidence that contradicts an earlier answer of a person."""
+    looks: int = 0
+    """How often the doubt was checked since the question was asked."""
+    timer: int = 0
+    """The timer for the next check; 0 if there is none."""
     kind: Literal["asking"] = "asking"
 
 

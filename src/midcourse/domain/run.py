@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from midcourse.domain.approval import Grant, Told
+from midcourse.domain.approval import Grant, Told, Withdrawn
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Budget, Cost, Limits, Spent
 from midcourse.domain.command import Command
@@ -17,11 +17,14 @@ from midcourse.domain.phase import New, Phase
 from midcourse.domain.plan import Segment, Walked
 from midcourse.domain.records.ledger import Absence
 
-FORMAT = 2
+FORMAT = 3
 """Version of the format below, stored with every run. A change that older code cannot read needs a new one."""
 
-READABLE = (1, 2)
-"""Formats that this version reads; `domain/legacy.py` converts older ones."""
+READABLE = (1, 2, 3)
+"""Formats that this version reads; `domain/legacy.py` converts format 1. A run keeps its format, since its journal was decided by it.
+
+From format 3, an open question whether something happened is checked again (`Run.rechecks`).
+"""
 
 Wish: TypeAlias = Literal["go", "pause", "cancel"]
 
@@ -144,6 +147,8 @@ class Run:
     grants: tuple[Grant, ...] = ()
     guidance: tuple[str, ...] = ()
     told: tuple[Told, ...] = ()
+    withdrawn: Withdrawn | None = None
+    """The last question that was withdrawn, for approvers who answer it later."""
     data: Pairs = ()
     """Values that were read for the task's output."""
     spent: tuple[Spent, ...] = ()
@@ -153,3 +158,8 @@ class Run:
     forked_from: Origin | None = None
     not_by: str = ""
     """The user who started the run and must not decide its questions, if the policy requires a second person."""
+
+    @property
+    def rechecks(self) -> bool:
+        """Whether what a person is asked is checked again while the question is open, and before a denial is believed."""
+        return self.format >= 3

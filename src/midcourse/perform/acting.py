@@ -346,17 +346,29 @@ def require_results(step: Step, outcome: Outcome) -> Outcome:
 # --- the look after an act
 
 
-async def observe_after(ports: Ports, command: int, step: Step, time: Deadline) -> Look:
-    return await look(ports, command, time.left(ports.task.limits.look_timeout_seconds), version=step.version)
+async def observe_after(ports: Ports, command: int, step: Step, time: Deadline, *, free: bool = False) -> Look:
+    """Look at the world. A `free` look is not charged, and no model reads its picture."""
+    seconds = time.left(ports.task.limits.look_timeout_seconds)
+    return await look(ports, command, seconds, version=step.version, free=free, reads=not free)
 
 
 async def read_sight(
-    ports: Ports, step: Step, before: Observation, found: Look, time: Deadline, report: Outcome | None = None
+    ports: Ports,
+    step: Step,
+    before: Observation,
+    found: Look,
+    time: Deadline,
+    report: Outcome | None = None,
+    *,
+    free: bool = False,
 ) -> tuple[Sight, tuple[Spent, ...]]:
-    """The screen after an act, with its verbal expectation checked by the verifier, and the cost. Nothing is read after a failure."""
+    """The screen after an act, with its verbal expectation checked by the verifier, and the cost.
+
+    Nothing is read after a failure, or for a `free` look.
+    """
     after = found.seen if isinstance(found.seen, Observation) else None
     sight = Sight(before=before, after=after, expect=step.expect, absent_when=step.absent_when)
-    if after is None or (report is not None and report.status not in ("ok", "unknown")):
+    if after is None or free or (report is not None and report.status not in ("ok", "unknown")):
         return sight, ()
     read = await read_words(ports, step.expect, after, time, before=before, version=step.version)
     if read.verdict is None:

@@ -8,7 +8,10 @@ from midcourse.containment import Contained
 from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Verdict
 from midcourse.domain.command import AskPerson
 from midcourse.domain.event import ApprovalDecided, PersonAsked
+from midcourse.domain.plan import Step
 from midcourse.domain.records.answers import AskedConsequence
+from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.replace import replace
 from midcourse.perform.acting import load_step
 from midcourse.perform.answering import NotAsync, name_of, require_awaitable
 from midcourse.perform.ports import Ports
@@ -16,6 +19,8 @@ from midcourse.perform.revision import find_revision, find_shown_before
 from midcourse.policy.approval.check import why_changes_invalid, why_may_not_decide, why_needs_all_values
 from midcourse.policy.approval.question import bind_decision
 from midcourse.policy.approval.rules import planned_consequence
+from midcourse.policy.evidence.presence import find_new_texts
+from midcourse.policy.evidence.verification import Sight, explain_undecided
 from midcourse.policy.identity import consequence_digest, shape_digest
 from midcourse.ports.abilities import offers
 from midcourse.ports.inbox import Questions
@@ -79,7 +84,7 @@ async def build_question(ports: Ports, command: AskPerson) -> Question:
         consequences.append(consequence or planned_consequence(step, ""))
         says.append(step.says)
     changed = await ports.store.consequence(ports.run_id, command.changed_from) if command.changed_from else None
-    return Question(
+    question = Question(
         run=ports.run_id,
         id=command.id,
         about=command.about,
@@ -93,6 +98,33 @@ async def build_question(ports: Ports, command: AskPerson) -> Question:
         before=await _find_compared(ports, command, tuple(consequences)),
         revision=await find_revision(ports, command) if command.about == "approve" else None,
         earlier=command.earlier,
+        contradicted=command.contradicts,
+    )
+    entry = await ports.store.ledger_entry(ports.run_id, command.doubted) if command.doubted else None
+    if entry is None:
+        return question
+    step = await load_step(ports, entry.version, entry.index)
+    return await _add_sight(ports, question, step, entry, command.seen)
+
+
+async def update_question(ports: Ports, number: int, step: Step, doubted: LedgerEntry, seen: str) -> None:
+    """Replace what an open question shows of the screen by a later observation. Other processes find it in the store."""
+    asked = await ports.store.open_question(ports.run_id) if offers(ports.store, Questions) else None
+    if asked is not None and asked.id == number and offers(ports.store, Questions):
+        await ports.store.save_question(await _add_sight(ports, asked, step, doubted, seen))
+
+
+async def _add_sight(ports: Ports, question: Question, step: Step, doubted: LedgerEntry, seen: str) -> Question:
+    """The question with what this observation shows, compared with the one before the act."""
+    before = await ports.store.observation(ports.run_id, doubted.seen)
+    after = await ports.store.observation(ports.run_id, seen) if seen else None
+    if before is None:
+        return question
+    return replace(
+        question,
+        page=after.surface.title if after else "",
+        appeared=find_new_texts(before, after) if after else (),
+        unmet=explain_undecided(Sight(before=before, after=after, expect=step.expect, absent_when=step.absent_when)),
     )
 
 

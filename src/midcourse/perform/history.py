@@ -71,8 +71,9 @@ class HistoryCache:
             self._partial = _PartialHistory()
 
     def history(self, told: tuple[Told, ...]) -> History:
-        """The history, where `told` holds people's answers about tries of unknown outcome, in the order of the tries."""
-        partial, answers = self._fold_settled(), list(told)
+        """The history, where `told` holds people's answers about tries, in the order of the tries."""
+        answers = list(told)
+        partial = self._fold_settled({answer.command for answer in told if answer.command})
         for entry in self._entries[partial.count :]:
             outcome = _final_outcome(entry, answers)
             partial.add(self._find_tried_step(entry, outcome), outcome.data)
@@ -83,11 +84,13 @@ class HistoryCache:
             plans=tuple(self._plans.values()),
         )
 
-    def _fold_settled(self) -> "_PartialHistory":
-        """A copy of the history up to the first undecided entry, which no later answer can change."""
+    def _fold_settled(self, answered: set[int]) -> "_PartialHistory":
+        """A copy of the history up to the first entry that is undecided or that a person has answered about (`answered`)."""
+        if any(entry.command in answered for entry in self._entries[: self._partial.count]):
+            self._partial = _PartialHistory()
         partial = self._partial
         for entry in self._entries[partial.count : -1]:
-            if entry.outcome is None or entry.outcome.status == "unknown":
+            if entry.outcome is None or entry.outcome.status == "unknown" or entry.command in answered:
                 break
             partial.add(self._find_tried_step(entry, entry.outcome), entry.outcome.data)
         return partial.copy()
@@ -167,12 +170,17 @@ def _build_tried_step(plan: PlanVersion, entry: LedgerEntry, outcome: Outcome) -
 
 
 def _final_outcome(entry: LedgerEntry, answers: list[Told]) -> Outcome:
-    """The outcome in the ledger; if unknown, the first answer about this step that no earlier try has used."""
+    """What a person answered about this try, otherwise the outcome in the ledger.
+
+    An answer that names no command is about the first unknown try of its step that no other answer is about.
+    """
     outcome = entry.outcome or NO_ANSWER
+    known = (entry.version, entry.index, 0) if outcome.status == "unknown" else None
     answer = next(
-        (answer for answer in answers if (answer.version, answer.index) == (entry.version, entry.index)), None
+        (a for a in answers if a.command == entry.command or (a.version, a.index, a.command) == known),
+        None,
     )
-    if outcome.status != "unknown" or answer is None:
+    if answer is None:
         return outcome
     answers.remove(answer)
     if answer.happened:

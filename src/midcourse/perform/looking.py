@@ -40,8 +40,10 @@ class Look:
 NO_LOOK = Look(seen=Unseen(reason="failed", detail="not looked at"))
 
 
-async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, free: bool = False) -> Look:
-    """Observe the world and save the observation.
+async def look(
+    ports: Ports, command: int, seconds: float, *, version: int = 0, free: bool = False, reads: bool = True
+) -> Look:
+    """Observe the world and save the observation. Unless `reads`, no model reads its picture.
 
     An empty screen counts as not seen, because it was probably not loaded, unless no skill of the world acts on a zone.
     """
@@ -53,7 +55,7 @@ async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, 
         picture = await store_picture(ports, seen.screenshot, time)
         seen = seen if picture else replace(seen, screenshot="")
     sighting: Sighting | None = None
-    if ports.reader is not None and ports.task.limits.vision and isinstance(seen, Observation):
+    if reads and ports.reader is not None and ports.task.limits.vision and isinstance(seen, Observation):
         sighting = await _read_picture(ports, ports.reader, picture, seen, time)
         seen = _apply_sighting(seen, sighting)
     if isinstance(seen, Observation) and not seen.zones and _has_zones(ports):

@@ -12,6 +12,7 @@ from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.perform.acting import LEDGERED, fill_in_results, load_step, observe_after, read_sight
+from midcourse.perform.asking import update_question
 from midcourse.perform.history import refresh_history
 from midcourse.perform.looking import Look
 from midcourse.perform.ports import Deadline, Ports, describe_error
@@ -46,11 +47,13 @@ async def verify(ports: Ports, command: Verify) -> Verified:
     if over and entry.barred_at is None:
         entry = replace(entry, barred_at=ports.clock.now())
         await ports.store.write_ledger(ports.run_id, entry)
-    found = await observe_after(ports, command.id, step, time)
+    found = await observe_after(ports, command.id, step, time, free=command.free)
     verdict = await _decide_by_evidence(ports, command, step, entry, found, time)
     if verdict.verdict in ("happened", "did_not_happen"):
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolve_outcome(entry, verdict)))
         ports.history_cache.forget_entries(entry.command)
+    elif command.question and found.ref:
+        await update_question(ports, command.question, step, entry, found.ref.id)
     spent = found.spent + verdict.spent
     sent_at = entry.dispatched_at or 0.0
     return replace(verdict, sent_at=sent_at, seen=found.ref, cost=total(spent), spent=spent)
@@ -79,7 +82,7 @@ async def _decide_by_evidence(
     before = await ports.store.observation(ports.run_id, entry.seen)
     read: tuple[Spent, ...] = ()
     if before is not None:
-        sight, read = await read_sight(ports, step, before, found, time)
+        sight, read = await read_sight(ports, step, before, found, time, free=command.free)
         if sight.happened:
             return replace(_build_decided(command, "happened", "expectation"), spent=read)
         if sight.absent and entry.barred_at is not None:
@@ -87,8 +90,7 @@ async def _decide_by_evidence(
     if isinstance(found.seen, Unseen) and found.seen.reason == "world_lost":
         return Verified(answers=command.id, reason="world_lost", detail=found.seen.detail)
     if step.probe is None:
-        detail = "nothing on the screen decides it, and there is no probe"
-        return Verified(answers=command.id, reason="no_probe", detail=detail, spent=read)
+        return Verified(answers=command.id, reason="no_probe", detail="there is no probe to decide it", spent=read)
     probe = await _fill_in_probe(ports, step, step.probe)
     verdict = await _ask_probe(ports, command, probe, entry, time)
     if verdict.verdict == "did_not_happen" and (text := await _find_unsent_text(ports, probe, before, entry)):

@@ -299,11 +299,14 @@ class Driver:
             elif await self._attach(command):
                 self._box.put(await self._perform_or_recover(issued))
             else:
-                reopened = await self._reopen()
+                for_question = isinstance(command, Verify) and bool(
+                    command.question
+                )  # no session is worth another look alone
+                reopened = not for_question and await self._reopen()
                 self._box.put(Resumed(world="reopened" if reopened else "kept"))  # the world has to be observed
-                again = reopened and isinstance(command, Observe | Verify)
+                repeats = reopened and isinstance(command, Observe | Verify)
                 answer = answer_without_world(command, reopened=reopened)
-                self._box.put(await self._perform_or_recover(issued) if again else answer)
+                self._box.put(await self._perform_or_recover(issued) if repeats else answer)
         except Exception as bug:
             self._box.fail(bug)
         except BaseException as raised:

@@ -200,6 +200,10 @@ def build_question_view(question: Question) -> QuestionView:
         not_by=question.not_by,
         revision=question.revision,
         earlier=question.earlier,
+        page=question.page,
+        appeared=question.appeared,
+        unmet=question.unmet,
+        contradicted=question.contradicted,
         voids_approval=question.changed_from is not None,
     )
 

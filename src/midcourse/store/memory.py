@@ -19,7 +19,7 @@ from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, Huma
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.domain.result import SUCCESSES, Result
-from midcourse.domain.run import FORMAT, Run
+from midcourse.domain.run import READABLE, Run
 from midcourse.domain.task import Task
 from midcourse.errors import FormatUnknown, KeyTaken, RunBusy, RunUnknown, TaskInvalid
 from midcourse.holding import hold, holder_of, release_abandoned
@@ -299,8 +299,10 @@ class MemoryStore:
 
     def _require_readable(self, run_id: str) -> _StoredRun:
         stored = self._require_run(run_id)
-        if stored.state.format != FORMAT:
-            raise FormatUnknown(f"run {run_id!r} has format {stored.state.format}, this version reads {FORMAT}")
+        if stored.state.format not in READABLE:
+            raise FormatUnknown(
+                f"run {run_id!r} has format {stored.state.format}, this version reads up to {READABLE[-1]}"
+            )
         return stored
 
 

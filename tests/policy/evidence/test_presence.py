@@ -4,7 +4,7 @@ import pytest
 
 from midcourse.domain.argument import Scalar
 from midcourse.domain.observation import Observation, Surface, Zone
-from midcourse.policy.evidence.presence import is_shown
+from midcourse.policy.evidence.presence import LONGEST_TEXT, MOST_TEXTS, find_new_texts, is_shown
 
 SCREEN = Observation(
     id="o1",
@@ -34,3 +34,23 @@ def test_an_absent_value_is_not_found(value: Scalar):
 
 def test_without_screens_no_value_is_found():
     assert not is_shown("x", ())
+
+
+def screen(*zones: tuple[str, str]) -> Observation:
+    shown = tuple(Zone(id=f"z{n}", role=role, label=label) for n, (role, label) in enumerate(zones))
+    return Observation(id="o", surface=Surface(title="Shop"), zones=shown, fingerprint="f")
+
+
+def test_new_texts_are_those_that_were_not_visible_messages_first():
+    before = screen(("link", "Home"), ("text", "Your cart"))
+    after = screen(
+        ("link", "home"), ("link", "Orders"), ("text", "Your  cart"), ("text", "Order 7"), ("alert", "Thank you")
+    )
+    assert find_new_texts(before, after) == ("Thank you", "Order 7", "Orders")
+
+
+def test_new_texts_are_few_and_short():
+    after = screen(*(("text", f"{n} " + "x" * 500) for n in range(50)))
+    found = find_new_texts(screen(), after)
+    assert len(found) == MOST_TEXTS
+    assert {len(text) for text in found} == {LONGEST_TEXT + 1}

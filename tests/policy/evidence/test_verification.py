@@ -18,7 +18,7 @@ from midcourse.domain.expectation import (
 from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.outcome import ACCEPTED_BY_SERVER, SIGNED_IN, Outcome, Status
 from midcourse.domain.skill import Effect
-from midcourse.policy.evidence.verification import Sight, describe, describe_unmet, holds, judge
+from midcourse.policy.evidence.verification import Sight, describe, describe_unmet, explain_undecided, holds, judge
 
 BUTTON = Zone(id="z1", role="button", label="Order", state=(("enabled", True), ("hint", "two left")))
 FORM = Observation(
@@ -241,3 +241,41 @@ def test_that_something_is_gone_is_no_evidence() -> None:
     gone = Expectation(checks=(ZoneGone(role="button", label="Buy"),))
     sight = Sight(before=before, after=error, expect=gone, absent_when=None)
     assert judge("irreversible", Outcome(), sight).status == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("expect", "after", "says"),
+    [
+        (None, THANKS, "the step does not say what can be seen after it"),
+        (EXPECT, None, "expected the text 'Thank you': the screen could not be seen"),
+        (EXPECT, ERROR, "expected the text 'Thank you': that is not to be seen"),
+        (EXPECT, THANKS, "expected the text 'Thank you': that is there now, and was not before"),
+        (
+            Expectation(says="it was ordered"),
+            THANKS,
+            "expected it was ordered: that takes a reader, and none has found it",
+        ),
+        (
+            all_of(ZoneGone(label="Order")),
+            THANKS,
+            "expected a zone 'Order' to be gone: it is, which alone proves nothing, since an error page does that too",
+        ),
+        (all_of(ZoneGone(label="Order")), FORM, "expected a zone 'Order' to be gone: it is still there"),
+        (
+            all_of(TextContains(text="Order")),
+            THANKS,
+            "expected the text 'Order': that was there before already, so it proves nothing",
+        ),
+    ],
+)
+def test_why_the_screen_does_not_decide_it(expect: Expectation | None, after: Observation | None, says: str) -> None:
+    assert explain_undecided(sight(after, expect, None)) == (says,)
+
+
+def test_why_the_screen_does_not_decide_it_names_each_check_and_the_sign_of_absence() -> None:
+    expect = all_of(TextContains(text="Not ordered"), TextContains(text="Thank you"))
+    assert explain_undecided(sight(REFUSED, expect)) == (
+        "expected the text 'Not ordered': that is there, but does not suffice alone",
+        "expected the text 'Thank you': that is not to be seen",
+        "the text 'Not ordered' is there, the sign that nothing was done",
+    )

@@ -99,6 +99,7 @@ def _collect_looks(journal: Journal) -> dict[int, list[Look]]:
     """The looks of each act, by the command that acted."""
     doubted: dict[int, int] = {}
     asked: dict[int, int] = {}
+    checks: set[int] = set()
     latest = 0
     found: dict[int, list[Look]] = {}
     for row in journal.rows:
@@ -106,6 +107,8 @@ def _collect_looks(journal: Journal) -> dict[int, list[Look]]:
         match event:
             case Acted() if event.dispatched:
                 found.setdefault(event.answers, []).append(_look_by_act(row.seq, event))
+            case Verified() if event.answers in checks and event.verdict in ("undecided", "too_early"):
+                pass  # one of many looks while a person was asked
             case Verified() if event.answers in doubted:
                 latest = doubted[event.answers]
                 found.setdefault(latest, []).append(_look_by_verification(row.seq, event))
@@ -116,6 +119,7 @@ def _collect_looks(journal: Journal) -> dict[int, list[Look]]:
         for command in row.commands:
             if isinstance(command, Verify):
                 doubted[command.id] = latest = command.doubted
+                checks |= {command.id} if command.question else set()
             elif isinstance(command, AskPerson) and command.about == "happened":
                 asked[command.id] = latest
     return found

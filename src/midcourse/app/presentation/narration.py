@@ -146,7 +146,7 @@ class Narrator:
             case Acted():
                 return self._describe_act(event, commands)
             case Verified():
-                return self._describe_verification(event)
+                return self._describe_verification(event, commands)
             case TryPlanned() if event.step is None:
                 return report_setback(f"no try was planned: {event.verdict.replace('_', ' ')}", event.detail)
             case TryPlanned() | RevertPlanned():
@@ -236,8 +236,13 @@ class Narrator:
             return Sentence(text=f"done: {words}{'; the screen is as it was before' if back else ''}", tone="good")
         return report_setback(f"failed: {words}, {event.reason or event.status}", event.detail)
 
-    def _describe_verification(self, event: Verified) -> Sentence:
+    def _describe_verification(self, event: Verified, commands: tuple[Command, ...]) -> Sentence | None:
         words = self._describe_command(event.answers)
+        command = self._commands.get(event.answers)
+        if isinstance(command, Verify) and command.question:
+            if event.verdict in ("undecided", "too_early") or not commands:
+                return None  # the question stays open, or an answer was first
+            words = f"{words}; the question is withdrawn"
         match event.verdict:
             case "happened":
                 return Sentence(text=f"it did happen: {words}", tone="good", detail=event.evidence)

@@ -39,6 +39,21 @@ def earlier_lines(question: Question) -> list[str]:
     return [*lines, ""]
 
 
+def sight_lines(question: Question) -> list[str]:
+    """What the screen shows now and why that does not decide whether it happened. Texts of the page are in quotes."""
+    lines: list[str] = []
+    if question.page:
+        lines.append(f"The page now: {quote_page(question.page)}")
+    if question.appeared:
+        lines.append(f"New on it since: {', '.join(map(quote_page, question.appeared))}")
+    return [*lines, *(f"{why[:1].upper()}{why[1:]}" for why in question.unmet)]
+
+
+def quote_page(text: str) -> str:
+    """A text of a page, quoted so that it cannot be read as one of ours."""
+    return json.dumps(text, ensure_ascii=False)
+
+
 def _describe_earlier(request: Earlier) -> str:
     return f"{format_time(request.at)}, {_FINDINGS[request.finding]}"
 

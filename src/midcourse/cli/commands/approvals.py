@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NOTHING = 0
 ANSWERS: "dict[str, tuple[Verdict, str]]" = {
     "happened": ("happened", "it counts as done"),
-    "did_not_happen": ("did_not_happen", "it may be done again"),
+    "did_not_happen": ("did_not_happen", "it is looked for once more, and may then be done again"),
     "go_on": ("go_on", "it plans again"),
     "send_again": ("send_again", "it is sent again, exactly as shown"),
     "stop": ("stop", "it ends here"),
@@ -132,7 +132,7 @@ def reject(
 @commands.command(
     epilog=teach(
         ("midcourse answer last happened", "it counts as done and is never done again"),
-        ("midcourse answer last did_not_happen", "it may be done again, immediately"),
+        ("midcourse answer last did_not_happen", "it is looked for once more, and may then be done again"),
         ("midcourse answer last go_on --guidance 'the second account'", "the answer to a question of the planner"),
         ("midcourse answer last stop", "the run ends here; nothing more is done"),
     ),
@@ -153,7 +153,8 @@ def answer(
 ) -> int:
     """Answer a run that asks whether something happened, or that passes on a question of its planner.
 
-    Look for yourself first: the run believes you. To give advice to a run without an open question, use `midcourse guide`.
+    Look for yourself first: the run believes you. Only if evidence now says
+    that it did happen, you are shown that and asked again. To give advice to a run without an open question, use `midcourse guide`.
 
     Exit codes: 0 answered, 1 refused (the reason is printed), 2 misuse.
     """

@@ -35,7 +35,7 @@ CHOICES: dict[About, tuple[Choice, ...]] = {
     ),
     "happened": (
         Choice(key="h", label="[h]appened", leads_to="it counts as done and is never done again"),
-        Choice(key="d", label="[d]id not happen", leads_to="it may be done again, immediately"),
+        Choice(key="d", label="[d]id not happen", leads_to="it is looked for once more, and may then be done again"),
         Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
     ),
     "stuck": (

@@ -24,6 +24,7 @@ from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.codec import encode
+from midcourse.director.asking import why_withdrawn
 from midcourse.domain.approval import VERDICTS, Decision, Question
 from midcourse.errors import TaskInvalid
 from midcourse.policy.approval.question import compare_steps, describe_change, is_read_at_a_glance, list_digests
@@ -60,6 +61,8 @@ async def decide(
     async with open_run(name, overrides) as there:
         question = await there.control.open_question()
         why_not = _why_mismatched(question, there, decision)
+        if why_not and decision.verdict in VERDICTS["happened"]:
+            why_not = await _why_withdrawn(there.control) or why_not
         if question is None or why_not:
             return report(there.run.id, why_not, "", json=json)
         if shown and (why_not := await _why_outdated(question, shown, there.control)):
@@ -125,6 +128,12 @@ def _why_mismatched(question: Question | None, there: ControlledRun, decision: D
     return f"it asks for an approval: midcourse approve {there.run.id}, or reject"
 
 
+async def _why_withdrawn(control: RunControl) -> str:
+    """That the last question was withdrawn, and why; empty if none was."""
+    run, _ = await control.store.load(control.run_id)
+    return why_withdrawn(run, run.withdrawn.question) if run.withdrawn else ""
+
+
 def _show(question: Question) -> None:
     where = terminal()
     where.console.print(_build_panel(question, min(where.console.width, WIDEST), where.marks))
@@ -185,6 +194,10 @@ def _question_json(question: Question) -> dict[str, object]:
         "would": [step_json(question, number) for number in range(len(question.consequences))],
         "needs_all_values": not is_read_at_a_glance(question.consequences),
         "revision": json_format.loads(encode(question.revision)) if question.revision else None,
+        "page": question.page,
+        "appeared": question.appeared,
+        "unmet": question.unmet,
+        "contradicted": question.contradicted,
         "earlier": [{"sent_at": request.at, "finding": request.finding} for request in question.earlier],
         "detail": question.detail,
         "expires_at": question.expires_at,

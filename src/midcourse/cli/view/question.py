@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.app.presentation.question import ABRIDGED, TITLES, before_of, earlier_lines
+from midcourse.app.presentation.question import ABRIDGED, TITLES, before_of, earlier_lines, sight_lines
 from midcourse.app.presentation.vocabulary import format_argument, format_seconds, pluralize
 from midcourse.cli.view.symbols import Marks
 from midcourse.domain.approval import Consequence, Question, Revision
@@ -47,7 +47,7 @@ def question_panel(
             Text(""),
         ]
     if question.about == "happened":
-        parts += [Text("It was sent, and nothing shows whether it happened. Please look for yourself."), Text("")]
+        parts += [Text(_what_is_known(question)), Text("")]
     parts += [Text(line, "bold yellow") for line in earlier_lines(question)]
     if question.about == "stuck":
         parts += [Text("New plans make no progress. Continue, best with advice, or stop here?"), Text("")]
@@ -61,9 +61,10 @@ def question_panel(
         words = question.says[number] or consequence.skill
         parts.append(Text(_collapse_blanks(words, marks), "bold"))
         parts += [*_build_tables(consequence, before_of(question, number), marks, width), Text("")]
+    parts += [Text(_collapse_blanks(line, marks)) for line in sight_lines(question)]
     if question.detail:
         parts += [Text(_collapse_blanks(question.detail, marks), "dim")]
-    elif parts:
+    elif parts and not sight_lines(question):
         parts.pop()
     expires = "" if seconds_left is None else f"expires in {format_seconds(seconds_left)}"
     return Panel(
@@ -76,6 +77,12 @@ def question_panel(
         box=box.ASCII if marks.ascii_only else box.ROUNDED,
         width=width,
     )
+
+
+def _what_is_known(question: Question) -> str:
+    if question.contradicted:
+        return "It was said that it did not happen, and now something shows that it did. Please look again."
+    return "It was sent, and nothing shows yet whether it happened. Please look for yourself; it is looked for meanwhile, too."
 
 
 def _revision_lines(revision: Revision, marks: Marks) -> list[Text]:

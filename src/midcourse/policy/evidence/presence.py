@@ -39,6 +39,24 @@ def screen_texts(screen: Observation) -> Iterable[str]:
         yield from (str(value) for _, value in zone.state if value is not None and not isinstance(value, bool))
 
 
+MOST_TEXTS = 6
+LONGEST_TEXT = 120
+_SPEAKING = ("alert", "status", "log", "dialog")
+_WRITTEN = ("heading", "text", "paragraph", "cell", "listitem")
+
+
+def find_new_texts(before: Observation, after: Observation) -> tuple[str, ...]:
+    """Texts that are visible now and were not before, shortened: messages first, then prose, then everything else."""
+    known = {_normalise(text) for text in screen_texts(before)}
+    ranked = sorted(after.zones, key=lambda zone: 2 - (zone.role in _WRITTEN) - 2 * (zone.role in _SPEAKING))
+    new: dict[str, str] = {}
+    for zone in ranked:
+        plain = _normalise(zone.label)
+        if plain and plain not in known:
+            new.setdefault(plain, _SPACES.sub(" ", zone.label).strip())
+    return tuple(text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…" for text in new.values())[:MOST_TEXTS]
+
+
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 

@@ -204,6 +204,33 @@ def describe_unmet(sight: Sight) -> str:
     return f"expected {wanted}; {there}"
 
 
+def explain_undecided(sight: Sight) -> tuple[str, ...]:
+    """Why the screen does not decide whether an irreversible act happened: a line for each thing that was expected of it."""
+    if sight.expect is None:
+        return ("the step does not say what can be seen after it",)
+    if sight.after is None:
+        return (f"expected {describe(sight.expect)}: the screen could not be seen",)
+    if sight.happened:
+        return (f"expected {describe(sight.expect)}: that is there now, and was not before",)
+    if not sight.expect.checks:
+        return (f"expected {describe(sight.expect)}: that takes a reader, and none has found it",)
+    lines = [_explain_check(check, sight.before, sight.after) for check in sight.expect.checks]
+    if sight.absent_when and holds(sight.absent_when, sight.after, sight.before.fingerprint):
+        lines.append(f"{describe(sight.absent_when)} is there, the sign that nothing was done")
+    return tuple(lines)
+
+
+def _explain_check(check: Check, before: Observation, after: Observation) -> str:
+    wanted, gone = f"expected {_describe(check)}", isinstance(check, ZoneGone)
+    if not _check(check, after, before.fingerprint):
+        return f"{wanted}: it is still there" if gone else f"{wanted}: that is not to be seen"
+    if not _is_sign(check):
+        return f"{wanted}: it is, which alone proves nothing, since an error page does that too"
+    if _check(check, before, None):
+        return f"{wanted}: that was there before already, so it proves nothing"
+    return f"{wanted}: that is there, but does not suffice alone"
+
+
 def describe(expectation: Expectation) -> str:
     return expectation.says or " and ".join(_describe(check) for check in expectation.checks) or "nothing in particular"
 

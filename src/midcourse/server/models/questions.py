@@ -67,6 +67,14 @@ class QuestionView(Model):
     """The user who started the run and therefore must not decide it; empty unless two people are required."""
     revision: Revision | None
     earlier: tuple[Earlier, ...]
+    page: str
+    """For `happened`: the title of the screen as it was last seen. This and the next two fields have texts of the page."""
+    appeared: tuple[str, ...]
+    """For `happened`: texts that the screen shows and did not show before it was sent."""
+    unmet: tuple[str, ...]
+    """For `happened`: what was expected to be seen afterwards, and why that does not decide it."""
+    contradicted: bool
+    """For `happened`: whether a person denied it and evidence says the contrary. A second denial is believed."""
     voids_approval: bool
     """Whether an earlier approval is void, because the values that would be sent have changed since."""
 

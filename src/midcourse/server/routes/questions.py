@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Query
 from midcourse.app.control import RunControl
 from midcourse.app.desk.desk import Desk
 from midcourse.app.start import is_stored
+from midcourse.director.asking import why_withdrawn
 from midcourse.domain.approval import VERDICTS, Change, Decision, Question
 from midcourse.errors import RunUnknown
 from midcourse.policy.approval.check import CONSENTS, why_changes_invalid, why_may_not_decide
@@ -26,7 +27,7 @@ SAYS = {
     "rejected": "rejected; nothing is sent",
     "take_over": "the run pauses, and you take over its world",
     "happened": "it counts as done",
-    "did_not_happen": "it may be done again",
+    "did_not_happen": "it is looked for once more, and may then be done again",
     "go_on": "it plans again",
     "stop": "it ends here",
     "send_again": "it is sent again, exactly as shown",
@@ -81,6 +82,9 @@ async def _open(desk: Desk, run_id: str, number: int) -> Question:
     if not await is_stored(desk.store, run_id):
         raise RunUnknown(f"no run is called '{run_id}'")
     asked = await desk.store.open_question(run_id)
+    run, _ = await desk.store.load(run_id)
+    if why := why_withdrawn(run, number):
+        raise Refusal(409, "refused", why, next="nothing is left to decide; the run continues")
     if asked is None:
         raise Refusal(
             409, "refused", f"run {run_id} has no open question", next="it was decided, withdrawn, or has expired"
