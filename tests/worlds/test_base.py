@@ -182,7 +182,7 @@ async def test_result_of_a_skill_becomes_an_outcome() -> None:
 async def test_unfit_arguments_are_refused_before_anything_is_done(arguments: Pairs) -> None:
     world = Everything()
     outcome = await world.act(call("take", arguments=arguments))
-    assert (outcome.status, outcome.reason) == ("failed", "bad_arguments")
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("no_effect", "bad_arguments", "rule")
     assert world.got == []
 
 
@@ -220,7 +220,7 @@ async def test_an_unknown_skill_fails_and_a_zone_that_is_not_there_is_not_visibl
     assert (await world.act(call("explode"))).reason == "unknown_skill"
     for zone in ("curtain", GLOBAL):
         outcome = await world.act(call("turn", zone, arguments=(("on", True),)))
-        assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+        assert (outcome.status, outcome.reason, outcome.evidence) == ("no_effect", "target_not_visible", "rule")
     assert not world.on
 
 

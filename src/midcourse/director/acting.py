@@ -15,7 +15,7 @@ from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
 from midcourse.domain.move import Ask, BackOff, CheckOutcome, Do, Look, Open, Plan, Report
-from midcourse.domain.outcome import UNASKED, Evidence, Status
+from midcourse.domain.outcome import DISPUTED, UNASKED, Evidence, Status
 from midcourse.domain.phase import Acting, Verifying
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.records.ledger import Absence, Alike
@@ -86,6 +86,7 @@ def do(run: Run, move: Do) -> Turn:
             look=move.look,
             found=step.found,
             weighed=tuple(earlier.command for earlier in step.alike),
+            believe_claim=not run.disbelieved,
         ),
         seconds=_step_seconds(run.limits, step),
         worst=_worst_step_cost(run.limits, step),
@@ -142,11 +143,18 @@ def on_acted(run: Run, phase: Acting, event: Acted) -> Turn:
         likeness=event.likeness or doing.step.likeness,
     )
     status, reason = _trusted_status(step, event), event.reason
+    report = replace(
+        _report(run, replace(doing, step=step), status, reason, event.detail, phase.before), track=event.track
+    )
+    claim = report if _is_claim(step, event) else None
+    if reason == DISPUTED:
+        run = replace(run, disbelieved=True)
     used = None
     if event.dispatched and status in ("ok", "unknown"):
         run, used = _use_grant(run, step, done=status == "ok")
+    if claim or (event.dispatched and status in ("ok", "unknown")):
         run = finish_identity(run, step.identity) if step.effect == "irreversible" else run
-    if status == "unknown":
+    if status == "unknown" or claim:
         doubt = CheckOutcome(
             step=step,
             purpose=doing.purpose,
@@ -155,12 +163,11 @@ def on_acted(run: Run, phase: Acting, event: Acted) -> Turn:
             reason=reason,
             detail=event.detail,
             grant=used,
+            claim=claim,
         )
         if reason == "world_lost":
             return lose_world(run), Open(then=doubt)
         return run, doubt
-    report = _report(run, replace(doing, step=step), status, reason, event.detail, phase.before)
-    report = replace(report, track=event.track)
     if reason == "world_lost":
         return lose_world(run), Open(then=report if event.dispatched else replace(report, reason="not_dispatched"))
     return run, report
@@ -171,6 +178,11 @@ def _trusted_status(step: PlannedStep, event: Acted) -> Status:
     if step.effect == "irreversible" and event.dispatched and event.evidence not in EVIDENCE[event.status]:
         return "unknown"
     return event.status
+
+
+def _is_claim(step: PlannedStep, event: Acted) -> bool:
+    """Whether only the world itself says that an irreversible step was not sent. The screen and the probe may show that it was."""
+    return step.effect == "irreversible" and event.dispatched and event.claimed and event.status == "no_effect"
 
 
 def _use_redirected(run: Run, step: PlannedStep) -> Run:
@@ -226,6 +238,7 @@ def check_outcome(run: Run, move: CheckOutcome) -> Turn:
             doubted=move.command,
             effect=move.step.effect,
             believe_absence=_find_earlier_absence(run, move.step) is None,
+            claimed=move.claim is not None,
         ),
         seconds=_step_seconds(run.limits, move.step),
         worst=_worst_step_cost(run.limits, move.step),
@@ -240,7 +253,10 @@ def on_verified(run: Run, phase: Verifying, event: Verified) -> Turn:
     match event.verdict:
         case "too_early":
             return run, BackOff(seconds=event.seconds, then=doubted)
+        case "did_not_happen" | "undecided" if doubted.claim:
+            return unfinish_identity(run, doubted.step.identity), doubted.claim
         case "happened":
+            run = replace(run, disbelieved=True) if doubted.claim else run
             return _use_grant(run, doubted.step, done=True)[0], settle_doubt(doubted, "ok")
         case "did_not_happen" if event.evidence == "probe" and (first := _find_earlier_absence(run, doubted.step)):
             return _ask_after_second_absence(run, doubted, first, event)

@@ -128,6 +128,8 @@ class Acted:
     reason: str = ""
     detail: str = ""
     evidence: Evidence = ""
+    claimed: bool = False
+    """Whether only the world itself says that nothing was sent."""
     dispatched: bool = True
     identity: str = ""
     consequence: str = ""

@@ -135,6 +135,8 @@ class Run:
     """Identities of irreversible steps that happened, or may have."""
     absences: tuple[Absence, ...] = ()
     """Irreversible acts that a probe reported as absent, one per likeness."""
+    disbelieved: bool = False
+    """Whether the world said of an act that nothing was sent, and it was. Later it is not believed when it says so."""
     deferred: CheckOutcome | None = None
     """An irreversible step with an unknown outcome, which is checked again before the next plan."""
     attempts: tuple[Attempt, ...] = ()

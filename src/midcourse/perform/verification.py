@@ -8,7 +8,7 @@ from midcourse.domain.command import Verify
 from midcourse.domain.event import Verified
 from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import Observation, Unseen
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, SIGNED_IN, Evidence, Outcome
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, DISPUTED, SIGNED_IN, Evidence, Outcome
 from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
@@ -37,7 +37,7 @@ async def verify(ports: Ports, command: Verify) -> Verified:
         )
     if entry is None:
         return Verified(answers=command.id, verdict="undecided", detail="it may have been sent; it does no harm twice")
-    if entry.outcome is not None and entry.outcome.evidence:
+    if entry.outcome is not None and entry.outcome.evidence and not command.claimed:
         happened = entry.outcome.status == "ok"
         decided = _build_decided(command, "happened" if happened else "did_not_happen", entry.outcome.evidence)
         return replace(decided, sent_at=entry.dispatched_at or 0.0)
@@ -49,12 +49,22 @@ async def verify(ports: Ports, command: Verify) -> Verified:
         await ports.store.write_ledger(ports.run_id, entry)
     found = await observe_after(ports, command.id, step, time)
     verdict = await _decide_by_evidence(ports, command, step, entry, found, time)
-    if verdict.verdict in ("happened", "did_not_happen"):
+    if command.claimed and verdict.verdict != "happened":
+        verdict = _let_claim_stand(verdict)
+    elif verdict.verdict in ("happened", "did_not_happen"):
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolve_outcome(entry, verdict)))
         ports.history_cache.forget_entries(entry.command)
     spent = found.spent + verdict.spent
     sent_at = entry.dispatched_at or 0.0
     return replace(verdict, sent_at=sent_at, seen=found.ref, cost=total(spent), spent=spent)
+
+
+def _let_claim_stand(verdict: Verified) -> Verified:
+    """The verdict on an act of which the world says that it was not sent, where nothing shows that it was. The ledger has it already."""
+    if verdict.verdict == "too_early" or verdict.reason == "world_lost":
+        return verdict
+    detail = "the world says that nothing was sent, and nothing shows otherwise"
+    return replace(verdict, verdict="did_not_happen", evidence="rule", reason="", detail=detail)
 
 
 async def _bar(ports: Ports, command: Verify, time: Deadline) -> str:
@@ -186,13 +196,14 @@ def _build_decided(command: Verify, verdict: str, evidence: Evidence) -> Verifie
         answers=command.id,
         verdict="happened" if happened else "did_not_happen",
         evidence=evidence,
-        detail=f"the {evidence} says that it {'happened' if happened else 'did not happen'}",
+        detail=f"the {evidence} says that it {'happened' if happened else 'did not happen'}"
+        + (", although the world says that it sent nothing" if command.claimed and happened else ""),
     )
 
 
 def _resolve_outcome(entry: LedgerEntry, verdict: Verified) -> Outcome:
     base = entry.outcome or Outcome()
     if verdict.verdict == "happened":
-        kept = base.reason if base.reason == SIGNED_IN else ""
-        return replace(base, status="ok", reason=kept, detail=verdict.detail, evidence=verdict.evidence)
+        kept = DISPUTED if base.claimed else base.reason if base.reason == SIGNED_IN else ""
+        return replace(base, status="ok", reason=kept, detail=verdict.detail, evidence=verdict.evidence, claimed=False)
     return replace(base, status="no_effect", reason="no_effect", detail=verdict.detail, evidence=verdict.evidence)
