@@ -238,7 +238,6 @@ def check_outcome(run: Run, move: CheckOutcome) -> Turn:
             doubted=move.command,
             effect=move.step.effect,
             believe_absence=_find_earlier_absence(run, move.step) is None,
-            claimed=move.claim is not None,
         ),
         seconds=_step_seconds(run.limits, move.step),
         worst=_worst_step_cost(run.limits, move.step),

@@ -139,8 +139,6 @@ class Verify:
     effect: Effect | None = None
     believe_absence: bool = True
     """Whether a probe that does not find the effect is believed. False after the first time for the same effect."""
-    claimed: bool = False
-    """Whether the world says that it sent nothing: that decides unless the screen or the probe shows that it did."""
     kind: Literal["verify"] = "verify"
 
 

@@ -37,7 +37,8 @@ async def verify(ports: Ports, command: Verify) -> Verified:
         )
     if entry is None:
         return Verified(answers=command.id, verdict="undecided", detail="it may have been sent; it does no harm twice")
-    if entry.outcome is not None and entry.outcome.evidence and not command.claimed:
+    claimed = entry.outcome is not None and entry.outcome.claimed
+    if entry.outcome is not None and entry.outcome.evidence and not claimed:
         happened = entry.outcome.status == "ok"
         decided = _build_decided(command, "happened" if happened else "did_not_happen", entry.outcome.evidence)
         return replace(decided, sent_at=entry.dispatched_at or 0.0)
@@ -49,9 +50,8 @@ async def verify(ports: Ports, command: Verify) -> Verified:
         await ports.store.write_ledger(ports.run_id, entry)
     found = await observe_after(ports, command.id, step, time)
     verdict = await _decide_by_evidence(ports, command, step, entry, found, time)
-    if command.claimed and verdict.verdict != "happened":
-        verdict = _let_claim_stand(verdict)
-    elif verdict.verdict in ("happened", "did_not_happen"):
+    verdict = _weigh_claim(verdict) if claimed else verdict
+    if verdict.verdict == "happened" or (verdict.verdict == "did_not_happen" and not claimed):
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolve_outcome(entry, verdict)))
         ports.history_cache.forget_entries(entry.command)
     spent = found.spent + verdict.spent
@@ -59,8 +59,10 @@ async def verify(ports: Ports, command: Verify) -> Verified:
     return replace(verdict, sent_at=sent_at, seen=found.ref, cost=total(spent), spent=spent)
 
 
-def _let_claim_stand(verdict: Verified) -> Verified:
-    """The verdict on an act of which the world says that it was not sent, where nothing shows that it was. The ledger has it already."""
+def _weigh_claim(verdict: Verified) -> Verified:
+    """The verdict on an act of which the world says that it was not sent: so it is unless something shows that it was."""
+    if verdict.verdict == "happened":
+        return replace(verdict, detail=f"{verdict.detail}, although the world says that it sent nothing")
     if verdict.verdict == "too_early" or verdict.reason == "world_lost":
         return verdict
     detail = "the world says that nothing was sent, and nothing shows otherwise"
@@ -196,8 +198,7 @@ def _build_decided(command: Verify, verdict: str, evidence: Evidence) -> Verifie
         answers=command.id,
         verdict="happened" if happened else "did_not_happen",
         evidence=evidence,
-        detail=f"the {evidence} says that it {'happened' if happened else 'did not happen'}"
-        + (", although the world says that it sent nothing" if command.claimed and happened else ""),
+        detail=f"the {evidence} says that it {'happened' if happened else 'did not happen'}",
     )
 
 

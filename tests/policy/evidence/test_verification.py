@@ -16,7 +16,7 @@ from midcourse.domain.expectation import (
     ZoneHasState,
 )
 from midcourse.domain.observation import Observation, Surface, Zone
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, SIGNED_IN, Outcome, Status
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, DISPUTED, SIGNED_IN, Outcome, Status
 from midcourse.domain.skill import Effect
 from midcourse.policy.evidence.verification import Sight, describe, describe_unmet, holds, judge
 
@@ -241,3 +241,19 @@ def test_that_something_is_gone_is_no_evidence() -> None:
     gone = Expectation(checks=(ZoneGone(role="button", label="Buy"),))
     sight = Sight(before=before, after=error, expect=gone, absent_when=None)
     assert judge("irreversible", Outcome(), sight).status == "unknown"
+
+
+REFUSAL = Outcome(status="no_effect", reason="permission", detail="denied", evidence="rule", claimed=True)
+
+
+def test_that_nothing_was_sent_is_believed_unless_the_screen_shows_what_was_expected() -> None:
+    assert judge("irreversible", REFUSAL, sight(FORM)) == REFUSAL
+    assert judge("irreversible", REFUSAL, sight(ERROR)) == REFUSAL
+    assert judge("irreversible", REFUSAL, sight(None)) == REFUSAL
+    shown = judge("irreversible", REFUSAL, sight(THANKS))
+    assert (shown.status, shown.reason, shown.evidence, shown.claimed) == ("ok", DISPUTED, "expectation", False)
+
+
+def test_a_change_that_was_expected_disputes_a_refusal_and_decides_nothing() -> None:
+    changed = judge("irreversible", REFUSAL, sight(ERROR, expect=all_of(FingerprintChanged())))
+    assert (changed.status, changed.reason, changed.evidence, changed.claimed) == ("unknown", DISPUTED, "", False)

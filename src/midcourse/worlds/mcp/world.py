@@ -183,7 +183,7 @@ class Mcp(BaseWorld):
             return _report_failure(effect, "input_required", f"{result.text}, which it cannot have here")
         text = result.text
         self._remember(tool.name, text)
-        if result.is_error and tool.rule.absent_on_error:
+        if result.is_error and tool.rule.absent_on_error and not tool.changed:
             return not_sent("tool_error", text[:LONGEST_SHOWN])
         if result.is_error:
             return _report_failure(effect, "tool_error", text[:LONGEST_SHOWN])
