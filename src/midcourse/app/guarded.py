@@ -73,8 +73,8 @@ def guarded(
 
     `happened` takes the same arguments and returns whether the effect exists: True, False, or None if it cannot tell. It is called
     after a call raised or its process died; without it the approver is asked. `settles_after` is how many seconds the effect may
-    take to become visible. An exception in `absent_on` means that nothing was sent. `undo` is the function that reverts this one,
-    or its name in the same module: `order.undo(…)` with the arguments of a call reverts that call.
+    take to become visible. `NotSent`, or an exception in `absent_on`, means that nothing was sent unless `happened` finds the effect.
+    `undo` is the function that reverts this one, or its name in the same module: `order.undo(…)` with the arguments of a call reverts that call.
 
     `approve="always"` asks `approver`, or without one leaves the question for `midcourse approve` and the console; after `wait`
     seconds without a decision the call raises `Pending`. `timeout`, in seconds, is for `async` functions. `database` is the URL of a
