@@ -295,7 +295,7 @@ class LyingAndProbed(Lying):
         return super().deliver(zone, text)
 
     @probe
-    def is_there(self, text: str) -> bool:
+    def is_there(self, text: str) -> bool | None:
         """Whether the report was delivered anywhere."""
         return any(line.endswith(text) for line in self.delivered)
 
