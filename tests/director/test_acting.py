@@ -147,6 +147,15 @@ def test_a_world_that_claimed_wrongly_is_not_believed_again(found: str) -> None:
     assert not drill.pending(Act).believe_claim
 
 
+def test_what_a_world_claimed_before_it_was_found_out_may_have_been_sent() -> None:
+    pay = a_step("pay", "irreversible")
+    drill = unasked().to_acting(ORDER).acts("no_effect", **CLAIM).verifies("did_not_happen", evidence="rule")
+    assert drill.run.claimed == ("i-order",)
+    drill.plans(pay, REPLAN_STEP).acts("no_effect", **CLAIM).verifies("happened", evidence="probe")
+    assert set(drill.run.finished_irreversible) == {"i-order", "i-pay"}
+    assert drill.run.claimed == ()
+
+
 def test_an_approval_survives_a_claim_and_is_used_up_if_the_claim_is_wrong() -> None:
     approved = Drill().to_acting(ORDER, REPLAN_STEP).decides("approved").sees("f1").acts("no_effect", **CLAIM)
     assert len(approved.run.grants) == 1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from midcourse import Agent, BaseWorld, Decision, Draft, PlanDraft, Result, Scene, Settings, Task, Zone, probe, skill
-from midcourse.domain.approval import Question
+from midcourse.domain.approval import CommitSet, Question
 from midcourse.domain.plan import PlanVersion
 from midcourse.expect import Expectation, FingerprintChanged, TextContains
 from midcourse.ports.planner import PlanningContext
@@ -384,6 +384,38 @@ async def test_a_world_that_lied_is_not_believed_again_in_this_run(
     assert not (await insist(world, approver, first, "C")).success
     assert [question.about for question in approver.questions] == asked
     assert world.delivered == [f"/protected {first}", "/protected C"]
+
+
+class Counting(Forgetful):
+    """Its screen is another one after each step."""
+
+    def look(self) -> Scene:
+        count = Zone(id="count", role="text", label=f"{len(self.delivered)} reports")
+        return Scene("Folders", *super().look().zones, count)
+
+
+class Tokens(Counting):
+    """What it sends has a new token each time."""
+
+    @skill(effect="irreversible", probe="is_there", commit_set="form")
+    def deliver(self, zone: Zone, text: str) -> Outcome | None:
+        """Deliver a report into a folder."""
+        return super().deliver(zone, text)
+
+    def form(self, zone: Zone, text: str) -> CommitSet:
+        values = (("text", text), ("csrf_token", f"{len(self.delivered):032x}"))
+        return CommitSet(address="POST https://folders.example/reports", values=values)
+
+
+@pytest.mark.parametrize(("kind", "asked"), [(Counting, []), (Tokens, ["repeat"])])
+async def test_what_a_liar_said_before_it_was_found_out_is_not_sent_again(
+    kind: type[Folders], asked: list[str], tmp_path: Path
+) -> None:
+    world, approver = kind(tmp_path / "delivered.txt"), Approves()
+    await insist(world, approver, "C", "A", "C")
+    abouts = [question.about for question in approver.questions]
+    assert (abouts[:2], sorted(set(abouts[2:]))) == (["approve", "approve"], asked)
+    assert world.delivered == ["/protected C", "/protected A"]
 
 
 async def test_a_change_on_the_screen_leaves_a_refusal_in_doubt(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def on_acted(run: Run, phase: Acting, event: Acted) -> Turn:
     )
     claim = report if _is_claim(step, event) else None
     if reason == DISPUTED:
-        run = replace(run, disbelieved=True)
+        run = _disbelieve(run)
     used = None
     if event.dispatched and status in ("ok", "unknown"):
         run, used = _use_grant(run, step, done=status == "ok")
@@ -253,9 +253,10 @@ def on_verified(run: Run, phase: Verifying, event: Verified) -> Turn:
         case "too_early":
             return run, BackOff(seconds=event.seconds, then=doubted)
         case "did_not_happen" | "undecided" if doubted.claim:
-            return unfinish_identity(run, doubted.step.identity), doubted.claim
+            identity = doubted.step.identity
+            return replace(unfinish_identity(run, identity), claimed=(*run.claimed, identity)), doubted.claim
         case "happened":
-            run = replace(run, disbelieved=True) if doubted.claim else run
+            run = _disbelieve(run) if doubted.claim else run
             return _use_grant(run, doubted.step, done=True)[0], settle_doubt(doubted, "ok")
         case "did_not_happen" if event.evidence == "probe" and (first := _find_earlier_absence(run, doubted.step)):
             return _ask_after_second_absence(run, doubted, first, event)
@@ -278,6 +279,13 @@ def on_verified(run: Run, phase: Verifying, event: Verified) -> Turn:
             )
         case "undecided":
             return _resolve_undecided(run, doubted, event.detail)
+
+
+def _disbelieve(run: Run) -> Run:
+    """The world said that an act was not sent, and it was. What it said so of before may have been sent, too."""
+    for identity in run.claimed:
+        run = finish_identity(run, identity)
+    return replace(run, disbelieved=True, claimed=())
 
 
 def _can_be_deferred(run: Run, doubted: CheckOutcome, event: Verified) -> bool:
