@@ -254,7 +254,8 @@ def on_verified(run: Run, phase: Verifying, event: Verified) -> Turn:
             return run, BackOff(seconds=event.seconds, then=doubted)
         case "did_not_happen" | "undecided" if doubted.claim:
             identity = doubted.step.identity
-            return replace(unfinish_identity(run, identity), claimed=(*run.claimed, identity)), doubted.claim
+            claimed = tuple(dict.fromkeys((*run.claimed, identity)))
+            return replace(unfinish_identity(run, identity), claimed=claimed), doubted.claim
         case "happened":
             run = _disbelieve(run) if doubted.claim else run
             return _use_grant(run, doubted.step, done=True)[0], settle_doubt(doubted, "ok")
