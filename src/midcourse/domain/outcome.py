@@ -27,7 +27,7 @@ without asking a person: a sign-in often leads on to the page that asked for it,
 ALREADY_DONE = "already_done"
 """A reason of a successful outcome: nothing was sent now, because an earlier call under the same key had this effect."""
 DISPUTED = "disputed"
-"""A reason: the world said that nothing was sent, and the screen shows what was expected of the act."""
+"""A reason: the world said that nothing was sent, and the screen or a probe says otherwise."""
 SIGN_INS = frozenset({SIGN_IN_REFUSED, SIGNED_IN})
 """Reasons of sign-ins, which may be sent again with the same values after a question."""
 REFUSALS = frozenset({REFUSED_BY_SERVER, SIGN_IN_REFUSED})

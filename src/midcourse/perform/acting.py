@@ -49,7 +49,7 @@ WOULD_CHANGE = "would_change"
 carries it out, with an entry in the ledger."""
 
 SIGNALS = (UNSENT, WOULD_SEND, WOULD_CHANGE)
-"""Reasons that are signals of a world, and not what an author may call a refusal of his skill."""
+"""Reasons by which a world asks for something. In a claim that nothing was sent they get a prefix, too."""
 
 REDIRECTED = "redirected"
 """A reason: what was sent may have happened, and the world was asked to send it to another destination as well."""

@@ -90,9 +90,8 @@ class Skills(BaseWorld):
             return done
         clicked = await self._click_at(zone, button, times)
         if plain and clicked is not None and clicked.reason == "not_on_screen":
-            tried = node is not None and node.can(
-                "Action"
-            )  # a program may have begun an action that it reports as not done
+            # A program may have begun an action that it reports as not done.
+            tried = node is not None and node.can("Action")
             return await self._activate(node) or (failed("not_on_screen", clicked.detail) if tried else clicked)
         return clicked
 
