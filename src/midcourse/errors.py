@@ -1,6 +1,6 @@
 """Exceptions of Midcourse. They report misuse. Failures of the world, a planner or a person are outcomes, not exceptions.
 
-Only a guarded call, which has no other way to report its outcome, raises `CallUnfinished`.
+Only a guarded call, which has no other way to report its outcome, raises `CallUnfinished`. `NotSent` is raised by your code.
 
 MidcourseError
 ├── TaskInvalid       a task, task file or setting that cannot be run as written
@@ -15,6 +15,7 @@ MidcourseError
 │   ├── Rejected        the approver refused it; nothing was sent
 │   ├── OutcomeUnknown  it may have happened, and nothing could decide it
 │   └── AnswerLost      it happened, and what it returned was lost with the process that called it
+├── NotSent           a skill or guarded function refused before it sent anything: your code raises it
 ├── NotForkable       a recorded run that cannot be brought to that point again
 ├── FleetUnavailable  a database, an engine or a package that durable runs need is not there
 ├── CassetteMiss      a recording of a model without an answer to this request
@@ -79,6 +80,27 @@ class OutcomeUnknown(CallUnfinished):
 
 class AnswerLost(CallUnfinished):
     """The effect happened, and what the function returned was lost."""
+
+
+class NotSent(MidcourseError):
+    """Your skill or guarded function raises it to say that it has sent nothing, so that no person is asked what happened.
+
+    `reason` is a slug for the kind of failure, with `detail` in words, or just says why in words. Raise it only before the first
+    effect. Catch it where you call something else that may raise it after your own first effect.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail
+        self.raised_by: object = None
+        """The guarded function that said so of itself. What called that function may have sent something else before."""
+
+    def __str__(self) -> str:
+        return self.detail or self.reason
+
+    def __reduce__(self) -> tuple[type["NotSent"], tuple[str, str]]:
+        return type(self), (self.reason, self.detail)  # a function cannot always be sent to another process
 
 
 class NotForkable(MidcourseError):

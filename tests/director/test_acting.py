@@ -99,6 +99,76 @@ def test_a_step_that_was_not_sent_needs_no_evidence() -> None:
     assert drill.pending(MakePlan).cause == "error"
 
 
+CLAIM: dict[str, Any] = {
+    "evidence": "rule",
+    "claimed": True,
+    "reason": "permission",
+    "detail": "Permission denied: cannot write to /protected",
+}
+
+
+def test_what_a_world_claims_not_to_have_sent_is_checked_and_then_fails_as_it_says() -> None:
+    drill = unasked().to_acting(ORDER).acts("no_effect", **CLAIM)
+    assert isinstance(drill.phase, Verifying)
+    assert drill.run.finished_irreversible == ("i-order",), "nothing may repeat it until it is known"
+    drill.verifies("did_not_happen", evidence="rule")
+    assert drill.run.finished_irreversible == ()
+    assert not drill.run.disbelieved
+    plan = drill.pending(MakePlan)
+    assert (plan.cause, drill.run.attempts[-1].reason) == ("error", "permission")
+    assert drill.run.absences == (), "no probe has said so"
+
+
+def test_a_claim_that_nothing_decides_stands_without_a_question() -> None:
+    drill = unasked().to_acting(ORDER).acts("no_effect", **CLAIM).verifies("undecided")
+    assert drill.pending(MakePlan).cause == "error"
+    assert drill.sent(AskPerson) == []
+
+
+def test_a_claim_is_checked_again_where_the_probe_has_not_settled_or_the_world_was_lost() -> None:
+    drill = unasked().to_acting(ORDER).acts("no_effect", **CLAIM).verifies("too_early", seconds=3.0)
+    assert isinstance(drill.phase, BackingOff)
+    assert isinstance(drill.waits().phase, Verifying)
+    drill.verifies("undecided", reason="world_lost")
+    assert isinstance(drill.phase, Opening)
+
+
+@pytest.mark.parametrize("found", ["by verification", "on the screen"])
+def test_a_world_that_claimed_wrongly_is_not_believed_again(found: str) -> None:
+    drill = Drill().to_acting(ORDER, a_step("pay", "irreversible")).decides("approved").sees("f1")
+    assert drill.pending(Act).believe_claim
+    if found == "by verification":
+        drill.acts("no_effect", **CLAIM).verifies("happened", evidence="probe")
+    else:
+        drill.acts("ok", evidence="expectation", reason="disputed")
+    assert drill.run.disbelieved
+    assert drill.run.finished_irreversible == ("i-order",)
+    assert drill.run.counts.completed == 1
+    assert not drill.pending(Act).believe_claim
+
+
+def test_what_a_world_claimed_before_it_was_found_out_may_have_been_sent() -> None:
+    pay = a_step("pay", "irreversible")
+    drill = unasked().to_acting(ORDER).acts("no_effect", **CLAIM).verifies("did_not_happen", evidence="rule")
+    assert drill.run.claimed == ("i-order",)
+    drill.plans(pay, REPLAN_STEP).acts("no_effect", **CLAIM).verifies("happened", evidence="probe")
+    assert set(drill.run.finished_irreversible) == {"i-order", "i-pay"}
+    assert drill.run.claimed == ()
+
+
+def test_an_approval_survives_a_claim_and_is_used_up_if_the_claim_is_wrong() -> None:
+    approved = Drill().to_acting(ORDER, REPLAN_STEP).decides("approved").sees("f1").acts("no_effect", **CLAIM)
+    assert len(approved.run.grants) == 1
+    assert approved.verifies("happened", evidence="probe").run.grants == ()
+
+
+def test_only_an_irreversible_step_that_was_dispatched_can_be_claimed() -> None:
+    drill = unasked().to_acting(UNDO).acts("no_effect", **CLAIM)
+    assert drill.pending(MakePlan).cause == "error"
+    unsent = unasked().to_acting(ORDER).acts("no_effect", dispatched=False, looked=False, **CLAIM)
+    assert unsent.pending(MakePlan).cause == "error"
+
+
 def test_the_outcome_of_a_reversible_step_needs_no_evidence() -> None:
     drill = Drill().to_acting(UNDO).acts("ok")
     assert drill.ended[0] == "plan_complete"

@@ -133,6 +133,21 @@ def test_an_error_is_no_proof_unless_the_policy_says_so(absent: bool, asked: lis
     assert [question.about for question in approver.questions] == asked
 
 
+def test_an_error_after_the_note_was_written_is_found_out_by_the_probe(tmp_path: Path) -> None:
+    """The policy says that an error means that nothing was done, and is wrong."""
+    (tmp_path / "fails").touch()
+    result = add_milk(notes(tmp_path, absent_on_error=True, probe=PROBE), approver := Approves())
+    assert [question.about for question in approver.questions] == ["approve"]
+    assert (result.success, written(tmp_path)) == (True, ["milk"])
+
+
+def test_a_rule_about_errors_does_not_hold_for_a_definition_that_has_changed(tmp_path: Path) -> None:
+    (tmp_path / "fails").touch()
+    world = notes(tmp_path, absent_on_error=True, definition="sha256:another")
+    add_milk(world, approver := Approves(), Limits(max_replans=0, max_error_replans=0))
+    assert [question.about for question in approver.questions] == ["approve", "happened"]
+
+
 def test_arguments_that_do_not_fit_are_not_sent(tmp_path: Path) -> None:
     agent = Agent(
         notes(tmp_path),

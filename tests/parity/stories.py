@@ -15,6 +15,7 @@ from midcourse.domain.budget import Cost
 from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.expectation import Probe
 from midcourse.domain.task import Task
+from midcourse.errors import NotSent
 from midcourse.planners import Rule, SamePlan
 from midcourse.policy.approval.question import bind_decision
 from midcourse.ports.clock import SystemClock
@@ -32,6 +33,7 @@ from midcourse.testing import (
     ScriptedOutlines,
     ScriptedProgress,
 )
+from midcourse.worlds.base import probe, skill
 from midcourse.worlds.simulated import Arm, Desktop, Fault
 from midcourse.worlds.simulated.base import SimulatedWorld
 from tests.scenarios.stage import (
@@ -180,6 +182,29 @@ def six_letters(person: Any, *second: str, **settings: Any) -> Stage:
     return Stage(world=Post(closed=1), planner=letters_after_a_failure(*second), approver=person, settings=settings)
 
 
+class Refusing(Post):
+    """A post office that says that it sends nothing to Ada. If it lies, it sends the letter before it says so."""
+
+    def __init__(self, *, lies: bool = False) -> None:
+        super().__init__()
+        self._lies = lies
+
+    @skill(effect="irreversible", probe="arrived")
+    def send(self, to: str) -> None:
+        if to != "Ada" or self._lies:
+            super().send(to)
+        if to == "Ada":
+            raise NotSent("permission", "permission denied: Ada takes no letters")
+
+    @probe
+    def arrived(self, to: str) -> bool:
+        return to in self.letters
+
+
+def grace_once_refused(context: PlanningContext) -> PlanDraft:
+    return plan(letter("Grace" if context.recovery else "Ada"), final=True)
+
+
 def without_done_when(stage: Stage) -> Stage:
     return replace(stage, task=replace(stage.task, done_when=None))
 
@@ -310,6 +335,23 @@ STORIES: dict[str, Story] = {
     "taken over": Story(
         make=lambda: Stage(world=Post(), planner=FunctionPlanner(done_once_taken_over), approver=Posts()),
         cues=(cue_decision("take_over", by="ada"), cue("paused", RESUME)),
+    ),
+    "a letter that is refused": Story(
+        make=lambda: Stage(
+            world=Refusing(),
+            planner=FunctionPlanner(grace_once_refused),
+            approver=Approves(doubt="happened"),
+            settings={"approvals": "always"},
+        ),
+        ends=("plan_complete",),
+    ),
+    "a letter that is said to be refused": Story(
+        make=lambda: Stage(
+            world=Refusing(lies=True),
+            planner=Scripted(plan(letter("Ada"), AGAIN), plan(letter("Ada"), final=True)),
+            approver=Approves(),
+            settings={"approvals": "always"},
+        )
     ),
     "six letters, one of them changed": Story(
         make=lambda: six_letters(Approves(doubt="happened"), *SIX_PEOPLE[:3], "Margaret", *SIX_PEOPLE[4:])

@@ -13,6 +13,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, REPLAN
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.task import Task
+from midcourse.worlds.base import not_sent
 from tests.harness import ORDER_PENS, ORDERED, Bench, Safe, Shop, draft
 
 
@@ -314,6 +315,15 @@ async def test_a_world_lost_after_the_act_is_reported() -> None:
     acted = await table.act(planned)
     assert (acted.status, acted.reason, acted.seen) == ("unknown", "world_lost", None)
     assert shop(table).orders == ["pens"]
+
+
+@pytest.mark.parametrize("word", ["unsent", "would_send", "would_change", "held", "disputed"])
+async def test_a_refusal_with_the_word_of_a_signal_is_a_refusal(word: str) -> None:
+    table = await bench()
+    planned = await table.make_plan(ORDER_PENS)
+    shop(table).on_order = lambda item: not_sent(word, "says the world")
+    acted = await table.act(planned)
+    assert (acted.status, acted.reason, acted.dispatched, acted.claimed) == ("no_effect", f"world_{word}", True, True)
 
 
 @pytest.mark.parametrize("word", ["held", "already_finished", "repeats_failure", "not_dispatched", "stale_target"])

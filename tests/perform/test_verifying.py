@@ -16,7 +16,7 @@ from midcourse.domain.plan import Draft
 from midcourse.perform import Performer
 from midcourse.ports.reader import Picture, Sighting
 from midcourse.ports.verifier import Claim, Verdict
-from midcourse.worlds.base import probe
+from midcourse.worlds.base import not_sent, probe
 from tests.harness import ORDER_PENS, Bench, Shop, draft
 
 SIGN = Zone(id="note", role="text", label="Nothing was ordered")
@@ -428,3 +428,66 @@ async def test_a_free_check_asks_no_model_and_costs_nothing(free: bool) -> None:
     assert (counting.asked == 0, verified.cost == FREE) == (free, free)
     assert verified.verdict == ("undecided" if free else "happened")
     assert verified.seen is not None, "the world was observed"
+
+
+async def refused(*, sent: bool, believe: bool = True) -> tuple[Bench, Planned, Shop]:
+    """The world says that nothing was sent. Whether that is true only the shop knows."""
+    shop = Shop()
+    bench = Bench(world=shop)
+    await bench.prepare()
+
+    def refuse(item: str) -> Outcome:
+        if sent:
+            shop.orders.append(item)
+        return not_sent("permission", "the account is closed")
+
+    shop.on_order = refuse
+    planned = await bench.make_plan(ORDER_PENS)
+    acted = await bench.act(planned, believe_claim=believe)
+    assert (acted.status, acted.claimed) == (("no_effect", True) if believe else ("unknown", False))
+    return bench, planned, shop
+
+
+async def outcome_on_record(bench: Bench) -> Outcome:
+    entry = await bench.store.ledger_entry("run", 300)
+    assert entry is not None
+    assert entry.outcome is not None
+    return entry.outcome
+
+
+async def test_a_refusal_stands_if_the_probe_does_not_find_the_effect() -> None:
+    bench, planned, _ = await refused(sent=False)
+    bench.clock.advance(60)
+    verified = await bench.verify(planned)
+    if verified.verdict == "too_early":
+        bench.clock.advance(verified.seconds)
+        verified = await bench.verify(planned, id=401)
+    assert (verified.verdict, verified.evidence) == ("did_not_happen", "rule")
+    kept = await outcome_on_record(bench)
+    assert (kept.reason, kept.detail, kept.claimed) == ("permission", "the account is closed", True)
+
+
+async def test_a_refusal_that_the_probe_contradicts_happened() -> None:
+    bench, planned, shop = await refused(sent=True)
+    verified = await bench.verify(planned)
+    assert (verified.verdict, verified.evidence) == ("happened", "probe")
+    assert "although the world says that it sent nothing" in verified.detail
+    found = await outcome_on_record(bench)
+    assert (found.status, found.reason, found.evidence, found.claimed) == ("ok", "disputed", "probe", False)
+    shop.findings = [None]
+    again = await bench.verify(planned, id=401)
+    assert (again.verdict, again.evidence) == ("happened", "probe"), "a recorded verdict is final"
+
+
+async def test_a_refusal_stands_if_nothing_can_be_seen_or_asked() -> None:
+    bench, planned, shop = await refused(sent=False)
+    shop.unseen = [Unseen(reason="failed")]
+    shop.findings = [None]
+    assert (await bench.verify(planned)).verdict == "did_not_happen"
+
+
+async def test_a_refusal_of_a_world_that_is_not_believed_is_an_unknown_outcome() -> None:
+    bench, planned, shop = await refused(sent=False, believe=False)
+    assert (await outcome_on_record(bench)).status == "unknown"
+    shop.findings = [None]
+    assert (await bench.verify(planned)).verdict == "undecided"

@@ -84,7 +84,18 @@ MOST_TURNS = 400
 SCREENS = ("f0", "f1", "f2", "f3")
 IDENTITY = {"": "", "k0": "i0", "k1": "i1", "k2": "i0", "k3": "i2", "k4": "i3", "k5": "i3", "k6": "i4", "k7": "i5"}
 """By consequence. Some of them are the same deed in other words."""
-REASONS = ("", "busy", "rejected", "timeout", "no_effect", "unreachable", "target_not_visible", "world_lost", "held")
+REASONS = (
+    "",
+    "busy",
+    "rejected",
+    "timeout",
+    "no_effect",
+    "unreachable",
+    "target_not_visible",
+    "world_lost",
+    "held",
+    "disputed",
+)
 UNSENT = ("bad_arguments", "target_not_visible", "not_dispatched", "commit_unreadable", "world_lost", "stale_target")
 EVIDENCE = ("expectation", "", "absent_when", "probe", "person", "not_dispatched")
 TRACKS = (Track(mended=1, unmended=9), Track(lesson="a", unmended=9), Track(lesson="a", unmended=9, lot=0.0))
@@ -476,6 +487,7 @@ class Adversary:
             status=self.choices.mostly("ok", "failed", "no_effect", "unreachable", "unknown"),
             reason=pick(*REASONS),
             evidence=self.choices.mostly(*EVIDENCE),
+            claimed=self.choices.one_in(4),
             identity=step.identity if step.effect == "irreversible" else "",
             looked=looked,
             seen=self._seen(command.id) if looked and not self.choices.one_in(5) else None,

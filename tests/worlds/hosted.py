@@ -5,11 +5,12 @@ import time
 from pathlib import Path
 
 from midcourse.domain.argument import Pairs
+from midcourse.errors import NotSent
 from midcourse.worlds.base import BaseWorld, Scene, Zone, probe, skill
 
 
 class Diary(BaseWorld):
-    """Leaves a file when it is closed; two of its skills raise."""
+    """Leaves a file when it is closed; three of its skills raise."""
 
     def __init__(self, folder: str, opens: bool = True) -> None:
         super().__init__()
@@ -43,6 +44,11 @@ class Diary(BaseWorld):
     def tear(self) -> None:
         """Raise a RuntimeError."""
         raise RuntimeError("torn")
+
+    @skill(effect="irreversible")
+    def publish(self) -> None:
+        """Refuse."""
+        raise NotSent("permission", "the diary is private")
 
     @probe
     def torn(self) -> None:

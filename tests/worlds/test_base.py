@@ -1,20 +1,34 @@
 """What a world author gets from `BaseWorld`, `@skill` and `@probe`."""
 
 import asyncio
+import pickle
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import pytest
 
+from midcourse.codec import decode, encode
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.expectation import Expectation, Probe, TextContains
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import GLOBAL, Target
 from midcourse.domain.skill import Parameter, Skill
-from midcourse.errors import SkillInvalid
+from midcourse.errors import NotSent, SkillInvalid
 from midcourse.ports.world import Call, ProbeSpec, World
-from midcourse.worlds.base import BaseWorld, Outcome, Scene, Unseen, Zone, failed, no_effect, probe, skill, unreachable
+from midcourse.worlds.base import (
+    BaseWorld,
+    Outcome,
+    Scene,
+    Unseen,
+    Zone,
+    failed,
+    no_effect,
+    not_sent,
+    probe,
+    skill,
+    unreachable,
+)
 
 
 class Lamp(BaseWorld):
@@ -182,7 +196,7 @@ async def test_result_of_a_skill_becomes_an_outcome() -> None:
 async def test_unfit_arguments_are_refused_before_anything_is_done(arguments: Pairs) -> None:
     world = Everything()
     outcome = await world.act(call("take", arguments=arguments))
-    assert (outcome.status, outcome.reason) == ("failed", "bad_arguments")
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("no_effect", "bad_arguments", "rule")
     assert world.got == []
 
 
@@ -220,7 +234,7 @@ async def test_an_unknown_skill_fails_and_a_zone_that_is_not_there_is_not_visibl
     assert (await world.act(call("explode"))).reason == "unknown_skill"
     for zone in ("curtain", GLOBAL):
         outcome = await world.act(call("turn", zone, arguments=(("on", True),)))
-        assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+        assert (outcome.status, outcome.reason, outcome.evidence) == ("no_effect", "target_not_visible", "rule")
     assert not world.on
 
 
@@ -324,6 +338,65 @@ async def test_an_exception_in_a_skill_reaches_the_caller() -> None:
         await Clumsy().act(call("mumble"))
 
 
+class Door(BaseWorld):
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+    @skill(effect="irreversible", absent_on=(PermissionError,))
+    async def knock(self) -> None:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "detail"),
+    [
+        (NotSent("permission", "it is locked"), "permission", "it is locked"),
+        (NotSent("it is locked"), "not_sent", "it is locked"),
+        (NotSent("locked"), "locked", "locked"),
+        (NotSent("It is locked", "by the owner"), "not_sent", "It is locked: by the owner"),
+        (PermissionError("no"), "not_sent", "PermissionError: no (tests/worlds/test_base.py:"),
+    ],
+)
+async def test_a_refusal_says_that_nothing_was_sent(error: Exception, reason: str, detail: str) -> None:
+    outcome = await Door(error).act(call("knock"))
+    assert (outcome.status, outcome.reason, outcome.evidence, outcome.claimed) == ("no_effect", reason, "rule", True)
+    assert outcome.detail.startswith(detail)
+
+
+@pytest.mark.parametrize("error", [OSError("no"), FileNotFoundError("no"), RuntimeError("PermissionError")])
+async def test_the_type_of_any_other_exception_says_nothing(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        await Door(error).act(call("knock"))
+
+
+async def test_a_refusal_of_a_guarded_function_does_not_speak_for_the_skill_that_called_it() -> None:
+    refused = NotSent("permission", "the card was declined")
+    refused.raised_by = call
+    with pytest.raises(NotSent, match="the card was declined"):
+        await Door(refused).act(call("knock"))
+
+
+def test_a_refusal_can_be_sent_to_another_process() -> None:
+    refused = NotSent("permission", "the card was declined")
+    refused.raised_by = lambda: None
+    copied = pickle.loads(pickle.dumps(refused))
+    assert (copied.reason, copied.detail, str(copied)) == (
+        "permission",
+        "the card was declined",
+        "the card was declined",
+    )
+
+
+def test_older_peers_read_a_refusal_and_theirs_is_read() -> None:
+    """An older client takes it for the word of a policy, as it does today."""
+    told = not_sent("permission", "it is locked")
+    assert '"status":"no_effect"' in encode(told)
+    assert '"evidence":"rule"' in encode(told)
+    old = decode(Outcome, '{"status":"no_effect","reason":"x","detail":"","data":[],"evidence":"rule","later":1}')
+    assert (old.evidence, old.claimed) == ("rule", False)
+
+
 def test_an_override_without_a_mark_stays_a_skill() -> None:
     class Dimmer(Lamp):
         def turn(self, zone: Zone, on: bool) -> None:
@@ -373,6 +446,8 @@ def of_one(self: BaseWorld, text: str) -> None: ...
         ({"odd": skill(probe="sent")(lambda self: None)}, "probe 'sent' is not a probe"),
         ({"odd": skill(probe="sent")(lambda self: None), "sent": probe(of_one)}, r"takes \(text\), not \(\)"),
         ({"odd": skill(settles_after=1.0)(lambda self: None)}, "there is no probe"),
+        ({"odd": skill(absent_on=PermissionError)(lambda self: None)}, r"such as \(PermissionError,\)"),  # pyrefly: ignore[bad-argument-type]
+        ({"odd": skill(absent_on=("PermissionError",))(lambda self: None)}, "tuple of exceptions"),  # pyrefly: ignore[bad-argument-type]
         ({"odd": skill(commit_set="form")(lambda self: None)}, "commit_set 'form' is not a method"),
         ({"odd": skill(commit_set="form")(lambda self: None), "form": of_one}, "must take the same arguments"),
         ({"open": skill(lambda self: None)}, "every world has a method of this name"),

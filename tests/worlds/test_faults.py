@@ -72,7 +72,7 @@ async def test_popup(stage: Stage, tmp_path: Path) -> None:
     await player.prepare()
     outcome = await player.act()
     if stage.target:
-        assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+        assert (outcome.status, outcome.reason) == ("no_effect", "target_not_visible")
     else:
         assert outcome.status == "no_effect"
     assert player.effects() == 0
@@ -116,7 +116,7 @@ async def test_zone_moves(name: str, tmp_path: Path) -> None:
     label, role = player.stage.target or ("", "")
     before, fingerprint = await player.hand.zone(label, role), (await player.hand.see()).fingerprint
     outcome = await player.act()
-    assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+    assert (outcome.status, outcome.reason) == ("no_effect", "target_not_visible")
     after = await player.hand.zone(label, role)
     assert (before.role, before.label, before.state) == (after.role, after.label, after.state)
     assert before.id != after.id
@@ -297,7 +297,7 @@ async def test_renamed(name: str, tmp_path: Path) -> None:
     label, role = player.stage.target or ("", "")
     before, fingerprint = await player.hand.zone(label, role), (await player.hand.see()).fingerprint
     outcome = await player.act()
-    assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+    assert (outcome.status, outcome.reason) == ("no_effect", "target_not_visible")
     assert player.effects() == 0
     assert label not in [zone.label for zone in (await player.hand.see()).zones if zone.role == role]
     after = await player.hand.zone("Do it now", role)
@@ -324,7 +324,7 @@ async def test_a_popup_may_be_dismissed_in_every_world(stage: Stage, tmp_path: P
     await player.hand.do("click", (await player.hand.see()).zones[0])
     assert await player.hand.title() == stage.kind.popup.title
     outcome = await player.hand.on(stage.kind.popup.button, "click")
-    assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+    assert (outcome.status, outcome.reason) == ("no_effect", "target_not_visible")
     assert (await player.hand.see()).fingerprint == first
 
 
@@ -339,7 +339,7 @@ async def test_dismissed(name: str, falls_back_to: str, tmp_path: Path) -> None:
     await player.prepare()
     assert await player.hand.title() == player.stage.before
     outcome = await player.act()
-    assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+    assert (outcome.status, outcome.reason) == ("no_effect", "target_not_visible")
     assert await player.hand.title() == falls_back_to
     assert player.effects() == 0
 
@@ -357,7 +357,7 @@ async def test_expired(name: str, login: str, tmp_path: Path) -> None:
     player = Player(STAGES[name], tmp_path, "expired")
     await player.prepare()
     outcome = await player.act()
-    assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+    assert (outcome.status, outcome.reason) == ("no_effect", "target_not_visible")
     assert await player.hand.title() == login
     assert player.effects() == 0
     await player.prepare()

@@ -15,9 +15,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from midcourse import Agent, Draft, Task
 from midcourse.codec import decode
+from midcourse.domain.budget import Limits
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.errors import TaskInvalid
+from midcourse.planners import SamePlan
+from midcourse.testing import Approves, MemoryStore
 from midcourse.worlds.host import session
 from midcourse.worlds.host.wire import Handle, Ready
 from midcourse.worlds.remote import RemoteWorld
@@ -380,6 +384,16 @@ async def test_a_host_logs_no_secret(tmp_path: Path) -> None:
         (log,) = (tmp_path / "world").glob("*.log")
         assert "KeyError: '<secret pin>'" in log.read_text()
         assert "hunter2" not in log.read_text()
+
+
+async def test_a_refusal_of_a_skill_says_across_the_host_that_nothing_was_sent(tmp_path: Path) -> None:
+    diary = RemoteWorld("tests.worlds.hosted:Diary", options={"folder": str(tmp_path)}, folder=tmp_path)
+    publish = SamePlan([Draft(skill="publish")])
+    agent = Agent(diary, publish, approver=(approver := Approves()), store=MemoryStore())
+    result = await agent.run(Task(goal="Publish the diary", limits=Limits(max_replans=0, max_error_replans=0)))
+    assert not result.success
+    assert "publish failed: permission — the diary is private" in result.final_detail
+    assert [question.about for question in approver.questions] == ["approve"]
 
 
 async def test_exception_of_a_skill_leaves_its_outcome_unknown(tmp_path: Path) -> None:

@@ -172,6 +172,6 @@ async def test_nothing_begins_that_cannot_be_recorded(tmp_path: Path, monkeypatc
     async with letterbox(tmp_path) as world:
         monkeypatch.setattr(os, "fsync", full)
         refused = await post(world, 7)
-    assert (refused.status, refused.reason) == ("failed", "act_not_recorded")
+    assert (refused.status, refused.reason) == ("no_effect", "act_not_recorded")
     assert "no space left" in refused.detail
     assert letters(tmp_path) == 0

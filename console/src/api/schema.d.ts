@@ -889,6 +889,12 @@ export interface components {
              */
             at: number;
             /**
+             * Claimed
+             * @description Whether only the world itself says that nothing was sent.
+             * @default false
+             */
+            claimed: boolean;
+            /**
              * Consequence
              * @default
              */

@@ -73,8 +73,8 @@ def guarded(
 
     `happened` takes the same arguments and returns whether the effect exists: True, False, or None if it cannot tell. It is called
     after a call raised or its process died; without it the approver is asked. `settles_after` is how many seconds the effect may
-    take to become visible. An exception in `absent_on` means that nothing was sent. `undo` is the function that reverts this one,
-    or its name in the same module: `order.undo(…)` with the arguments of a call reverts that call.
+    take to become visible. `NotSent`, or an exception in `absent_on`, means that nothing was sent unless `happened` finds the effect.
+    `undo` is the function that reverts this one, or its name in the same module: `order.undo(…)` with the arguments of a call reverts that call.
 
     `approve="always"` asks `approver`, or without one leaves the question for `midcourse approve` and the console. After `wait`
     seconds without a decision, or behind another process that is in the same call, the call raises `Pending`. `timeout`, in seconds,

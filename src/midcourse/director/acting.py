@@ -15,7 +15,7 @@ from midcourse.domain.budget import FREE, Cost, Limits
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
 from midcourse.domain.move import Ask, BackOff, CheckOutcome, Do, Look, Open, Plan, Report
-from midcourse.domain.outcome import UNASKED, Evidence, Status
+from midcourse.domain.outcome import DISPUTED, UNASKED, Evidence, Status
 from midcourse.domain.phase import Acting, Verifying
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.records.ledger import Absence, Alike
@@ -88,6 +88,7 @@ def do(run: Run, move: Do) -> Turn:
             look=move.look,
             found=step.found,
             weighed=tuple(earlier.command for earlier in step.alike),
+            believe_claim=not run.disbelieved,
         ),
         seconds=step_seconds(run.limits, step),
         worst=_worst_step_cost(run.limits, step),
@@ -144,11 +145,18 @@ def on_acted(run: Run, phase: Acting, event: Acted) -> Turn:
         likeness=event.likeness or doing.step.likeness,
     )
     status, reason = _trusted_status(step, event), event.reason
+    report = replace(
+        _report(run, replace(doing, step=step), status, reason, event.detail, phase.before), track=event.track
+    )
+    claim = report if _is_claim(step, event) else None
+    if reason == DISPUTED:
+        run = _disbelieve(run)
     used = None
     if event.dispatched and status in ("ok", "unknown"):
         run, used = _use_grant(run, step, done=status == "ok")
+    if claim or (event.dispatched and status in ("ok", "unknown")):
         run = finish_identity(run, step.identity) if step.effect == "irreversible" else run
-    if status == "unknown":
+    if status == "unknown" or claim:
         doubt = CheckOutcome(
             step=step,
             purpose=doing.purpose,
@@ -157,12 +165,11 @@ def on_acted(run: Run, phase: Acting, event: Acted) -> Turn:
             reason=reason,
             detail=event.detail,
             grant=used,
+            claim=claim,
         )
         if reason == "world_lost":
             return lose_world(run), Open(then=doubt)
         return run, doubt
-    report = _report(run, replace(doing, step=step), status, reason, event.detail, phase.before)
-    report = replace(report, track=event.track)
     if reason == "world_lost":
         return lose_world(run), Open(then=report if event.dispatched else replace(report, reason="not_dispatched"))
     return run, report
@@ -173,6 +180,11 @@ def _trusted_status(step: PlannedStep, event: Acted) -> Status:
     if step.effect == "irreversible" and event.dispatched and event.evidence not in EVIDENCE[event.status]:
         return "unknown"
     return event.status
+
+
+def _is_claim(step: PlannedStep, event: Acted) -> bool:
+    """Whether only the world itself says that an irreversible step was not sent. The screen and the probe may show that it was."""
+    return step.effect == "irreversible" and event.dispatched and event.claimed and event.status == "no_effect"
 
 
 def _use_redirected(run: Run, step: PlannedStep) -> Run:
@@ -266,7 +278,12 @@ def on_verified(run: Run, phase: Verifying, event: Verified) -> Turn:
 def settle_by_evidence(run: Run, doubted: CheckOutcome, event: Verified) -> Turn | None:
     """The turn that this evidence leads to, before a person is asked and while one is; None if it does not decide the doubt."""
     match event.verdict:
+        case "did_not_happen" | "undecided" if doubted.claim:
+            identity = doubted.step.identity
+            claimed = tuple(dict.fromkeys((*run.claimed, identity)))
+            return replace(unfinish_identity(run, identity), claimed=claimed), doubted.claim
         case "happened":
+            run = _disbelieve(run) if doubted.claim else run
             return _use_grant(run, doubted.step, done=True)[0], settle_doubt(doubted, "ok")
         case "did_not_happen" if event.evidence == "probe" and _find_earlier_absence(run, doubted.step):
             return None
@@ -313,6 +330,13 @@ def believe_person(
     if happened:
         return run, replace(denial, status="ok", reason="", detail="a person says that it happened")
     return unfinish_identity(run, step.identity), denial
+
+
+def _disbelieve(run: Run) -> Run:
+    """The world said that an act was not sent, and it was. What it said so of before may have been sent, too."""
+    for identity in run.claimed:
+        run = finish_identity(run, identity)
+    return replace(run, disbelieved=True, claimed=())
 
 
 def _can_be_deferred(run: Run, doubted: CheckOutcome, event: Verified) -> bool:

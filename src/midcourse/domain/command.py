@@ -122,6 +122,8 @@ class Act:
     """The zone where a detour found the target; `__reach__`: the step's condition holds already, so nothing is sent."""
     weighed: tuple[int, ...] = ()
     """Earlier commands that it is known to resemble. If it resembles another one, it is held and reported."""
+    believe_claim: bool = True
+    """Whether the world is believed if it says that it sent nothing. False after it said so wrongly."""
     kind: Literal["act"] = "act"
 
 

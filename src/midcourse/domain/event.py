@@ -130,6 +130,8 @@ class Acted:
     evidence: Evidence = ""
     dropped: tuple[str, ...] = ()
     """What the application wanted to send by itself and was not allowed to, a sentence for each."""
+    claimed: bool = False
+    """Whether only the world itself says that nothing was sent."""
     dispatched: bool = True
     identity: str = ""
     consequence: str = ""

@@ -131,6 +131,8 @@ class CheckOutcome:
     detail: str = ""
     grant: Grant | None = None
     """The approval that it used up, if it was sent."""
+    claim: "Report | None" = None
+    """The report of a world that says that it sent nothing. It stands unless the screen or a probe shows that it did."""
     concludes: bool = False
     """Whether it must be decided now, because the run is about to end."""
     denied_by: str = ""

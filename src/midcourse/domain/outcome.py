@@ -9,8 +9,9 @@ from midcourse.domain.fields import NONE, Named, keep_named
 Status: TypeAlias = Literal["ok", "failed", "no_effect", "unreachable", "unknown"]
 Evidence: TypeAlias = Literal["", "expectation", "absent_when", "probe", "rule", "response", "not_dispatched", "person"]
 """The evidence for an outcome; empty is the world's report alone, which is not enough for an irreversible step. A `rule` is
-declared by a policy for this origin: such an answer means that nothing was stored. A `response` is a successful answer that
-led to another page: the run may continue without repeating the step, but it does not verify the goal."""
+declared by a policy for this origin, or by the world itself (`Outcome.claimed`): such an answer means that nothing was stored. A
+`response` is a successful answer that led to another page: the run may continue without repeating the step, but it does not verify
+the goal."""
 REFUSED_BY_SERVER = "refused_by_server"
 """A reason for an unknown outcome: the server says that it did not carry out the request. The run plans on without asking a person.
 Servers err, so another request that resembles this one is still treated as its repetition."""
@@ -25,6 +26,8 @@ SIGNED_IN = "signed_in"
 without asking a person: a sign-in often leads on to the page that asked for it, and not to where a planner expects."""
 ALREADY_DONE = "already_done"
 """A reason of a successful outcome: nothing was sent now, because an earlier call under the same key had this effect."""
+DISPUTED = "disputed"
+"""A reason: the world said that nothing was sent, and the screen or a probe says otherwise."""
 SIGN_INS = frozenset({SIGN_IN_REFUSED, SIGNED_IN})
 """Reasons of sign-ins, which may be sent again with the same values after a question."""
 REFUSALS = frozenset({REFUSED_BY_SERVER, SIGN_IN_REFUSED})
@@ -44,6 +47,8 @@ class Outcome:
     evidence: Evidence = ""
     dropped: tuple[str, ...] = ()
     """What the application wanted to send by itself and was not allowed to, a sentence for each. This act did not need it."""
+    claimed: bool = False
+    """Whether only the world itself says that nothing was sent. This counts unless the screen or a probe says otherwise."""
 
     def __post_init__(self) -> None:
         keep_named(self, "data")

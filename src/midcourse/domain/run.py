@@ -138,6 +138,10 @@ class Run:
     """Identities of irreversible steps that happened, or may have."""
     absences: tuple[Absence, ...] = ()
     """Irreversible acts that a probe reported as absent, one per likeness."""
+    claimed: tuple[str, ...] = ()
+    """Identities of irreversible steps that were not sent according to the world alone."""
+    disbelieved: bool = False
+    """Whether the world was wrong when it said so. Then its later claims are unknown outcomes, and its earlier ones count as sent."""
     deferred: CheckOutcome | None = None
     """An irreversible step with an unknown outcome, which is checked again before the next plan."""
     attempts: tuple[Attempt, ...] = ()

@@ -11,7 +11,7 @@ from midcourse.domain.budget import Spent, total
 from midcourse.domain.command import Act
 from midcourse.domain.event import Acted
 from midcourse.domain.observation import Observation, Unseen, Zone
-from midcourse.domain.outcome import Outcome
+from midcourse.domain.outcome import DISPUTED, Outcome
 from midcourse.domain.plan import REACH, REPLAN, Step, Target
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
@@ -33,8 +33,8 @@ log = logging.getLogger(__name__)
 LEDGERED = ("reversible", "irreversible")
 """Effects that are recorded before they are sent. The others may be sent twice without harm."""
 
-RESERVED_REASONS = ("held", "already_finished", "repeats_failure", "not_dispatched", "stale_target")
-"""Reasons that mean nothing was sent. Only this module may use them: a world's own use of one gets a prefix."""
+RESERVED_REASONS = ("held", "already_finished", "repeats_failure", "not_dispatched", "stale_target", DISPUTED)
+"""Reasons that only this module may use, most of which mean that nothing was sent: a world's own use of one gets a prefix."""
 
 NOT_ALLOWED = "what it would send has not been allowed"
 
@@ -47,6 +47,9 @@ was sent, and the world holds back another one."""
 WOULD_CHANGE = "would_change"
 """A world's reason: nothing was done yet, and this act is reversible, although its skill is usually harmless. Repeating the call
 carries it out, with an entry in the ledger."""
+
+SIGNALS = (UNSENT, WOULD_SEND, WOULD_CHANGE)
+"""Reasons by which a world asks for something. In a claim that nothing was sent they get a prefix, too."""
 
 REDIRECTED = "redirected"
 """A reason: what was sent may have happened, and the world was asked to send it to another destination as well."""
@@ -92,6 +95,8 @@ async def act(ports: Ports, command: Act) -> Acted:
             sent = forecast.digest
             entry = replace(entry, identity=forecast.identity, likeness=forecast.likeness, consequence=sent)
     report, entry = await _dispatch(ports, command, step, before, entry, time)
+    if report.claimed and step.effect == "irreversible" and not command.believe_claim:
+        report = replace(report, status="unknown", evidence="", claimed=False)
     if report.reason == UNSENT and report.status == "no_effect":
         return await _record_unsent(ports, command, entry, report)
     if report.reason == WOULD_CHANGE and step.effect not in LEDGERED:
@@ -266,6 +271,7 @@ async def _judge_act(
         detail=outcome.detail,
         evidence=outcome.evidence,
         dropped=report.dropped,
+        claimed=outcome.claimed,
         identity=entry.identity,
         likeness=entry.likeness.digest if entry.likeness else "",
         track=await load_track(ports, lesson),
@@ -305,13 +311,16 @@ async def _send(
 def _normalise(ports: Ports, answer: Outcome) -> Outcome:
     """Normalise a world's answer: a reason for every failure, no secrets, no reserved reasons."""
     reason = answer.reason or ("" if answer.status in ("ok", "unknown") else answer.status)
+    claimed = answer.claimed and (answer.status, answer.evidence) == ("no_effect", "rule")
+    reserved = reason in RESERVED_REASONS or (claimed and reason in SIGNALS)
     return replace(
         answer,
-        reason=f"world_{reason}" if reason in RESERVED_REASONS else reason,
+        reason=f"world_{reason}" if reserved else reason,
         detail=ports.sanitize(answer.detail),
         data=ports.mask(answer.data),
         dropped=tuple(map(ports.sanitize, answer.dropped)),
         evidence=answer.evidence if answer.evidence in ("rule", "response") else "",
+        claimed=claimed,
     )
 
 

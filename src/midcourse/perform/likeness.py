@@ -1,7 +1,7 @@
 """Finds earlier effects of this run that a request resembles. If only the form can tell, the world reads the form again."""
 
 from midcourse.containment import Contained
-from midcourse.domain.outcome import SIGN_INS
+from midcourse.domain.outcome import DISPUTED, SIGN_INS
 from midcourse.domain.records.ledger import Alike, LedgerEntry, Likeness
 from midcourse.perform.history import refresh_history
 from midcourse.perform.ports import Deadline, Ports
@@ -20,10 +20,12 @@ async def find_similar_effects(
 
     One with the same identity is not among them, but prevents the step, unless it was a sign-in.
     """
+    entries = (await refresh_history(ports)).entries
+    lied = any(entry.outcome is not None and entry.outcome.reason == DISPUTED for entry in entries)
     found = [
         (entry, names)
-        for entry in (await refresh_history(ports)).entries
-        if entry.likeness is not None and (entry.identity != identity or _is_sign_in(entry)) and _may_exist(entry)
+        for entry in entries
+        if entry.likeness is not None and (entry.identity != identity or _is_sign_in(entry)) and _may_exist(entry, lied)
         if (names := differing_names(entry.likeness, likeness)) is not None
     ]
     unsure = {name for _, names in found for name in names}
@@ -47,10 +49,13 @@ async def _reread_changed_names(
     return None if changed is None else frozenset(changed)
 
 
-def _may_exist(entry: LedgerEntry) -> bool:
+def _may_exist(entry: LedgerEntry, lied: bool) -> bool:
+    """Whether it may have happened. `lied`: the world said of an act that it was not sent, and was wrong."""
     if entry.dispatched_at is None:
         return False
     outcome = entry.outcome
+    if lied and outcome is not None and outcome.claimed:
+        return True
     return outcome is None or outcome.status != "no_effect" or not outcome.evidence
 
 

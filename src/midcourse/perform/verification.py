@@ -7,7 +7,7 @@ from midcourse.domain.command import Verify
 from midcourse.domain.event import Verified
 from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import Observation, Unseen
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, SIGNED_IN, Evidence, Outcome
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, DISPUTED, SIGNED_IN, Evidence, Outcome
 from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
@@ -37,7 +37,8 @@ async def verify(ports: Ports, command: Verify) -> Verified:
         )
     if entry is None:
         return Verified(answers=command.id, verdict="undecided", detail="it may have been sent; it does no harm twice")
-    if entry.outcome is not None and entry.outcome.evidence:
+    claimed = entry.outcome is not None and entry.outcome.claimed
+    if entry.outcome is not None and entry.outcome.evidence and not claimed:
         happened = entry.outcome.status == "ok"
         decided = _build_decided(command, "happened" if happened else "did_not_happen", entry.outcome.evidence)
         return replace(decided, sent_at=entry.dispatched_at or 0.0)
@@ -49,7 +50,8 @@ async def verify(ports: Ports, command: Verify) -> Verified:
         await ports.store.write_ledger(ports.run_id, entry)
     found = await observe_after(ports, command.id, step, time, free=command.free)
     verdict = await _decide_by_evidence(ports, command, step, entry, found, time)
-    if verdict.verdict in ("happened", "did_not_happen"):
+    verdict = _weigh_claim(verdict) if claimed else verdict
+    if verdict.verdict == "happened" or (verdict.verdict == "did_not_happen" and not claimed):
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolve_outcome(entry, verdict)))
         ports.history_cache.forget_entries(entry.command)
     elif command.question and found.ref:
@@ -57,6 +59,16 @@ async def verify(ports: Ports, command: Verify) -> Verified:
     spent = found.spent + verdict.spent
     sent_at = entry.dispatched_at or 0.0
     return replace(verdict, sent_at=sent_at, seen=found.ref, cost=total(spent), spent=spent)
+
+
+def _weigh_claim(verdict: Verified) -> Verified:
+    """The verdict on an act of which the world says that it was not sent: so it is unless something shows that it was."""
+    if verdict.verdict == "happened":
+        return replace(verdict, detail=f"{verdict.detail}, although the world says that it sent nothing")
+    if verdict.verdict == "too_early" or verdict.reason == "world_lost":
+        return verdict
+    detail = "the world says that nothing was sent, and nothing shows otherwise"
+    return replace(verdict, verdict="did_not_happen", evidence="rule", reason="", detail=detail)
 
 
 async def _bar(ports: Ports, command: Verify, time: Deadline) -> str:
@@ -196,6 +208,6 @@ def _build_decided(command: Verify, verdict: str, evidence: Evidence) -> Verifie
 def _resolve_outcome(entry: LedgerEntry, verdict: Verified) -> Outcome:
     base = entry.outcome or Outcome()
     if verdict.verdict == "happened":
-        kept = base.reason if base.reason == SIGNED_IN else ""
-        return replace(base, status="ok", reason=kept, detail=verdict.detail, evidence=verdict.evidence)
+        kept = DISPUTED if base.claimed else base.reason if base.reason == SIGNED_IN else ""
+        return replace(base, status="ok", reason=kept, detail=verdict.detail, evidence=verdict.evidence, claimed=False)
     return replace(base, status="no_effect", reason="no_effect", detail=verdict.detail, evidence=verdict.evidence)

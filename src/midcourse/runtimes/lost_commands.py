@@ -29,6 +29,7 @@ async def find_answer(ports: Ports, issued: Issued) -> Event | None:
         reason=known.reason,
         detail=known.detail,
         evidence=known.evidence,
+        claimed=known.claimed,
         dispatched=step.effect not in LEDGERED or entry.dispatched_at is not None,
         identity=entry.identity,
     )

@@ -6,6 +6,7 @@ from midcourse.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from midcourse.domain.plan import Target as Target
+    from midcourse.errors import NotSent as NotSent
     from midcourse.ports.world import Call as Call
     from midcourse.ports.world import World as World
     from midcourse.ports.world import WorldAway as WorldAway
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from midcourse.worlds.base import Zone as Zone
     from midcourse.worlds.base import failed as failed
     from midcourse.worlds.base import no_effect as no_effect
+    from midcourse.worlds.base import not_sent as not_sent
     from midcourse.worlds.base import probe as probe
     from midcourse.worlds.base import skill as skill
     from midcourse.worlds.base import unreachable as unreachable
@@ -31,8 +33,9 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "midcourse.domain.plan": "Target",
+        "midcourse.errors": "NotSent",
         "midcourse.ports.world": "Call World WorldAway",
-        "midcourse.worlds.base": "BaseWorld Outcome Scene Unseen Zone failed no_effect probe skill unreachable",
+        "midcourse.worlds.base": "BaseWorld Outcome Scene Unseen Zone failed no_effect not_sent probe skill unreachable",
         "midcourse.worlds.browser": "Browser",
         "midcourse.worlds.browser.egress.policy": "read_origins",
         "midcourse.worlds.desktop": "Desktop",

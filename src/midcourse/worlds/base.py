@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import logging
+import re
 from collections.abc import Awaitable, Mapping
 from typing import Any, TypeVar, cast, get_args
 
@@ -12,19 +13,21 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import PICTURED, Observation, Surface, Unseen, Zone, fingerprint_of
 from midcourse.domain.outcome import Outcome
-from midcourse.errors import SkillInvalid
+from midcourse.errors import NotSent, SkillInvalid
 from midcourse.ports.world import Call, Catalogue, Finding
 from midcourse.worlds.declare import Declared, DeclaredProbe, DeclaredSkill, probe, read_declarations, skill
 from midcourse.worlds.signature import ArgumentsUnfit
 
 __all__ = [
     "BaseWorld",
+    "NotSent",
     "Outcome",
     "Scene",
     "Unseen",
     "Zone",
     "failed",
     "no_effect",
+    "not_sent",
     "probe",
     "skill",
     "unreachable",
@@ -60,16 +63,52 @@ def unreachable(detail: str) -> Outcome:
 
 
 def no_effect(detail: str) -> Outcome:
-    """Return the outcome of an act that was tried and certainly had no effect."""
+    """Return the outcome of an act that was tried and changed nothing that can be seen.
+
+    Of an irreversible skill it does not say that nothing was sent: return `not_sent` for that.
+    """
     return Outcome(status="no_effect", reason="no_effect", detail=detail)
+
+
+def not_sent(reason: str, detail: str = "") -> Outcome:
+    """Return the outcome of an irreversible act that the world refused before it sent anything, so that the run plans again.
+
+    `reason` is a slug for the kind of failure, with `detail` in words, or just says why in words. The world is believed unless the
+    screen or a probe shows that the act happened; then it is not believed again in that run.
+    """
+    is_slug = _SLUG.fullmatch(reason) is not None
+    said = detail if is_slug or not detail else f"{reason}: {detail}"
+    return Outcome(
+        status="no_effect",
+        reason=reason if is_slug else "not_sent",
+        detail=said or reason,
+        evidence="rule",
+        claimed=True,
+    )
+
+
+_SLUG = re.compile("[a-z][a-z0-9_]*")
+
+
+def outcome_of_refusal(error: BaseException, absent_on: tuple[type[Exception], ...], raised_by: object) -> Outcome | None:
+    """Return the outcome of a skill or function that raised, if that means that nothing was sent.
+
+    A `NotSent` that passed through a guarded function speaks for that function only: its caller may have sent something before.
+    """
+    if isinstance(error, NotSent):
+        error.raised_by = raised_by if error.raised_by is None else error.raised_by
+        if error.raised_by is raised_by:
+            return not_sent(error.reason, error.detail)
+    return not_sent("not_sent", describe_exception(error)) if isinstance(error, absent_on) else None
 
 
 class BaseWorld:
     """A world in this process. Implement `look`, and mark methods with `@skill` and `@probe`.
 
     Skills, probes and `look` may be plain or `async` methods. A plain one that takes long delays everything else in the process.
-    A skill returns nothing, an `Outcome`, or a mapping of what it read. If a skill raises an exception, its outcome is unknown;
-    if `look` raises one, the look has failed; if a probe raises one, its finding is unclear.
+    A skill returns nothing, an `Outcome`, or a mapping of what it read. If a skill raises an exception, its outcome is unknown,
+    unless it is `NotSent` or listed in `absent_on`; if `look` raises one, the look has failed; if a probe raises one, its finding is
+    unclear.
     """
 
     name: str = ""
@@ -175,19 +214,19 @@ class BaseWorld:
     async def _attempt(self, call: Call) -> Outcome:
         declared = self._declared.skill(call.skill)
         if declared is None:
-            return failed("unknown_skill", f"{self.name} has no skill called '{call.skill}'")
+            return not_sent("unknown_skill", f"{self.name} has no skill called '{call.skill}'")
         try:
             bound = declared.signature.bind(call.arguments)
         except ArgumentsUnfit as unfit:
-            return failed("bad_arguments", f"{call.skill}: {unfit}")
+            return not_sent("bad_arguments", f"{call.skill}: {unfit}")
         if call.pictured and declared.signature.on_zone and not declared.by_position:
             others = ", ".join(each.skill.name for each in self._declared.skills if each.by_position) or "no skill"
             where = f"{call.target.role} '{call.target.label}' is only seen in the picture, where {others} can act"
-            return failed("not_by_position", f"{call.skill} needs more than a position: {where}")
+            return not_sent("not_by_position", f"{call.skill} needs more than a position: {where}")
         arguments = await self._with_zone(declared, call, bound)
         if arguments is None:
             detail = f"there is no zone '{call.zone}' on the screen now ({call.target.role} '{call.target.label}')"
-            return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
+            return not_sent("target_not_visible", detail)
         return await self._invoke(call, arguments)
 
     async def _with_zone(
@@ -213,7 +252,14 @@ class BaseWorld:
             return Unseen(reason="failed", detail=describe_exception(error))
 
     async def _invoke(self, call: Call, arguments: dict[str, Any]) -> Outcome:
-        returned = await await_if_needed(getattr(self, call.skill)(**arguments))
+        declared = self._declared.skill(call.skill)
+        try:
+            returned = await await_if_needed(getattr(self, call.skill)(**arguments))
+        except Exception as error:
+            refused = outcome_of_refusal(error, declared.absent_on if declared else (), self)
+            if refused is None:
+                raise
+            return refused
         if returned is None:
             return Outcome()
         if isinstance(returned, Outcome):

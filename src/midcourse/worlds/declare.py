@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard, TypeVar, get_args, overload
+from typing import Any, TypeGuard, TypeVar, cast, get_args, overload
 
 from midcourse.domain.argument import Argument, Reference
 from midcourse.domain.expectation import Expectation, Probe
@@ -28,6 +28,7 @@ class SkillMark:
     probe: Probe | str | None = None
     settles_after: float = 0.0
     absent_when: Expectation | None = None
+    absent_on: tuple[type[Exception], ...] = ()
     commit_set: str | Callable[..., Any] | None = None
     offered_with: tuple[str, ...] = ()
     by_position: bool = False
@@ -47,6 +48,7 @@ class DeclaredSkill:
     signature: Signature
     commit_set: str | Callable[..., Any] | None
     by_position: bool = False
+    absent_on: tuple[type[Exception], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +86,7 @@ def skill(
     probe: Probe | str | None = None,
     settles_after: float = 0.0,
     absent_when: Expectation | None = None,
+    absent_on: tuple[type[Exception], ...] = (),
     commit_set: str | Callable[..., Any] | None = None,
     offered_with: tuple[str, ...] = (),
     by_position: bool = False,
@@ -99,6 +102,7 @@ def skill(method: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     is no such argument; `Undo(skill=…, arguments={"source": Reference(source="argument", name="destination")})` passes others.
     `probe` names a probe that tells whether the effect is there. It is passed the call's arguments of the same names;
     `Probe(name=…, arguments={"title": Reference(source="argument", name="subject")})` passes one under another name.
+    `absent_on` lists exceptions that the skill raises only before it has sent anything. After all others its outcome is unknown.
     """
     return _apply_mark(SkillMark(**options), method)
 
@@ -152,6 +156,7 @@ def _declare_skill(cls: type, name: str, method: Callable[..., Any], mark: Skill
         if named is None:
             raise SkillInvalid(f"{where}: settles_after says how long a probe needs, and there is no probe")
         named = replace(named, settles_after=mark.settles_after)
+    check_absent_on(where, mark.absent_on)
     signature = signature_of(cls.__name__, method)
     undo = Undo(skill=mark.undo) if isinstance(mark.undo, str) else mark.undo
     return DeclaredSkill(
@@ -172,7 +177,15 @@ def _declare_skill(cls: type, name: str, method: Callable[..., Any], mark: Skill
         signature=signature,
         commit_set=mark.commit_set,
         by_position=mark.by_position,
+        absent_on=mark.absent_on,
     )
+
+
+def check_absent_on(where: str, exceptions: object) -> None:
+    """Raise `SkillInvalid` unless these are exceptions in a tuple."""
+    listed = cast(tuple[object, ...], exceptions) if isinstance(exceptions, tuple) else (None,)
+    if not all(isinstance(each, type) and issubclass(each, Exception) for each in listed):
+        raise SkillInvalid(f"{where}: absent_on is a tuple of exceptions, such as (PermissionError,)")
 
 
 def _declare_probe(cls: type, name: str, method: Callable[..., Any], mark: ProbeMark) -> DeclaredProbe:

@@ -21,8 +21,8 @@ from midcourse.domain.skill import Effect, ProbeSpec, Skill, Undo
 from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, SkillInvalid
 from midcourse.ports.world import Call
 from midcourse.process import has_ended, identify_self
-from midcourse.worlds.base import BaseWorld, await_if_needed
-from midcourse.worlds.declare import PROBE_SUFFIX, Declared, DeclaredProbe, DeclaredSkill
+from midcourse.worlds.base import BaseWorld, await_if_needed, outcome_of_refusal
+from midcourse.worlds.declare import PROBE_SUFFIX, Declared, DeclaredProbe, DeclaredSkill, check_absent_on
 from midcourse.worlds.signature import ArgumentsUnfit, Signature, read_signature
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class Function:
     effect: Effect = "irreversible"
     happened: Callable[..., Any] | None = None
     absent_on: tuple[type[Exception], ...] = ()
-    """Exceptions after which the effect certainly did not happen."""
+    """Exceptions that it raises only before it has sent anything."""
     settles_after: float = 0.0
     """Seconds until `happened` sees the effect."""
     undo: Undo | None = None
@@ -61,6 +61,7 @@ class Function:
     def __post_init__(self) -> None:
         if self.effect not in get_args(Effect):
             raise SkillInvalid(f"{self.name}: effect '{self.effect}' is none of {', '.join(get_args(Effect))}")
+        check_absent_on(self.name, self.absent_on)
         assert self.signature  # raises for parameters that cannot be passed by name
 
     @property
@@ -190,8 +191,10 @@ class Functions(BaseWorld):
             return Outcome(evidence="probe")
         except Exception as problem:
             error = self.raised = problem.raised if isinstance(problem, CallAborted) else problem
-            if isinstance(error, (*function.absent_on, KeyTaken)):
+            if isinstance(error, KeyTaken):
                 return Outcome(status="no_effect", reason="not_sent", detail=describe_exception(error), evidence="rule")
+            if refused := outcome_of_refusal(error, function.absent_on, function.call):
+                return refused
             if isinstance(error, OutcomeUnknown):
                 self._in_doubt.add((call.skill, call.arguments))
             log.info("%s raised\n%s", function.name, format_traceback(error))

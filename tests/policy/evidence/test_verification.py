@@ -16,7 +16,7 @@ from midcourse.domain.expectation import (
     ZoneHasState,
 )
 from midcourse.domain.observation import Observation, Surface, Zone
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, SIGNED_IN, Outcome, Status
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, DISPUTED, SIGNED_IN, Outcome, Status
 from midcourse.domain.skill import Effect
 from midcourse.policy.evidence.verification import Sight, describe, describe_unmet, explain_undecided, holds, judge
 
@@ -279,3 +279,17 @@ def test_why_the_screen_does_not_decide_it_names_each_check_and_the_sign_of_abse
         "expected the text 'Thank you': that is not to be seen",
         "the text 'Not ordered' is there, the sign that nothing was done",
     )
+REFUSAL = Outcome(status="no_effect", reason="permission", detail="denied", evidence="rule", claimed=True)
+
+
+def test_that_nothing_was_sent_is_believed_unless_the_screen_shows_what_was_expected() -> None:
+    assert judge("irreversible", REFUSAL, sight(FORM)) == REFUSAL
+    assert judge("irreversible", REFUSAL, sight(ERROR)) == REFUSAL
+    assert judge("irreversible", REFUSAL, sight(None)) == REFUSAL
+    shown = judge("irreversible", REFUSAL, sight(THANKS))
+    assert (shown.status, shown.reason, shown.evidence, shown.claimed) == ("ok", DISPUTED, "expectation", False)
+
+
+def test_a_change_that_was_expected_disputes_a_refusal_and_decides_nothing() -> None:
+    changed = judge("irreversible", REFUSAL, sight(ERROR, expect=all_of(FingerprintChanged())))
+    assert (changed.status, changed.reason, changed.evidence, changed.claimed) == ("unknown", DISPUTED, "", False)

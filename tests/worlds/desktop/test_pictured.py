@@ -60,13 +60,15 @@ async def test_effect_is_judged_by_the_program_and_not_by_the_reader(hand: Hand)
 async def test_a_place_is_not_used_after_another_window_came_up(hand: Hand) -> None:
     menu = (await hand.find("menu:File")).bounds
     await hand.world.act(a_call("press_keys", None, (("keys", "Control+O"),), command=49))
-    assert (await at(hand, "click", menu)).reason == "moved"
+    moved = await at(hand, "click", menu)
+    assert (moved.reason, moved.evidence) == ("moved", "rule"), "nothing was clicked, so nothing is in doubt"
 
 
 async def test_keys_are_not_sent_to_a_window_that_came_up_since_the_last_look(hand: Hand) -> None:
     await hand.see()
     await hand.do("press_keys", keys="Control+O")
-    assert (await hand.attempt("press_keys", keys="Escape")).reason == "target_not_visible"
+    refused = await hand.attempt("press_keys", keys="Escape")
+    assert (refused.reason, refused.evidence) == ("target_not_visible", "rule")
     await hand.see()
     await hand.do("press_keys", keys="Escape")
 
@@ -77,7 +79,7 @@ async def test_a_secret_is_typed_only_into_the_program_that_it_belongs_to(hand: 
     call = a_call("type", field, (("text", SECRET),), command=60)
     for name in ("other", "none"):
         refused = await hand.world.act(replace(call, secrets=(("text", name),)))
-        assert refused.reason == "secret_not_allowed_here"
+        assert (refused.reason, refused.evidence) == ("secret_not_allowed_here", "rule")
     assert (await at(hand, "type", field.bounds, text="not a secret")).status == "ok"
     by_place = replace(call, pictured=True, bounds=field.bounds, secrets=(("text", "pin"),))
     assert (await hand.world.act(by_place)).reason == "secret_not_allowed_here"

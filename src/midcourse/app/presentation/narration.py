@@ -247,7 +247,8 @@ class Narrator:
             case "happened":
                 return Sentence(text=f"it did happen: {words}", tone="good", detail=event.evidence)
             case "did_not_happen":
-                return report_setback(f"it did not happen: {words}", event.evidence)
+                because = event.detail if event.evidence == "rule" else event.evidence
+                return report_setback(f"it did not happen: {words}", because)
             case "too_early":
                 return Sentence(text=f"too early to tell whether it happened: {words}", tone="doubt")
             case "undecided":

@@ -83,6 +83,8 @@ def describe_evidence(outcome: Outcome) -> str:
         return "the server refused it" if outcome.reason in REFUSALS else "nothing shows whether it happened"
     if outcome.reason == ALREADY_DONE:
         return outcome.detail
+    if outcome.claimed:
+        return "the world says that nothing was sent"
     if outcome.status != "ok" and outcome.evidence == "probe":
         return "a probe did not find it"
     return SHOWN_BY[outcome.evidence]

@@ -16,7 +16,7 @@ from midcourse.domain.expectation import (
     ZoneHasState,
 )
 from midcourse.domain.observation import Observation, Zone
-from midcourse.domain.outcome import ACCEPTED_BY_SERVER, Outcome
+from midcourse.domain.outcome import ACCEPTED_BY_SERVER, DISPUTED, Outcome
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Effect
 
@@ -182,8 +182,12 @@ def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
 
     Nor is a sign of absence while the act may still be under way: verification bars it first.
     """
+    disputed = report.claimed and sight.newly_expected
     if sight.happened:
-        return replace(report, status="ok", evidence="expectation")
+        reason = DISPUTED if disputed else report.reason
+        return replace(report, status="ok", reason=reason, evidence="expectation", claimed=False)
+    if disputed:
+        return replace(report, status="unknown", reason=DISPUTED, evidence="", claimed=False)
     if report.status == "no_effect" and report.evidence == "rule" and not sight.newly_expected:
         return report
     is_accepted = report.status == "ok" and report.evidence == "response"

@@ -15,7 +15,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.pictures import When
 from midcourse.ports.viewing import Gesture, Handled, View
 from midcourse.ports.world import Call, Catalogue, Finding
-from midcourse.worlds.base import Scene, Unseen, failed
+from midcourse.worlds.base import Scene, Unseen, not_sent
 from midcourse.worlds.browser.attendance import Attendance
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.egress.acceptance import Shown, add_response_evidence, is_sign_in
@@ -272,7 +272,7 @@ class Browser(Skills):
         if declared is None or declared.effect == "read":
             return await self._carry_out(call)
         if self._tab.dialog is not None and call.skill not in _WITH_DIALOG:
-            return failed("dialog_open", f"the dialog '{self._tab.dialog.message}' must be answered first")
+            return not_sent("dialog_open", f"the dialog '{self._tab.dialog.message}' must be answered first")
         await self._session.end_attendance()
         if call.pictured and not call.allowed and (moved := await self._check_not_moved(call)):
             return moved
@@ -302,7 +302,7 @@ class Browser(Skills):
             if await self._screenshots.is_current(self._tab):
                 return None
         where = f"{call.target.role} '{call.target.label}'"
-        return failed("moved", f"the page was scrolled or another one came since {where} was seen in its picture")
+        return not_sent("moved", f"the page was scrolled or another one came since {where} was seen in its picture")
 
     async def _capture_shown(self) -> Shown:
         """Return what the browser shows now, to compare it before and after an act."""
@@ -364,14 +364,14 @@ class Browser(Skills):
         if not call.secrets:
             return None
         if call.pictured:
-            return failed(
+            return not_sent(
                 "secret_not_allowed_here", "a secret can only be typed into a field that the page itself shows"
             )
         values = dict(call.arguments)
         self._secrets.add((str(name), str(values[argument])) for argument, name in call.secrets)
         zone = await self._find(call.zone)
         if zone is None:
-            return failed("secret_not_allowed_here", "a secret can only be typed into a field")
+            return not_sent("secret_not_allowed_here", "a secret can only be typed into a field")
         await self._input.load("secrets.js", zone)
         origin = await self._input.ask("origin", zone)
         for _, name in call.secrets:
@@ -380,7 +380,7 @@ class Browser(Skills):
                 or self._sign_ins.allows_secret(str(name), origin)
             ):
                 detail = f"'{name}' may not be typed at {origin}; if it belongs there, name it '{name}@{origin}'"
-                return failed("secret_not_allowed_here", detail)
+                return not_sent("secret_not_allowed_here", detail)
         return await self._input.ask("conceal", zone)
 
 

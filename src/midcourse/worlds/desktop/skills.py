@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from midcourse.domain.argument import Scalar
 from midcourse.domain.outcome import Outcome
-from midcourse.worlds.base import BaseWorld, Zone, failed, no_effect, probe, skill
+from midcourse.worlds.base import BaseWorld, Zone, failed, no_effect, not_sent, probe, skill
 from midcourse.worlds.desktop.accessibility import NoAnswer, Node
 from midcourse.worlds.desktop.display import ProgramNotStarted
 from midcourse.worlds.desktop.evidence import Files, MailUnreadable, Snapshot, describe_differences, has_mail
@@ -55,7 +55,7 @@ class Skills(BaseWorld):
         """Start a program."""
         if program not in self._programs:
             allowed = ", ".join(self._programs) or "none"
-            return failed("not_permitted", f"'{program}' may not be started; programs of this desktop: {allowed}")
+            return not_sent("not_permitted", f"'{program}' may not be started; programs of this desktop: {allowed}")
         words = [program, str(self._files.find(file))] if file else [program]
         try:
             await self._running.start(words)
@@ -68,7 +68,7 @@ class Skills(BaseWorld):
         """Bring a window to the front."""
         window = self._running.view.windows.get(zone.id)
         if window is None or window.node is not self._running.node(zone):
-            return failed("wrong_target", f"{zone.role} '{zone.label}' is not a window")
+            return not_sent("wrong_target", f"{zone.role} '{zone.label}' is not a window")
         return await self._running.input.raise_window(window.node.name, window.program.pid)
 
     @skill(transition=True, offered_with=("role:window", "role:dialog", "role:alert"))
@@ -83,14 +83,16 @@ class Skills(BaseWorld):
     async def click(self, zone: Zone, button: Literal["left", "right"] = "left", times: int = 1) -> Outcome | None:
         """Click it."""
         if zone.get("disabled"):
-            return failed("disabled", f"{zone.role} '{zone.label}' is disabled")
+            return not_sent("disabled", f"{zone.role} '{zone.label}' is disabled")
         node = self._running.node(zone)
         plain = node is not None and button == "left" and times == 1
         if plain and zone.role in _BY_ACTION and (done := await self._activate(node)) is not None:
             return done
         clicked = await self._click_at(zone, button, times)
         if plain and clicked is not None and clicked.reason == "not_on_screen":
-            return await self._activate(node) or clicked
+            # A program may have begun an action that it reports as not done.
+            tried = node is not None and node.can("Action")
+            return await self._activate(node) or (failed("not_on_screen", clicked.detail) if tried else clicked)
         return clicked
 
     async def _activate(self, node: Node | None) -> Outcome | None:
@@ -110,7 +112,7 @@ class Skills(BaseWorld):
     async def _click_at(self, zone: Zone, button: str = "left", times: int = 1) -> Outcome | None:
         place = await self._center(zone)
         if place is None:
-            return failed("not_on_screen", f"{zone.role} '{zone.label}' is not on the screen; scroll to it")
+            return not_sent("not_on_screen", f"{zone.role} '{zone.label}' is not on the screen; scroll to it")
         return await self._running.input.click(*place, button=button, times=times)
 
     async def _center(self, zone: Zone) -> tuple[int, int] | None:
@@ -135,10 +137,10 @@ class Skills(BaseWorld):
         if zone.pictured:
             return await self._type_at(zone, text)
         if zone.role not in ("textbox", "combobox", "spinbutton") or zone.get("readonly"):
-            return failed("wrong_target", f"{zone.role} '{zone.label}' is not a field to type into")
+            return not_sent("wrong_target", f"{zone.role} '{zone.label}' is not a field to type into")
         node = self._running.node(zone)
         if node is None:
-            return failed("target_not_visible", f"{zone.role} '{zone.label}' is gone")
+            return not_sent("target_not_visible", f"{zone.role} '{zone.label}' is gone")
         if node.can("EditableText"):
             await self._running.bus.focus(node)
             if await self._running.bus.write(node, text) and await self._running.bus.text(node) == text:
@@ -148,7 +150,7 @@ class Skills(BaseWorld):
     async def _type_at(self, zone: Zone, text: str, *, multi_line: bool = False) -> Outcome | None:
         """Click at a position, select all that a field there contains, and type."""
         if "\n" in text and not multi_line:
-            return failed("bad_arguments", f"{zone.role} '{zone.label}' has only one line")
+            return not_sent("bad_arguments", f"{zone.role} '{zone.label}' has only one line")
         clicked = await self._click_at(zone)
         if clicked is not None:
             return clicked
@@ -164,7 +166,7 @@ class Skills(BaseWorld):
     async def type_text(self, text: str) -> Outcome | None:
         """Type text where the focus is."""
         if "\n" in text:
-            return failed("bad_arguments", "press Enter with press_keys")
+            return not_sent("bad_arguments", "press Enter with press_keys")
         return await self._running.input.write(text)
 
     @skill(transition=True)

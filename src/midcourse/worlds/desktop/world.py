@@ -14,7 +14,7 @@ from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.pictures import LatestPictures, When
 from midcourse.ports.world import Call, CallKey, Catalogue, identify_call
-from midcourse.worlds.base import Scene, Unseen, failed
+from midcourse.worlds.base import Scene, Unseen, not_sent
 from midcourse.worlds.desktop.accessibility import NoAnswer, Ref
 from midcourse.worlds.desktop.contents import read_commit
 from midcourse.worlds.desktop.display import OWN, Size
@@ -176,7 +176,7 @@ class Desktop(Skills):
 
     async def _attempt(self, call: Call) -> Outcome:
         if self._session is None or not self._session.alive:
-            return failed("world_lost", "the desktop is not open")
+            return not_sent("world_lost", "the desktop is not open")
         declared = self.catalogue().skill(call.skill)
         if declared is None or declared.effect == "read":
             return await self._carry_out(call)
@@ -226,15 +226,15 @@ class Desktop(Skills):
         meant = self._seen.get(call.target.surface) or self._seen.get("")
         if call.skill in _BY_FOCUS and not call.allowed and meant and front and front.node.ref != meant:
             detail = f"'{front.title}' is in front, and would get what is meant for another window"
-            return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
+            return not_sent("target_not_visible", detail)
         if call.pictured and not call.allowed and _front_window_key(self._running.view) != self._pictured:
             what = f"{call.target.role} '{call.target.label}'"
-            return failed("moved", f"another window is in front, or it has moved, since {what} was seen in a picture")
+            return not_sent("moved", f"another window is in front, or it has moved, since {what} was seen in a picture")
         here = f"program:{front.program.name}" if front else ""
         for _, name in call.secrets:
             if call.pictured or self._homes.get(str(name)) != here:
                 detail = f"'{name}' may not be typed here; if it belongs there, name it '{name}@{here}'"
-                return failed("secret_not_allowed_here", detail)
+                return not_sent("secret_not_allowed_here", detail)
         return None
 
     async def _send(self, call: Call, judged: _Judged) -> Outcome:
@@ -277,8 +277,8 @@ class Desktop(Skills):
             return await super()._attempt(call)
         except NoAnswer as problem:
             return Outcome(status="unknown", reason="no_answer", detail=f"the program does not answer: {problem}")
-        except PathRefused as refused:
-            return failed("not_permitted", str(refused))
+        except PathRefused as refused:  # paths are resolved before a program is started
+            return not_sent("not_permitted", str(refused))
 
     async def _read_commit(self, call: Call) -> CommitSet | None:
         judged = await self._judge(call)

@@ -12,7 +12,7 @@ from midcourse.ports.abilities import offers
 from midcourse.ports.viewing import Attendable, Gesture, Handled, NotAttended, View, Watchable
 from midcourse.ports.world import Call, Finding, Losable, Parkable, Pictured, Rereads, Turn, World
 from midcourse.redact import keep_out_of_logs
-from midcourse.worlds.base import failed
+from midcourse.worlds.base import failed, not_sent
 from midcourse.worlds.host.memory import ActMemory
 from midcourse.worlds.host.wire import Attached
 
@@ -118,7 +118,7 @@ class Session:
         try:
             again = await asyncio.to_thread(self._memory.begin, self._key, call.identity, call.command, call.known)
         except OSError as error:
-            return failed(
+            return not_sent(
                 "act_not_recorded", f"the host cannot record the act, so it is not begun: {error.strerror or error}"
             )
         return Outcome(status="unknown", reason="repeated", detail=again) if again else None

@@ -21,7 +21,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
 from midcourse.ports.approver import FillIn
 from midcourse.ports.world import UNSENT, Call
-from midcourse.worlds.base import BaseWorld, Scene, failed
+from midcourse.worlds.base import BaseWorld, Scene, failed, not_sent
 from midcourse.worlds.declare import PROBE_SUFFIX, Declared, DeclaredProbe
 from midcourse.worlds.json_schema import as_mapping
 from midcourse.worlds.mcp.answer import Address, CallRefused, ConnectionLost
@@ -183,8 +183,8 @@ class Mcp(BaseWorld):
             return _report_failure(effect, "input_required", f"{result.text}, which it cannot have here")
         text = result.text
         self._remember(tool.name, text)
-        if result.is_error and tool.rule.absent_on_error:
-            return Outcome(status="no_effect", reason="tool_error", detail=text[:LONGEST_SHOWN], evidence="rule")
+        if result.is_error and tool.rule.absent_on_error and not tool.changed:
+            return not_sent("tool_error", text[:LONGEST_SHOWN])
         if result.is_error:
             return _report_failure(effect, "tool_error", text[:LONGEST_SHOWN])
         evidence = "response" if effect == "irreversible" else ""

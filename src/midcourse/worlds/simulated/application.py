@@ -6,7 +6,7 @@ from typing import Unpack
 
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
-from midcourse.worlds.base import Scene, failed, no_effect, skill
+from midcourse.worlds.base import Scene, failed, no_effect, not_sent, skill
 from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
 from midcourse.worlds.simulated.windows import MAIN, Application, Control, Stack, View, parse_application
 
@@ -108,7 +108,7 @@ class Windows(SimulatedWorld[AppState]):
         """Press what sends something."""
         _, control = self._find_control(zone)
         if not control.sends:
-            return failed("wrong_target", f"{control.role} '{control.label}' sends nothing")
+            return not_sent("wrong_target", f"{control.role} '{control.label}' sends nothing")
         self.store("sent", what=control.label)
         return None
 

@@ -10,7 +10,7 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
-from midcourse.worlds.base import Scene, failed, probe, skill
+from midcourse.worlds.base import Scene, failed, not_sent, probe, skill
 from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
 from midcourse.worlds.simulated.faults import Special
 from midcourse.worlds.simulated.overlay import Overlay
@@ -108,7 +108,7 @@ class Erp(SimulatedWorld[ErpState]):
     def submit(self, zone: Zone) -> Outcome | None:
         """Press 'Submit': book the invoice on the form."""
         if zone.id != "submit":
-            return failed("wrong_target", f"{zone.role} '{zone.label}' books nothing")
+            return not_sent("wrong_target", f"{zone.role} '{zone.label}' books nothing")
         form = dict(self.state.form)
         errors = tuple((name, wrong) for name in FIELDS if (wrong := _find_error(name, form.get(name))))
         if errors:

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, Unpack, get_args
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
-from midcourse.worlds.base import Scene, failed, probe, skill
+from midcourse.worlds.base import Scene, failed, not_sent, probe, skill
 from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
 from midcourse.worlds.simulated.overlay import Overlay
 
@@ -72,7 +72,7 @@ class Quest(SimulatedWorld[QuestState]):
     def accept_quest(self, zone: Zone) -> Outcome | None:
         """Choose 'Accept quest': there is no way to hand it back."""
         if zone.id != "option_accept":
-            return failed("wrong_target", f"{zone.role} '{zone.label}' accepts no quest")
+            return not_sent("wrong_target", f"{zone.role} '{zone.label}' accepts no quest")
         self.store("quest_accepted", quest=QUEST)
         self.state = replace(self.state, dialog="", accepted=True)
         return None
@@ -81,7 +81,7 @@ class Quest(SimulatedWorld[QuestState]):
     def turn_in(self, zone: Zone) -> Outcome | None:
         """Press 'Turn in': hand in what the quest is about, and be rewarded."""
         if zone.id != "turn_in":
-            return failed("wrong_target", f"{zone.role} '{zone.label}' turns nothing in")
+            return not_sent("wrong_target", f"{zone.role} '{zone.label}' turns nothing in")
         if not self.happened("quest_accepted"):
             self.state = replace(self.state, alert="Not turned in: the server knows of no such quest.")
             return None

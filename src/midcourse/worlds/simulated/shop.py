@@ -9,7 +9,7 @@ from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.world import Call
-from midcourse.worlds.base import Scene, failed, probe, skill
+from midcourse.worlds.base import Scene, failed, not_sent, probe, skill
 from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
 from midcourse.worlds.simulated.overlay import Overlay
 
@@ -110,7 +110,7 @@ class Shop(SimulatedWorld[ShopState]):
     def place_order(self, zone: Zone) -> Outcome | None:
         """Press 'Place order': order what is in the basket, to the address on the form."""
         if zone.id != "place_order":
-            return failed("wrong_target", f"{zone.role} '{zone.label}' places no order")
+            return not_sent("wrong_target", f"{zone.role} '{zone.label}' places no order")
         if alert := self._find_missing_field():
             self.state = replace(self.state, alert=alert)
             return None

@@ -10,7 +10,7 @@ from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.world import Call
-from midcourse.worlds.base import Scene, failed, no_effect, probe, skill
+from midcourse.worlds.base import Scene, failed, no_effect, not_sent, probe, skill
 from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
 from midcourse.worlds.simulated.faults import Special
 from midcourse.worlds.simulated.overlay import Overlay
@@ -113,7 +113,7 @@ class Web(SimulatedWorld[WebState]):
     def generate(self, zone: Zone) -> Outcome | None:
         """Press 'Generate': have the report of the period made, which is billed."""
         if zone.id != "generate":
-            return failed("wrong_target", f"{zone.role} '{zone.label}' generates nothing")
+            return not_sent("wrong_target", f"{zone.role} '{zone.label}' generates nothing")
         if alert := self._find_problem():
             self.state = replace(self.state, alert=f"Not generated: {alert}")
             return None

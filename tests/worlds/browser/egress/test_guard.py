@@ -5,6 +5,7 @@ import pytest
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Target
 from midcourse.ports.world import Call
+from midcourse.worlds.base import not_sent
 from midcourse.worlds.browser.egress.guard import Guard
 from midcourse.worlds.browser.egress.outbox import SentRequest
 from midcourse.worlds.browser.egress.policy import read_origins
@@ -13,16 +14,17 @@ from midcourse.worlds.browser.egress.tls import Certificate
 
 SHOP = "http://127.0.0.1:8000"
 POLICY = {SHOP: {"evidence": [{"request": "POST /orders", "status": [401, 422]}]}}
+DONE = Outcome()
 CLICK = Call(command=1, skill="click", zone="e1", target=Target(surface="", role="button", label="Order"), allowed=True)
 
 
-def judge_responses(*statuses: int) -> Outcome:
+def judge_responses(*statuses: int, outcome: Outcome = DONE) -> Outcome:
     guard = Guard(read_origins(POLICY, SHOP))
     for status in statuses:
         sent = SentRequest(request=Request(method="POST", url=f"{SHOP}/orders"))
         sent.response.append(f"HTTP/1.1 {status} So\r\n\r\n".encode())
         guard.outbox.sent.append(sent)
-    return guard.judge(CLICK, Outcome(), sends=True)
+    return guard.judge(CLICK, outcome, sends=True)
 
 
 @pytest.mark.parametrize(
@@ -35,6 +37,14 @@ def test_evidence_rule_distinguishes_rejected_from_not_signed_in(statuses: tuple
 
 def test_one_response_without_evidence_leaves_the_outcome_open():
     assert (judge_responses(422, 200).status, judge_responses(422, 200).evidence) == ("ok", "")
+
+
+def test_a_refused_call_is_in_doubt_if_the_page_sent_its_request_meanwhile():
+    refused = not_sent("target_not_visible", "there is no zone 'e1' on the screen now")
+    assert judge_responses(200, outcome=refused).status == "unknown"
+    assert judge_responses(422, outcome=refused).status == "no_effect", "the answer proves it"
+    nothing_left = judge_responses(outcome=refused)
+    assert (nothing_left.status, nothing_left.evidence, nothing_left.claimed) == ("no_effect", "rule", False)
 
 
 def test_sessions_of_one_chromium_share_the_certificate_of_the_proxy():

@@ -321,7 +321,7 @@ async def test_ids_stay_while_the_element_does_and_are_never_given_twice(visitor
     await visitor.visit("<button>Three</button>")
     assert (await visitor.zone("Three")).id != before.id
     gone = await visitor.do("click", before)
-    assert (gone.status, gone.reason) == ("unreachable", "target_not_visible")
+    assert (gone.status, gone.reason) == ("no_effect", "target_not_visible")
 
 
 async def test_page_cannot_change_the_capture_by_patching_built_ins(visitor: Visitor):

@@ -148,7 +148,12 @@ class Guard:
         if sends and not self.outbox.passed_count:
             detail = outcome.detail or "nothing left the browser"
             return replace(
-                outcome, status="no_effect", reason=outcome.reason or "not_sent", detail=detail, evidence="rule"
+                outcome,
+                status="no_effect",
+                reason=outcome.reason or "not_sent",
+                detail=detail,
+                evidence="rule",
+                claimed=False,
             )
         return self._add_refusals(outcome)
 
@@ -183,6 +188,8 @@ def _judge_sent(outcome: Outcome, sent: list[SentRequest], origins: Origins) -> 
     if all(proofs):
         reason = "signed_out" if all(each.response.status == 401 for each in sent) else "rejected"
         return Outcome(status="no_effect", reason=reason, detail="; ".join(proofs), evidence="rule")
+    if outcome.claimed:  # the call was refused, and a script of the page sent what was allowed
+        outcome = replace(outcome, status="unknown", evidence="", claimed=False)
     answers = "; ".join(f"{each.request.commit.address}: {each.response.status or 'no answer'}" for each in sent)
     return replace(outcome, detail=f"{outcome.detail}; {answers}" if outcome.detail else answers)
 
