@@ -25,6 +25,8 @@ SCRIPTS = ("__main__", "__mp_main__")
 """Module names of the file that a program was started with, in its process and in children of `multiprocessing`."""
 WITHOUT_FILE = (*SCRIPTS, "<run_path>", "builtins")
 """Module names that say nothing about the file."""
+FOLDERS = 3
+"""How many folders around a script are looked at as packages that it may be imported from."""
 NAMEABLE = (str, int, float, Decimal, UUID, PurePath, date, Enum)
 """Types whose text is the same in every process, so that a name may contain it."""
 
@@ -46,12 +48,16 @@ class FunctionName:
     """What versions up to 0.2.0 called this function: its records under these names count."""
     shared: tuple[str, ...] = ()
     """What versions up to 0.2.0 called this function and others made by the same factory."""
+    otherwise_started: tuple[str, ...] = ()
+    """What a process calls it that was started differently with the same file: `python shop/orders.py`, `python -m shop.orders`."""
     variables: tuple[tuple[str, object], ...] = ()
     """What it uses of the functions around it."""
+    missing: str = ""
+    """Why it must be given a name before it is called, and which."""
 
 
 def name_function(call: Callable[..., Any], given: str) -> FunctionName:
-    """Find the name of a function. Raises `SkillInvalid` if it must be given one, or if the given one cannot be filled in."""
+    """Find the name of a function. Raises `SkillInvalid` if the given one cannot be filled in."""
     function = inspect.unwrap(call)
     before = _name_until_0_2(call)
     file = _file_of(function)
@@ -60,15 +66,28 @@ def name_function(call: Callable[..., Any], given: str) -> FunctionName:
     if given:
         return _fill(unnamed, given)
     if why := _why_unidentified(call, function, file):
-        raise SkillInvalid(f"{call.__name__} {why}{_suggest(before, variables)}")
+        return replace(unnamed, missing=f"{call.__name__} {why}{_suggest(before, variables)}")
     module = call.__module__
     if module not in WITHOUT_FILE:
-        return unnamed
+        return replace(unnamed, otherwise_started=_otherwise_started(module, call, file))
     spec = _globals(function).get("__spec__")
     module = spec.name if spec and spec.name != "__main__" else Path(file).stem
     text = f"{module}.{call.__qualname__}"
     earlier = dict.fromkeys(name for name in (before, f"__mp_main__.{call.__qualname__}") if name and name != text)
-    return replace(unnamed, text=text, program=file, earlier=tuple(earlier))
+    otherwise = _otherwise_started(module, call, file)
+    return replace(unnamed, text=text, program=file, earlier=tuple(earlier), otherwise_started=otherwise)
+
+
+def _otherwise_started(module: str, call: Callable[..., Any], file: str) -> tuple[str, ...]:
+    if not file:
+        return ()
+    if "." in module:
+        return (f"{Path(file).stem}.{call.__qualname__}",)
+    folders = Path(file).parts[-1 - FOLDERS : -1]
+    dotted = (".".join((*folders[start:], module)) for start in reversed(range(len(folders))))
+    return tuple(
+        f"{name}.{call.__qualname__}" for name in dotted if all(part.isidentifier() for part in name.split("."))
+    )
 
 
 def refill(name: FunctionName, call: Callable[..., Any]) -> str:

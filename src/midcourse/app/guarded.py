@@ -55,6 +55,8 @@ R_co = TypeVar("R_co", covariant=True)
 
 BUSY_SECONDS = 0.05
 """Seconds between checks whether another process has finished the same call."""
+MAX_KEY = 1_000_000
+"""Characters of a filled-in key."""
 HOME_VARIABLE = variable_of("home")
 NEVER = 10.0**9
 """A time-out in seconds that is never reached. A plain function cannot be interrupted, so it needs a time-out inside."""
@@ -120,7 +122,8 @@ def guarded(
             inverse=undo if callable(undo) else None,
         )
         home = str(settings.home.absolute()) if settings else os.environ.get(HOME_VARIABLE, "")
-        register(guard.name, home, database, tenant, store or "")
+        if not guard.name.missing:
+            register(guard.name, home, database, tenant, store or "")
         return _wrap(call, guard)
 
     return decorate
@@ -255,10 +258,12 @@ class Guard:
         async with self._open_store(settings) as store:
             agent = Agent(world, approver=self.approver or LeaveOpen(), settings=limited, store=store)
             arguments = self.function.arguments(*args, **kwargs)
-            which, key = await self._identify(store, arguments)
+            key = await self._find_key(store, arguments)
             run_id = await store.run_with_key(key)
             if run_id is None:
-                raise RunUnknown(f"{self.function.name} was not called for {which}: there is nothing to undo")
+                raise RunUnknown(
+                    f"{self.function.name} was not called for {self._fill_key(arguments)[0]}: there is nothing to undo"
+                )
             await self._check_values(store, key, arguments)
             return await agent.undo(run_id)
 
@@ -290,11 +295,13 @@ class Guard:
             with PROCESS_STORE.use(settings.home) as store:
                 yield store
 
-    async def _identify(self, store: Store, arguments: Pairs) -> tuple[str, str]:
-        """Return the filled-in key, which identifies the call among calls of the function, and the business key of its run.
+    async def _find_key(self, store: Store, arguments: Pairs) -> str:
+        """Return the business key of the run of a call: the name of the function and its filled-in key.
 
         If a version up to 0.2.0 made the call, under another form of the key, that form stays its key.
         """
+        if self.name.missing:
+            raise SkillInvalid(self.name.missing)
         if (now := refill(self.name, self.function.call)) != self.name.text:
             raise TaskInvalid(
                 f"{self.function.name} was decorated as '{self.name.text}' and is now '{now}', because a variable in its name was "
@@ -303,24 +310,40 @@ class Guard:
         which, *others = self._fill_key(arguments)
         key = f"{self.name.text}:{which}"
         names = (self.name.text, *self.name.earlier)
-        forms = [form for name in names for each in (which, *others) if (form := f"{name}:{each}") != key]
+        earlier = [form for name in names for each in (which, *others) if (form := f"{name}:{each}") != key]
         shared = [(f"{name}:{each}", each) for name in self.name.shared for each in (which, *others)]
-        if not (forms or shared) or await _is_used(store, key):
-            return which, key
-        for form in forms:
+        if not (earlier or shared or self.name.otherwise_started) or await _is_used(store, key):
+            return key
+        for form in earlier:
             if await _is_used(store, form):
-                return which, form
+                return form
+        for name in self.name.otherwise_started:
+            form = f"{name}:{which}"
+            if await _is_used(store, form) and await self._is_of_this_file(store, form, name):
+                return form
         for form, each in shared:
             if await _is_used(store, form):
-                run_id = await store.run_with_key(form) or ""
-                _, task = await store.load(run_id)
-                if task.goal == self._describe_call(each):
-                    raise KeyTaken(
-                        f"run {run_id} called {self.function.name} under the key '{form}', and its record does not say for which "
-                        f"'{self.name.given}' that was; look at it (midcourse effects {run_id}), and use another key to do it for "
-                        f"'{self.name.text}'"
-                    )
-        return which, key
+                await self._refuse_shared(store, form, each)
+        return key
+
+    async def _is_of_this_file(self, store: Store, key: str, name: str) -> bool:
+        """Whether a call under another name was made from the file of this function, as far as its record says."""
+        _, task = await store.load(await store.run_with_key(key) or "")
+        if task.program:
+            return is_same_file(task.program, self.name.file)
+        dots, mine = name.count("."), self.name.text.count(".")
+        return dots > mine  # it was imported from a package, in the folder of this script
+
+    async def _refuse_shared(self, store: Store, key: str, which: str) -> None:
+        """Raise `KeyTaken` if a version up to 0.2.0 made a call with this key, which all closures of a factory had."""
+        run_id = await store.run_with_key(key) or ""
+        _, task = await store.load(run_id)
+        if task.goal == self._describe_call(which):
+            raise KeyTaken(
+                f"run {run_id} called {self.function.name} under the key '{key}', and its record does not say for which "
+                f"'{self.name.given}' that was; look at it (midcourse effects {run_id}), and use another key to do it for "
+                f"'{self.name.text}'"
+            )
 
     def _describe_call(self, which: str) -> str:
         return f"Call {self.function.name} for {which}"
@@ -340,11 +363,15 @@ class Guard:
             except (LookupError, ValueError) as error:
                 if not filled:
                     raise TaskInvalid(f"{name}: its key '{self.key}' cannot be filled in: {error}") from None
+        if len(filled[0]) > MAX_KEY:
+            raise TaskInvalid(
+                f"{name}: its key '{self.key}' has {len(filled[0])} characters; at most {MAX_KEY} are stored"
+            )
         return list(dict.fromkeys(filled))
 
     async def _call(self, arguments: Pairs, settings: Settings, store: Store, *, again: bool) -> Returned:
         name = self.function.name
-        which, key = await self._identify(store, arguments)
+        which, *_ = self._fill_key(arguments)
         world = Functions(self.function, shared=bool(self.database))
         agent = Agent(
             world,
@@ -355,13 +382,14 @@ class Guard:
         )
         task = Task(
             goal=self._describe_call(which),
-            key=key,
             inputs=arguments,
             limits=self.limits,
             program=self.name.program,
         )
         run_id = new_run_id()
         while True:
+            key = await self._find_key(store, arguments)  # each time, since an earlier form of it may become free
+            task = replace(task, key=key)
             await self._check_values(store, key, arguments)
             try:
                 result = await agent.start(task, run_id=run_id, again=again).result_unless_asked(self.wait)

@@ -118,7 +118,7 @@ class Function:
                 spelled += [str(each) for each in others] if self._is_json(name) else others
             case _:
                 spelled.append(unicodedata.normalize("NFD", str(key)))
-        return spelled
+        return list({(type(each), each): each for each in spelled}.values())
 
     def is_empty(self, name: str, value: Scalar) -> bool:
         """Whether a value identifies nothing."""
@@ -238,7 +238,7 @@ class Functions(BaseWorld):
             return Outcome(evidence="probe")
         except Exception as error:
             self.raised = error
-            refused = function.call_once is not None and isinstance(error, KeyTaken | TaskInvalid)
+            refused = function.call_once is not None and isinstance(error, KeyTaken | SkillInvalid | TaskInvalid)
             if refused or isinstance(error, (*function.absent_on, KeyTaken)):
                 return Outcome(status="no_effect", reason="not_sent", detail=describe_exception(error), evidence="rule")
             if isinstance(error, OutcomeUnknown):
