@@ -104,7 +104,7 @@ WAYS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", ["spawn", "threads", "module that spawns"])
+@pytest.mark.parametrize("first", ["spawn", "threads"])
 def test_a_script_orders_once_however_it_is_called(first: str, programs: Programs) -> None:
     programs.write("orders.py", ORDERS)
     for way in dict.fromkeys((first, *WAYS)):
@@ -182,7 +182,7 @@ def test_code_that_is_in_no_file_needs_a_name(means: str, programs: Programs) ->
             case "stdin":
                 return programs.run(typed=text)
             case "interactive":
-                return programs.run("-i", typed=text.replace('{ref}"\n\n', '{ref}"\n') + "\n")
+                return programs.run("-i", typed=text)
             case _:
                 return programs.run("cells.py")
 
