@@ -206,9 +206,10 @@ def _variables(function: Any, visited: tuple[CodeType, ...] = ()) -> Iterator[tu
     code: CodeType | None = getattr(function, "__code__", None)
     if code is None or code in visited:
         return
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
+    cells: tuple[Any, ...] = function.__closure__ or ()
+    for name, cell in zip(code.co_freevars, cells, strict=False):
         try:
-            value = cell.cell_contents
+            value: object = cell.cell_contents
         except ValueError:  # no value yet
             value = cell
         value = inspect.unwrap(value) if isinstance(value, FunctionType) else value

@@ -133,13 +133,13 @@ class Function:
 
         Objects are left as they are: their defaults may be random or the time, and a key must be the same each time.
         """
-        if name not in self._hints or isinstance(value, list | dict | None):
+        if name not in self._hints or not isinstance(value, str | int | float):
             return value
         converted = TypeAdapter(self._hints[name]).validate_python(value)
         if isinstance(converted, Decimal) and converted.is_finite():
             return format(converted.normalize(), "f")  # 17 and 17.0 are equal
         converted = to_jsonable_python(converted)
-        return value if isinstance(converted, list | dict | None) else converted
+        return converted if isinstance(converted, str | int | float) else value
 
     def read_returned(self, text: str) -> Any:
         """What the function returned, in its annotated type if it has one."""
