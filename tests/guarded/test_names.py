@@ -359,6 +359,34 @@ def test_equal_values_are_one_key_and_an_empty_one_is_none(world: World) -> None
     assert world.did[4:] == ["note"] * 3
 
 
+def test_annotated_values_are_converted_if_they_have_one_text(world: World) -> None:
+    from datetime import date
+    from decimal import Decimal
+    from uuid import UUID
+
+    from pydantic import SecretStr
+
+    def make(kind: Any) -> Any:
+        def pay(ref: Any) -> str:
+            world.did.append("paid")
+            return "paid"
+
+        pay.__annotations__["ref"] = kind
+        return guarded(key="{ref}", name=f"pay.{kind.__name__}", settings=world.settings)(pay)
+
+    identifier = "c0ffee00-0000-4000-8000-00000000000a"
+    equal: list[tuple[Any, list[Any]]] = [
+        (Decimal, [Decimal(17), Decimal("17.00"), 17, 17.0]),
+        (UUID, [UUID(identifier), identifier, identifier.upper()]),
+        (date, [date(2026, 11, 19), "2026-11-19"]),
+    ]
+    for number, (kind, values) in enumerate(equal, start=1):
+        assert {make(kind)(value) for value in values} == {"paid"}
+        assert world.did == ["paid"] * number
+    assert [make(SecretStr)("one"), make(SecretStr)("two")] == ["paid", "paid"]
+    assert world.did == ["paid"] * 5
+
+
 def test_a_random_default_does_not_make_a_key_of_its_own(world: World) -> None:
     """Objects are not converted for a key, since that could fill in defaults that differ each time."""
     from uuid import uuid4

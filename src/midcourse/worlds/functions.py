@@ -7,9 +7,12 @@ import secrets
 import unicodedata
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
+from enum import Enum
 from functools import cached_property
 from typing import Any, cast, get_args, get_type_hints
+from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -30,6 +33,8 @@ log = logging.getLogger(__name__)
 
 RETURNED = "returned"
 """What a function returned, as JSON text, in the outcome of its step."""
+MAX_EXACT = 2**53
+"""Integers below this have a float of the same value."""
 GUARD = "__midcourse_function__"
 """The attribute of a decorated function that holds its `Function`."""
 
@@ -113,7 +118,7 @@ class Function:
         match json.loads(key) if self._is_json(name) and isinstance(key, str) else key:
             case bool() | None:
                 pass
-            case int() | float() as number:
+            case int() | float() as number if abs(number) < MAX_EXACT:
                 others = [float(number), *([int(number)] if float(number).is_integer() else [])]
                 spelled += [str(each) for each in others] if self._is_json(name) else others
             case _:
@@ -122,24 +127,26 @@ class Function:
 
     def is_empty(self, name: str, value: Scalar) -> bool:
         """Whether a value identifies nothing."""
-        given = json.loads(value) if self._is_json(name) and isinstance(value, str) else value
+        try:
+            given = self.signature.bind_value(name, value)
+        except ArgumentsUnfit:
+            given = value
         return given is None or (isinstance(given, str) and not given.strip())
 
     def _is_json(self, name: str) -> bool:
         return any(each.name == name and each.type == "json" for each in self.signature.parameters)
 
     def _convert(self, name: str, value: Any) -> Any:
-        """Convert a JSON value to the annotated type, if it is a number or text and stays one.
+        """Convert JSON to the annotated type, if that has one text for equal values.
 
-        Objects are left as they are: their defaults may be random or the time, and a key must be the same each time.
+        Others are left as they are: the defaults of an object may be random or the time, and a secret is written as asterisks.
         """
         if name not in self._hints or not isinstance(value, str | int | float):
             return value
         converted = TypeAdapter(self._hints[name]).validate_python(value)
         if isinstance(converted, Decimal) and converted.is_finite():
             return format(converted.normalize(), "f")  # 17 and 17.0 are equal
-        converted = to_jsonable_python(converted)
-        return converted if isinstance(converted, str | int | float) else value
+        return to_jsonable_python(converted) if isinstance(converted, UUID | date | Enum) else value
 
     def read_returned(self, text: str) -> Any:
         """What the function returned, in its annotated type if it has one."""
