@@ -82,7 +82,7 @@ def test_run_that_a_process_holds_is_left(cli: Cli, order: str, home: Path) -> N
 def test_guarded_call_returns_what_it_did_although_its_run_was_pruned(home: Path) -> None:
     orders: list[str] = []
 
-    @guarded(key="{reference}")
+    @guarded(name="order", key="{reference}")
     def order(reference: str) -> str:
         orders.append(reference)
         return f"number {len(orders)}"

@@ -45,3 +45,51 @@ def test_a_run_shows_its_result_its_plan_and_a_difference(tmp_path: Path) -> Non
 def test_a_guarded_function_orders_once(tmp_path: Path) -> None:
     (orders,) = execute("a_guarded_function.ipynb", tmp_path)
     assert "".join(orders["text/plain"]) == "['PO-1']"
+
+
+CELL = """
+import sys
+from pathlib import Path
+from midcourse import guarded
+from midcourse.errors import SkillInvalid
+
+@guarded(key="{ref}" OPTIONS)
+def order(ref: str) -> str:
+    with Path("log.txt").open("a") as log:
+        log.write(ref + "\\n")
+    return f"A-{ref}"
+
+try:
+    shown = order("1")
+except SkillInvalid as refused:
+    shown = str(refused)
+shown
+"""
+BOOK = """
+import sys
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+book = new_notebook(cells=[new_code_cell(cell) for cell in sys.argv[1:]])
+NotebookClient(book, timeout=600, kernel_name="python3").execute()
+for cell in book.cells:
+    print(cell.outputs[-1].data["text/plain"])
+"""
+
+
+@pytest.mark.slow
+@OWN_ENVIRONMENT
+def test_a_cell_orders_once_when_it_is_edited_and_run_again_in_another_kernel(tmp_path: Path) -> None:
+    def run(*cells: str) -> list[str]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "MIDCOURSE_HOME": str(tmp_path / "home")}
+        words = [PYTHON, "-W", "ignore", "-c", BOOK, *cells]
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    (refused,) = run(CELL.replace("OPTIONS", ""))
+    assert "order is defined in a notebook, an interactive session or by -c" in refused
+    assert not (tmp_path / "log.txt").exists()
+    cell = CELL.replace("OPTIONS", ', name="orders.order"')
+    edited = cell.replace("    return", "    # a comment\n    return")
+    assert run(cell, edited, cell) + run(edited) == ["'A-1'"] * 4
+    assert (tmp_path / "log.txt").read_text() == "1\n"

@@ -100,7 +100,7 @@ def place_orders(url: str, home: Path, **options: Any) -> Order:
     def happened(order_id: str) -> bool:
         return send("GET", f"/orders/{order_id}")[0] == 200
 
-    @guarded(key="{order_id}", happened=happened, settings=Settings(home=home), **options)
+    @guarded(key="{order_id}", name="order.{host}", happened=happened, settings=Settings(home=home), **options)
     def order(order_id: str, cents: int) -> str:
         """Order something."""
         status, answer = send("POST", f"/orders/{order_id}", json.dumps({"cents": cents}))

@@ -66,7 +66,7 @@ def test_exception_of_a_call_without_effect_is_raised_and_the_call_can_be_made_a
 def test_without_happened_only_a_person_can_decide(tmp_path: Path) -> None:
     sent: list[str] = []
 
-    @guarded(key="{to}", settings=Settings(home=tmp_path), wait=0)
+    @guarded(name="mail", key="{to}", settings=Settings(home=tmp_path), wait=0)
     def mail(to: str) -> None:
         sent.append(to)
         raise TimeoutError("no answer")
@@ -80,7 +80,7 @@ def test_without_happened_only_a_person_can_decide(tmp_path: Path) -> None:
 def test_declared_exceptions_mean_that_nothing_was_sent(tmp_path: Path) -> None:
     tries: list[str] = []
 
-    @guarded(key="{to}", settings=Settings(home=tmp_path), absent_on=(ConnectionRefusedError,), wait=0)
+    @guarded(name="mail", key="{to}", settings=Settings(home=tmp_path), absent_on=(ConnectionRefusedError,), wait=0)
     def mail(to: str) -> str:
         tries.append(to)
         if len(tries) < 3:
@@ -138,13 +138,13 @@ def test_caller_that_waits_for_a_decision_says_so(
 async def test_async_functions_and_plain_ones_called_from_a_loop(tmp_path: Path) -> None:
     sent: list[str] = []
 
-    @guarded(key="{to}", settings=Settings(home=tmp_path))
+    @guarded(name="mail", key="{to}", settings=Settings(home=tmp_path))
     async def mail(to: str) -> str:
         await asyncio.sleep(0)
         sent.append(to)
         return f"to {to}"
 
-    @guarded(key="{to}", settings=Settings(home=tmp_path))
+    @guarded(name="ring", key="{to}", settings=Settings(home=tmp_path))
     def ring(to: str) -> str:
         sent.append(to)
         return f"rang {to}"
@@ -157,7 +157,7 @@ async def test_async_functions_and_plain_ones_called_from_a_loop(tmp_path: Path)
 async def test_async_function_that_takes_too_long_is_in_doubt(tmp_path: Path) -> None:
     sent: list[str] = []
 
-    @guarded(key="{to}", settings=Settings(home=tmp_path), happened=lambda to: to in sent, timeout=0.1)
+    @guarded(name="mail", key="{to}", settings=Settings(home=tmp_path), happened=lambda to: to in sent, timeout=0.1)
     async def mail(to: str) -> None:
         sent.append(to)
         await asyncio.sleep(60)
@@ -175,7 +175,7 @@ class Line:
 def test_values_of_any_type_that_json_can_express(tmp_path: Path) -> None:
     booked: list[Any] = []
 
-    @guarded(key="{number}", settings=Settings(home=tmp_path))
+    @guarded(name="book", key="{number}", settings=Settings(home=tmp_path))
     def book(number: str, lines: list[Line], note: dict[str, Any] | None = None) -> list[Line]:
         booked.append((number, lines, note))
         return lines
@@ -232,15 +232,15 @@ def test_declarations_that_make_no_sense_are_refused() -> None:
     def ring(to: str) -> None: ...
 
     with pytest.raises(SkillInvalid, match="key 'x' names no argument"):
-        guarded(key="x")(ring)
+        guarded(name="ring", key="x")(ring)
     with pytest.raises(SkillInvalid, match="names number, which is not one of its arguments"):
-        guarded(key="{number}")(ring)
+        guarded(name="ring", key="{number}")(ring)
     with pytest.raises(SkillInvalid, match="a plain function cannot be interrupted"):
-        guarded(key="{to}", timeout=3)(ring)
+        guarded(name="ring", key="{to}", timeout=3)(ring)
     with pytest.raises(SkillInvalid, match="'sometimes' is none of"):
-        guarded(key="{to}", effect="sometimes")(ring)  # pyrefly: ignore[bad-argument-type]
+        guarded(name="ring", key="{to}", effect="sometimes")(ring)  # pyrefly: ignore[bad-argument-type]
     with pytest.raises(SkillInvalid, match="'rest' cannot be passed by name"):
-        guarded(key="{to}")(lambda to, *rest: None)
+        guarded(name="ring", key="{to}")(lambda to, *rest: None)
 
 
 def test_several_functions_are_a_world_for_a_planner(tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_several_functions_are_a_world_for_a_planner(tmp_path: Path) -> None:
     def total(number: str) -> float:
         return 12.5
 
-    @guarded(key="{number}", happened=lambda number: number in booked, settings=Settings(home=tmp_path))
+    @guarded(name="book", key="{number}", happened=lambda number: number in booked, settings=Settings(home=tmp_path))
     def book(number: str) -> None:
         booked.append(number)
         raise TimeoutError("stored, and the answer got lost")
@@ -261,7 +261,7 @@ def test_several_functions_are_a_world_for_a_planner(tmp_path: Path) -> None:
 
 
 def test_unknown_is_raised_when_the_person_stops_it(tmp_path: Path) -> None:
-    @guarded(key="{to}", settings=Settings(home=tmp_path), approver=Rejects())
+    @guarded(name="mail", key="{to}", settings=Settings(home=tmp_path), approver=Rejects())
     def mail(to: str) -> None:
         raise TimeoutError("no answer")
 

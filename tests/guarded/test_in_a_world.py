@@ -115,7 +115,7 @@ def test_a_doubt_that_ended_a_run_does_not_let_the_next_run_send_it_again(tmp_pa
     settings = Settings(home=tmp_path, retry_delay_seconds=0.01)
     sent: list[str] = []
 
-    @guarded(key="{to}", settings=settings)
+    @guarded(name="mail", key="{to}", settings=settings)
     def mail(to: str) -> None:
         sent.append(to)
         raise TimeoutError("no answer")
@@ -134,7 +134,7 @@ def test_without_happened_the_approver_of_the_run_decides(
     sent: list[str] = []
     tries: list[str] = []
 
-    @guarded(key="{to}", settings=settings)
+    @guarded(name="mail", key="{to}", settings=settings)
     def mail(to: str) -> None:
         tries.append(to)
         if arrives or len(tries) > 1:

@@ -1,6 +1,8 @@
 """`@guarded` with its records in PostgreSQL: calls from many processes, killed ones, and one that lost its connection in the middle."""
 
 import os
+import subprocess
+import sys
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -102,3 +104,36 @@ def test_a_process_is_known_to_have_ended_only_on_its_own_machine() -> None:
     assert has_ended(f"{machine} {process.pid} 1")
     assert not has_ended(f"another-boot {mine.split(' ')[1]} {process.pid} 1")
     assert not has_ended("")
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from midcourse import guarded
+
+@guarded(key="{ref}", database=sys.argv[1], tenant=sys.argv[2])
+def order(ref: float) -> str:
+    with Path(sys.argv[3]).open("a") as log:
+        log.write(f"{ref:g}\\n")
+    return "ordered"
+
+print(order(17), order(17.0))
+"""
+
+
+@pytest.mark.slow
+def test_a_script_is_known_by_its_path_and_another_one_of_its_name_is_refused(
+    postgres: str, tenant: str, tmp_path: Path
+) -> None:
+    def run(folder: str) -> str:
+        words = [sys.executable, "main.py", postgres, tenant, str(tmp_path / "log.txt")]
+        done = subprocess.run(words, cwd=tmp_path / folder, capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr
+
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "main.py").write_text(PROGRAM)
+    assert [run("a"), run("a")] == ["ordered ordered\n"] * 2
+    refused = run("b")
+    assert f"from {tmp_path}/a/main.py, and this is {tmp_path}/b/main.py" in refused
+    assert (tmp_path / "log.txt").read_text() == "17\n"

@@ -55,7 +55,7 @@ def test_an_approval_of_what_was_shown_is_carried_out_once(server: RunningServer
 def test_a_call_that_waits_for_a_decision_is_listed_although_no_process_runs_it(server: RunningServer) -> None:
     sent: list[str] = []
 
-    @guarded(key="{to}", approve="always", wait=0, settings=Settings(home=server.home / "acme"))
+    @guarded(name="mail", key="{to}", approve="always", wait=0, settings=Settings(home=server.home / "acme"))
     def mail(to: str) -> None:
         sent.append(to)
 

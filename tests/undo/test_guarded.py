@@ -44,7 +44,7 @@ def is_ordered(product: str) -> bool:
 
 
 def test_fields_of_the_result_are_passed_by_name(settings: Settings) -> None:
-    @guarded(key="{product}", happened=is_ordered, undo="cancel", settings=settings)
+    @guarded(name="order", key="{product}", happened=is_ordered, undo="cancel", settings=settings)
     def order(product: str) -> Receipt:
         return Receipt(order_id=place(product))
 
@@ -60,7 +60,7 @@ def test_fields_of_the_result_are_passed_by_name(settings: Settings) -> None:
 def test_a_result_is_passed_under_the_name_of_its_function(settings: Settings) -> None:
     undo = Undo(skill="cancel", arguments={"order_id": Reference(source="result", name="order")})
 
-    @guarded(key="{product}", happened=is_ordered, undo=undo, settings=settings)
+    @guarded(name="order", key="{product}", happened=is_ordered, undo=undo, settings=settings)
     def order(product: str) -> int:
         return place(product)
 
@@ -73,7 +73,7 @@ async def test_an_async_function(settings: Settings) -> None:
     async def cancel_it(product: str) -> None:
         cancel(next(number for number, each in ORDERS.items() if each == product))
 
-    @guarded(key="{product}", happened=is_ordered, undo=cancel_it, settings=settings)
+    @guarded(name="order", key="{product}", happened=is_ordered, undo=cancel_it, settings=settings)
     async def order(product: str) -> None:
         place(product)
 
@@ -86,7 +86,13 @@ def test_an_undo_is_asked_about_if_the_call_is(settings: Settings) -> None:
     approver = Answers(Decision(verdict="approved", by="ada"), Decision(verdict="rejected", by="ada"))
 
     @guarded(
-        key="{product}", happened=is_ordered, undo="cancel", approve="always", approver=approver, settings=settings
+        name="order",
+        key="{product}",
+        happened=is_ordered,
+        undo="cancel",
+        approve="always",
+        approver=approver,
+        settings=settings,
     )
     def order(product: str) -> Receipt:
         return Receipt(order_id=place(product))
@@ -97,7 +103,7 @@ def test_an_undo_is_asked_about_if_the_call_is(settings: Settings) -> None:
 
 
 def test_an_inverse_that_does_not_exist_is_refused(settings: Settings) -> None:
-    @guarded(key="{product}", undo="send_back", settings=settings)
+    @guarded(name="order", key="{product}", undo="send_back", settings=settings)
     def order(product: str) -> None: ...
 
     with pytest.raises(SkillInvalid, match="undone by 'send_back', which is not a function of its module"):

@@ -78,11 +78,13 @@ def make(source: Path, folder: Path) -> None:
             os.kill(int(re.findall(r"in process (\d+)", shop.read_text())[0]), 9)
 
 
-def pack(folder: Path, archive: Path) -> None:
-    """All files but open sessions, locks and what SQLite makes again; the same files give the same bytes."""
+def pack(folder: Path, archive: Path, *, sessions: bool = False) -> None:
+    """All files but locks and what SQLite makes again, and open sessions only if asked; the same files give the same bytes."""
 
     def plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
-        if info.name.endswith(("-shm", ".lock")) or "/world" in info.name or ".sessions" in info.name:
+        if info.name.endswith(("-shm", ".lock")) or "/world" in info.name:
+            return None
+        if ".sessions" in info.name and not sessions:
             return None
         info.uid = info.gid = info.mtime = 0
         info.uname = info.gname = ""

@@ -7,23 +7,25 @@ unknown until `happened` decides it. Calls are runs, so `midcourse runs` and the
 import asyncio
 import inspect
 import logging
-import sys
+import os
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
-from pathlib import Path
+from itertools import product
 from string import Formatter
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast
 
 from midcourse.app.agent import Agent
 from midcourse.app.defaults import LeaveOpen
+from midcourse.app.function_name import FunctionName, is_same_file, name_function, refill, register
 from midcourse.app.patience import Patience
-from midcourse.app.process_store import PROCESS_STORE, load_settings
+from midcourse.app.process_store import PROCESS_STORE, load_settings, warn_of_default_home, warn_of_ignored_database
 from midcourse.app.settings.run import Settings
-from midcourse.app.start import new_run_id
+from midcourse.app.settings.variables import variable_of
+from midcourse.app.start import Free, check_key, new_run_id
 from midcourse.app.undo import UndoReport, named_inverse
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.argument import Pairs
@@ -32,7 +34,16 @@ from midcourse.domain.plan import Draft
 from midcourse.domain.result import Result
 from midcourse.domain.skill import Effect, Undo
 from midcourse.domain.task import Task
-from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, Rejected, RunBusy, RunUnknown, SkillInvalid
+from midcourse.errors import (
+    AnswerLost,
+    KeyTaken,
+    OutcomeUnknown,
+    Rejected,
+    RunBusy,
+    RunUnknown,
+    SkillInvalid,
+    TaskInvalid,
+)
 from midcourse.planners.same_plan import SamePlan
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
@@ -44,6 +55,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
+MAX_KEY = 1_000_000
+"""Characters of a filled-in key."""
+HOME_VARIABLE = variable_of("home")
 NEVER = 10.0**9
 """A time-out in seconds that is never reached. A plain function cannot be interrupted, so it needs a time-out inside."""
 
@@ -69,7 +83,9 @@ def guarded(
     """Make the effect of a function, plain or `async`, happen at most once for each key.
 
     `key` is a format string of the arguments, such as `"{order_id}"`. A repeated call returns what the first one returned; the same
-    key with other values raises `KeyTaken`. Keys are unique within `name`, by default the function's module and qualified name.
+    key with other values raises `KeyTaken`. Keys are unique within `name`, by default the function's module and qualified name. A
+    function that is made inside another, in a notebook, an interactive session or by `-c` needs a `name`. It may contain variables
+    of the functions around it, as in `"orders.{shop}"`.
 
     `happened` takes the same arguments and returns whether the effect exists: True, False, or None if it cannot tell. It is called
     after a call raised or its process died; without it the approver is asked. `settles_after` is how many seconds the effect may
@@ -93,7 +109,7 @@ def guarded(
         )
         guard = Guard(
             function=function,
-            name=name or default_name(call),
+            name=name_function(call, name),
             key=key,
             approvals=approve,
             approver=approver,
@@ -105,6 +121,9 @@ def guarded(
             store=store,
             inverse=undo if callable(undo) else None,
         )
+        home = str(settings.home.absolute()) if settings else os.environ.get(HOME_VARIABLE, "")
+        if not guard.name.missing:
+            register(guard.name, home, database, tenant, store or "")
         return _wrap(call, guard)
 
     return decorate
@@ -173,8 +192,8 @@ class Guard:
     """One guarded function. It carries out each call as a run."""
 
     function: Function
-    name: str
-    """Prefix of the business keys of its calls."""
+    name: FunctionName
+    """Its text is the prefix of the business keys of its calls."""
     key: str
     approvals: Literal["never", "always"]
     approver: Approver | None
@@ -189,15 +208,19 @@ class Guard:
 
     def __post_init__(self) -> None:
         name, parameters = self.function.name, [each.name for each in self.function.signature.parameters]
-        fields = [field for _, field, _, _ in Formatter().parse(self.key) if field is not None]
-        if not fields:
+        if not self.key_fields:
             raise SkillInvalid(f"{name}: key '{self.key}' names no argument; write it like '{{{parameters[0]}}}'")
-        if unknown := [field for field in fields if field not in parameters]:
+        if unknown := [field for field in self.key_fields if field not in parameters]:
             raise SkillInvalid(
                 f"{name}: key '{self.key}' names {', '.join(unknown)}, which is not one of its arguments"
             )
         if self.timeout is not None and not inspect.iscoroutinefunction(self.function.call):
             raise SkillInvalid(f"{name}: a plain function cannot be interrupted; set the time-out inside it")
+
+    @cached_property
+    def key_fields(self) -> list[str]:
+        """The arguments that the key is made of."""
+        return [field for _, field, _, _ in Formatter().parse(self.key) if field is not None]
 
     @cached_property
     def limits(self) -> Limits:
@@ -234,10 +257,14 @@ class Guard:
         limited = settings.with_overrides({"approvals": self.approvals})
         async with self._open_store(settings) as store:
             agent = Agent(world, approver=self.approver or LeaveOpen(), settings=limited, store=store)
-            which, key = self._identify(self.function.arguments(*args, **kwargs))
+            arguments = self.function.arguments(*args, **kwargs)
+            key = await self._find_key(store, arguments)
             run_id = await store.run_with_key(key)
             if run_id is None:
-                raise RunUnknown(f"{self.function.name} was not called for {which}: there is nothing to undo")
+                raise RunUnknown(
+                    f"{self.function.name} was not called for {self._fill_key(arguments)[0]}: there is nothing to undo"
+                )
+            await self._check_values(store, key, arguments)
             return await agent.undo(run_id)
 
     def _find_inverse(self) -> Function:
@@ -263,17 +290,88 @@ class Guard:
             async with open_fleet_store(fleet) as store:
                 yield store
         else:
+            warn_of_default_home(settings)
+            warn_of_ignored_database(settings.home)
             with PROCESS_STORE.use(settings.home) as store:
                 yield store
 
-    def _identify(self, arguments: Pairs) -> tuple[str, str]:
-        """Return the filled-in key, which identifies the call among calls of the function, and the business key of its run."""
-        which = self.key.format(**dict(arguments))
-        return which, f"{self.name}:{which}"
+    async def _find_key(self, store: Store, arguments: Pairs) -> str:
+        """Return the business key of the run of a call: the name of the function and its filled-in key.
+
+        If a version up to 0.2.0 made the call, under another form of the key, that form stays its key.
+        """
+        if self.name.missing:
+            raise SkillInvalid(self.name.missing)
+        if (now := refill(self.name, self.function.call)) != self.name.text:
+            raise TaskInvalid(
+                f"{self.function.name} was decorated as '{self.name.text}' and is now '{now}', because a variable in its name was "
+                "set again, as in a loop: make each function by a call of its own"
+            )
+        which, *others = self._fill_key(arguments)
+        key = f"{self.name.text}:{which}"
+        names = (self.name.text, *self.name.earlier)
+        earlier = [form for name in names for each in (which, *others) if (form := f"{name}:{each}") != key]
+        shared = [(f"{name}:{each}", each) for name in self.name.shared for each in (which, *others)]
+        if not (earlier or shared or self.name.otherwise_started) or await _is_used(store, key):
+            return key
+        for form in earlier:
+            if await _is_used(store, form):
+                return form
+        for name in self.name.otherwise_started:
+            form = f"{name}:{which}"
+            if await _is_used(store, form) and await self._is_of_this_file(store, form, name):
+                return form
+        for form, each in shared:
+            if await _is_used(store, form):
+                await self._refuse_shared(store, form, each)
+        return key
+
+    async def _is_of_this_file(self, store: Store, key: str, name: str) -> bool:
+        """Whether a call under another name was made from the file of this function, as far as its record says."""
+        _, task = await store.load(await store.run_with_key(key) or "")
+        if task.program:
+            return is_same_file(task.program, self.name.file)
+        dots, mine = name.count("."), self.name.text.count(".")
+        return dots > mine  # it was imported from a package, in the folder of this script
+
+    async def _refuse_shared(self, store: Store, key: str, which: str) -> None:
+        """Raise `KeyTaken` if a version up to 0.2.0 made a call with this key, which all closures of a factory had."""
+        run_id = await store.run_with_key(key) or ""
+        _, task = await store.load(run_id)
+        if task.goal == self._describe_call(which):
+            raise KeyTaken(
+                f"run {run_id} called {self.function.name} under the key '{key}', and its record does not say for which "
+                f"'{self.name.given}' that was; look at it (midcourse effects {run_id}), and use another key to do it for "
+                f"'{self.name.text}'"
+            )
+
+    def _describe_call(self, which: str) -> str:
+        return f"Call {self.function.name} for {which}"
+
+    def _fill_key(self, arguments: Pairs) -> list[str]:
+        """Return the filled-in key, and after it what versions up to 0.2.0, which did not convert values, made of equal ones."""
+        name, given = self.function.name, dict(arguments)
+        if empty := [field for field in self.key_fields if self.function.is_empty(field, given.get(field))]:
+            raise TaskInvalid(
+                f"{name}: its key '{self.key}' needs {', '.join(empty)}, which is empty: all such calls would be taken for one"
+            )
+        spellings = [self.function.spell_for_key(field, given[field]) for field in self.key_fields]
+        filled: list[str] = []
+        for values in product(*spellings):
+            try:
+                filled.append(self.key.format(**(given | dict(zip(self.key_fields, values, strict=True)))))
+            except (LookupError, ValueError) as error:
+                if not filled:
+                    raise TaskInvalid(f"{name}: its key '{self.key}' cannot be filled in: {error}") from None
+        if len(filled[0]) > MAX_KEY:
+            raise TaskInvalid(
+                f"{name}: its key '{self.key}' has {len(filled[0])} characters; at most {MAX_KEY} are stored"
+            )
+        return list(dict.fromkeys(filled))
 
     async def _call(self, arguments: Pairs, settings: Settings, store: Store, *, again: bool) -> Returned:
         name = self.function.name
-        which, key = self._identify(arguments)
+        which, *_ = self._fill_key(arguments)
         world = Functions(self.function, shared=bool(self.database))
         agent = Agent(
             world,
@@ -282,12 +380,19 @@ class Guard:
             settings=settings,
             store=store,
         )
-        task = Task(goal=f"Call {name} for {which}", key=key, inputs=arguments, limits=self.limits)
+        task = Task(
+            goal=self._describe_call(which),
+            inputs=arguments,
+            limits=self.limits,
+            program=self.name.program,
+        )
         run_id = new_run_id()
         patience = Patience(f"{name} for {which}", self.wait)
-        identity = (self.database, self.tenant, settings.home, id(self.store), key)
+        identity = (self.database, self.tenant, settings.home, id(self.store), self.name.text, which)
         with _enter_call(identity, f"{name} for {which}") as context:
             while True:
+                key = await self._find_key(store, arguments)  # each time, since an earlier form of it may become free
+                task = replace(task, key=key)
                 await self._check_values(store, key, arguments)
                 try:
                     run = context.run(agent.start, task, run_id=run_id, again=again)
@@ -311,7 +416,15 @@ class Guard:
         if run_id is None:
             return
         _, task = await store.load(run_id)
-        differing = [name for name, value in arguments if dict(task.inputs).get(name) != value]
+        here = "" if self.name.given else self.name.file
+        if task.program and here and not is_same_file(task.program, here):
+            raise KeyTaken(
+                f"run {run_id} called {self.function.name} under the key '{key}' from {task.program}, and this is {here}. If it is "
+                f"the same program in another place, @guarded(name='{self.name.text}', …) keeps its records; if it is another "
+                "program, give its function another name"
+            )
+        stored, as_key = dict(task.inputs), self.function.as_key
+        differing = [name for name, value in arguments if as_key(name, stored.get(name)) != as_key(name, value)]
         if differing:
             raise KeyTaken(
                 f"run {run_id} called {self.function.name} under the key '{key}' with other values of {', '.join(differing)}"
@@ -334,13 +447,12 @@ class Guard:
         raise OutcomeUnknown(f"{name} may have happened: {result.final_detail}", run_id)
 
 
-def default_name(call: Callable[..., Any]) -> str:
-    """Return module and qualified name of a function: the same for `python orders.py`, `python -m orders` and `import orders`."""
-    module = call.__module__
-    if module == "__main__":
-        spec = getattr(sys.modules[module], "__spec__", None)
-        module = spec.name if spec else Path(inspect.getfile(call)).stem
-    return f"{module}.{call.__qualname__}"
+async def _is_used(store: Store, key: str) -> bool:
+    """Whether a run with this key has not ended, or had an effect or may have had one, so that the key stays its own."""
+    try:
+        return not isinstance(await check_key(store, key), Free)
+    except KeyTaken:
+        return True
 
 
 def _had_no_effect(result: Result) -> bool:

@@ -3,17 +3,22 @@
 Opening a store for each call would cost four flushes of the disk and a third of the call's processor time.
 """
 
+import logging
 import os
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from midcourse.app.home import LocalStore, database_of, open_store
 from midcourse.app.settings.run import Settings
+from midcourse.app.settings.variables import read_variables, variable_of
 from midcourse.holding import Holder
 
+log = logging.getLogger(__name__)
+
+DATABASE_VARIABLE = variable_of("database_url")
 MISSING = (0, 0)
 """The identity of a file that does not exist."""
 
@@ -26,6 +31,26 @@ def load_settings() -> Settings:
 @lru_cache(maxsize=1)
 def _load(_folder: str, _variables: tuple[tuple[str, str], ...]) -> Settings:
     return Settings.load()
+
+
+def warn_of_default_home(settings: Settings) -> None:
+    """Say where records begin if no setting says so: a program that is started from another folder would not find them."""
+    if "home" not in settings.model_fields_set and not (database := database_of(settings.home)).exists():
+        log.warning(
+            "guarded calls are recorded in a new home, %s, because no setting names one. A program that is started from another "
+            "folder finds none of these records and repeats the effects: set MIDCOURSE_HOME=%s, or pass settings=Settings(home=…)",
+            *(database.parent, database.parent),
+        )
+
+
+@cache
+def warn_of_ignored_database(home: Path) -> None:
+    """Say that the variable which names a fleet's database does not say where guarded calls are recorded."""
+    if read_variables().get(DATABASE_VARIABLE):
+        log.warning(
+            "%s is set, and @guarded does not use it: calls are recorded in %s, on this machine only. Pass database=… to @guarded",
+            *(DATABASE_VARIABLE, home.absolute()),
+        )
 
 
 class ProcessStore:

@@ -35,6 +35,8 @@ class Task:
     """Limits of this task; those not given come from the agent's settings."""
     by: str = ""
     """The requesting user; by default the user of the process that starts the run."""
+    program: str = ""
+    """The file of the script that made this guarded call, if its key does not say which program that was."""
     agreement: Agreement = field(default_factory=Agreement)
     """The approval policy, in addition to the limits; if empty, the agent's `approval_policy` applies."""
 

@@ -4,10 +4,15 @@ import inspect
 import json
 import logging
 import secrets
+import unicodedata
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+from enum import Enum
 from functools import cached_property
 from typing import Any, cast, get_args, get_type_hints
+from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -18,7 +23,7 @@ from midcourse.domain.argument import Pairs, Scalar, json_text
 from midcourse.domain.expectation import Probe
 from midcourse.domain.outcome import ALREADY_DONE, Outcome
 from midcourse.domain.skill import Effect, ProbeSpec, Skill, Undo
-from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, SkillInvalid
+from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, SkillInvalid, TaskInvalid
 from midcourse.ports.world import Call
 from midcourse.process import has_ended, identify_self
 from midcourse.worlds.base import BaseWorld, await_if_needed, outcome_of_refusal
@@ -29,6 +34,8 @@ log = logging.getLogger(__name__)
 
 RETURNED = "returned"
 """What a function returned, as JSON text, in the outcome of its step."""
+MAX_EXACT = 2**53
+"""Integers below this have a float of the same value."""
 GUARD = "__midcourse_function__"
 """The attribute of a decorated function that holds its `Function`."""
 
@@ -92,6 +99,56 @@ class Function:
             if parameter.type == "json" and parameter.name in bound and parameter.name in self._hints:
                 bound[parameter.name] = TypeAdapter(self._hints[parameter.name]).validate_python(bound[parameter.name])
         return bound
+
+    def as_key(self, name: str, value: Scalar) -> Scalar:
+        """The value of an argument as keys have it, and as values are compared.
+
+        It is converted to its type as for the call; text is in Unicode's composed form, and JSON has one text for equal numbers.
+        """
+        try:
+            converted = self.signature.bind_value(name, value)
+            if self._is_json(name):
+                return json_text(_as_json_key(self._convert(name, converted)))
+        except (ArgumentsUnfit, ValidationError):  # stored by an earlier version of the function
+            converted = value
+        return _as_json_key(converted) if isinstance(converted, str) else converted
+
+    def spell_for_key(self, name: str, value: Scalar) -> list[Scalar]:
+        """The value as keys have it, and after it the forms that equal values had in keys before values were converted."""
+        key = self.as_key(name, value)
+        spelled: list[Scalar] = [key, value]
+        match json.loads(key) if self._is_json(name) and isinstance(key, str) else key:
+            case bool() | None:
+                pass
+            case int() | float() as number if abs(number) < MAX_EXACT:
+                others = [float(number), *([int(number)] if float(number).is_integer() else [])]
+                spelled += [str(each) for each in others] if self._is_json(name) else others
+            case _:
+                spelled.append(unicodedata.normalize("NFD", str(key)))
+        return list({(type(each), each): each for each in spelled}.values())
+
+    def is_empty(self, name: str, value: Scalar) -> bool:
+        """Whether a value identifies nothing."""
+        try:
+            given = self.signature.bind_value(name, value)
+        except ArgumentsUnfit:
+            given = value
+        return given is None or (isinstance(given, str) and not given.strip())
+
+    def _is_json(self, name: str) -> bool:
+        return any(each.name == name and each.type == "json" for each in self.signature.parameters)
+
+    def _convert(self, name: str, value: Any) -> Any:
+        """Convert JSON to the annotated type, if that has one text for equal values.
+
+        Others are left as they are: the defaults of an object may be random or the time, and a secret is written as asterisks.
+        """
+        if name not in self._hints or not isinstance(value, str | int | float):
+            return value
+        converted = TypeAdapter(self._hints[name]).validate_python(value)
+        if isinstance(converted, Decimal) and converted.is_finite():
+            return format(converted.normalize(), "f")  # 17 and 17.0 are equal
+        return to_jsonable_python(converted) if isinstance(converted, UUID | date | Enum) else value
 
     def read_returned(self, text: str) -> Any:
         """What the function returned, in its annotated type if it has one."""
@@ -191,7 +248,8 @@ class Functions(BaseWorld):
             return Outcome(evidence="probe")
         except Exception as problem:
             error = self.raised = problem.raised if isinstance(problem, CallAborted) else problem
-            if isinstance(error, KeyTaken):
+            misused = function.call_once is not None and isinstance(error, SkillInvalid | TaskInvalid)
+            if misused or isinstance(error, KeyTaken):
                 return Outcome(status="no_effect", reason="not_sent", detail=describe_exception(error), evidence="rule")
             if refused := outcome_of_refusal(error, function.absent_on, function.call):
                 return refused
@@ -241,6 +299,21 @@ def _as_argument(name: str, value: Any, kind: str) -> Scalar:
         return json_text(to_jsonable_python(value))
     except (PydanticSerializationError, TypeError, ValueError) as error:
         raise TypeError(f"argument '{name}' cannot be stored as JSON: {error}") from None
+
+
+def _as_json_key(value: Any) -> Any:
+    """A JSON value in the one form that equal values share."""
+    match value:
+        case str():
+            return unicodedata.normalize("NFC", value)
+        case float() if value.is_integer():
+            return int(value)
+        case list():
+            return [_as_json_key(each) for each in cast(list[Any], value)]
+        case dict():
+            return {_as_json_key(name): _as_json_key(each) for name, each in cast(dict[str, Any], value).items()}
+        case _:
+            return value
 
 
 def _as_data(function: str, returned: Any) -> Pairs:

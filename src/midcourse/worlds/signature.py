@@ -40,10 +40,14 @@ class Signature:
         missing = [p.name for p in self.parameters if p.required and p.name not in values]
         if missing:
             raise ArgumentsUnfit(f"missing {', '.join(map(repr, missing))}")
-        bound: dict[str, Any] = dict.fromkeys(self.filled)
-        for name, value in values.items():
-            bound[name] = None if value is None and name in self.nullable else _check_value(known[name], value)
-        return bound
+        return dict.fromkeys(self.filled) | {name: self.bind_value(name, value) for name, value in values.items()}
+
+    def bind_value(self, name: str, value: Scalar) -> Any:
+        """Check and convert the value of one parameter. Raises `ArgumentsUnfit`."""
+        parameter = next((each for each in self.parameters if each.name == name), None)
+        if parameter is None:
+            raise ArgumentsUnfit(f"no parameter is called {name!r}")
+        return None if value is None and name in self.nullable else _check_value(parameter, value)
 
 
 def signature_of(owner: str, method: Callable[..., Any]) -> Signature:
