@@ -83,6 +83,11 @@ class HistoryCache:
             plans=tuple(self._plans.values()),
         )
 
+    def outcomes(self, told: tuple[Told, ...]) -> list[tuple[LedgerEntry, Outcome]]:
+        """Every entry with its outcome, where `told` is as for `history`."""
+        answers = list(told)
+        return [(entry, _final_outcome(entry, answers)) for entry in self._entries]
+
     def _fold_settled(self) -> "_PartialHistory":
         """A copy of the history up to the first undecided entry, which no later answer can change."""
         partial = self._partial

@@ -212,7 +212,9 @@ class WatchedRun:
         if result is None:
             await asyncio.sleep(GLANCE)
             return False
-        message = EndMessage(final_reason=result.final_reason, success=result.success, verified=result.verified)
+        message = EndMessage(
+            final_reason=result.final_reason, success=result.success, verified=result.verified, sending=result.sending
+        )
         self.log.append(_encode(message, seq=self._trail.run.seq))
         return True
 

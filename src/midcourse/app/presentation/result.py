@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from midcourse.app.presentation.vocabulary import REASONS, format_seconds, pluralize
 from midcourse.domain.approval import Consequence
 from midcourse.domain.move import FinalReason
 from midcourse.domain.outcome import ACCEPTED_BY_SERVER, ALREADY_DONE, REFUSALS, SIGNED_IN, Evidence, Outcome
 from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.records.summary import Sending
 from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
 from midcourse.ports.store import Store
 
@@ -89,14 +91,30 @@ def describe_evidence(outcome: Outcome) -> str:
 
 
 def headline(result: Result) -> str:
-    """Whether it succeeded, and separately whether that was verified."""
-    return headline_of(result.final_reason, verified=result.verified)
+    """Whether it succeeded, separately whether that was verified, and whether it sent anything."""
+    return headline_of(result.final_reason, verified=result.verified, sending=result.sending)
 
 
-def headline_of(final_reason: FinalReason, *, verified: bool) -> str:
-    if final_reason in SUCCESSES:
-        return "done, and verified" if verified else "plan carried out, not verified"
-    return f"failed: {REASONS[final_reason]}"
+NOT_SENT: dict[Sending, str] = {"nothing": "; nothing was sent", "sign_in": "; nothing but a sign-in was sent"}
+
+
+def headline_of(final_reason: FinalReason, *, verified: bool, sending: Sending) -> str:
+    if final_reason not in SUCCESSES:
+        words = f"failed: {REASONS[final_reason]}"
+    elif verified:
+        words = "done, and verified"
+    else:
+        words = "returned" if sending == "call" else "done, not verified"
+    return words + NOT_SENT.get(sending, "")
+
+
+def tone_of(result: Result) -> Literal["good", "doubt", "plain", "bad"]:
+    """The tone in which an end is shown. Only what was verified is good. A call that returned is plain: its caller has the value."""
+    if not result.success:
+        return "bad"
+    if result.verified:
+        return "good"
+    return "plain" if result.sending == "call" else "doubt"
 
 
 def describe_counts(result: Result) -> str:
@@ -134,7 +152,9 @@ def suggest_next(result: Result, unattended: bool) -> str:
         case "goal_reached":
             return show
         case "plan_complete":
-            return f"add a `done_when` check so that success can be verified; {show}" if _may_replan(used) else show
+            return show if result.verified else _suggest_after_claim(result.sending, show)
+        case "contradicted":
+            return f"look at what was sent, and at the world, before you run it again; {show}"
         case "replan_exhausted":
             return _suggest_after_failures(used, show)
         case "budget_exhausted":
@@ -157,6 +177,16 @@ def suggest_next(result: Result, unattended: bool) -> str:
             return f"{show}; a cancelled run is over, a new one starts from what is there"
         case "internal_error":
             return f"please report it, with {show} --json"
+
+
+def _suggest_after_claim(sending: Sending, show: str) -> str:
+    match sending:
+        case "call":
+            return show
+        case "nothing" | "sign_in":
+            return f"if it is done only when something was sent: --sends, or `sends = true` in its task file; {show}"
+        case "effects" | "":
+            return f"add a `done_when` check so that success can be verified; {show}"
 
 
 def _suggest_after_failures(used: BudgetUsed, show: str) -> str:
