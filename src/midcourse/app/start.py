@@ -52,7 +52,6 @@ def new_run(task: Task, run_id: str, roles: OptionalRoles | None = None) -> Run:
         id=run_id,
         limits=task.limits,
         has_done_when=task.done_when is not None,
-        sends=task.sends,
         has_detours=roles.detour_planner is not None,
         done_in_words=isinstance(task.done_when, Expectation) and needs_reader(task.done_when),
         wants_data=bool(task.output),

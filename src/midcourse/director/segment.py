@@ -44,12 +44,10 @@ from midcourse.policy.approval.check import live_grant, needs_approval
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter, may_replan, replan_delay, retry_delay
 from midcourse.policy.likeness import find_repeated
 from midcourse.policy.plan.admission import (
-    NOTHING_DONE,
-    NOTHING_SENT,
     drop_finished_end,
     goes_in_a_circle,
+    is_too_early_for_done,
     why_refused,
-    why_too_early_for_done,
     with_adopted,
     with_progress,
     with_walked,
@@ -60,6 +58,7 @@ from midcourse.policy.spending import is_near_ceiling, remaining_cost, worst_loo
 NO_PLAN = "it could not be used"
 GARBAGE = "planner_garbage"
 FINISHED = "every step of the plan was carried out before"
+NOTHING_DONE = "nothing has been done in this run yet. If the task was done before it, say so again"
 
 
 def on_started(run: Run, _phase: New, event: Started) -> Turn:
@@ -244,8 +243,8 @@ def on_planned(run: Run, phase: Planning, event: Planned) -> Turn:
 def _handle_answer_without_steps(run: Run, asked: AskPlanner, event: Planned) -> Turn:
     """The turn for a verdict without steps: done, impossible, or an answer that cannot be used."""
     match event.verdict:
-        case "done" if asked.refused not in (NOTHING_DONE, NOTHING_SENT) and (early := why_too_early_for_done(run)):
-            return run, replace(asked, refused=early)
+        case "done" if asked.refused != NOTHING_DONE and is_too_early_for_done(run):
+            return run, replace(asked, refused=NOTHING_DONE)
         case "done":
             return run, Conclude(detail=event.detail)
         case "ask":

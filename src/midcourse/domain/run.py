@@ -103,8 +103,6 @@ class Run:
     has_done_when: bool = False
     has_detours: bool = False
     """Whether there is a detour planner."""
-    sends: bool = False
-    """Whether the task is done only if something was sent."""
     done_in_words: bool = False
     """Whether only a verifier can tell that the task is done."""
     wants_data: bool = False

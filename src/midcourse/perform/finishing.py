@@ -154,7 +154,7 @@ async def _judge_claim(ports: Ports, command: Finish, run: Run) -> Claim:
         for step in (history.plans[entry.version].steps[entry.index],)
     ]
     one_call = given and not (limits.max_replans or limits.max_error_replans) and run.counts.steps == 1
-    return judge_claim(command.reason, acts, checked=command.verified, sends=run.sends, one_call=one_call)
+    return judge_claim(command.reason, acts, checked=command.verified, sends=ports.task.sends, one_call=one_call)
 
 
 def _is_given(ports: Ports) -> bool:

@@ -119,17 +119,10 @@ def seconds_to_wait(run: Run, step: PlannedStep) -> float:
     return max(0.0, _cooled_down_at(run, tried) - run.now)
 
 
-NOTHING_DONE = "nothing has been done in this run yet. If the task was done before it, say so again"
-NOTHING_SENT = "the task is done only when something was sent, and this run has sent nothing. Plan the steps that send it, or say that it is impossible"
-
-
-def why_too_early_for_done(run: Run) -> str:
-    """Why a planner that says 'done' should be asked once more, if it can be: nothing was done yet, or nothing was sent. Otherwise empty."""
-    if not can_afford(run, worst_plan(run.limits)):
-        return ""
-    if run.sends and not run.finished_irreversible:
-        return NOTHING_SENT
-    return "" if run.has_done_when or run.counts.executions else NOTHING_DONE
+def is_too_early_for_done(run: Run) -> bool:
+    """Whether a planner that says 'done' should be asked once more: nothing was done yet, and it can be asked again."""
+    nothing_done = not (run.has_done_when or run.counts.executions)
+    return nothing_done and can_afford(run, worst_plan(run.limits))
 
 
 def _find_failed_tries(run: Run, step: PlannedStep) -> list[Attempt]:
