@@ -184,7 +184,7 @@ def _suggest_after_claim(sending: Sending, show: str) -> str:
         case "call":
             return show
         case "nothing" | "sign_in":
-            return f"if it is done only when something was sent: --sends, or `sends = true` in its task file; {show}"
+            return f"if it was to send something, run it with --sends (`sends = true` in a task file): then this fails; {show}"
         case "effects" | "":
             return f"add a `done_when` check so that success can be verified; {show}"
 
