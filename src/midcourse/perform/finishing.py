@@ -153,7 +153,8 @@ async def _judge_claim(ports: Ports, command: Finish, run: Run) -> Claim:
         for entry, outcome in sent
         for step in (history.plans[entry.version].steps[entry.index],)
     ]
-    one_call = given and not (limits.max_replans or limits.max_error_replans) and run.counts.steps == 1
+    one_step = run.segment is not None and len(run.segment.steps) == 1
+    one_call = given and one_step and not (limits.max_replans or limits.max_error_replans)
     return judge_claim(command.reason, acts, checked=command.verified, sends=ports.task.sends, one_call=one_call)
 
 

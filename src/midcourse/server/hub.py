@@ -212,9 +212,7 @@ class WatchedRun:
         if result is None:
             await asyncio.sleep(GLANCE)
             return False
-        message = EndMessage(
-            final_reason=result.final_reason, success=result.success, verified=result.verified, sending=result.sending
-        )
+        message = EndMessage(final_reason=result.final_reason, success=result.success, verified=result.verified)
         self.log.append(_encode(message, seq=self._trail.run.seq))
         return True
 

@@ -149,12 +149,8 @@ def suggest_next(result: Result, unattended: bool) -> str:
     if unattended and result.final_reason == "rejected":
         return show
     match result.final_reason:
-        case "goal_reached":
-            return show
-        case "plan_complete":
+        case "goal_reached" | "plan_complete":
             return show if result.verified else _suggest_after_claim(result.sending, show)
-        case "contradicted":
-            return f"look at what was sent, and at the world, before you run it again; {show}"
         case "replan_exhausted":
             return _suggest_after_failures(used, show)
         case "budget_exhausted":
@@ -165,7 +161,7 @@ def suggest_next(result: Result, unattended: bool) -> str:
             return f"change the task, its world or its planner: planning again would not help; {show}"
         case "rejected":
             return "nothing was sent; run it again, and answer no with guidance to have it do something else"
-        case "needs_human":
+        case "needs_human" | "contradicted":
             return f"look at the world, and finish by hand or start a new run; {show}"
         case "planner_unavailable":
             return "make sure that the planner can be reached, then run it again"

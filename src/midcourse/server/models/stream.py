@@ -8,7 +8,6 @@ from midcourse.app.presentation.narration import Tone
 from midcourse.domain.budget import Cost
 from midcourse.domain.event import Event
 from midcourse.domain.observation import ObservationRef
-from midcourse.domain.records.summary import Sending
 from midcourse.server.models.base import Model
 
 
@@ -74,7 +73,6 @@ class EndMessage(Model):
     final_reason: str
     success: bool
     verified: bool
-    sending: Sending
 
 
 StreamMessage: TypeAlias = Annotated[
