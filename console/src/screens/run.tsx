@@ -178,11 +178,6 @@ function Outcome({ view }: { view: RunView }) {
           </Fact>
         ))}
         {result.success && <Support result={result} />}
-        {result.final_reason === "contradicted" && (
-          <Fact name="Contradicted">
-            <UntrustedText text={result.final_detail} />
-          </Fact>
-        )}
         <Fact name="Irreversible effects">
           {sent.length ? (
             <ul>
