@@ -161,7 +161,7 @@ async def test_results_are_a_table(make_job: Callable[..., Job], home: Path, tmp
     first, second = read_results(batch)
     assert list(first) == [
         *("row", "run", "success", "verified", "final_reason", "final_detail"),
-        *("steps", "executions", "planner_calls", "wall_seconds", "order_number"),
+        *("steps", "executions", "planner_calls", "wall_seconds", "sending", "order_number"),
     ]
     assert (second["row"], second["run"], second["success"], second["verified"]) == ("2", "b-2", "true", "true")
     assert (second["final_reason"], second["steps"], second["planner_calls"]) == ("goal_reached", "6", "3")

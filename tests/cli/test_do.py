@@ -65,6 +65,21 @@ def test_it_asks_in_the_terminal_and_ends_with_what_shows_it(desk: Desk, tmp_pat
         assert words in user.output, user.output
 
 
+@pytest.mark.parametrize(("more", "code"), [([], 0), (["--require-verified"], 3), (["--sends"], 1)])
+def test_a_model_that_does_nothing_and_says_done(
+    desk: Desk, cli: Cli, monkeypatch: pytest.MonkeyPatch, more: list[str], code: int
+):
+    with ModelServer([{"verdict": "done", "reason": "I have reported it"}]) as liar:
+        monkeypatch.setenv("MIDCOURSE_MODEL_BASE_URL", liar.url)
+        output = cli(*desk.words, *more, "--json")
+    assert desk.tickets == []
+    assert (output.code, output.json["success"], output.json["verified"]) == (code, code != 1, False)
+    assert (output.json["sending"], output.json["sent"]) == ("nothing", [])
+    shown = cli("resume", "lamp", "--quiet").out
+    assert ("records contradict it" in shown) == (code == 1)
+    assert "; nothing was sent (" in shown
+
+
 def test_from_python_and_what_it_sent_for_programs(desk: Desk, cli: Cli):
     running = midcourse.do(
         GOAL,

@@ -33,7 +33,7 @@ def test_quiet_is_one_line(cli: Cli) -> None:
     result = cli("run", "notepad", "--quiet")
     assert result.code == 0
     (line,) = result.out.splitlines()
-    assert line.startswith("done, and verified (goal_reached")
+    assert line.startswith("done, and verified; nothing was sent (goal_reached"), "a note was saved, and nothing left"
 
 
 def test_without_a_terminal_it_is_told_in_plain_lines(cli: Cli) -> None:
@@ -45,7 +45,7 @@ def test_without_a_terminal_it_is_told_in_plain_lines(cli: Cli) -> None:
     assert "plan 1 (first plan): 3 steps" in texts
     assert "plan 2 (after a transition): 3 steps" in texts
     assert "done: Click Save" in texts
-    assert "done, and verified" in lines
+    assert "done, and verified; nothing was sent" in lines
     assert "next    midcourse show note" in lines
 
 
@@ -95,7 +95,7 @@ def test_plan_carried_out_is_not_called_verified(cli: Cli, tmp_path: Path) -> No
     path.write_text(head + tail[tail.index("[world]") :])
     result = cli("run", str(path), "--set", "approvals=never")
     assert result.code == 0
-    assert "plan carried out, not verified" in result.out
+    assert "done, not verified\n" in result.out
     assert "done_when" in result.out
 
 

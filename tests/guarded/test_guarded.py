@@ -1,6 +1,7 @@
 """`@guarded` in one process: what a call returns, raises and leaves behind."""
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -53,6 +54,25 @@ def test_lost_answer_does_not_order_twice(order_id: str, shop: Shop, order: Orde
         with pytest.raises(AnswerLost, match="order happened"):
             order(order_id, 100)
     assert shop.orders == [(order_id, 100)]
+
+
+def test_a_call_that_returned_is_listed_so_and_one_that_was_found_is_verified(
+    order: Order, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order("A-1", 100)
+    with pytest.raises(AnswerLost):
+        order("lost-1", 100)
+    home = f"home={tmp_path}"
+    assert main(["runs", "--json", "--set", home]) == 0
+    found, returned = json.loads(capsys.readouterr().out)
+    assert (returned["state"], returned["verified"], returned["sending"]) == ("returned", False, "call")
+    assert (found["state"], found["verified"]) == ("done, verified", True)
+    main(["show", returned["run"], "--set", home])
+    main(["show", found["run"], "--set", home])
+    shown = capsys.readouterr().out
+    assert "returned\n" in shown
+    assert "done, and verified\n" in shown
+    assert "done_when" not in shown, "a call has none"
 
 
 def test_exception_of_a_call_without_effect_is_raised_and_the_call_can_be_made_again(shop: Shop, order: Order) -> None:

@@ -10,12 +10,14 @@ from midcourse.domain.budget import Cost
 from midcourse.domain.command import CheckDone, Finish
 from midcourse.domain.event import DoneChecked
 from midcourse.domain.expectation import Condition, Expectation, Probe, TextContains
-from midcourse.domain.observation import Unseen
+from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.skill import Parameter
 from midcourse.domain.task import Task
 from midcourse.perform import Performer
+from midcourse.ports.planner import PlanDraft
 from midcourse.testing import Scripted
+from midcourse.worlds.base import probe, skill
 from tests.harness import ORDER_PENS, ORDERED, Bench, Shop, draft, steps
 
 THANKED = Expectation(checks=(TextContains(text="Thank you"),))
@@ -175,3 +177,93 @@ async def test_finishing_twice_is_the_same() -> None:
         Finish(id=99, reason=first.final_reason, detail=first.final_detail, verified=first.verified)
     )
     assert await bench.result() == first
+
+
+# --- verified, claimed or contradicted
+
+
+class Listed(Shop):
+    """Its own orders are found by `listed`, which nobody declared for a skill: only a planner can name it."""
+
+    @skill(effect="irreversible", commit_set="form", transition=True)
+    def submit(self, zone: Zone) -> Outcome | None:
+        self.orders.append(self.typed)
+        return Outcome(status="unknown", reason="http_504")
+
+    @probe(looks_for="text")
+    def listed(self, text: str) -> bool:
+        return text in ("old", *self.orders)
+
+
+class WrittenByTheAuthor(Scripted):
+    given = True
+
+
+def order_and_probe(text: str, *, typed: str = "pens") -> tuple[Any, ...]:
+    submit = draft("order", "submit", probe=Probe(name="listed", arguments=(("text", text),)))
+    return steps(draft("name", "fill", text=typed), submit, final=False), PlanDraft(verdict="done")
+
+
+async def test_a_planner_that_does_nothing_only_claims() -> None:
+    bench = Bench(planner=Scripted(PlanDraft(verdict="done"), PlanDraft(verdict="done", detail="I have ordered them")))
+    result = await bench.run()
+    assert (result.success, result.verified, result.sending) == (True, False, "nothing")
+    run, _ = await bench.store.load("run")
+    assert not run.verified
+
+
+async def test_a_task_that_must_send_something_fails_if_nothing_was_sent() -> None:
+    done = PlanDraft(verdict="done", detail="I have ordered them")
+    bench = Bench(planner=Scripted(done, done), task=Task(goal="order pens", sends=True))
+    result = await bench.run()
+    assert (result.success, result.verified, result.final_reason) == (False, False, "contradicted")
+    assert result.final_detail == "the task must send something, and nothing was sent"
+    run, _ = await bench.store.load("run")
+    assert (run.phase.kind, getattr(run.phase, "reason", "")) == ("ended", "contradicted"), "lists show the same end"
+
+
+async def test_the_probe_of_a_skill_verifies() -> None:
+    shop = Shop()
+    shop.on_order = lambda item: shop.orders.append(item) or Outcome(status="unknown", reason="http_504")
+    result = await Bench(world=shop, planner=Scripted(steps(draft("order", "order", item="pens")))).run()
+    assert (result.final_reason, result.verified, result.sending) == ("plan_complete", True, "effects")
+    assert shop.orders == ["pens"]
+
+
+async def test_what_a_planner_names_for_a_probe_verifies_only_if_its_request_brought_it() -> None:
+    good = await Bench(world=Listed(), planner=Scripted(*order_and_probe("pens"))).run()
+    assert (good.success, good.verified) == (True, True)
+    there_before = await Bench(world=Listed(), planner=Scripted(*order_and_probe("old"))).run()
+    assert (there_before.success, there_before.verified) == (True, False), "the probe finds what was never sent"
+    shown = Listed()
+    shown.zones = [Zone(id="last", role="row", label="pens, in the basket")]
+    on_the_page = await Bench(world=shown, planner=Scripted(*order_and_probe("pens"))).run()
+    assert (on_the_page.success, on_the_page.verified) == (True, False)
+
+
+async def test_a_probe_in_a_plan_that_the_author_of_the_task_wrote_verifies() -> None:
+    result = await Bench(world=Listed(), planner=WrittenByTheAuthor(*order_and_probe("old"))).run()
+    assert result.verified
+
+
+async def test_done_after_an_order_that_did_not_happen_is_contradicted() -> None:
+    shop = Shop()
+    shop.on_order = lambda item: Outcome(status="no_effect", reason="sold_out", detail="no pens left", evidence="rule")
+    order, done = steps(draft("order", "order", item="pens")), PlanDraft(verdict="done")
+    result = await Bench(world=shop, planner=Scripted(order, done)).run()
+    assert shop.orders == []
+    assert (result.success, result.final_reason) == (False, "contradicted")
+    assert result.final_detail == "what was sent last, 'order Order', did not happen (no pens left)"
+
+
+async def test_a_met_condition_is_believed_although_the_last_request_was_refused() -> None:
+    shop = Shop()
+
+    def order_and_refuse(item: str) -> Outcome:
+        shop.orders.append(item)
+        return Outcome(status="no_effect", reason="sold_out", evidence="rule")
+
+    shop.on_order = order_and_refuse
+    planner = Scripted(steps(draft("order", "order", item="pens")), PlanDraft(verdict="done"))
+    result = await Bench(world=shop, planner=planner, task=Task(goal="order pens", done_when=FOUND)).run()
+    assert (result.success, result.verified, result.final_reason) == (True, True, "goal_reached")

@@ -45,7 +45,7 @@ def test_rows_say_what_runs_came_to_and_wait_for(operator: httpx.Client) -> None
     assert (done["task"], done["world"], done["calls"]) == ("lamp", "shop", 3)
     assert done["began_at"] < done["ended_at"] == done["updated_at"]
     assert (failed["state"], failed["final_reason"]) == ("failed", "rejected")
-    assert failed["sentence"] == "Failed: it was not approved."
+    assert failed["sentence"] == "Failed: it was not approved; nothing was sent."
     assert asking["sentence"] == "It waits for an approval: Place the order. Nothing has been sent."
     assert asking["began_at"] <= asking["waiting_since"] <= asking["updated_at"]
 

@@ -1888,6 +1888,12 @@ export interface components {
              */
             at: number;
             /**
+             * Contradiction
+             * @description What contradicts that the task is done, if anything does; the run ends as `contradicted`.
+             * @default
+             */
+            contradiction: string;
+            /**
              * @default {
              *       "calls": 0,
              *       "microusd": 0,
@@ -1900,6 +1906,12 @@ export interface components {
              * @enum {string}
              */
             kind: "finished";
+            /**
+             * Verified
+             * @description Whether the result is verified.
+             * @default false
+             */
+            verified: boolean;
         };
         /**
          * Fix
@@ -3415,7 +3427,7 @@ export interface components {
              * @description Why the run ended, as one word that programs can compare. docs/why-it-ended.md explains each.
              * @enum {string}
              */
-            final_reason: "plan_complete" | "goal_reached" | "replan_exhausted" | "replan_no_change" | "structural_failure" | "budget_exhausted" | "empty_plan" | "rejected" | "needs_human" | "planner_unavailable" | "outage" | "world_lost" | "deadline_exceeded" | "cancelled" | "internal_error";
+            final_reason: "plan_complete" | "goal_reached" | "contradicted" | "replan_exhausted" | "replan_no_change" | "structural_failure" | "budget_exhausted" | "empty_plan" | "rejected" | "needs_human" | "planner_unavailable" | "outage" | "world_lost" | "deadline_exceeded" | "cancelled" | "internal_error";
             /**
              * Global Steps
              * @description The number of steps without a visible control: keyboard shortcuts, and skills without a zone.
@@ -3449,6 +3461,12 @@ export interface components {
              */
             run: string;
             /**
+             * Sending
+             * @default
+             * @enum {string}
+             */
+            sending: "" | "nothing" | "sign_in" | "effects" | "call";
+            /**
              * Spent
              * @description What it cost, by role, plan and model.
              * @default []
@@ -3458,12 +3476,12 @@ export interface components {
             steps: number;
             /**
              * Success
-             * @description Whether the run reached its goal, as far as it can tell. See `verified`.
+             * @description Whether the run says that it reached its goal, and nothing contradicts it. See `verified`.
              */
             success: boolean;
             /**
              * Verified
-             * @description Whether `done_when` was verified. Success without it only means that the plan was carried out.
+             * @description Whether `done_when`, or a probe that counts as a check of the goal, found that it is done. Success without it is only a claim.
              */
             verified: boolean;
             /** Wall Seconds */
@@ -3688,6 +3706,12 @@ export interface components {
             /** Phase */
             phase: string;
             /**
+             * Sending
+             * @description What it sent: `nothing`, only a `sign_in`, or `effects`; `call` for one call of a function. Empty while it has not ended.
+             * @enum {string}
+             */
+            sending: "" | "nothing" | "sign_in" | "effects" | "call";
+            /**
              * Sentence
              * @description One sentence: what the run is doing, what it waits for, or how it ended.
              */
@@ -3706,7 +3730,7 @@ export interface components {
             updated_at: number;
             /**
              * Verified
-             * @description Whether `done_when` was verified; None while the run has not ended.
+             * @description Whether a check or a probe found that it is done; None while the run has not ended. Success without it is only a claim.
              */
             verified: boolean | null;
             /**
@@ -3800,6 +3824,12 @@ export interface components {
             /** @description The latest observation. */
             seen: components["schemas"]["ObservationRef"] | null;
             /**
+             * Sending
+             * @description What it sent: `nothing`, only a `sign_in`, or `effects`; `call` for one call of a function. Empty while it has not ended.
+             * @enum {string}
+             */
+            sending: "" | "nothing" | "sign_in" | "effects" | "call";
+            /**
              * Sentence
              * @description One sentence: what the run is doing, what it waits for, or how it ended.
              */
@@ -3844,7 +3874,7 @@ export interface components {
             verdict: components["schemas"]["Verdict"] | null;
             /**
              * Verified
-             * @description Whether `done_when` was verified; None while the run has not ended.
+             * @description Whether a check or a probe found that it is done; None while the run has not ended. Success without it is only a claim.
              */
             verified: boolean | null;
             /**

@@ -177,11 +177,7 @@ function Outcome({ view }: { view: RunView }) {
             </span>
           </Fact>
         ))}
-        {result.success && (
-          <Fact name={result.verified ? "Verified" : "Not verified"}>
-            {result.verified ? <UntrustedText text={result.final_detail} /> : "The task does not say how to check it (done_when)."}
-          </Fact>
-        )}
+        {result.success && <Support result={result} />}
         <Fact name="Irreversible effects">
           {sent.length ? (
             <ul>
@@ -201,6 +197,20 @@ function Outcome({ view }: { view: RunView }) {
       </dl>
     </Panel>
   );
+}
+
+/** Says what supports that a successful run is done. */
+function Support({ result }: { result: NonNullable<RunView["result"]> }) {
+  if (result.final_reason === "goal_reached") {
+    return (
+      <Fact name="Verified">
+        <UntrustedText text={result.final_detail} />
+      </Fact>
+    );
+  }
+  if (result.verified) return <Fact name="Verified">A probe found what was sent.</Fact>;
+  if (result.sending === "call") return <Fact name="Returned">The function returned. Its caller has the value.</Fact>;
+  return <Fact name="Not verified">Nothing has checked that it is done. With done_when in its task, that is checked.</Fact>;
 }
 
 /** Finds the last turn with an observation, at or before `at`. */

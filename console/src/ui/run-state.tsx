@@ -1,4 +1,4 @@
-import { Ban, BadgeCheck, Check, CircleX, Hand, Pause, Unplug } from "lucide-react";
+import { Ban, BadgeCheck, Circle, CircleX, CornerDownLeft, Hand, Pause, Unplug } from "lucide-react";
 import type { RunRow } from "../api/types";
 import { Chip, type IconType, Pulse, type Tone } from "./components";
 
@@ -9,7 +9,7 @@ interface StateLabel {
 }
 
 /** Names the state of a run in a word or two. */
-function labelState(run: Pick<RunRow, "state" | "verified" | "final_reason">): StateLabel {
+function labelState(run: Pick<RunRow, "state" | "verified" | "sending" | "final_reason">): StateLabel {
   switch (run.state) {
     case "asking":
       return { word: "waits for you", tone: "ask", icon: Hand };
@@ -20,13 +20,14 @@ function labelState(run: Pick<RunRow, "state" | "verified" | "final_reason">): S
     case "running":
       return { word: "under way", tone: "live" };
     case "done":
-      return run.verified ? { word: "verified", tone: "good", icon: BadgeCheck } : { word: "not verified", tone: "plain", icon: Check };
+      if (run.verified) return { word: "verified", tone: "good", icon: BadgeCheck };
+      return run.sending === "call" ? { word: "returned", tone: "plain", icon: CornerDownLeft } : { word: "not verified", tone: "doubt", icon: Circle };
     case "failed":
       return run.final_reason === "cancelled" ? { word: "cancelled", tone: "plain", icon: Ban } : { word: "failed", tone: "bad", icon: CircleX };
   }
 }
 
-export function RunStateChip({ run }: { run: Pick<RunRow, "state" | "verified" | "final_reason"> }) {
+export function RunStateChip({ run }: { run: Pick<RunRow, "state" | "verified" | "sending" | "final_reason"> }) {
   const { word, tone, icon } = labelState(run);
   return (
     <Chip tone={tone} icon={icon}>

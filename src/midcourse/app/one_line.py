@@ -19,7 +19,7 @@ from midcourse.ports.approver import Approver
 DRY = {"approvals": "always", "approval_policy": "none"}
 """Settings of a dry run: everything irreversible needs approval, so that it can be dropped."""
 SAVED = """\
-# Without this the best that a run can say is that its plan was carried out. Which page shows that it is done?
+# Without this, 'done' is what the planner claims, unless a probe found the effect. Which page shows that it is done?
 # [done_when]
 # surface_matches = "Thank you*"
 """
@@ -44,6 +44,8 @@ class OneLineTask:
     """The maximum cost in US dollars."""
     approvals: Approvals | None = None
     headed: bool = False
+    sends: bool = False
+    """Whether it is done only if something was sent."""
 
 
 def job_for(one_line: OneLineTask, overrides: Mapping[str, str] | None = None) -> Job:
@@ -60,6 +62,7 @@ def job_for(one_line: OneLineTask, overrides: Mapping[str, str] | None = None) -
     source = toml_text(
         {
             "goal": _escape(one_line.goal, one_line.inputs),
+            "sends": one_line.sends or None,
             "secrets": [f"{name}@{origin}" for name, origin in secrets.items()] or None,
             "inputs": one_line.inputs,
             "world": {

@@ -84,10 +84,14 @@ class Job:
     """The user who starts it."""
     unfiled: bool = False
     """Whether it was built from a sentence on the command line, so that there is no task file yet."""
+    sends: bool = False
+    """Whether it must send something, although its task file does not say so."""
 
     @property
     def task(self) -> Task:
-        return replace(self.file.task, limits=self.settings.limits(), agreement=self.settings.agreement(), by=self.by)
+        limits, agreement = self.settings.limits(), self.settings.agreement()
+        sends = self.sends or self.file.task.sends
+        return replace(self.file.task, limits=limits, agreement=agreement, by=self.by, sends=sends)
 
 
 def load_job(reference: str, overrides: Mapping[str, object]) -> Job:
@@ -187,6 +191,7 @@ def encode_job(job: Job) -> str:
         "source": job.source,
         "by": job.by,
         "unfiled": job.unfiled,
+        "sends": job.sends,
     }
     return json.dumps(saved)
 
@@ -195,7 +200,8 @@ def decode_job(text: str) -> Job:
     saved = json.loads(text)
     inputs = tuple((name, value) for name, value in saved["inputs"])
     job = _build_job(saved["name"], saved["source"], saved["overrides"], inputs)
-    return replace(job, by=saved.get("by", ""), unfiled=saved.get("unfiled", False))
+    sends = saved.get("sends", False)
+    return replace(job, by=saved.get("by", ""), unfiled=saved.get("unfiled", False), sends=sends)
 
 
 def make_portable(job: Job) -> Job:

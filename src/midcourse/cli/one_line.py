@@ -26,6 +26,7 @@ async def do(
     max_cost: float | None = None,
     approvals: Approvals | None = None,
     headed: bool = False,
+    sends: bool = False,
     record: str | Path | None = None,
     approver: Approver | None = None,
     run_id: str = "",
@@ -34,7 +35,7 @@ async def do(
 
     `secrets` are names, such as `password` or `password@https://shop.example`; their values are in the environment
     (`MIDCOURSE_SECRET_PASSWORD`). Without an `approver` you are asked in the terminal, and without a terminal nothing irreversible
-    is sent. The approver `DryRun()` drops the first irreversible request and keeps it in `dropped`. The run is stored in the home:
+    is sent. With `sends` a run that sent nothing but a sign-in fails. The approver `DryRun()` drops the first irreversible request and keeps it in `dropped`. The run is stored in the home:
     `midcourse show`, `resume` and `init task --from` find it.
     """
     one_line = OneLineTask(
@@ -47,6 +48,7 @@ async def do(
         max_cost=max_cost,
         approvals=approvals,
         headed=headed,
+        sends=sends,
     )
     approver = approver or TerminalApprover()
     job = job_for(one_line, {**tape_settings(record=record), **(DRY if isinstance(approver, DryRun) else {})})

@@ -33,7 +33,10 @@ def teach(*lines: tuple[str, str]) -> str:
     )
 
 
-EXIT_CODES = "Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left before its end (resume it)."
+EXIT_CODES = (
+    "Exit codes: 0 success, 1 ended without success, 2 misuse, 3 done but not verified (with --require-verified), "
+    "130 left before its end (resume it)."
+)
 
 # --- which run
 
@@ -131,10 +134,18 @@ Record = Annotated[
 Cassette = Annotated[
     str, typer.Option("--cassette", metavar="FILE", help="Play the models from such a recording: no model is asked.")
 ]
+Sends = Annotated[
+    bool,
+    typer.Option("--sends", help="The task must send something: a run that sent nothing but a sign-in fails."),
+]
 Detach = Annotated[bool, typer.Option("--detach", help="Return as soon as the durable run is started.")]
 
 # --- output
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on the last line, and nothing else.")]
 OnceJson = Annotated[bool, typer.Option("--json", help="Print one JSON object once it is up, and nothing else.")]
+RequireVerified = Annotated[
+    bool,
+    typer.Option("--require-verified", help="Exit with 3 if it is done, and neither a check nor a probe found so."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict only, in one line.")]

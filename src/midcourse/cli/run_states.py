@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from midcourse.app.home_folder import Catalogue
-from midcourse.domain.records.summary import RunSummary
+from midcourse.domain.records.summary import SUCCESSES, RunSummary
 
 
 def local_state(store: Catalogue, run: RunSummary) -> str:
@@ -15,7 +15,11 @@ def local_state(store: Catalogue, run: RunSummary) -> str:
 def driven_state(run: RunSummary) -> str:
     """The state of a run that has ended, or that a process or worker drives."""
     if run.phase == "ended" and run.final_reason:
-        return {"goal_reached": "done, verified", "plan_complete": "done, not verified"}.get(run.final_reason, "failed")
+        if run.final_reason not in SUCCESSES:
+            return "failed"
+        if run.verified or run.final_reason == "goal_reached":
+            return "done, verified"
+        return "returned" if run.sending == "call" else "done, not verified"
     return {"asking": "asking", "paused": "paused"}.get(run.phase, "running")
 
 

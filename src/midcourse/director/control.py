@@ -236,5 +236,9 @@ def _finish(run: Run, move: End) -> Turn:
     return send(run, finish), Rest(Ended(reason=move.reason, detail=detail))
 
 
-def on_finished(run: Run, phase: Ended, _event: Finished) -> Turn:
-    return run, Rest(phase)
+def on_finished(run: Run, phase: Ended, event: Finished) -> Turn:
+    """Take over what the ledger says about the claim that the task is done (`policy/evidence/claim.py`)."""
+    run = replace(run, verified=run.verified or event.verified)
+    if not event.contradiction:
+        return run, Rest(phase)
+    return replace(run, verified=False), Rest(replace(phase, reason="contradicted", detail=event.contradiction))

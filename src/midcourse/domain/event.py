@@ -291,6 +291,10 @@ class Finished:
 
     answers: int
     at: float = 0.0
+    verified: bool = False
+    """Whether the result is verified."""
+    contradiction: str = ""
+    """What contradicts that the task is done, if anything does; the run ends as `contradicted`."""
     cost: Cost = FREE
     kind: Literal["finished"] = "finished"
 

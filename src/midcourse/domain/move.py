@@ -251,6 +251,7 @@ class Revert:
 FinalReason: TypeAlias = Literal[
     "plan_complete",
     "goal_reached",
+    "contradicted",
     "replan_exhausted",
     "replan_no_change",
     "structural_failure",

@@ -9,6 +9,7 @@ from midcourse.domain.move import FinalReason
 from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.records.audit import Head
 from midcourse.domain.records.summary import SUCCESSES as SUCCESSES
+from midcourse.domain.records.summary import Sending
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +55,9 @@ class Result:
     """The id of the run, which `midcourse show` and `Agent.resume` take."""
     goal: str
     success: bool
-    """Whether the run reached its goal, as far as it can tell. See `verified`."""
+    """Whether the run says that it reached its goal, and nothing contradicts it. See `verified`."""
     verified: bool
-    """Whether `done_when` was verified. Success without it only means that the plan was carried out."""
+    """Whether `done_when`, or a probe that counts as a check of the goal, found that it is done. Success without it is only a claim."""
     final_reason: FinalReason
     """Why the run ended, as one word that programs can compare. docs/why-it-ended.md explains each."""
     final_detail: str
@@ -87,3 +88,4 @@ class Result:
     global_steps: int = 0
     """The number of steps without a visible control: keyboard shortcuts, and skills without a zone."""
     detours: DetourCounts = DetourCounts()
+    sending: Sending = ""

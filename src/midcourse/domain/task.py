@@ -22,7 +22,9 @@ class Task:
     output: Several[Parameter] = NONE
     """The data to return."""
     done_when: Condition | None = None
-    """The check for completion. Without it a run can only say that its plan was carried out."""
+    """The check for completion. Without it, and without a probe that found the effect, 'done' is only what the planner claims."""
+    sends: bool = False
+    """Whether the task must send something. A run that sent nothing but a sign-in then fails, whatever its planner says."""
     secrets: Several[str] = NONE
     """Names only. Values are filled in right before acting and never stored. `NAME@ORIGIN` binds one to an origin."""
     secret_origins: Named[str] = NONE

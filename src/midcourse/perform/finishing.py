@@ -1,15 +1,19 @@
 """The commands `CheckDone` and `Finish`: check whether the task is done, and save the result."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields
 
 from midcourse.containment import Contained
-from midcourse.domain.argument import Pairs
+from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.budget import total
 from midcourse.domain.command import CheckDone, Finish
 from midcourse.domain.event import DoneChecked, Finished
 from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import HELD_FOR, Observation, Unseen
+from midcourse.domain.outcome import SIGN_INS, Outcome
+from midcourse.domain.plan import Step
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.domain.result import SUCCESSES, BudgetUsed, DetourCounts, Result
 from midcourse.domain.run import Run
@@ -19,10 +23,13 @@ from midcourse.perform.looking import is_world_lost, look
 from midcourse.perform.ports import Deadline, Ports, describe_error
 from midcourse.perform.reading import extract_output, read_words
 from midcourse.perform.reuse import keep_what_worked
-from midcourse.perform.verification import probe_world
+from midcourse.perform.verification import fill_in_probe, probe_world
+from midcourse.policy.evidence.claim import Claim, Request, SentAct, judge_claim, was_brought_by
 from midcourse.policy.evidence.verification import describe, holds
 from midcourse.policy.plan.horizon import fits_type
 from midcourse.policy.spending import MICRO
+from midcourse.ports.abilities import offers
+from midcourse.ports.planner import Given
 
 
 async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:
@@ -113,23 +120,96 @@ async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe, time: Deadl
 
 async def finish(ports: Ports, command: Finish) -> Finished:
     run, _ = await ports.store.load(ports.run_id)
-    await ports.store.save_result(await _build_result(ports, command, run))
+    claim = await _judge_claim(ports, command, run)
+    if claim.contradiction:
+        command = replace(command, reason="contradicted", detail=claim.contradiction, verified=False)
+    await ports.store.save_result(await _build_result(ports, command, run, claim))
     await keep_what_worked(ports, command, run)
     await learn(ports, ended=command.reason)
     with suppress(Exception):  # the result is saved; a world that cannot be closed does not change it
         async with Contained(ports.task.limits.look_timeout_seconds):
             await ports.world.close()
-    return Finished(answers=command.id)
+    return Finished(answers=command.id, verified=claim.verified, contradiction=claim.contradiction)
 
 
-async def _build_result(ports: Ports, command: Finish, run: Run) -> Result:
+# --- what supports that it is done
+
+
+async def _judge_claim(ports: Ports, command: Finish, run: Run) -> Claim:
+    history = await refresh_history(ports)
+    limits, given = run.limits, _is_given(ports)
+    sent = [
+        (entry, outcome)
+        for entry, outcome in history.outcomes(command.told)
+        if entry.dispatched_at is not None and outcome.evidence != "not_dispatched"
+    ]
+    acts = [
+        SentAct(
+            outcome=outcome,
+            irreversible=bool(entry.identity) or step.effect == "irreversible",
+            likeness=entry.likeness.digest if entry.likeness else entry.identity,
+            found=outcome.status == "ok" and outcome.evidence == "probe" and await _is_check(ports, step, sent),
+            what=f"'{step.says or step.skill}'",
+        )
+        for entry, outcome in sent
+        for step in (history.plans[entry.version].steps[entry.index],)
+    ]
+    one_step = run.segment is not None and len(run.segment.steps) == 1
+    one_call = given and one_step and not (limits.max_replans or limits.max_error_replans)
+    return judge_claim(command.reason, acts, checked=command.verified, sends=ports.task.sends, one_call=one_call)
+
+
+def _is_given(ports: Ports) -> bool:
+    return offers(ports.planner, Given) and ports.planner.given
+
+
+async def _is_check(ports: Ports, step: Step, sent: Sequence[tuple[LedgerEntry, Outcome]]) -> bool:
+    """Whether the probe of this step counts as a check of the goal: the task or its world gave it, or a model could not have faked it."""
+    catalogue = ports.world.catalogue()
+    skill, probe = catalogue.skill(step.skill), step.probe
+    if probe is None:
+        return False
+    plan = (await refresh_history(ports)).plans[step.version]
+    if _is_given(ports) and plan.reused is None:
+        return True
+    if skill and skill.probe and skill.probe.name == probe.name:
+        return set(probe.arguments) <= {*skill.probe.arguments, *step.arguments}
+    spec, filled = catalogue.probe(probe.name), ports.fill_in((await fill_in_probe(ports, step, probe)).arguments)
+    if spec is None or isinstance(filled, str):
+        return False
+    texts = [str(value) for name, value in filled if name == spec.looks_for or not spec.looks_for]
+    requests = [
+        await _read_request(ports, entry)
+        for entry, outcome in sent
+        if entry.consequence and outcome.status == "ok" and outcome.reason not in SIGN_INS
+    ]
+    entered = await _read_entered(ports)
+    return bool(texts) and all(was_brought_by(text, requests, entered) for text in texts)
+
+
+async def _read_request(ports: Ports, entry: LedgerEntry) -> Request:
+    consequence = await ports.store.consequence(ports.run_id, entry.consequence)
+    values = tuple(dict(consequence.commit.values).values()) if consequence else ()
+    return Request(values=values, before=await ports.store.observation(ports.run_id, entry.seen))
+
+
+async def _read_entered(ports: Ports) -> frozenset[Scalar]:
+    """What steps of the run have entered."""
+    history = await refresh_history(ports)
+    steps = [history.plans[entry.version].steps[entry.index] for entry in history.entries]
+    filled = [ports.fill_in(step.arguments) for step in steps if step.effect != "irreversible"]
+    return frozenset(value for pairs in filled if not isinstance(pairs, str) for _, value in pairs)
+
+
+async def _build_result(ports: Ports, command: Finish, run: Run, claim: Claim) -> Result:
     history = await load_history(ports, command.told)
     data, missing = _select_output(ports, tuple({**dict(command.data), **dict(history.data)}.items()))
     return Result(
         run=run.id,
         goal=ports.task.goal,
         success=command.reason in SUCCESSES,
-        verified=command.verified,
+        verified=claim.verified,
+        sending=claim.sending,
         final_reason=command.reason,
         final_detail=command.detail,
         replans=run.counts.extensions + run.counts.replans,

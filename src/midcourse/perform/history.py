@@ -84,6 +84,11 @@ class HistoryCache:
             plans=tuple(self._plans.values()),
         )
 
+    def outcomes(self, told: tuple[Told, ...]) -> list[tuple[LedgerEntry, Outcome]]:
+        """Every entry with its outcome, where `told` is as for `history`."""
+        answers = list(told)
+        return [(entry, _final_outcome(entry, answers)) for entry in self._entries]
+
     def _fold_settled(self, answered: set[int]) -> "_PartialHistory":
         """A copy of the history up to the first entry that is undecided or that a person has answered about (`answered`)."""
         if any(entry.command in answered for entry in self._entries[: self._partial.count]):

@@ -103,7 +103,7 @@ async def _decide_by_evidence(
         return Verified(answers=command.id, reason="world_lost", detail=found.seen.detail)
     if step.probe is None:
         return Verified(answers=command.id, reason="no_probe", detail="there is no probe to decide it", spent=read)
-    probe = await _fill_in_probe(ports, step, step.probe)
+    probe = await fill_in_probe(ports, step, step.probe)
     verdict = await _ask_probe(ports, command, probe, entry, time)
     if verdict.verdict == "did_not_happen" and (text := await _find_unsent_text(ports, probe, before, entry)):
         detail = f"the probe '{probe.name}' does not find '{text}', which was not sent either"
@@ -135,7 +135,7 @@ async def _find_unsent_text(ports: Ports, probe: Probe, before: Observation | No
     return "" if consists_of(text, sent) else text
 
 
-async def _fill_in_probe(ports: Ports, step: Step, probe: Probe) -> Probe:
+async def fill_in_probe(ports: Ports, step: Step, probe: Probe) -> Probe:
     """The probe with the call's arguments where it refers to them, and for its other parameters of the same names.
 
     Its settling time is the one that the world declares for this probe, unless the step gives one.

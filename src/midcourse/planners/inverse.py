@@ -19,6 +19,8 @@ class InversePlanner:
     Probes are asked when the step is planned, not earlier: acts that came later, and are undone first, may hide the effect.
     """
 
+    given = True
+
     def __init__(self, inverse: Inverse, world: World) -> None:
         self._inverse = inverse
         self._world = world

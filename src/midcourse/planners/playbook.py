@@ -155,6 +155,8 @@ class Playbook:
     It does not learn from failed attempts: where a task can go wrong, write a rule for the screen it goes wrong on.
     """
 
+    given = True
+
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = tuple(rules)
 

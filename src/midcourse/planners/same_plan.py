@@ -12,6 +12,8 @@ class SamePlan:
     Like a planner that ignores failed attempts, it repeats a mistake until the run is stopped.
     """
 
+    given = True
+
     def __init__(self, drafts: Iterable[Draft], *, final: bool | None = None) -> None:
         self._plan = PlanDraft(steps=tuple(drafts), final=final)
 

@@ -106,6 +106,12 @@ class Planner(Protocol):
         ...
 
 
+class Given(Protocol):
+    """A planner whose plans were written by the author of the task. Only then are the probes in them checks that the task gave."""
+
+    given: bool
+
+
 class Remembering(Protocol):
     """A planner that may want the observations of earlier plans. For others they are not loaded."""
 

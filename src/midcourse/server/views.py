@@ -46,7 +46,7 @@ async def build_run_row(desk: Desk, summary: RunSummary) -> RunRow:
     state = desk.state_of(summary)
     name = summary.task or await desk.task_of(summary)
     if state in ("done", "failed"):
-        sentence = sentence_of_end(summary.final_reason, summary.verified)
+        sentence = sentence_of_end(summary)
         return _build_row(summary, state, name, sentence, summary.calls or 0, summary.cost_usd or 0.0)
     run, _ = await desk.store.load(summary.id)
     plan = await desk.store.plan(run.id, run.segment.version) if run.segment else None
@@ -54,9 +54,9 @@ async def build_run_row(desk: Desk, summary: RunSummary) -> RunRow:
     return _build_row(summary, state, name, sentence, run.budget.spent.calls, run.budget.spent.microusd / MICRO)
 
 
-def sentence_of_end(final_reason: str, verified: bool | None) -> str:
-    reason = final_reason if final_reason in REASONS else "internal_error"
-    words = headline_of(reason, verified=bool(verified))
+def sentence_of_end(summary: RunSummary) -> str:
+    reason = summary.final_reason if summary.final_reason in REASONS else "internal_error"
+    words = headline_of(reason, verified=bool(summary.verified), sending=summary.sending)
     return f"{words[:1].upper()}{words[1:]}."
 
 
@@ -71,6 +71,7 @@ def _build_row(summary: RunSummary, state: RunState, name: str, sentence: str, c
         phase=summary.phase,
         final_reason=summary.final_reason,
         verified=summary.verified,
+        sending=summary.sending,
         began_at=summary.began_at,
         updated_at=summary.updated_at,
         ended_at=summary.updated_at if state in ("done", "failed") else None,
@@ -129,6 +130,7 @@ async def _build_summary(desk: Desk, run: Run, task: Task, result: Result | None
         world=task.world,
         updated_at=run.now,
         verified=result.verified if result else None,
+        sending=result.sending if result else "",
         calls=run.budget.spent.calls,
         cost_usd=run.budget.spent.microusd / MICRO,
         waiting_since=asked.expires_at - run.limits.approval_seconds if asked else None,

@@ -318,6 +318,8 @@ def _summary(stored: _StoredRun) -> RunSummary:
         phase=phase.kind,
         final_reason=phase.reason if isinstance(phase, Ended) else "",
         began_at=stored.began_at,
+        verified=stored.result.verified if stored.result else None,
+        sending=stored.result.sending if stored.result else "",
     )
 
 
@@ -330,7 +332,6 @@ def _build_list_entry(stored: _StoredRun, place: int) -> RunSummary:
         key=stored.task.key,
         world=stored.task.world,
         updated_at=run.now,
-        verified=stored.result.verified if stored.result else None,
         calls=run.budget.spent.calls,
         cost_usd=run.budget.spent.microusd / MICRO,
         waiting_since=asked.expires_at - stored.opening.limits.approval_seconds if asking and asked else None,

@@ -6,12 +6,14 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import quote
 
-from midcourse.domain.records.summary import RunSummary
+from midcourse.domain.records.summary import RunSummary, Sending
 from midcourse.store.lock import is_locked
 from midcourse.store.sqlite_opening import open_current
 from midcourse.store.sqlite_schema import SCHEMA_VERSION
 
-COLUMNS = "id, goal, phase, final_reason, began_at"
+COLUMNS = (
+    "id, goal, phase, final_reason, began_at, json_extract(result, '$.verified'), json_extract(result, '$.sending')"
+)
 NEWEST = f"SELECT {COLUMNS} FROM runs ORDER BY entered DESC LIMIT ?"
 NAMED = f"""SELECT {COLUMNS} FROM runs WHERE substr(id, 1, length(:name)) = :name
     ORDER BY id = :name DESC, entered DESC LIMIT :limit"""
@@ -66,5 +68,21 @@ class SqliteCatalogue:
         return self.path.with_name(f"{self.path.name}.{quote(run_id, safe='')}.lock")
 
 
-def _summary(run_id: str, goal: str, phase: str, final_reason: str, began_at: float) -> RunSummary:
-    return RunSummary(id=run_id, goal=goal, phase=phase, final_reason=final_reason, began_at=began_at)
+def _summary(
+    run_id: str,
+    goal: str,
+    phase: str,
+    final_reason: str,
+    began_at: float,
+    verified: int | None,
+    sending: Sending | None,
+) -> RunSummary:
+    return RunSummary(
+        id=run_id,
+        goal=goal,
+        phase=phase,
+        final_reason=final_reason,
+        began_at=began_at,
+        verified=None if verified is None else bool(verified),
+        sending=sending or "",
+    )

@@ -2,6 +2,7 @@
 
 import sqlite3
 
+from midcourse.domain.records.summary import Sending
 from midcourse.domain.result import SUCCESSES
 from midcourse.policy.spending import MICRO
 from midcourse.ports.store import RunQuery, RunStatus, RunSummary
@@ -13,7 +14,7 @@ STATUS = f"""CASE WHEN phase = 'ended' AND final_reason <> ''
 WORLD = "json_extract(task, '$.world')"
 
 FIND = f"""SELECT entered, id, goal, phase, final_reason, began_at, key, {WORLD}, json_extract(state, '$.now'),
-    json_extract(result, '$.verified'), json_extract(state, '$.budget.spent.calls'), json_extract(state, '$.budget.spent.microusd'),
+    json_extract(result, '$.verified'), json_extract(result, '$.sending'), json_extract(state, '$.budget.spent.calls'), json_extract(state, '$.budget.spent.microusd'),
     CASE WHEN phase = 'asking' THEN json_extract(body, '$.expires_at') - json_extract(opening, '$.limits.approval_seconds') END
 FROM runs LEFT JOIN questions ON questions.run = id AND questions.question = json_extract(state, '$.phase.question')
 WHERE entered < :before AND (:world = '' OR {WORLD} = :world)
@@ -52,6 +53,7 @@ def _summary(
     world: str | None,
     updated_at: float | None,
     verified: int | None,
+    sending: Sending | None,
     calls: int | None,
     microusd: int | None,
     waiting_since: float | None,
@@ -67,6 +69,7 @@ def _summary(
         world=world or "",
         updated_at=updated_at or 0.0,
         verified=None if verified is None else bool(verified),
+        sending=sending or "",
         calls=calls or 0,
         cost_usd=(microusd or 0) / MICRO,
         waiting_since=waiting_since,

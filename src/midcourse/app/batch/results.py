@@ -19,6 +19,7 @@ COLUMNS = (
     "executions",
     "planner_calls",
     "wall_seconds",
+    "sending",
 )
 
 
@@ -64,7 +65,7 @@ def _fixed_values(end: RowEnd) -> tuple[Scalar, ...]:
     result = end.result
     head = (end.row, end.run, end.success, end.verified, end.reason)
     if result is None:
-        return (*head, end.detail, None, None, None, None)
+        return (*head, end.detail, None, None, None, None, None)
     return (
         *head,
         result.final_detail,
@@ -72,6 +73,7 @@ def _fixed_values(end: RowEnd) -> tuple[Scalar, ...]:
         result.executions,
         result.planner_calls,
         result.wall_seconds,
+        result.sending or None,
     )
 
 

@@ -184,9 +184,9 @@ class Narrator:
     def _describe_plan(self, event: Planned, commands: tuple[Command, ...]) -> Sentence:
         match event.verdict:
             case "done" if event.reused:
-                return Sentence(text="here the task was done before", tone="good", detail=event.detail)
+                return Sentence(text="here the task was done before", detail=event.detail)
             case "done":
-                return Sentence(text="the planner says that the task is done", tone="good")
+                return Sentence(text="the planner says that the task is done")
             case "ask":
                 return Sentence(text=f"the planner asks: {event.detail}", tone="ask")
             case "transport":

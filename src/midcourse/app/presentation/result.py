@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from midcourse.app.presentation.vocabulary import REASONS, format_seconds, pluralize
 from midcourse.domain.approval import Consequence
 from midcourse.domain.move import FinalReason
 from midcourse.domain.outcome import ACCEPTED_BY_SERVER, ALREADY_DONE, REFUSALS, SIGNED_IN, Evidence, Outcome
 from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.records.summary import Sending
 from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
 from midcourse.ports.store import Store
 
@@ -91,14 +93,30 @@ def describe_evidence(outcome: Outcome) -> str:
 
 
 def headline(result: Result) -> str:
-    """Whether it succeeded, and separately whether that was verified."""
-    return headline_of(result.final_reason, verified=result.verified)
+    """Whether it succeeded, separately whether that was verified, and whether it sent anything."""
+    return headline_of(result.final_reason, verified=result.verified, sending=result.sending)
 
 
-def headline_of(final_reason: FinalReason, *, verified: bool) -> str:
-    if final_reason in SUCCESSES:
-        return "done, and verified" if verified else "plan carried out, not verified"
-    return f"failed: {REASONS[final_reason]}"
+NOT_SENT: dict[Sending, str] = {"nothing": "; nothing was sent", "sign_in": "; nothing but a sign-in was sent"}
+
+
+def headline_of(final_reason: FinalReason, *, verified: bool, sending: Sending) -> str:
+    if final_reason not in SUCCESSES:
+        words = f"failed: {REASONS[final_reason]}"
+    elif verified:
+        words = "done, and verified"
+    else:
+        words = "returned" if sending == "call" else "done, not verified"
+    return words + NOT_SENT.get(sending, "")
+
+
+def tone_of(result: Result) -> Literal["good", "doubt", "plain", "bad"]:
+    """The tone in which an end is shown. Only what was verified is good. A call that returned is plain: its caller has the value."""
+    if not result.success:
+        return "bad"
+    if result.verified:
+        return "good"
+    return "plain" if result.sending == "call" else "doubt"
 
 
 def describe_counts(result: Result) -> str:
@@ -133,10 +151,8 @@ def suggest_next(result: Result, unattended: bool) -> str:
     if unattended and result.final_reason == "rejected":
         return show
     match result.final_reason:
-        case "goal_reached":
-            return show
-        case "plan_complete":
-            return f"add a `done_when` check so that success can be verified; {show}" if _may_replan(used) else show
+        case "goal_reached" | "plan_complete":
+            return show if result.verified else _suggest_after_claim(result.sending, show)
         case "replan_exhausted":
             return _suggest_after_failures(used, show)
         case "budget_exhausted":
@@ -147,7 +163,7 @@ def suggest_next(result: Result, unattended: bool) -> str:
             return f"change the task, its world or its planner: planning again would not help; {show}"
         case "rejected":
             return "nothing was sent; run it again, and answer no with guidance to have it do something else"
-        case "needs_human":
+        case "needs_human" | "contradicted":
             return f"look at the world, and finish by hand or start a new run; {show}"
         case "planner_unavailable":
             return "make sure that the planner can be reached, then run it again"
@@ -159,6 +175,16 @@ def suggest_next(result: Result, unattended: bool) -> str:
             return f"{show}; a cancelled run is over, a new one starts from what is there"
         case "internal_error":
             return f"please report it, with {show} --json"
+
+
+def _suggest_after_claim(sending: Sending, show: str) -> str:
+    match sending:
+        case "call":
+            return show
+        case "nothing" | "sign_in":
+            return f"if it was to send something, run it with --sends (`sends = true` in a task file): then this fails; {show}"
+        case "effects" | "":
+            return f"add a `done_when` check so that success can be verified; {show}"
 
 
 def _suggest_after_failures(used: BudgetUsed, show: str) -> str:

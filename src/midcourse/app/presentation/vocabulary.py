@@ -21,6 +21,7 @@ CAUSES: dict[Cause, str] = {
 REASONS: dict[FinalReason, str] = {
     "goal_reached": "the goal was reached",
     "plan_complete": "every step of the plan was carried out",
+    "contradicted": "it says that it is done, but the records contradict it",
     "replan_exhausted": "the replans are used up",
     "replan_no_change": "the planner came back with what had failed or was finished",
     "structural_failure": "no plan can fix this",

@@ -67,7 +67,18 @@ def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> T
     except tomllib.TOMLDecodeError as error:
         raise TaskInvalid(f"{file}: is not TOML, in which task files are written: {error}") from None
     root.allow(
-        "goal", "key", "secrets", "files", "inputs", "output", "done_when", "world", "planner", "failures", "settings"
+        "goal",
+        "key",
+        "sends",
+        "secrets",
+        "files",
+        "inputs",
+        "output",
+        "done_when",
+        "world",
+        "planner",
+        "failures",
+        "settings",
     )
     notation = Notation(
         inputs=_read_inputs(root.get_table("inputs"), inputs),
@@ -82,6 +93,7 @@ def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> T
             inputs=notation.inputs,
             output=_read_output(root.get_table("output")),
             done_when=notation.read_condition(root.get_table("done_when")) if "done_when" in root else None,
+            sends=bool(root.get_flag("sends")),
             secrets=root.get_texts("secrets"),
             files=notation.files,
             key=notation.read_text(root, "key", ""),

@@ -21,6 +21,7 @@ NEXT: dict[Status, str] = {
     "unknown": "Tell the user that it may have happened and must be looked up. Do not call the tool again for it.",
     "refused": "Nothing was started.",
 }
+CLAIMED = "Nothing verified it. Tell the user so, or look before you rely on it; do not call the tool again for it."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,7 @@ class ToolAnswer:
     says: str
     run: str = ""
     verified: bool = False
-    """Whether it was checked that the task is done."""
+    """Whether a check or a probe found that the task is done."""
     data: dict[str, Scalar]
     """The output of the run."""
     did: tuple[str, ...] = ()
@@ -58,7 +59,7 @@ def answer_of(result: Result) -> ToolAnswer:
         verified=result.verified,
         data=dict(result.data),
         did=tuple(step.says or step.skill for step in lasting),
-        next=NEXT[status],
+        next=CLAIMED if result.success and not result.verified else NEXT[status],
     )
 
 

@@ -180,7 +180,15 @@ def inspect_solver(
         sample = Sample(state, inspect.get_model(), absent_on_error)
         functions = [_function_of(tool, sample, patterns, happened or {}) for tool in state.tools]
         result = await Agent(Functions(*functions), sample, approver=approver, settings=chosen).run(state.input_text)
-        state.store.set(STORED, {"run": result.run, "success": result.success, "final_reason": result.final_reason})
+        state.store.set(
+            STORED,
+            {
+                "run": result.run,
+                "success": result.success,
+                "verified": result.verified,
+                "final_reason": result.final_reason,
+            },
+        )
         if sample.ended_by:
             raise sample.ended_by
         if not result.success:

@@ -15,7 +15,7 @@ from midcourse.app.undo import undone_run
 from midcourse.app.wiring import job_of_run, run_folder
 from midcourse.cli.commands.control import report
 from midcourse.cli.lookup import find_batch, find_run
-from midcourse.cli.options import Detach, Fleet, HomeFolder, Json, Quiet, next_runs, teach
+from midcourse.cli.options import Detach, Fleet, HomeFolder, Json, Quiet, RequireVerified, next_runs, teach
 from midcourse.cli.overrides import load_both_settings, with_options
 from midcourse.cli.session.local import Verbosity, print_result, resume_run
 from midcourse.errors import TaskInvalid
@@ -50,6 +50,7 @@ def resume(
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
+    require_verified: RequireVerified = False,
 ) -> int:
     """Continue a run or batch that was paused or interrupted.
 
@@ -60,11 +61,11 @@ def resume(
     A run in a copied or restored folder is resumed only if you have checked
     what it did and confirm that with --restored.
 
-    Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left
-    before its end.
+    Exit codes: 0 success, 1 ended without success, 2 misuse, 3 done but
+    not verified (with --require-verified), 130 left before its end.
     """
     settings, fleet = load_both_settings(with_options(set_, home=home), "home", "step_delay_seconds")
-    verbosity = Verbosity(json=json, quiet=quiet)
+    verbosity = Verbosity(json=json, quiet=quiet, require_verified=require_verified)
     return asyncio.run(_resume(run, settings, fleet, verbosity, detach=detach, restored=restored))
 
 

@@ -5,6 +5,7 @@ import csv
 import io
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -26,7 +27,9 @@ from midcourse.cli.options import (
     Model,
     Quiet,
     Record,
+    RequireVerified,
     RunId,
+    Sends,
     Set,
     next_tasks,
     teach,
@@ -105,6 +108,8 @@ def run(
     detach: Detach = False,
     record: Record = "",
     cassette: Cassette = "",
+    sends: Sends = False,
+    require_verified: RequireVerified = False,
 ) -> int:
     """Carry out a task, or one for every row of a table, and watch it.
 
@@ -120,20 +125,24 @@ def run(
     survives them, can be answered from anywhere, and continues if you leave.
 
     Exit codes: 0 success (of all rows), 1 ended without success, 2 misuse,
-    130 left before its end.
+    3 done but not verified (with --require-verified), 130 left before its end.
     """
     overrides = with_options(set_, model=model, approvals=approvals, max_cost_usd=max_cost, home=home)
     overrides += tape_overrides(record=record, cassette=cassette)
-    verbosity = Verbosity(json=json, quiet=quiet)
+    verbosity = Verbosity(json=json, quiet=quiet, require_verified=require_verified)
     of_batch = {"--batch": batch, "--results": results, "--concurrency": concurrency}
     _refuse_combinations(inputs, run_id, of_batch, durable=durable, detach=detach)
+    if require_verified and detach:
+        raise TaskInvalid(
+            "--require-verified needs the end of the run: leave out --detach, or give it to midcourse watch"
+        )
     if durable:
-        return _run_durable(task, overrides, input_, verbosity, run_id=run_id, again=again, detach=detach)
+        return _run_durable(task, overrides, input_, verbosity, run_id=run_id, again=again, detach=detach, sends=sends)
     if not inputs:
-        return run_once(task, overrides, verbosity, input_, run_id=run_id, again=again)
+        return run_once(task, overrides, verbosity, input_, run_id=run_id, again=again, sends=sends)
     from midcourse.cli.session.batch import create_batch, follow_batch
 
-    job = job_with_inputs(task, overrides, input_)
+    job = job_with_inputs(task, overrides, input_, sends=sends)
     created = create_batch(job, inputs, batch_id=batch, results=results, concurrency=concurrency)
     return asyncio.run(follow_batch(created, verbosity, again=again))
 
@@ -146,8 +155,9 @@ def run_once(
     *,
     run_id: str = "",
     again: bool = False,
+    sends: bool = False,
 ) -> int:
-    job = job_with_inputs(task, overrides, inputs)
+    job = job_with_inputs(task, overrides, inputs, sends=sends)
     return asyncio.run(start_run(job, run_id or new_run_id(), verbosity, again=again))
 
 
@@ -160,9 +170,10 @@ def _run_durable(
     run_id: str,
     again: bool,
     detach: bool,
+    sends: bool,
 ) -> int:
     of_runs, of_fleet = split_fleet(overrides)
-    job = job_with_inputs(task, of_runs, inputs)
+    job = job_with_inputs(task, of_runs, inputs, sends=sends)
     settings = FleetSettings.load(job.settings.home, of_fleet)
     settings.check_complete(job.settings.home)
     from midcourse.cli.session.durable import start_durable
@@ -170,9 +181,9 @@ def _run_durable(
     return asyncio.run(start_durable(job, run_id or new_run_id(), settings, verbosity, again=again, detach=detach))
 
 
-def job_with_inputs(task: str, overrides: Overrides, inputs: list[str] | None) -> Job:
-    """The job of the task with these inputs. Each is converted to the type of the task's own input."""
-    job = load_job(task, parse_overrides(overrides))
+def job_with_inputs(task: str, overrides: Overrides, inputs: list[str] | None, *, sends: bool = False) -> Job:
+    """The job of the task with these inputs. Each is converted to the type of the task's own input. `sends`: it must send something."""
+    job = replace(load_job(task, parse_overrides(overrides)), sends=sends)
     given = parse_inputs(inputs)
     if not given:
         return job

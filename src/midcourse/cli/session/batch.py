@@ -15,7 +15,7 @@ from midcourse.app.start import new_run_id
 from midcourse.app.wiring import Job
 from midcourse.cli.session.approver import OneAtATime, TerminalApprover
 from midcourse.cli.session.keyboard import Keyboard
-from midcourse.cli.session.local import FAILED, LEFT, SUCCEEDED, Verbosity, log_to, open_prompt
+from midcourse.cli.session.local import LEFT, Verbosity, log_to, open_prompt
 from midcourse.cli.session.screen import LiveView, NoScreen
 from midcourse.cli.session.signals import handle_signals
 from midcourse.cli.view.batch import Board
@@ -96,7 +96,8 @@ class BatchSession:
             self._terminal.console.print(Text(verdict.line(self._terminal.marks)), soft_wrap=True)
         else:
             verdict.print(self._terminal.console, self._terminal.marks)
-        return SUCCEEDED if summary.succeeded == summary.rows else FAILED
+        every = summary.rows
+        return self._verbosity.exit_code(success=summary.succeeded == every, verified=summary.verified == every)
 
     def _print_left(self) -> int:
         how = f"midcourse resume {self._batch.id}"

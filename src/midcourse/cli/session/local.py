@@ -38,19 +38,25 @@ from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
 from midcourse.redact import Discreet
 
-SUCCEEDED, FAILED, LEFT = 0, 1, 130
+SUCCEEDED, FAILED, UNVERIFIED, LEFT = 0, 1, 3, 130
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verbosity:
-    """How much a command prints."""
+    """How much a command prints, and whether its exit code tells a claim from a verified success."""
 
     json: bool = False
     quiet: bool = False
+    require_verified: bool = False
 
     @property
     def silent(self) -> bool:
         return self.json or self.quiet
+
+    def exit_code(self, *, success: bool, verified: bool) -> int:
+        if not success:
+            return FAILED
+        return UNVERIFIED if self.require_verified and not verified else SUCCEEDED
 
 
 async def start_run(
@@ -213,7 +219,7 @@ async def print_result(
             if before:
                 where.console.print(Text(before, "bold"), soft_wrap=True)
             verdict.print(where.console, where.marks, most_steps(where.console))
-    return SUCCEEDED if result.success else FAILED
+    return verbosity.exit_code(success=result.success, verified=result.verified)
 
 
 def print_dry_run(result: Result, dropped: Question, verbosity: Verbosity) -> int:

@@ -137,11 +137,13 @@ class Board:
         share = self.ended_rows / self.rows
         figures = f"  {self.ended_rows}/{self.rows}  {share:>4.0%}"
         cells = max(4, width - len(figures))
-        good = round(cells * self._succeeded / self.rows)
+        good = round(cells * self._verified / self.rows)
+        claimed = round(cells * self._succeeded / self.rows) - good
         full = round(cells * share)
         return Text.assemble(
             (self._marks.full * good, "green"),
-            (self._marks.full * (full - good), "red"),
+            (self._marks.full * claimed, "yellow"),
+            (self._marks.full * (full - good - claimed), "red"),
             (self._marks.empty * (cells - full), "dim"),
             figures,
         )
@@ -151,7 +153,10 @@ class Board:
         waiting = self.rows - self.ended_rows - len(self._running)
         verified = f"{self._verified} verified" if self._verified < self._succeeded else "all verified"
         done = f"{self._succeeded} done" + (f" ({verified})" if self._succeeded else "")
-        first = Text.assemble(f"{waiting} waiting{dot}{len(self._running)} running{dot}", (done, "green"))
+        first = Text.assemble(
+            f"{waiting} waiting{dot}{len(self._running)} running{dot}",
+            (done, "green" if self._verified == self._succeeded else "yellow"),
+        )
         if not self._reasons:
             return [first]
         reasons = ", ".join(f"{number} {reason}" for reason, number in self._reasons.most_common())
@@ -192,9 +197,10 @@ class Board:
         return [self._latest_line(row, end, width) for row, end in self._latest[::-1][: max(0, most)]]
 
     def _latest_line(self, row: Row, end: RowEnd, width: int) -> Text:
-        sign, style = (self._marks.done, "green") if end.success else (self._marks.failed, "red")
-        if end.success and not end.verified:
-            style = "yellow"
+        if end.success:
+            sign, style = (self._marks.done, "green") if end.verified else (self._marks.claimed, "yellow")
+        else:
+            sign, style = self._marks.failed, "red"
         seconds = format_elapsed(end.result.wall_seconds) if end.result else ""
         head = f"{sign} {row.number:>{self._digits}}  {seconds:>5}  "
         label, words = self._columns(row.label, width - len(head))

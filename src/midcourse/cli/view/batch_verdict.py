@@ -93,7 +93,7 @@ class BatchVerdict:
         table.add_column(overflow="fold")
         for label, text in self.rows(marks):
             table.add_row(label, text)
-        sign = marks.failed if self.summary.failed else marks.done
+        sign = {"green": marks.done, "red": marks.failed}.get(self.style, marks.claimed)
         console.print(
             Panel(
                 table,

@@ -13,6 +13,8 @@ from midcourse.policy.invisible import make_readable
 @dataclass(frozen=True, kw_only=True)
 class Marks:
     done: str = "✓"
+    claimed: str = "○"
+    """Done, and nothing verified it."""
     current: str = "▸"
     failed: str = "✗"
     waiting: str = "·"
@@ -56,6 +58,7 @@ class Marks:
 UNICODE = Marks()
 ASCII = Marks(
     done="+",
+    claimed="o",
     current=">",
     failed="x",
     waiting=".",

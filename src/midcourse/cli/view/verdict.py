@@ -18,12 +18,14 @@ from midcourse.app.presentation.result import (
     describe_ways,
     headline,
     suggest_next,
+    tone_of,
 )
 from midcourse.app.presentation.vocabulary import format_argument, pluralize
 from midcourse.cli.view.symbols import Marks
 from midcourse.domain.result import Result
 
 ALL = 10**6
+STYLES = {"good": "green", "doubt": "yellow", "plain": "default", "bad": "red"}
 AROUND = 16
 """The number of lines of a panel without its list of steps, for a run without problems."""
 
@@ -53,9 +55,7 @@ class Verdict:
 
     @property
     def style(self) -> str:
-        if not self.result.success:
-            return "red"
-        return "green" if self.result.verified else "yellow"
+        return STYLES[tone_of(self.result)]
 
     def line(self, marks: Marks) -> str:
         """The verdict in one line, for `--quiet`."""
@@ -108,7 +108,7 @@ class Verdict:
         table.add_column(overflow="fold")
         for label, text in self.rows(marks, most):
             table.add_row(label, text)
-        sign = marks.done if self.result.success else marks.failed
+        sign = {"good": marks.done, "bad": marks.failed}.get(tone_of(self.result), marks.claimed)
         console.print(
             Panel(
                 table,

@@ -3,13 +3,17 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+Sending: TypeAlias = Literal["", "nothing", "sign_in", "effects", "call"]
+"""What a run sent: nothing, nothing but a sign-in, or effects; `call`: the run is one call of a function, which returned. Empty: it
+has not ended, or an older version ran it."""
+
 SUCCESSES: tuple[Literal["goal_reached"], Literal["plan_complete"]] = ("goal_reached", "plan_complete")
-"""The reasons for which a run ends successfully; the second is not verified."""
+"""The reasons for which a run ends successfully. The first is always verified, the second only if a probe found the effect."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSummary:
-    """A run in a list. Only `find_runs` fills in what has a default."""
+    """A run in a list. Only `find_runs` fills in all that has a default; other lists have `verified` and `sending`."""
 
     id: str
     goal: str
@@ -26,6 +30,7 @@ class RunSummary:
     """The time of the latest event."""
     verified: bool | None = None
     """None until it has ended."""
+    sending: Sending = ""
     calls: int | None = None
     cost_usd: float | None = None
     """The cost; None for a run that has not ended, because then only its state has it."""

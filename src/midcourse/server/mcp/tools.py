@@ -22,6 +22,7 @@ from midcourse.app.start import is_stored
 from midcourse.domain.approval import Verdict
 from midcourse.domain.argument import Scalar
 from midcourse.domain.phase import Asking
+from midcourse.domain.records.summary import Sending
 from midcourse.errors import MidcourseError, RunUnknown
 from midcourse.server.access.identity import Caller
 from midcourse.server.models.base import Model
@@ -62,7 +63,9 @@ class RunReport(Model):
     """The state in one sentence."""
     final_reason: str
     verified: bool | None
-    """Whether it was checked that the task is done."""
+    """Whether a check or a probe found that the task is done. A done run without it is only claimed: say so to the user."""
+    sending: Sending
+    """What it sent: `nothing`, only a `sign_in`, or `effects`; `call` for one call of a function. Empty while it has not ended."""
     data: dict[str, Scalar]
     """What it returned."""
     advice: str
@@ -142,6 +145,7 @@ class RunTools:
             says=view.sentence,
             final_reason=view.final_reason,
             verified=view.verified,
+            sending=view.sending,
             data=dict(view.result.data) if view.result else {},
             advice=view.verdict.advice if view.verdict else "",
             question=build_question_view(question) if question else None,

@@ -10,6 +10,7 @@ from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Limits, Spent
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.plan import Cause
+from midcourse.domain.records.summary import Sending
 from midcourse.domain.result import BudgetUsed, Result
 from midcourse.policy.task_state import TaskState
 from midcourse.server.models.base import Model, RunId
@@ -32,7 +33,9 @@ class RunRow(Model):
     final_reason: str
     """Why the run ended, as one word; empty while it has not."""
     verified: bool | None
-    """Whether `done_when` was verified; None while the run has not ended."""
+    """Whether a check or a probe found that it is done; None while the run has not ended. Success without it is only a claim."""
+    sending: Sending
+    """What it sent: `nothing`, only a `sign_in`, or `effects`; `call` for one call of a function. Empty while it has not ended."""
     began_at: float
     """In seconds since 1970, like all times; 0 if the run has not started."""
     updated_at: float

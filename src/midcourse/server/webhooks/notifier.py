@@ -161,6 +161,7 @@ class Notifier:
             "run": result.run,
             "success": result.success,
             "verified": result.verified,
+            "sending": result.sending,
             "final_reason": result.final_reason,
             "sentence": f"{words[:1].upper()}{words[1:]}.",
             "url": f"{self._origin}/#/runs/{result.run}",

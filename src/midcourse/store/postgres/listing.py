@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from midcourse.domain.records.summary import Sending
 from midcourse.domain.result import SUCCESSES
 from midcourse.ports.store import RunQuery, RunSummary
 
@@ -12,6 +13,7 @@ WORLD = "task::json ->> 'world'"
 
 FIND = f"""SELECT entered, id, goal, phase, final_reason, began_at, key, {WORLD},
     CASE WHEN job = '' THEN '' ELSE job::json ->> 'name' END, coalesce(latest.at, ended_at), (results.body::json ->> 'verified')::bool,
+    results.body::json ->> 'sending',
     (results.body::json -> 'budget' ->> 'calls')::int, (results.body::json -> 'budget' ->> 'cost_usd')::float8,
     CASE WHEN status = 'asking' THEN (approvals.body::json ->> 'expires_at')::float8
         - (opening::json -> 'limits' ->> 'approval_seconds')::float8 END
@@ -49,6 +51,7 @@ def summary_of(
     task: str | None,
     updated_at: float | None,
     verified: bool | None,
+    sending: Sending | None,
     calls: int | None,
     cost_usd: float | None,
     waiting_since: float | None,
@@ -65,6 +68,7 @@ def summary_of(
         task=task or "",
         updated_at=updated_at or 0.0,
         verified=verified,
+        sending=sending or "",
         calls=calls,
         cost_usd=cost_usd,
         waiting_since=waiting_since,

@@ -31,13 +31,18 @@ OPENING = b"SELECT opening, pruned_at FROM midcourse.runs WHERE id = %s"
 
 LATEST_WITH_KEY = b"SELECT id FROM midcourse.runs WHERE key = %s AND key <> '' ORDER BY entered DESC LIMIT 1"
 
-RUNS = b"SELECT id, goal, phase, final_reason, began_at FROM midcourse.runs ORDER BY entered DESC LIMIT %s"
+SUMMARIES = b"""SELECT id, goal, phase, final_reason, began_at, (results.body::json ->> 'verified')::bool, results.body::json ->> 'sending'
+FROM midcourse.runs LEFT JOIN midcourse.results ON results.run = id"""
 
-RUNS_OF_STATUS = b"""SELECT id, goal, phase, final_reason, began_at FROM midcourse.runs WHERE status = %s
-ORDER BY entered DESC LIMIT %s"""
+RUNS = SUMMARIES + b" ORDER BY entered DESC LIMIT %s"
 
-RUNS_NAMED = b"""SELECT id, goal, phase, final_reason, began_at FROM midcourse.runs WHERE starts_with(id, %(name)s)
+RUNS_OF_STATUS = SUMMARIES + b" WHERE status = %s ORDER BY entered DESC LIMIT %s"
+
+RUNS_NAMED = (
+    SUMMARIES
+    + b""" WHERE starts_with(id, %(name)s)
 ORDER BY id = %(name)s DESC, entered DESC LIMIT %(limit)s"""
+)
 
 TURN = b"""SELECT event, commands FROM midcourse.journal WHERE run = %(run)s AND seq = %(seq)s
 AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s)"""

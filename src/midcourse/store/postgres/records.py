@@ -13,6 +13,7 @@ from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput
 from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.records.summary import Sending
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
@@ -316,8 +317,24 @@ def _asked(run: str, question: int, shape: str, consequence: str) -> AskedConseq
     return AskedConsequence(run=run, question=question, shape=shape, consequence=consequence)
 
 
-def _summary(run_id: str, goal: str, phase: str, final_reason: str, began_at: float) -> RunSummary:
-    return RunSummary(id=run_id, goal=goal, phase=phase, final_reason=final_reason, began_at=began_at)
+def _summary(
+    run_id: str,
+    goal: str,
+    phase: str,
+    final_reason: str,
+    began_at: float,
+    verified: bool | None,
+    sending: Sending | None,
+) -> RunSummary:
+    return RunSummary(
+        id=run_id,
+        goal=goal,
+        phase=phase,
+        final_reason=final_reason,
+        began_at=began_at,
+        verified=verified,
+        sending=sending or "",
+    )
 
 
 async def _take_key(connection: AsyncConnection, key: str, after: str) -> None:

@@ -17,12 +17,13 @@ from midcourse.app.presentation.page.sections import (
     render_spending,
 )
 from midcourse.app.presentation.page.story import MOST_BYTES, Story, read_story
-from midcourse.app.presentation.result import describe_counts
+from midcourse.app.presentation.result import describe_counts, tone_of
 from midcourse.app.presentation.vocabulary import format_argument, format_time
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.store import Store
 
 POLICY = "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'"
+PILLS = {"ask": "not ended", "good": "verified", "doubt": "not verified", "plain": "returned", "bad": "failed"}
 PARTS = (
     ("sent", "Sent"),
     ("questions", "Questions"),
@@ -81,8 +82,8 @@ def _compute_digest(style: str) -> str:
 
 def _render_head(story: Story) -> Markup:
     result, task = story.result, story.journal.task
-    tone = "ask" if result is None else "good" if result.success else "bad"
-    word = "not ended" if result is None else "done" if result.success else "failed"
+    tone = "ask" if result is None else tone_of(result)
+    word = PILLS[tone]
     return element(
         "header",
         element(

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 
 LATEST = 20
 GAP = 2
-STYLES = {"done, verified": "green", "failed": "red", "broken": "red", "asking": "magenta", "running": "cyan"}
+STYLES = {
+    "done, verified": "green",
+    "returned": "default",
+    "failed": "red",
+    "broken": "red",
+    "asking": "magenta",
+    "running": "cyan",
+}
 
 
 commands = typer.Typer()
@@ -96,6 +103,8 @@ def run_json(run: RunSummary, state: str) -> dict[str, object]:
         "state": state,
         "task_state": state_in_phase(run.phase, run.final_reason),
         "final_reason": run.final_reason or None,
+        "verified": run.verified,
+        "sending": run.sending or None,
         "began_at": run.began_at,
     }
 
@@ -217,11 +226,12 @@ def line_of(run: RunSummary, state: str) -> Line:
 
 def _batch_line(batch_id: str, rows: Sequence[RunSummary]) -> Line:
     done = sum(row.final_reason in SUCCESSES for row in rows)
+    verified = all(driven_state(row) == "done, verified" for row in rows)
     failed = sum(bool(row.final_reason) for row in rows) - done
     words = f"batch: {done} done" + (f", {failed} failed" if failed else "")
     open_ = len(rows) - done - failed
     words += f", {open_} not ended" if open_ else ""
-    style = "red" if failed else "yellow" if open_ else "green"
+    style = "red" if failed else "green" if verified else "yellow"
     began = min((row.began_at for row in rows if row.began_at), default=0.0)
     return Line(id=batch_id, words=words, style=style, began_at=began, goal=rows[-1].goal)
 

@@ -16,7 +16,7 @@ from midcourse.app.home_folder import has_store
 from midcourse.app.presentation.vocabulary import format_time
 from midcourse.cli.commands.records.runs import latest_durable, latest_local, line_of, run_json, tab_separated, table_of
 from midcourse.cli.lookup import open_local_store, open_run
-from midcourse.cli.options import Fleet, Json, Quiet, next_runs, teach
+from midcourse.cli.options import Fleet, Json, Quiet, RequireVerified, next_runs, teach
 from midcourse.cli.overrides import HOME, Overrides, load_both_settings, load_fleet_settings
 from midcourse.cli.session.keyboard import Keyboard
 from midcourse.cli.session.local import Verbosity, print_result
@@ -60,6 +60,7 @@ def watch(
     set_: Fleet = None,
     json: Json = False,
     quiet: Quiet = False,
+    require_verified: RequireVerified = False,
 ) -> int:
     """Watch runs as they progress, or follow one of them to its end.
 
@@ -71,10 +72,11 @@ def watch(
     Ctrl-C only stops watching: it changes nothing about any run.
 
     Exit codes: 0 left, or the run succeeded, 1 it ended without success,
-    2 misuse, or nothing to watch, 130 left before the end of the run.
+    2 misuse, or nothing to watch, 3 done but not verified (with
+    --require-verified), 130 left before the end of the run.
     """
     if run:
-        return asyncio.run(_watch_one(run, set_, Verbosity(json=json, quiet=quiet)))
+        return asyncio.run(_watch_one(run, set_, Verbosity(json=json, quiet=quiet, require_verified=require_verified)))
     return asyncio.run(_watch_all(set_, json=json))
 
 

@@ -21,7 +21,9 @@ from midcourse.cli.options import (
     OriginsFile,
     Quiet,
     Record,
+    RequireVerified,
     RunId,
+    Sends,
     Set,
     teach,
 )
@@ -70,6 +72,7 @@ def do(
     approvals: ApprovalsMode = "",
     headed: Headed = False,
     dry_run: DryRunWanted = False,
+    sends: Sends = False,
     origins: OriginsFile = "",
     record: Record = "",
     cassette: Cassette = "",
@@ -78,6 +81,7 @@ def do(
     run_id: RunId = "",
     json: Json = False,
     quiet: Quiet = False,
+    require_verified: RequireVerified = False,
 ) -> int:
     """Let a model carry out one sentence in a browser.
 
@@ -86,7 +90,8 @@ def do(
     happened, and the command that saves it as a task file.
 
     Exit codes: 0 success (a dry run succeeds if it reaches the request), 1 ended
-    without success, 2 misuse, 130 left before its end (midcourse resume).
+    without success, 2 misuse, 3 done but not verified (with --require-verified),
+    130 left before its end (midcourse resume).
     """
     check_name("--run-id", run_id)
     if not goal.strip():
@@ -101,9 +106,14 @@ def do(
         max_cost=max_cost,
         approvals=cast(Approvals, approvals) if approvals else None,  # the settings refuse other words
         headed=headed,
+        sends=sends,
     )
     dry = DryRun() if dry_run else None
     overrides = with_options(set_, home=home) + tape_overrides(record=record, cassette=cassette)
     job = job_for(one_line, {**parse_overrides(overrides), **(DRY if dry else {})})
     asyncio.run(require_chromium())
-    return asyncio.run(start_run(job, run_id or new_run_id(), Verbosity(json=json, quiet=quiet), dry=dry))
+    return asyncio.run(
+        start_run(
+            job, run_id or new_run_id(), Verbosity(json=json, quiet=quiet, require_verified=require_verified), dry=dry
+        )
+    )

@@ -1,0 +1,117 @@
+"""Whether anything supports, or contradicts, that a task is done. A planner's word alone is a claim."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from midcourse.domain.argument import Scalar
+from midcourse.domain.move import FinalReason
+from midcourse.domain.observation import Observation
+from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_INS, UNASKED, Outcome
+from midcourse.domain.records.summary import SUCCESSES, Sending
+from midcourse.domain.replace import replace
+from midcourse.policy.evidence.presence import consists_of, is_shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentAct:
+    """An act that was sent, in the order of the ledger."""
+
+    outcome: Outcome
+    irreversible: bool
+    likeness: str = ""
+    """Acts of equal likeness may be the same effect."""
+    found: bool = False
+    """Whether a probe found its effect, and counts as a check of the goal."""
+    what: str = ""
+
+    @property
+    def is_sign_in(self) -> bool:
+        return self.outcome.reason in SIGN_INS
+
+    @property
+    def is_doubtful(self) -> bool:
+        return self.outcome.status == "unknown" and self.outcome.reason not in UNASKED
+
+    @property
+    def may_have_happened(self) -> bool:
+        return self.outcome.status == "ok" or self.is_doubtful
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What is known at the end of a run about its claim that the task is done."""
+
+    verified: bool = False
+    contradiction: str = ""
+    """What contradicts it, in words; empty if nothing does."""
+    sending: Sending = "nothing"
+
+
+def judge_claim(
+    reason: FinalReason, acts: Sequence[SentAct], *, checked: bool, sends: bool, one_call: bool = False
+) -> Claim:
+    """Judge how a run has ended. `checked`: its `done_when` was met. `one_call`: it is one call of a function, which has returned."""
+    effects = [act for act in acts if not act.is_sign_in]
+    sending: Sending = "effects" if effects else "sign_in" if acts else "nothing"
+    if reason not in SUCCESSES:
+        return Claim(sending=sending)
+    contradiction = _find_unsent(effects) if sends else ""
+    if not (contradiction or checked):
+        contradiction = _find_undone(effects)
+    verified = not contradiction and (checked or _is_found(effects))
+    return Claim(verified=verified, contradiction=contradiction, sending="call" if one_call else sending)
+
+
+def _is_found(effects: Sequence[SentAct]) -> bool:
+    """Whether a probe found the last irreversible effect, to which those before it led, and nothing is in doubt."""
+    irreversible = [act for act in effects if act.irreversible]
+    return bool(irreversible) and irreversible[-1].found and not any(act.is_doubtful for act in irreversible)
+
+
+def _find_unsent(effects: Sequence[SentAct]) -> str:
+    if any(act.may_have_happened for act in effects):
+        return ""
+    return f"the task must send something, and {'nothing that was sent took effect' if effects else 'nothing was sent'}"
+
+
+def _find_undone(effects: Sequence[SentAct]) -> str:
+    """That the last irreversible act did not happen, unless it repeats one that may have: then its refusal means nothing."""
+    irreversible = [act for act in effects if act.irreversible]
+    if not irreversible or irreversible[-1].may_have_happened:
+        return ""
+    last = irreversible[-1]
+    if any(act.may_have_happened for act in irreversible if last.likeness and act.likeness == last.likeness):
+        return ""
+    fate = "was refused by the server" if last.outcome.reason == REFUSED_BY_SERVER else "did not happen"
+    why = f" ({last.outcome.detail})" if last.outcome.detail else ""
+    return f"what was sent last, {last.what}, {fate}{why}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What an irreversible act that was no sign-in sent, and the screen before it."""
+
+    values: tuple[Scalar, ...]
+    before: Observation | None
+
+
+def was_brought_by(text: str, requests: Iterable[Request], entered: frozenset[Scalar]) -> bool:
+    """Whether one of the requests brought this text into the world: it was sent, and not shown before.
+
+    A model can name a text for its probe that is there in any case. What a field showed because the run had `entered` it does not count.
+    """
+    if consists_of(text, ()):  # it has no words
+        return False
+    return any(
+        consists_of(text, request.values) and not is_shown(text, (_without(request.before, entered),))
+        for request in requests
+        if request.before is not None
+    )
+
+
+def _without(screen: Observation, entered: frozenset[Scalar]) -> Observation:
+    zones = (
+        replace(zone, state=tuple((name, value) for name, value in zone.state if value not in entered))
+        for zone in screen.zones
+    )
+    return replace(screen, zones=tuple(zones))
