@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from midcourse.app.defaults import user
+from midcourse.app.defaults import user, user_id
 from midcourse.app.home import blobs_in as blobs_in
 from midcourse.app.home_folder import JOB_FILE as JOB_FILE
 from midcourse.app.home_folder import run_folder as run_folder
@@ -81,13 +81,16 @@ class Job:
     file: TaskFile
     settings: Settings
     by: str = ""
-    """The user who starts it."""
+    """The name of the user who starts it."""
+    by_id: str = ""
+    """What identifies that user."""
     unfiled: bool = False
     """Whether it was built from a sentence on the command line, so that there is no task file yet."""
 
     @property
     def task(self) -> Task:
-        return replace(self.file.task, limits=self.settings.limits(), agreement=self.settings.agreement(), by=self.by)
+        limits, agreement = self.settings.limits(), self.settings.agreement()
+        return replace(self.file.task, limits=limits, agreement=agreement, by=self.by, by_id=self.by_id)
 
 
 def load_job(reference: str, overrides: Mapping[str, object]) -> Job:
@@ -127,7 +130,7 @@ def _with_cassette(job: Job, path: Path) -> Job:
 
 def parse_job(source: str, name: str, overrides: Mapping[str, object], *, file: str = "") -> Job:
     """Build a job from the text of a task file, started by this user. `file` is its name in error messages."""
-    return replace(_build_job(name, source, overrides, file=file), by=user())
+    return replace(_build_job(name, source, overrides, file=file), by=user(), by_id=user_id())
 
 
 def packaged_tasks() -> tuple[str, ...]:
@@ -186,6 +189,7 @@ def encode_job(job: Job) -> str:
         "inputs": [list(pair) for pair in job.inputs],
         "source": job.source,
         "by": job.by,
+        "by_id": job.by_id,
         "unfiled": job.unfiled,
     }
     return json.dumps(saved)
@@ -195,7 +199,7 @@ def decode_job(text: str) -> Job:
     saved = json.loads(text)
     inputs = tuple((name, value) for name, value in saved["inputs"])
     job = _build_job(saved["name"], saved["source"], saved["overrides"], inputs)
-    return replace(job, by=saved.get("by", ""), unfiled=saved.get("unfiled", False))
+    return replace(job, by=saved.get("by", ""), by_id=saved.get("by_id", ""), unfiled=saved.get("unfiled", False))
 
 
 def make_portable(job: Job) -> Job:

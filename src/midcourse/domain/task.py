@@ -34,7 +34,9 @@ class Task:
     limits: Limits = field(default_factory=Limits)
     """Limits of this task; those not given come from the agent's settings."""
     by: str = ""
-    """The requesting user; by default the user of the process that starts the run."""
+    """The name of the requesting user; by default the user of the process that starts the run."""
+    by_id: str = ""
+    """What identifies that user, whatever the name. Empty: only the name is known."""
     agreement: Agreement = field(default_factory=Agreement)
     """The approval policy, in addition to the limits; if empty, the agent's `approval_policy` applies."""
 
