@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from rich.console import Console
 
-from midcourse.app.defaults import user
+from midcourse.app.defaults import user, user_id
 from midcourse.cli.session.approver import TerminalApprover
 from midcourse.cli.session.keyboard import InputEnded, Keyboard
 from midcourse.cli.session.prompt import Prompt
@@ -403,7 +403,7 @@ async def test_a_program_gets_an_answer_and_no_if_the_input_ends(terminal: Termi
     console = Console(file=terminal.screen, width=80, color_system=None)
     approver = TerminalApprover(prompt=Prompt(console=console, keyboard=terminal.keyboard, marks=UNICODE))
     terminal.type("y\n")
-    assert await approver.ask(make_question()) == Decision(verdict="approved", by=user())
+    assert await approver.ask(make_question()) == Decision(verdict="approved", by=user(), by_id=user_id())
     assert "May this be done?" in terminal.screen.getvalue()
     os.close(terminal.typing)
     terminal.typing = -1

@@ -113,6 +113,8 @@ def test_four_eyes_whoever_began_it_cannot_approve_it(cli: Cli, home: Path, run_
     refused = cli("approve", run_id, "--yes", "--json")
     assert (refused.code, refused.json["taken"]) == (1, False)
     assert refused.json["error"] == f"{user()} started the run: another person must decide"
+    taken = cli("take-over", run_id, "--json")
+    assert (taken.code, taken.json["error"]) == (1, refused.json["error"]), "nothing would be held meanwhile"
     assert cli("reject", run_id, "--json").code == 0
     wait_for_state(cli, run_id, "failed")
     assert count_orders(home, run_id) == 0

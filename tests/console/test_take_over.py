@@ -1,4 +1,4 @@
-"""The live view and a take-over in the console: an operator fills in a form in a headless Chromium, a viewer only watches."""
+"""The live view and a take-over in the console: an administrator fills in a form in a headless Chromium, a viewer only watches."""
 
 import re
 from collections.abc import Generator
@@ -39,7 +39,7 @@ def pages() -> Generator[Pages]:
         yield there
 
 
-async def test_an_operator_takes_over_and_a_viewer_watches(console: Console, pages: Pages) -> None:
+async def test_an_administrator_takes_over_and_a_viewer_watches(console: Console, pages: Pages) -> None:
     server = console.server
     (server.home / "tasks" / "form.toml").write_text(TASK.format(start=pages.show("/form", FORM, title="Form")))
     client = server.client("operator")

@@ -53,7 +53,7 @@ async def complaint(client: Client, tool: str, **arguments: Any) -> str:
 @asynccontextmanager
 async def in_process(home: Path, tasks: Path, role: Role) -> AsyncGenerator[Client]:
     desk, starts = LocalDesk(Settings(home=home)), Starts(home / "server")
-    caller = Caller(name="ada (mcp)", tenant=LOCAL, role=role)
+    caller = Caller(name="ada (mcp)", id="account:ada", tenant=LOCAL, role=role)
     try:
         async with Client(build_server(RunTools(desk=desk, starts=starts, caller=caller, tasks=tasks))) as client:
             yield client

@@ -101,13 +101,19 @@ def run_server(
             doorway=Doorway(
                 home / "server",
                 token=token,
-                owner=Caller(name="owner", tenant=tenants[0], role="admin"),
+                owner=Caller(name="owner", id="account:owner", tenant=tenants[0], role="admin"),
                 keys=keys
                 or KeyRing(
                     tuple(
                         ApiKey(
                             digest=digest_of(key),
-                            caller=Caller(name=f"{tenant}-{role}", tenant=tenant, role=role, means="key"),
+                            caller=Caller(
+                                name=f"{tenant}-{role}",
+                                id=f"key:{tenant}-{role}",
+                                tenant=tenant,
+                                role=role,
+                                means="key",
+                            ),
                         )
                         for (tenant, role), key in secrets.items()
                     )

@@ -50,9 +50,9 @@ NEEDED: dict[tuple[str, str], Right | None] = {
     ("post", f"{RUN}/resume"): "operate",
     ("post", f"{RUN}/cancel"): "operate",
     ("post", f"{RUN}/guide"): "operate",
-    ("post", f"{RUN}/take-over"): "operate",
-    ("get", f"{RUN}/take-over/picture"): "operate",
-    ("post", f"{RUN}/take-over/input"): "operate",
+    ("post", f"{RUN}/take-over"): "decide",
+    ("get", f"{RUN}/take-over/picture"): "decide",
+    ("post", f"{RUN}/take-over/input"): "decide",
     ("get", f"{RUN}/questions/{{question}}"): "read",
     ("post", f"{RUN}/questions/{{question}}"): "decide",
     ("get", "/api/v1/questions"): "read",
@@ -188,7 +188,7 @@ def test_settings_of_the_server_are_not_for_requests(server: RunningServer, sett
 
 
 def test_the_same_key_and_body_start_one_run(server: RunningServer) -> None:
-    client = server.client("operator")
+    client = server.client("admin")
     body = {"task": "lamp", "settings": {"approvals": "never"}}
     first = client.post("/runs", json=body, headers={"Idempotency-Key": "k1"})
     again = client.post("/runs", json=body, headers={"Idempotency-Key": "k1"})
@@ -197,7 +197,7 @@ def test_the_same_key_and_body_start_one_run(server: RunningServer) -> None:
     assert (first.json()["earlier"], again.json()["earlier"]) == (False, True)
     other = client.post("/runs", json={**body, "again": True}, headers={"Idempotency-Key": "k1"})
     assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")
-    elsewhere = server.client("operator", "umbrella").post("/runs", json=body, headers={"Idempotency-Key": "k1"})
+    elsewhere = server.client("admin", "umbrella").post("/runs", json=body, headers={"Idempotency-Key": "k1"})
     assert elsewhere.json()["run"] != first.json()["run"]
     wait_for_end(client, first.json()["run"])
 

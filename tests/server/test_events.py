@@ -34,7 +34,7 @@ def list_turns(messages: list[StreamMessage]) -> list[int]:
 def ended_stream(server: RunningServer) -> list[StreamMessage]:
     """The stream of a run that has ended, from the first turn."""
     client = server.client("operator")
-    start(client, "whole", settings={"approvals": "never"})
+    start(server.client(), "whole", settings={"approvals": "never"})
     wait_for_end(client, "whole")
     return list(read_stream(client, "whole"))
 

@@ -44,7 +44,7 @@ SHOWN = (
 def server_with_runs(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
     """Runs whose texts are hostile, decided by a person whose name is, too; and one with pictures."""
     folder = Path(tmp_path_factory.mktemp("runs"))
-    person = Caller(name=HOSTILE, tenant="acme", role="admin", means="key")
+    person = Caller(name=HOSTILE, id="key:hostile", tenant="acme", role="admin", means="key")
     with run_server(folder, keys=KeyRing((ApiKey(digest=digest_of("secret"), caller=person),))) as server:
         client = server.anonymous_client(headers={"Authorization": "Bearer secret"})
         _run_hostile(server, client)

@@ -13,7 +13,7 @@ from midcourse.app.fleet.store import open_fleet_store
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_of
 from midcourse.app.wiring import encode_job, load_job, make_portable
-from midcourse.server.access.identity import RIGHTS, Caller
+from midcourse.server.access.identity import RIGHTS
 from midcourse.server.access.keys import add_key
 from tests.server.fleet import SmallFleet, run_small_fleet
 from tests.server.serving import (
@@ -103,7 +103,7 @@ def test_roles_and_tenants_hold_at_every_address_of_a_fleet(fleet_server: Runnin
     question = start_run_that_asks(fleet_server.client("operator"), "guarded")
     theirs = fleet_server.client("operator", other)
     start_run_that_asks(theirs, "guarded")  # the same name, and another run
-    start(theirs, "theirs", settings={"approvals": "never"})
+    start(fleet_server.client("admin", other), "theirs", settings={"approvals": "never"})
     for (method, path), needed in NEEDED.items():
         if needed is None:
             continue
@@ -133,7 +133,7 @@ def test_a_start_that_was_cut_off_is_continued_by_the_same_request(
     fleet_server: RunningServer, fleet: SmallFleet
 ) -> None:
     """The server died after the run was stored and before Temporal knew of it: the key still stands for that run."""
-    operator = fleet_server.client("operator")
+    operator = fleet_server.client("admin")
     body = {"task": "lamp", "run_id": "cut", "settings": {"approvals": "never"}}
 
     async def store_run() -> None:
@@ -151,9 +151,7 @@ def test_a_start_that_was_cut_off_is_continued_by_the_same_request(
 
 def test_a_killed_server_of_a_fleet_loses_no_event_and_no_decision(fleet: SmallFleet, tmp_path: Path) -> None:
     keys = tmp_path / "keys"
-    secrets = {
-        role: add_key(keys, Caller(name=role, tenant=fleet.tenants[0], role=role)) for role in ("operator", "approver")
-    }
+    secrets = {role: add_key(keys, role, fleet.tenants[0], role) for role in ("operator", "approver")}
     options = ("--port", "0", "--durable", "--keys", str(keys), *fleet.make_options())
 
     def client(up: Process, role: str) -> httpx.Client:

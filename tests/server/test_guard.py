@@ -171,7 +171,7 @@ def test_keys_are_stored_by_their_hash(tmp_path: Path) -> None:
     file = tmp_path / "keys"
     file.write_text(f"# name tenant role hash\nci acme operator {digest_of(secret)}\n")
     doorway = Doorway(tmp_path / "server", keys=KeyFile(file))
-    assert doorway.sign_in(secret) == Caller(name="ci", tenant="acme", role="operator", means="key")
+    assert doorway.sign_in(secret) == Caller(name="ci", id="key:ci", tenant="acme", role="operator", means="key")
     assert doorway.sign_in(digest_of(secret)) is None
     assert doorway.sign_in("") is None
     doorway.close()
@@ -182,12 +182,12 @@ def test_keys_are_stored_by_their_hash(tmp_path: Path) -> None:
 
 def test_a_key_that_is_removed_is_refused_at_once_and_its_sessions_end(tmp_path: Path) -> None:
     file = tmp_path / "keys"
-    ada, ci = (Caller(name=name, tenant="acme", role="approver") for name in ("ada", "ci"))
-    secret, other = add_key(file, ada), add_key(file, ci)
+    ada = Caller(name="ada", id="key:ada", tenant="acme", role="approver")
+    secret, other = (add_key(file, name, "acme", "approver") for name in ("ada", "ci"))
     assert secret not in file.read_text()
     assert file.stat().st_mode & 0o077 == 0
     with pytest.raises(TaskInvalid, match="has a key"):
-        add_key(file, ada)
+        add_key(file, "ada", "acme", "viewer")
     doorway = Doorway(tmp_path / "server", keys=KeyFile(file))
     assert doorway.sign_in(secret) == replace(ada, means="key")
     cookies = {COOKIE: doorway.open_session(replace(ada, means="key"), secret)}
@@ -204,7 +204,7 @@ def test_a_key_that_is_removed_is_refused_at_once_and_its_sessions_end(tmp_path:
 @pytest.mark.parametrize("name", ["", "a b", "a\nb", "#a", "x" * 64])
 def test_names_of_keys_are_one_plain_word(tmp_path: Path, name: str) -> None:
     with pytest.raises(TaskInvalid, match="letters"):
-        add_key(tmp_path / "keys", Caller(name=name, tenant="acme", role="viewer"))
+        add_key(tmp_path / "keys", name, "acme", "viewer")
 
 
 def test_keys_are_managed_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,7 +212,7 @@ def test_keys_are_managed_from_the_command_line(tmp_path: Path, capsys: pytest.C
     assert main(["access", "add", "ada", "--role", "approver", "--keys", file]) == 0
     secret = capsys.readouterr().out.strip()
     assert KeyFile(Path(file)).caller_of(digest_of(secret)) == Caller(
-        name="ada", tenant="local", role="approver", means="key"
+        name="ada", id="key:ada", tenant="local", role="approver", means="key"
     )
     assert main(["access", "add", "bob", "--role", "emperor", "--keys", file]) == 2
     assert main(["access", "list", "--keys", file]) == 0
@@ -224,7 +224,7 @@ def test_keys_are_managed_from_the_command_line(tmp_path: Path, capsys: pytest.C
 def test_a_stream_ends_when_its_key_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("midcourse.server.routes.events.CHECKED", 0.0)
     file = tmp_path / "keys"
-    secret = add_key(file, Caller(name="ada", tenant="acme", role="viewer"))
+    secret = add_key(file, "ada", "acme", "viewer")
     with run_server(tmp_path, keys=KeyFile(file)) as server:
         owner = server.anonymous_client(headers={"Authorization": f"Bearer {server.token}"})
         question = start_run_that_asks(owner, "watched")
@@ -245,14 +245,18 @@ def test_a_proxy_proves_itself(tmp_path: Path) -> None:
     proxy = Proxy(user_header="X-Forwarded-User", secret="s3cret", tenant="acme", role="approver")
     doorway = Doorway(tmp_path, proxy=proxy)
     known = {"X-Forwarded-User": "ada", SECRET_HEADER: "s3cret"}
-    assert doorway.caller_of(Headers(known), {}) == Caller(name="ada", tenant="acme", role="approver", means="proxy")
+    assert doorway.caller_of(Headers(known), {}) == Caller(
+        name="ada", id="proxy:ada", tenant="acme", role="approver", means="proxy"
+    )
     assert doorway.caller_of(Headers({"X-Forwarded-User": "ada"}), {}) is None
     assert doorway.caller_of(Headers({**known, SECRET_HEADER: "wrong"}), {}) is None
     doorway.close()
     doorway = Doorway(tmp_path, proxy=replace(proxy, role_header="X-Role", tenant_header="X-Tenant"))
     assert doorway.caller_of(Headers(known), {}) is None
     named = Headers({**known, "X-Role": "admin", "X-Tenant": "umbrella"})
-    assert doorway.caller_of(named, {}) == Caller(name="ada", tenant="umbrella", role="admin", means="proxy")
+    assert doorway.caller_of(named, {}) == Caller(
+        name="ada", id="proxy:ada", tenant="umbrella", role="admin", means="proxy"
+    )
     doorway.close()
 
 

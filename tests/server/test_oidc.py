@@ -100,7 +100,15 @@ def test_a_user_signs_in_with_the_role_of_the_first_group_that_fits(oidc_server:
         ({"groups": ["strangers"]}, "no role"),
         ({"groups": None}, "no role"),
         ({"email": ""}, "no email"),
-        ({"email_verified": False}, "not verified"),
+        ({"email_verified": False}, "does not say that it has verified"),
+        ({"email_verified": None}, "does not say that it has verified"),
+        ({"email_verified": "true"}, "does not say that it has verified"),
+        ({"email_verified": 1}, "does not say that it has verified"),
+        ({"sub": ""}, "no usable sub"),
+        ({"sub": "x" * 300}, "no usable sub"),
+        ({"email": "ada\u202e@example.org"}, "contains U+202E"),
+        ({"email": "\x1b[2Jada@example.org"}, "contains U+001B"),
+        ({"email": "a" * 10_000}, "longer than 100 characters"),
     ],
 )
 def test_wrong_claims_are_refused(

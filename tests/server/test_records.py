@@ -15,7 +15,7 @@ from tests.server.serving import RunningServer, decide, start, start_run_that_as
 def reader(server: RunningServer) -> httpx.Client:
     """A viewer who can read three ended runs: `lamp`, `stored` (504 after the order was stored) and `doubt` (nothing decides)."""
     operator, approver = server.client("operator"), server.client("approver")
-    start(operator, "stored", "stored", settings={"approvals": "never"})
+    start(server.client(), "stored", "stored", settings={"approvals": "never"})
     asked = start_run_that_asks(operator, "lamp")
     assert decide(approver, asked).status_code == 200
     wait_for_end(operator, "stored")
@@ -60,7 +60,7 @@ def test_observations_come_in_pages(reader: httpx.Client) -> None:
 
 
 def test_a_picture_is_served_through_the_observation_that_names_it(server: RunningServer, reader: httpx.Client) -> None:
-    start(server.client("operator"), "pictured", "changeable", settings={"approvals": "never"})
+    start(server.client(), "pictured", "changeable", settings={"approvals": "never"})
     wait_for_end(reader, "pictured")
     look = reader.get("/runs/pictured/observations").json()["looks"][0]
     place = f"observations/{look['seen']['id']}/picture"
@@ -131,7 +131,7 @@ def test_settings_and_worlds_are_described(server: RunningServer, reader: httpx.
 
 
 def test_records_of_a_pruned_run_are_gone_and_its_result_is_not(server: RunningServer, reader: httpx.Client) -> None:
-    start(server.client("operator"), "pruned", "stored", settings={"approvals": "never"})
+    start(server.client(), "pruned", "stored", settings={"approvals": "never"})
     wait_for_end(reader, "pruned")
     asyncio.run(_prune(server.home / "acme", "pruned"))
     view = reader.get("/runs/pruned").json()

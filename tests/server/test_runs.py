@@ -24,7 +24,7 @@ def operator(server: RunningServer) -> httpx.Client:
 @pytest.fixture(scope="module", autouse=True)
 def start_runs(server: RunningServer, operator: httpx.Client) -> None:
     """Runs that are done, failed and asking."""
-    start(operator, "done", settings={"approvals": "never"})
+    start(server.client(), "done", settings={"approvals": "never"})
     rejected = start_run_that_asks(operator, "failed")
     decide(server.client("approver"), rejected, "rejected")
     wait_for_end(operator, "done")
@@ -75,8 +75,15 @@ def test_pages_have_every_run_once(operator: httpx.Client) -> None:
 
 
 def test_a_view_says_what_the_caller_may_do(server: RunningServer, operator: httpx.Client) -> None:
-    assert operator.get("/runs/asking").json()["may"] == ["pause", "cancel", "guide", "take_over"]
-    assert server.client("approver").get("/runs/asking").json()["may"] == ["decide"]
+    assert operator.get("/runs/asking").json()["may"] == ["pause", "cancel", "guide"]
+    assert server.client("approver").get("/runs/asking").json()["may"] == ["take_over", "decide"]
+    assert server.client("admin").get("/runs/asking").json()["may"] == [
+        "pause",
+        "cancel",
+        "guide",
+        "take_over",
+        "decide",
+    ]
     assert server.client("viewer").get("/runs/asking").json()["may"] == []
     view = operator.get("/runs/asking").json()
     assert (view["question"], view["by"]) == (view["question"], "acme-operator")
@@ -118,9 +125,9 @@ def test_a_result_and_a_journal_are_exported(operator: httpx.Client) -> None:
 
 
 @pytest.mark.slow
-def test_a_take_over_waits_for_the_pause(operator: httpx.Client) -> None:
+def test_a_take_over_waits_for_the_pause(server: RunningServer, operator: httpx.Client) -> None:
     start(operator, "taken", "notepad", settings=SLOW)
-    taken = operator.post("/runs/taken/take-over")
+    taken = server.client("admin").post("/runs/taken/take-over")
     assert operator.get("/runs/taken").json()["state"] == "paused"
     assert (taken.status_code, taken.json()["says"]) == (
         200,

@@ -1,4 +1,4 @@
-"""An operator takes over a headless Chromium over HTTP: sees it uncovered, sends a form, and is on record for it."""
+"""An approver takes over a headless Chromium over HTTP: sees it uncovered, sends a form, and is on record for it."""
 
 from collections.abc import Generator
 from io import BytesIO
@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.pages import Pages, serve_pages
-from tests.server.serving import RunningServer, decide, find_question, start, wait_until
+from tests.server.serving import RunningServer, start, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -59,41 +59,40 @@ def read_lines(client: httpx.Client) -> str:
     return "\n".join(one["line"]["text"] for one in client.get("/runs/form/lines").json())
 
 
-def test_an_operator_takes_over_and_a_viewer_does_not(server: RunningServer, pages: Pages) -> None:
-    admin, operator, viewer = (server.client(role) for role in ("admin", "operator", "viewer"))
+def test_an_approver_takes_over_and_an_operator_does_not(server: RunningServer, pages: Pages) -> None:
+    admin, operator, approver, viewer = (server.client(role) for role in ("admin", "operator", "approver", "viewer"))
     (server.home / "tasks" / "form.toml").write_text(make_form_task(pages))
     start(operator, "form", "form")
     wait_until(lambda: operator.get("/runs/form").json()["state"] == "asking")
     assert read_field_color(viewer, "live") == pytest.approx((212, 212, 216), abs=6)
     before = list_files(server.home)
 
-    for who in (viewer, server.client("approver")):
+    for who in (viewer, operator):
         assert who.post("/runs/form/take-over").status_code == 403
         assert who.get("/runs/form/take-over/picture").status_code == 403
         assert who.post("/runs/form/take-over/input", json=CLICK).status_code == 403
-    not_taken = operator.post("/runs/form/take-over/input", json=CLICK)
+    not_taken = approver.post("/runs/form/take-over/input", json=CLICK)
     assert (not_taken.status_code, not_taken.json()["detail"]) == (409, "you have not taken it over")
 
-    asks = operator.post("/runs/form/take-over", json={})
-    assert (asks.status_code, "an approver has to" in asks.json()["detail"]) == (409, True)
-    assert decide(server.client("approver"), find_question(operator, "form") or {}, "take_over").status_code == 200
-    wait_until(lambda: operator.get("/runs/form").json()["state"] == "paused")
-    assert "in the console" in operator.post("/runs/form/take-over", json={}).json()["says"]
-    assert viewer.get("/runs/form").json()["taken_over_by"] == "acme-operator"
-    assert read_field_color(operator, "take-over/picture") == pytest.approx((200, 0, 0), abs=20)
+    assert "in the console" in approver.post("/runs/form/take-over", json={}).json()["says"]
+    assert viewer.get("/runs/form").json()["state"] == "paused"
+    assert viewer.get("/runs/form").json()["taken_over_by"] == "acme-approver"
+    assert read_field_color(approver, "take-over/picture") == pytest.approx((200, 0, 0), abs=20)
     assert read_field_color(viewer, "live") == pytest.approx((212, 212, 216), abs=6)
     other = admin.get("/runs/form/take-over/picture")
-    assert (other.status_code, other.json()["detail"]) == (409, "acme-operator has taken it over")
+    assert (other.status_code, other.json()["detail"]) == (409, "acme-approver has taken it over")
 
-    assert operator.post("/runs/form/take-over/input", json=CLICK).json() == {"dialog": ""}
+    assert approver.post("/runs/form/take-over/input", json=CLICK).json() == {"dialog": ""}
     wait_until(lambda: "POST /save" in pages.hits)
-    assert operator.post("/runs/form/resume", json={}).status_code == 200
+    assert server.client("approver", "umbrella").post("/runs/form/resume", json={}).status_code == 403
+    assert approver.post("/runs/form/resume", json={}).status_code == 200
+    assert approver.post("/runs/form/resume", json={}).status_code == 403, "only to hand back what one has taken over"
     wait_until(lambda: "sent POST" in read_lines(viewer))
-    assert f"acme-operator acted in place of the run: clicked button 'Save'; sent POST {pages.url}/save" in read_lines(
+    assert f"acme-approver acted in place of the run: clicked button 'Save'; sent POST {pages.url}/save" in read_lines(
         viewer
     )
-    assert operator.get("/runs/form/take-over/picture").status_code == 204
-    assert "acme-operator took over" in str(viewer.get("/audit").json()["rows"])
+    assert approver.get("/runs/form/take-over/picture").status_code == 204
+    assert "acme-approver took over" in str(viewer.get("/audit").json()["rows"])
     assert viewer.get("/audit/verdict").json()["problem"] == ""
 
     admin.post("/runs/form/cancel", json={})

@@ -78,7 +78,7 @@ def test_a_restart_loses_no_message_and_repeats_none(tmp_path: Path) -> None:
     down = Receiver(port=port).make_hook()
     with run_server(tmp_path, notify=make_notifier(tmp_path, down.model_copy(update={"name": "ops"}))) as server:
         operator = server.client("operator")
-        start(operator, "told-late", settings={"approvals": "never"})
+        start(server.client(), "told-late", settings={"approvals": "never"})
         wait_for_end(operator, "told-late")
         start_run_that_asks(operator, "asks-late")
         wait_until(lambda: server.client("admin").get("/webhooks").json()[0]["waiting"] == 2)
@@ -90,7 +90,7 @@ def test_a_restart_loses_no_message_and_repeats_none(tmp_path: Path) -> None:
     ):
         wait_until(lambda: len(receiver.received) >= 3)
         wait_until(lambda: server.client("admin").get("/webhooks").json()[0]["delivered"] == 3)
-        start(server.client("operator"), "last", settings={"approvals": "never"})
+        start(server.client(), "last", settings={"approvals": "never"})
         wait_until(lambda: len(receiver.received) >= 4)
         runs = [json.loads(one.body)["data"]["run"] for one in find_messages(receiver, "run.ended")]
     assert sorted(runs) == ["elsewhere", "last", "told-late"]

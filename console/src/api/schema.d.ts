@@ -591,7 +591,8 @@ export interface paths {
          * Take Over
          * @description Pause the run and let the caller act in its world. Responds when the current step has ended.
          *
-         *     Until the run is resumed, what the caller does in the world is not held for approval. It is recorded as the caller's.
+         *     Until the run is resumed, what the caller does in the world is not held for approval. It is recorded as the caller's. So it
+         *     needs the right to decide, and where two people are required, the one who started the run may not.
          */
         post: operations["take_over"];
         delete?: never;
@@ -1120,6 +1121,11 @@ export interface components {
              * @default
              */
             by: string;
+            /**
+             * By Id
+             * @default
+             */
+            by_id: string;
             /**
              * Changes
              * @default []
@@ -4075,7 +4081,7 @@ export interface components {
         StartRun: {
             /**
              * Again
-             * @description Start even if an earlier run with the same business key failed and may have had effects.
+             * @description Start even if an earlier run with the same business key failed and may have had effects. Needs the right to decide.
              * @default false
              */
             again: boolean;
@@ -4085,7 +4091,10 @@ export interface components {
             };
             /** Run Id */
             run_id?: string | null;
-            /** Settings */
+            /**
+             * Settings
+             * @description Settings of this run. They may be stricter than those of the task and the server; only administrators may loosen them.
+             */
             settings?: {
                 [key: string]: string | number | boolean | null;
             };
@@ -4268,6 +4277,11 @@ export interface components {
             /** By */
             by: string;
             /**
+             * By Id
+             * @default
+             */
+            by_id: string;
+            /**
              * Did
              * @description What the person did and sent since the last such event, in words, without the text that was typed.
              * @default []
@@ -4323,6 +4337,12 @@ export interface components {
             };
             /** Name */
             name: string;
+            /**
+             * Problem
+             * @description Why it cannot be started: what is wrong with its file. Empty if it can.
+             * @default
+             */
+            problem: string;
             /** Secrets */
             secrets: string[];
             /** World */

@@ -15,7 +15,7 @@ export function StartDialog({ open, onClose }: { open: boolean; onClose: () => v
   const tasks = useQuery({ ...tasksQuery(), enabled: open });
   const known = tasks.data ?? [];
   const [name, setName] = useState("");
-  const task = known.find((candidate) => candidate.name === name) ?? known[0];
+  const task = known.find((candidate) => candidate.name === name) ?? known.find((candidate) => !candidate.problem) ?? known[0];
   return (
     <Dialog open={open} onClose={onClose} title="Start a run" description="Choose one of the tasks of this server.">
       <ErrorNotice error={tasks.error} />
@@ -25,12 +25,20 @@ export function StartDialog({ open, onClose }: { open: boolean; onClose: () => v
             {(className) => (
               <select autoFocus className={className} value={task.name} onChange={(event) => setName(event.target.value)}>
                 {known.map((option) => (
-                  <option key={option.name}>{option.name}</option>
+                  <option key={option.name} value={option.name}>
+                    {option.problem ? `${option.name} (cannot be started)` : option.name}
+                  </option>
                 ))}
               </select>
             )}
           </Field>
-          <Inputs key={task.name} task={task} onClose={onClose} />
+          {task.problem ? (
+            <p className="text-sm text-bad">
+              The file of this task has to be corrected first: <UntrustedText text={task.problem} />
+            </p>
+          ) : (
+            <Inputs key={task.name} task={task} onClose={onClose} />
+          )}
         </div>
       )}
       {tasks.data && !known.length && <p className="text-sm text-soft">This server has no tasks.</p>}

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 
 from midcourse.app.control import LocalControl, LocalStore
-from midcourse.app.defaults import DenyAll, EnvironmentVault, LeaveOpen, check_secrets, user
+from midcourse.app.defaults import DenyAll, EnvironmentVault, LeaveOpen, check_secrets, user, user_id
 from midcourse.app.following import FollowedRun
 from midcourse.app.home import DATABASE, KEPT, LESSONS, open_home
 from midcourse.app.home import open_store as open_local_store
@@ -124,6 +124,7 @@ class Agent(OptionalRoles):
             limits=task.limits.with_defaults(settings.limits()),
             agreement=settings.agreement() if task.agreement == Agreement() else task.agreement,
             by=task.by or user(),
+            by_id=task.by_id if task.by else user_id(),
         )
 
     async def resume(self, run_id: str, *, restored: bool = False) -> Result:

@@ -38,6 +38,11 @@ def user() -> str:
         return "unknown user"
 
 
+def user_id() -> str:
+    """What identifies that account in decisions. No sign-in of the server leads to an identity that begins like this."""
+    return f"account:{user()}"
+
+
 class EnvironmentVault:
     """Secrets from the environment: `shop_password` is `MIDCOURSE_SECRET_SHOP_PASSWORD`."""
 

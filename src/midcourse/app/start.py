@@ -58,6 +58,7 @@ def new_run(task: Task, run_id: str, roles: OptionalRoles | None = None) -> Run:
         has_outliner=roles.outliner is not None,
         has_reflector=roles.reflector is not None,
         not_by=task.by if task.agreement.four_eyes else "",
+        not_by_id=task.by_id if task.agreement.four_eyes else "",
     )
 
 

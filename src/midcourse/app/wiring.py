@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from midcourse.app.defaults import user
+from midcourse.app.defaults import user, user_id
 from midcourse.app.home import blobs_in as blobs_in
 from midcourse.app.home_folder import JOB_FILE as JOB_FILE
 from midcourse.app.home_folder import run_folder as run_folder
@@ -81,7 +81,9 @@ class Job:
     file: TaskFile
     settings: Settings
     by: str = ""
-    """The user who starts it."""
+    """The name of the user who starts it."""
+    by_id: str = ""
+    """What identifies that user."""
     unfiled: bool = False
     """Whether it was built from a sentence on the command line, so that there is no task file yet."""
     sends: bool = False
@@ -91,7 +93,9 @@ class Job:
     def task(self) -> Task:
         limits, agreement = self.settings.limits(), self.settings.agreement()
         sends = self.sends or self.file.task.sends
-        return replace(self.file.task, limits=limits, agreement=agreement, by=self.by, sends=sends)
+        return replace(
+            self.file.task, limits=limits, agreement=agreement, by=self.by, by_id=self.by_id, sends=sends
+        )
 
 
 def load_job(reference: str, overrides: Mapping[str, object]) -> Job:
@@ -131,7 +135,7 @@ def _with_cassette(job: Job, path: Path) -> Job:
 
 def parse_job(source: str, name: str, overrides: Mapping[str, object], *, file: str = "") -> Job:
     """Build a job from the text of a task file, started by this user. `file` is its name in error messages."""
-    return replace(_build_job(name, source, overrides, file=file), by=user())
+    return replace(_build_job(name, source, overrides, file=file), by=user(), by_id=user_id())
 
 
 def packaged_tasks() -> tuple[str, ...]:
@@ -190,6 +194,7 @@ def encode_job(job: Job) -> str:
         "inputs": [list(pair) for pair in job.inputs],
         "source": job.source,
         "by": job.by,
+        "by_id": job.by_id,
         "unfiled": job.unfiled,
         "sends": job.sends,
     }
@@ -200,8 +205,8 @@ def decode_job(text: str) -> Job:
     saved = json.loads(text)
     inputs = tuple((name, value) for name, value in saved["inputs"])
     job = _build_job(saved["name"], saved["source"], saved["overrides"], inputs)
-    sends = saved.get("sends", False)
-    return replace(job, by=saved.get("by", ""), unfiled=saved.get("unfiled", False), sends=sends)
+    asked = {name: saved.get(name, default) for name, default in (("by", ""), ("by_id", ""), ("unfiled", False), ("sends", False))}
+    return replace(job, **asked)
 
 
 def make_portable(job: Job) -> Job:

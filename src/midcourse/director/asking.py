@@ -117,7 +117,7 @@ def find_objection(run: Run, phase: Asking, event: ApprovalDecided) -> str:
     if event.verdict == "changed" and phase.purpose != "segment":
         return "a try of a detour cannot be changed: reject it with guidance"
     unfit = why_changes_invalid(event.verdict, event.changes, len(phase.steps))
-    return unfit or why_may_not_decide(run.not_by, event.verdict, event.by)
+    return unfit or why_may_not_decide(run, event)
 
 
 def on_approval_decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:

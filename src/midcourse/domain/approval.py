@@ -91,6 +91,9 @@ class Decision:
     once: bool = True
     guidance: str = ""
     by: str = ""
+    """The name of the person, as it is shown and recorded."""
+    by_id: str = ""
+    """What identifies the person, whatever the name: the way they signed in and their subject there. Empty: only the name is known."""
     changes: Several[Change] = NONE
     all_values: bool = False
     """Whether values that the question shows only by a digest are approved, too. Otherwise such an approval is refused."""
@@ -138,7 +141,9 @@ class Question:
     """The consequence that was approved, if what would be sent has changed since."""
     detail: str = ""
     not_by: str = ""
-    """The person who started the run and must not decide, if two people are required."""
+    """The name of the person who started the run and must not decide, if two people are required."""
+    not_by_id: str = ""
+    """What identifies that person; empty if only the name is known."""
     before: tuple[Consequence | None, ...] = ()
     """For each consequence, what was asked about in its place before, if that was different."""
     revision: Revision | None = None

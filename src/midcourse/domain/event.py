@@ -350,6 +350,7 @@ class ApprovalDecided:
     once: bool = True
     guidance: str = ""
     by: str = ""
+    by_id: str = ""
     shown: tuple[str, ...] = ()
     """The digests of what the person saw. An approval covers exactly that; without digests nothing is approved."""
     changes: tuple[Change, ...] = ()
@@ -396,6 +397,7 @@ class TakenOver:
     by: str
     did: tuple[str, ...] = ()
     """What the person did and sent since the last such event, in words, without the text that was typed."""
+    by_id: str = ""
     at: float = 0.0
     kind: Literal["taken_over"] = "taken_over"
 

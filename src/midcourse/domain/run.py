@@ -161,7 +161,9 @@ class Run:
     """Costs that answers reported above their reservations; any overrun ends the run."""
     forked_from: Origin | None = None
     not_by: str = ""
-    """The user who started the run and must not decide its questions, if the policy requires a second person."""
+    """The name of the user who started the run and must not decide its questions, if the policy requires a second person."""
+    not_by_id: str = ""
+    """What identifies that user; empty if only the name is known."""
 
     @property
     def rechecks(self) -> bool:

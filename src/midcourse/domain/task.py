@@ -36,7 +36,9 @@ class Task:
     limits: Limits = field(default_factory=Limits)
     """Limits of this task; those not given come from the agent's settings."""
     by: str = ""
-    """The requesting user; by default the user of the process that starts the run."""
+    """The name of the requesting user; by default the user of the process that starts the run."""
+    by_id: str = ""
+    """What identifies that user, whatever the name. Empty: only the name is known."""
     program: str = ""
     """The file of the script that made this guarded call, if its key does not say which program that was."""
     agreement: Agreement = field(default_factory=Agreement)

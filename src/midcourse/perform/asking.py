@@ -52,7 +52,7 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
         return _deny(command, unfit)
     if incomplete := why_needs_all_values(question, decision):
         return _deny(command, incomplete)
-    if why_may_not_decide(question.not_by, decision.verdict, decision.by):
+    if why_may_not_decide(question, decision):
         return PersonAsked(answers=command.id)  # it stays open for another approver
     return bind_decision(question, decision)
 
@@ -95,6 +95,7 @@ async def build_question(ports: Ports, command: AskPerson) -> Question:
         changed_from=changed,
         detail=command.detail,
         not_by=ports.task.by if ports.task.agreement.four_eyes else "",
+        not_by_id=ports.task.by_id if ports.task.agreement.four_eyes else "",
         before=await _find_compared(ports, command, tuple(consequences)),
         revision=await find_revision(ports, command) if command.about == "approve" else None,
         earlier=command.earlier,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 from starlette.types import ASGIApp
 
-from midcourse.app.defaults import user
+from midcourse.app.defaults import user, user_id
 from midcourse.app.desk.desks import LOCAL, Desks, FleetDesks, LocalDesks
 from midcourse.app.extras import require_extras
 from midcourse.app.fleet.settings import FleetSettings
@@ -98,7 +98,7 @@ async def serve(
     site = site_of(serving, port)
     folder = serving.home.home / "server"
     token = new_secret() if is_loopback(serving.bind) else ""
-    owner = Caller(name=user(), tenant=serving.tenant, role="admin") if token else None
+    owner = Caller(name=user(), id=user_id(), tenant=serving.tenant, role="admin") if token else None
     keys = KeyFile(serving.keys) if serving.keys else None
     hooks = read_webhooks(serving.webhooks, serving.tenant) if serving.webhooks else ()
     if any(isinstance(hook, SlackHook) for hook in hooks):

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers
 from midcourse.app.desk.desk import Desk
 from midcourse.app.desk.desks import Desks
 from midcourse.server.access.doorway import COOKIE, Doorway
-from midcourse.server.access.identity import Caller, Right
+from midcourse.server.access.identity import Caller, NotSignedIn, Right
 from midcourse.server.hub import Hub
 from midcourse.server.live import LiveViews
 from midcourse.server.problems import Refusal
@@ -68,7 +68,10 @@ async def caller_of(
 
 def authenticate(shared: Shared, headers: Headers, cookies: dict[str, str]) -> Caller:
     """The caller who sends a request with these headers and cookies. Raises `Refusal`."""
-    caller = shared.doorway.caller_of(headers, cookies)
+    try:
+        caller = shared.doorway.caller_of(headers, cookies)
+    except NotSignedIn as why:
+        raise Refusal(401, "unauthenticated", str(why), next="the proxy has to send another name of the user") from why
     if caller is None:
         raise Refusal(401, "unauthenticated", "there is no valid token, key or session in the request")
     if not shared.desks.has(caller.tenant):

@@ -8,6 +8,7 @@ from secrets import token_hex
 from midcourse.app.desk.desk import Desk
 from midcourse.domain.event import TakenOver
 from midcourse.ports.viewing import Gesture, Handled, NotAttended, PersonAction, View
+from midcourse.server.access.identity import Caller
 from midcourse.server.live import LiveView
 
 PERIOD = 0.2
@@ -38,7 +39,7 @@ def describe(deed: PersonAction) -> str:
 class TakeOver:
     """The take-over of one run's world by one caller, until the run is resumed or another caller takes over."""
 
-    by: str
+    by: Caller
     run_id: str
     desk: Desk
     id: str = field(default_factory=lambda: token_hex(8))
@@ -85,7 +86,7 @@ class TakeOver:
         while self.deeds:
             some, self.deeds = self.deeds[:MOST_LINES], self.deeds[MOST_LINES:]
             did = tuple(map(describe, some))
-            await self.desk.control(self.run_id).tell(TakenOver(by=self.by, did=did))
+            await self.desk.control(self.run_id).tell(TakenOver(by=self.by.name, by_id=self.by.id, did=did))
 
 
 class TakeOvers:
@@ -97,13 +98,14 @@ class TakeOvers:
     def find(self, tenant: str, run_id: str) -> TakeOver | None:
         return self._held.get((tenant, run_id))
 
-    async def begin(self, tenant: str, desk: Desk, run_id: str, by: str) -> None:
+    async def begin(self, caller: Caller, desk: Desk, run_id: str) -> None:
         """Record that this caller has taken over, in place of an earlier one."""
-        await self.end(tenant, run_id)
+        await self.end(caller.tenant, run_id)
         with suppress(NotAttended):  # the world is not operated from here but in its own window
             await desk.handle(run_id, (), None)
-            self._held[tenant, run_id] = TakeOver(by=by, run_id=run_id, desk=desk)
-        await desk.control(run_id).tell(TakenOver(by=by))  # last, because viewers read the run again after this event
+            self._held[caller.tenant, run_id] = TakeOver(by=caller, run_id=run_id, desk=desk)
+        # Last, because viewers read the run again after this event.
+        await desk.control(run_id).tell(TakenOver(by=caller.name, by_id=caller.id))
 
     async def end(self, tenant: str, run_id: str) -> None:
         """End the take-over and record what was done. From now on the caller can neither see the world nor act in it."""

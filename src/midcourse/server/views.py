@@ -8,13 +8,14 @@ from midcourse.app.presentation.question import TITLES, before_of
 from midcourse.app.presentation.result import describe_counts, headline, headline_of, suggest_next
 from midcourse.app.presentation.status import run_sentence, run_status, step_status
 from midcourse.app.presentation.vocabulary import REASONS, describe_call, describe_step, plan_reason
-from midcourse.domain.approval import VERDICTS, Question
+from midcourse.domain.approval import VERDICTS, Decision, Question
 from midcourse.domain.phase import Asking, Ended
 from midcourse.domain.plan import REPLAN, PlanVersion
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.perform.finishing import budget_used
+from midcourse.policy.approval.check import why_may_not_decide
 from midcourse.policy.approval.question import (
     Difference,
     QuestionRow,
@@ -113,7 +114,7 @@ async def build_run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by:
         durable=desk.kind == "fleet",
         why_not_driven="" if result else await why_not_driven(desk, run_id),
         taken_over_by=taken_over_by if row.state == "paused" else "",
-        may=_list_actions(row.state, caller),
+        may=_list_actions(run, row.state, caller),
     )
 
 
@@ -145,19 +146,28 @@ async def why_not_driven(desk: Desk, run_id: str) -> str:
 
 
 ACTIONS: dict[RunState, tuple[Action, ...]] = {
-    "running": ("pause", "cancel", "guide", "take_over"),
-    "asking": ("pause", "cancel", "guide", "take_over"),
-    "paused": ("resume", "cancel", "guide", "take_over"),
+    "running": ("pause", "cancel", "guide"),
+    "asking": ("pause", "cancel", "guide"),
+    "paused": ("resume", "cancel", "guide"),
     "interrupted": ("resume",),
     "done": ("fork",),
     "failed": ("fork",),
 }
 """What operators may do with a run in each state."""
+DECISIONS: dict[RunState, tuple[Action, ...]] = {
+    "running": ("take_over",),
+    "asking": ("take_over", "decide"),
+    "paused": ("take_over",),
+}
+"""What approvers may do. Nothing is held while a person acts in the world, so taking it over is a decision, too."""
 
 
-def _list_actions(state: RunState, caller: Caller) -> tuple[Action, ...]:
-    found = ACTIONS[state] if caller.may("operate") else ()
-    return (*found, "decide") if caller.may("decide") and state == "asking" else found
+def _list_actions(run: Run, state: RunState, caller: Caller) -> tuple[Action, ...]:
+    operating = ACTIONS[state] if caller.may("operate") else ()
+    deciding = DECISIONS.get(state, ()) if caller.may("decide") else ()
+    if why_may_not_decide(run, Decision(verdict="take_over", by=caller.name, by_id=caller.id)):
+        deciding = tuple(action for action in deciding if action != "take_over")
+    return (*operating, *deciding)
 
 
 def build_plan_view(run: Run, plan: PlanVersion) -> PlanView:

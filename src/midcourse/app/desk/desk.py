@@ -80,8 +80,10 @@ class Desk(Protocol):
 
     def lessons(self, agent: str = "default") -> Memory: ...
 
-    async def fork(self, journal: Journal, at: int, run_id: str, changes: Mapping[str, str], *, by: str) -> Forked:
-        """Continue a recorded run from one of its events, as a new run. Raises `NotForkable`."""
+    async def fork(
+        self, journal: Journal, at: int, run_id: str, changes: Mapping[str, str], *, by: str, by_id: str
+    ) -> Forked:
+        """Continue a recorded run from one of its events, as a new run of this user. Raises `NotForkable`."""
         ...
 
     async def take_over(self, run_id: str) -> str:

@@ -111,7 +111,9 @@ class FleetDesk:
     def broken(self) -> tuple[str, ...]:
         return tuple(sorted(self._broken))
 
-    async def fork(self, journal: Journal, at: int, run_id: str, changes: Mapping[str, str], *, by: str) -> Forked:
+    async def fork(
+        self, journal: Journal, at: int, run_id: str, changes: Mapping[str, str], *, by: str, by_id: str
+    ) -> Forked:
         raise NotForkable(
             "a durable run is forked on your own machine: save its journal (GET /runs/{id}/journal), then midcourse fork FILE"
         )

@@ -131,19 +131,23 @@ class LocalDesk:
     def broken(self) -> tuple[str, ...]:
         return ()
 
-    async def fork(self, journal: Journal, at: int, run_id: str, changes: Mapping[str, str], *, by: str) -> Forked:
+    async def fork(
+        self, journal: Journal, at: int, run_id: str, changes: Mapping[str, str], *, by: str, by_id: str
+    ) -> Forked:
         recorded = await self.job_of(journal.opening.id)
         if recorded is None:
             raise NotForkable(
                 "it was not started from a task file, so its world and planner are unknown; fork it from Python"
             )
-        job = replace(job_of_fork(recorded, self.settings, changes), by=by)
+        job = replace(job_of_fork(recorded, self.settings, changes), by=by, by_id=by_id)
         folder = private_folder(run_folder(self.settings, run_id))
         agent = replace(agent_for(job, folder, LeaveOpen()), store=self.store)
         save_job(job, folder)
         try:
             limits = limits_of_fork(journal, changes)
-            forked = await fork(journal, at, agent=agent, store=self.store, run_id=run_id, limits=limits)
+            forked = await fork(
+                journal, at, agent=agent, store=self.store, run_id=run_id, limits=limits, by=by, by_id=by_id
+            )
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from midcourse.app.agent import Agent
+from midcourse.app.defaults import user, user_id
 from midcourse.app.records.journal import Journal
 from midcourse.app.records.replay import DECIDING, changed_limits
 from midcourse.app.settings.run import Settings
@@ -62,10 +63,20 @@ class TimedWorld(Protocol):
 
 
 async def fork(
-    journal: Journal, at: int, *, agent: Agent, store: Store, run_id: str = "", limits: Limits | None = None
+    journal: Journal,
+    at: int,
+    *,
+    agent: Agent,
+    store: Store,
+    run_id: str = "",
+    limits: Limits | None = None,
+    by: str = "",
+    by_id: str = "",
 ) -> Forked:
     """Rebuild the agent's world, which must not be open yet, as it was after event `at`, and store a new run that begins there.
 
+    It is started by `by`, by default the user of this process, and not by the user who started the recorded run: under four eyes
+    its questions are decided by another person than the one who forked it.
     Raises `NotForkable`; then the world is closed and nothing is stored.
     """
     at = find_quiet_point(journal, at)
@@ -88,8 +99,11 @@ async def fork(
     if offers(agent.world, TimedWorld):
         agent.world.keep_time_by(clock)
     limits = limits or run.limits
-    run = replace(run, limits=limits, grants=(), forked_from=Origin(run=journal.opening.id, event=at))
-    await store.begin(run, replace(journal.task, limits=limits, key=""))
+    by, by_id = (by, by_id) if by else (user(), user_id())
+    starter = (by, by_id) if journal.task.agreement.four_eyes else ("", "")
+    origin = Origin(run=journal.opening.id, event=at)
+    run = replace(run, limits=limits, grants=(), forked_from=origin, not_by=starter[0], not_by_id=starter[1])
+    await store.begin(run, replace(journal.task, limits=limits, key="", by=by, by_id=by_id))
     await rebuild.records.copy_to(store, run_id)
     return Forked(run_id=run_id, at=at)
 

@@ -54,12 +54,12 @@ def add(
     Viewers read; operators start and control runs; approvers decide
     questions; administrators do all of it.
     """
-    from midcourse.server.access.identity import RIGHTS, Caller
+    from midcourse.server.access.identity import RIGHTS
     from midcourse.server.access.keys import add_key
 
     if role not in RIGHTS:
         raise TaskInvalid(f"--role: {describe_unknown('role', role, RIGHTS)}")
-    secret = add_key(Path(keys), Caller(name=name, tenant=tenant, role=role))
+    secret = add_key(Path(keys), name, tenant, role)
     if json:
         print_object({"name": name, "tenant": tenant, "role": role, "key": secret})
         return

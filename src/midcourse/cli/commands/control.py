@@ -9,12 +9,15 @@ import typer
 from rich.text import Text
 
 from midcourse.app.control import RunControl
+from midcourse.app.defaults import user, user_id
 from midcourse.cli.lookup import open_run
 from midcourse.cli.options import Fleet, Json, Run, teach
 from midcourse.cli.overrides import Overrides
 from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.domain.approval import Decision
 from midcourse.domain.phase import Ended, Paused
 from midcourse.errors import TaskInvalid
+from midcourse.policy.approval.check import why_may_not_decide
 
 DONE, REFUSED = 0, 1
 GLANCE = 0.2
@@ -85,7 +88,10 @@ async def _take_over(name: str, overrides: Overrides, *, json: bool) -> int:
     """Pause the run and wait until it has paused: only then it is safe to act in its world."""
     async with open_run(name, overrides) as there:
         control = there.control
-        why_not = await control.why_no_take_over() or await deliver(control.pause()) or await _wait_for_pause(control)
+        run, _ = await control.store.load(control.run_id)
+        why_not = why_may_not_decide(run, Decision(verdict="take_over", by=user(), by_id=user_id()))
+        why_not = why_not or await control.why_no_take_over()
+        why_not = why_not or await deliver(control.pause()) or await _wait_for_pause(control)
         where = ""
         if not why_not:
             try:

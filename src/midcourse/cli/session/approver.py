@@ -8,7 +8,7 @@ from dataclasses import replace
 from rich.console import RenderableType
 from rich.text import Text
 
-from midcourse.app.defaults import user
+from midcourse.app.defaults import user, user_id
 from midcourse.app.presentation.question import why_unseen
 from midcourse.cli.session.edits import is_editable, parse_changes
 from midcourse.cli.session.form import fill_in_form
@@ -114,14 +114,14 @@ class TerminalApprover:
     async def ask(self, question: Question) -> Decision | None:
         if self._at is None:
             return _build_denial(question, NO_TERMINAL)
-        if why_may_not_decide(question.not_by, "approved", user()):
+        if why_may_not_decide(question, Decision(verdict="approved", by=user(), by_id=user_id())):
             return self._leave_to_others(question)
         with self._screen.make_room():
             self._prompt.keyboard.forget()
             while True:
                 try:
                     shown = await self._show(question)
-                    return replace(await self._read_answer(question, in_full=shown), by=user())
+                    return replace(await self._read_answer(question, in_full=shown), by=user(), by_id=user_id())
                 except Interrupted:
                     if self._interrupted is None or await self._interrupted():
                         continue

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from midcourse.app.control import LocalControl, RunControl
-from midcourse.app.defaults import user
+from midcourse.app.defaults import user, user_id
 from midcourse.app.home_folder import JOB_FILE, AtHome
 from midcourse.app.presentation.question import TITLES, step_json, why_unseen
 from midcourse.app.presentation.vocabulary import format_seconds
@@ -67,7 +67,7 @@ async def decide(
             return report(there.run.id, why_not, "", json=json)
         if shown and (why_not := await _why_outdated(question, shown, there.control)):
             return report(there.run.id, why_not, "", json=json)
-        decision = replace(decision, by=user(), changes=parse_changes(question, changes))
+        decision = replace(decision, by=user(), by_id=user_id(), changes=parse_changes(question, changes))
         if question.about == "repeat" and decision.verdict == "rejected" and not decision.guidance:
             reply = "not sent again; it counts as done already"
         if sure and not (decision.verdict == "send_again" and not is_read_at_a_glance(question.consequences)):

@@ -6,16 +6,19 @@ from typing import ClassVar, Protocol
 
 from rich.text import Text
 
+from midcourse.app.defaults import user, user_id
 from midcourse.cli.session.approver import OneAtATime
 from midcourse.cli.session.keyboard import InputEnded, Interrupted
 from midcourse.cli.session.prompt import Choice, Prompt
 from midcourse.cli.session.screen import Screen
 from midcourse.cli.session.signals import handle_signals
 from midcourse.cli.view.run import RunView
+from midcourse.domain.approval import Decision
 from midcourse.domain.event import ApprovalDecided, ResumeAsked
 from midcourse.domain.phase import Paused
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
+from midcourse.policy.approval.check import why_may_not_decide
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
 
@@ -165,6 +168,10 @@ class RunFollower:
 
     async def _take_over(self, prompt: Prompt) -> None:
         assert self._run is not None
+        taking_over = Decision(verdict="take_over", by=user(), by_id=user_id())
+        if self._view.run and (why_not := why_may_not_decide(self._view.run, taking_over)):
+            prompt.print(Text(f"  {why_not}", "yellow"))
+            return
         try:
             where = await self._run.attend()
         except ConnectionError as trouble:

@@ -67,6 +67,11 @@ class RunView:
         self._plan: PlanVersion | None = None
         self._log_lines: list[LogLine] = []
 
+    @property
+    def run(self) -> Run | None:
+        """The latest state that is shown; None before the first."""
+        return self._run
+
     def restore(self, run: Run, plans: Iterable[PlanVersion], journal: Iterable[JournalRow]) -> None:
         """Restore the view of a run that another process has driven before."""
         for plan in plans:

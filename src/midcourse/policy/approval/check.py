@@ -1,12 +1,18 @@
 """Approval checks: which steps need a person's approval, and which decisions are valid. Decided by code, never by a model."""
 
+import unicodedata
+
 from midcourse.domain.approval import Change, Decision, Grant, Question, Verdict
 from midcourse.domain.budget import Limits
+from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.plan import PlannedStep, Step
+from midcourse.domain.run import Run
 
 DENIALS: tuple[Verdict, ...] = ("rejected", "stop")
 CONSENTS: tuple[Verdict, ...] = ("approved", "changed", "send_again")
 """Verdicts that allow something to be sent. They apply to exactly what was shown."""
+THROUGH_MCP = " (mcp)"
+"""What follows the name of a person whose MCP host acts for them. The host is a model with the person's rights, not another person."""
 
 
 def needs_approval(limits: Limits, step: PlannedStep) -> bool:
@@ -25,15 +31,28 @@ def binds(step: PlannedStep | Step) -> bool:
     return step.effect == "irreversible" or step.asks or step.ruled in ("ask", "unproven", "proven")
 
 
-def why_may_not_decide(not_by: str, verdict: Verdict, by: str) -> str:
-    """Why this person may not make this decision, or an empty string. Anyone may deny."""
-    if not not_by or verdict in DENIALS:
+def why_may_not_decide(asked: Question | Run, decision: Decision | ApprovalDecided) -> str:
+    """Why the author of this decision may not make it, or an empty string. Anyone may deny.
+
+    Identities are compared, because a person may have several names. Where one of the two is unknown, as in runs of earlier
+    versions, names that could be the same person's count as the same.
+    """
+    if not (asked.not_by or asked.not_by_id) or decision.verdict in DENIALS:
         return ""
-    if not by.strip():
+    name = decision.by.strip()
+    if not name and not decision.by_id:
         return "the decision has no name, and the person who started the run must not decide"
-    if by.strip().casefold() == not_by.strip().casefold():
-        return f"{by.strip()} started the run: another person must decide"
-    return ""
+    if asked.not_by_id and decision.by_id:
+        same = asked.not_by_id == decision.by_id
+    else:
+        same = _fold_name(asked.not_by) == _fold_name(name)
+    return f"{name or 'the same person'} started the run: another person must decide" if same else ""
+
+
+def _fold_name(name: str) -> str:
+    """The name without what two spellings of it may differ in: case, width, accents' encoding, invisible characters and spaces."""
+    plain = unicodedata.normalize("NFKC", name).casefold().removesuffix(THROUGH_MCP)
+    return "".join(char for char in plain if unicodedata.category(char)[0] not in "CZ")
 
 
 def why_changes_invalid(verdict: Verdict, changes: tuple[Change, ...], steps: int) -> str:

@@ -143,6 +143,7 @@ def bind_decision(question: Question, decision: Decision) -> ApprovalDecided:
         once=decision.once,
         guidance=decision.guidance,
         by=decision.by,
+        by_id=decision.by_id,
         changes=decision.changes,
         shown=list_digests(question),
     )

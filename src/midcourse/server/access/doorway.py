@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.datastructures import Headers
 
 from midcourse.files import private_file, private_folder
-from midcourse.server.access.identity import RIGHTS, Caller, Role
+from midcourse.server.access.identity import RIGHTS, Caller, Role, check_name
 from midcourse.server.access.keys import KeyRing, digest_of, new_secret
 
 COOKIE = "midcourse_session"
@@ -52,8 +52,12 @@ class Doorway:
         self._db = sqlite3.connect(path, isolation_level=None)
         self._db.execute(
             "CREATE TABLE IF NOT EXISTS browser_sessions "
-            "(digest TEXT PRIMARY KEY, name TEXT, tenant TEXT, role TEXT, key TEXT, ends REAL)"
+            "(digest TEXT PRIMARY KEY, name TEXT, tenant TEXT, role TEXT, key TEXT, ends REAL, identity TEXT)"
         )
+        if "identity" not in [column[1] for column in self._db.execute("PRAGMA table_info(browser_sessions)")]:
+            # Nothing says who opened the sessions of earlier versions, so they end. They last half a day at most.
+            self._db.execute("ALTER TABLE browser_sessions ADD COLUMN identity TEXT")
+            self._db.execute("DELETE FROM browser_sessions WHERE key = ''")
         self._token = digest_of(token) if token else ""
         self._owner = owner
         self._keys = keys or KeyRing()
@@ -63,7 +67,10 @@ class Doorway:
         self._db.close()
 
     def caller_of(self, headers: Headers, cookies: dict[str, str]) -> Caller | None:
-        """The caller of a request; None if it has no valid credentials. A valid cookie does not replace a wrong key."""
+        """The caller of a request; None if it has no valid credentials. A valid cookie does not replace a wrong key.
+
+        Raises `NotSignedIn` if the proxy names a user whose name cannot be shown.
+        """
         authorization = headers.get("authorization", "")
         if authorization:
             return self.sign_in(authorization[len(BEARER) :]) if authorization.lower().startswith(BEARER) else None
@@ -85,7 +92,8 @@ class Doorway:
         tenant = headers.get(proxy.tenant_header, "") if proxy.tenant_header else proxy.tenant
         if role not in RIGHTS:
             return None
-        return Caller(name=user, tenant=tenant, role=role, means="proxy")
+        name = check_name(user)
+        return Caller(name=name, id=f"proxy:{name}", tenant=tenant, role=role, means="proxy")
 
     # --- browser sessions
 
@@ -95,8 +103,8 @@ class Doorway:
         key = digest_of(secret) if caller.means == "key" else ""
         self._db.execute("DELETE FROM browser_sessions WHERE ends < ?", (time.time(),))
         self._db.execute(
-            "INSERT INTO browser_sessions VALUES (?, ?, ?, ?, ?, ?)",
-            (digest_of(value), caller.name, caller.tenant, caller.role, key, time.time() + SESSION_SECONDS),
+            "INSERT INTO browser_sessions (digest, name, tenant, role, key, ends, identity) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (digest_of(value), caller.name, caller.tenant, caller.role, key, time.time() + SESSION_SECONDS, caller.id),
         )
         return value
 
@@ -106,12 +114,12 @@ class Doorway:
     def _load_session(self, value: str) -> Caller | None:
         if not value:
             return None
-        sql = "SELECT name, tenant, role, key FROM browser_sessions WHERE digest = ? AND ends > ?"
+        sql = "SELECT name, identity, tenant, role, key FROM browser_sessions WHERE digest = ? AND ends > ?"
         found = self._db.execute(sql, (digest_of(value), time.time())).fetchone()
         if not found:
             return None
-        name, tenant, role, key = found
+        name, identity, tenant, role, key = found
         if not key:
-            return Caller(name=name, tenant=tenant, role=role, means="session")
+            return Caller(name=name, id=identity, tenant=tenant, role=role, means="session")
         owner = self._keys.caller_of(key)
         return replace(owner, means="session") if owner else None

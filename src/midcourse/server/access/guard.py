@@ -1,16 +1,17 @@
 """The guard: an ASGI layer around the whole server that refuses requests that no legitimate browser or program sends.
 
 It checks the `Host` (against DNS rebinding), `Origin` and `Sec-Fetch-Site` (against requests that another site makes in the user's
-browser), limits bodies and rates, and adds the security headers to every response.
+browser), limits bodies and rates, refuses JSON that two readers could read differently, and adds the security headers to every
+response.
 """
 
+import json
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass, field
 
 from anyio import BrokenResourceError
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from midcourse.server.problems import Refusal, respond
@@ -19,6 +20,7 @@ CALLBACK = "/api/v1/session/oidc/callback"
 """The only address to which another site sends a browser: that site is the identity provider."""
 SAFE = ("GET", "HEAD", "OPTIONS")
 MOST_BYTES = 1_000_000
+LONGEST_KEY = 100
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' blob:; connect-src 'self'; "
     "font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
@@ -91,7 +93,7 @@ class Guard:
 
         try:
             self._check(scope)
-            await self._call_app(scope, self._limit_body(receive), send_secured)
+            await self._call_app(scope, await self._read_body(scope, receive), send_secured)
         except Refusal as refusal:
             retry = {"Retry-After": "1"} if refusal.problem.status == 429 else None
             await respond(refusal.problem, retry)(scope, receive, send_secured)
@@ -140,19 +142,49 @@ class Guard:
         if _body_length(headers) > MOST_BYTES:
             raise Refusal(413, "too_large", f"the body is larger than {MOST_BYTES} bytes")
 
-    def _limit_body(self, receive: Receive) -> Receive:
+    async def _read_body(self, scope: Scope, receive: Receive) -> Receive:
+        """Read the body of a request that changes something, and return a `receive` that gives it to the application.
+
+        JSON with a key twice is refused here, for all routes: readers differ in which of the two they take.
+        """
+        if scope["method"] in SAFE or not _body_length(Headers(scope=scope)):
+            return receive
+        messages: deque[Message] = deque()
         so_far = 0
-
-        async def limited() -> Message:
-            nonlocal so_far
+        while not messages or messages[-1].get("more_body"):
             message = await receive()
-            if message["type"] == "http.request":
-                so_far += len(message.get("body", b""))
-                if so_far > MOST_BYTES:  # the only exception here that FastAPI does not turn into a 400
-                    raise HTTPException(413, f"the body is larger than {MOST_BYTES} bytes")
-            return message
+            messages.append(message)
+            so_far += len(message.get("body", b""))
+            if so_far > MOST_BYTES:
+                raise Refusal(413, "too_large", f"the body is larger than {MOST_BYTES} bytes")
+        if twice := find_key_twice(b"".join(message.get("body", b"") for message in messages)):
+            raise Refusal(400, "invalid", f"the body has the key {twice!r} twice", next="send it once")
 
-        return limited
+        async def replayed() -> Message:
+            return messages.popleft() if messages else await receive()
+
+        return replayed
+
+
+class _KeyTwice(Exception):
+    """An object of the body has this key twice."""
+
+
+def find_key_twice(body: bytes) -> str:
+    """A key that some object in this JSON has twice, or an empty string. What is not JSON is left to the application to refuse."""
+
+    def check(pairs: list[tuple[str, object]]) -> None:
+        for key, number in Counter(key for key, _ in pairs).items():
+            if number > 1:
+                raise _KeyTwice(key[:LONGEST_KEY])
+
+    try:
+        json.loads(body, object_pairs_hook=check)
+    except _KeyTwice as twice:
+        return str(twice) or "(empty)"
+    except (ValueError, RecursionError):
+        pass
+    return ""
 
 
 def _follows_link(scope: Scope, headers: Headers) -> bool:

@@ -89,26 +89,25 @@ def read_api_keys(path: Path) -> tuple[ApiKey, ...]:
                 f"{path}, line {number}: a key is NAME TENANT ROLE SHA256; `midcourse access add` writes one"
             )
         name, tenant, role, digest = words
-        keys.append(ApiKey(digest=digest, caller=Caller(name=name, tenant=tenant, role=cast(Role, role), means="key")))
+        caller = Caller(name=name, id=f"key:{name}", tenant=tenant, role=cast(Role, role), means="key")
+        keys.append(ApiKey(digest=digest, caller=caller))
     return tuple(keys)
 
 
-def add_key(path: Path, caller: Caller) -> str:
+def add_key(path: Path, name: str, tenant: str, role: Role) -> str:
     """Add a new key to the file, which is created if it does not exist. Returns the key, which is stored nowhere."""
-    for what, word in (("name", caller.name), ("tenant", caller.tenant)):
+    for what, word in (("name", name), ("tenant", tenant)):
         if not WORD.fullmatch(word):
             raise TaskInvalid(f"{what} '{word}': letters, digits and . _ @ + - only, and 63 of them at most")
     secret = new_secret()
     with _lock(path):
         text = path.read_text(encoding="utf-8") if path.exists() else "# NAME TENANT ROLE SHA256 of the key\n"
         keys = read_api_keys(path) if path.exists() else ()
-        if any((key.caller.name, key.caller.tenant) == (caller.name, caller.tenant) for key in keys):
-            raise TaskInvalid(
-                f"'{caller.name}' of tenant '{caller.tenant}' has a key; midcourse access remove takes it away"
-            )
+        if any((key.caller.name, key.caller.tenant) == (name, tenant) for key in keys):
+            raise TaskInvalid(f"'{name}' of tenant '{tenant}' has a key; midcourse access remove takes it away")
         if text and not text.endswith("\n"):
             text += "\n"
-        atomic_write(path, f"{text}{caller.name} {caller.tenant} {caller.role} {digest_of(secret)}\n")
+        atomic_write(path, f"{text}{name} {tenant} {role} {digest_of(secret)}\n")
     return secret
 
 

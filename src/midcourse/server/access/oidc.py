@@ -29,7 +29,7 @@ from joserfc.jwk import KeySet
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from midcourse.errors import TaskInvalid
-from midcourse.server.access.identity import Caller, NotSignedIn, Role
+from midcourse.server.access.identity import Caller, NotSignedIn, Role, check_name
 from midcourse.server.access.keys import digest_of, new_secret
 
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
@@ -42,6 +42,8 @@ FRESH = 3600.0
 LEEWAY = 60
 """Seconds by which clocks may differ."""
 TIMEOUT = 15.0
+LONGEST_SUBJECT = 255
+"""The specification of OpenID Connect allows no longer `sub`."""
 
 
 class OidcFile(BaseModel):
@@ -53,7 +55,7 @@ class OidcFile(BaseModel):
     client_secret_variable: str = ""
     scopes: tuple[str, ...] = ("openid", "profile", "email")
     name_claim: str = "email"
-    """The claim with the name of the user, as decisions record it."""
+    """The claim with the name of the user, as decisions show it. What identifies the user is always `sub`."""
     role_claim: str = "groups"
     roles: dict[str, Role] = {}
     """The role that each value of the claim gives. If several match, the first in this table counts."""
@@ -198,17 +200,24 @@ class Oidc:
 
     def _build_caller(self, claims: dict[str, Any]) -> Caller:
         settings = self._settings
-        name = claims.get(settings.name_claim)
-        if not isinstance(name, str) or not name.strip():
+        given_name, subject = claims.get(settings.name_claim), claims.get("sub")
+        if not isinstance(given_name, str) or not given_name.strip():
             raise NotSignedIn(f"the ID token has no {settings.name_claim}")
-        if settings.name_claim == "email" and claims.get("email_verified") is False:
-            raise NotSignedIn("the provider has not verified this address")
+        if not isinstance(subject, str) or not 1 <= len(subject) <= LONGEST_SUBJECT:
+            raise NotSignedIn("the ID token has no usable sub, which identifies the user")
+        if settings.name_claim == "email" and claims.get("email_verified") is not True:
+            raise NotSignedIn(
+                "the provider does not say that it has verified this address (email_verified); an administrator can name users "
+                'by another claim in the file of --oidc, such as name_claim = "sub"'
+            )
+        name = check_name(given_name)
         given = _list_values(claims.get(settings.role_claim))
         fitting: list[Role] = [role for value, role in settings.roles.items() if value in given]
         role = fitting[0] if fitting else settings.default_role
         if role is None:
             raise NotSignedIn(f"{name} has no role here; {settings.role_claim} decides it")
-        return Caller(name=name.strip(), tenant=self._tenant_of(claims), role=role, means="session")
+        identity = f"oidc:{settings.issuer} {subject}"
+        return Caller(name=name, id=identity, tenant=self._tenant_of(claims), role=role, means="session")
 
     def _tenant_of(self, claims: dict[str, Any]) -> str:
         claim, tenants = self._settings.tenant_claim, self._settings.tenants

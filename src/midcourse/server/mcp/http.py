@@ -16,7 +16,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from midcourse.app.desk.desk import Desk
-from midcourse.server.access.identity import Caller
+from midcourse.policy.approval.check import THROUGH_MCP
+from midcourse.server.access.identity import Caller, Role
 from midcourse.server.problems import Refusal, respond
 from midcourse.server.state import Shared, authenticate
 
@@ -79,5 +80,9 @@ class McpEndpoint:
 
 
 def host_of(caller: Caller) -> Caller:
-    """The host that uses a caller's key. It is a model: it may start and control runs if the caller may, and never decides."""
-    return replace(caller, name=f"{caller.name} (mcp)", role="operator" if caller.may("operate") else "viewer")
+    """The host that uses a caller's key. It is a model: it may start and control runs if the caller may, and never decides.
+
+    Its identity is the caller's: what it starts, its person has started.
+    """
+    role: Role = "operator" if caller.may("operate") else "viewer"
+    return replace(caller, name=f"{caller.name}{THROUGH_MCP}", role=role)

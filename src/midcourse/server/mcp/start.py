@@ -6,11 +6,12 @@ from pathlib import Path
 
 from mcp.server import MCPServer
 
-from midcourse.app.defaults import user
+from midcourse.app.defaults import user, user_id
 from midcourse.app.desk.desks import LOCAL, FleetDesks, LocalDesks
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.run import Settings
-from midcourse.server.access.identity import Caller
+from midcourse.policy.approval.check import THROUGH_MCP
+from midcourse.server.access.identity import Caller, Role
 from midcourse.server.mcp.tools import RunTools
 from midcourse.server.starting import Starts
 
@@ -43,7 +44,8 @@ def build_server(tools: RunTools) -> MCPServer:
 async def serve_stdio(serving: McpServing) -> None:
     """Serve until the host closes its end. The next server resumes the runs that this process drives."""
     tenant = serving.fleet.tenant if serving.fleet else LOCAL
-    caller = Caller(name=f"{user()} (mcp)", tenant=tenant, role="admin" if serving.decides else "operator")
+    role: Role = "admin" if serving.decides else "operator"
+    caller = Caller(name=f"{user()}{THROUGH_MCP}", id=user_id(), tenant=tenant, role=role)
     desks = FleetDesks(serving.fleet, serving.home) if serving.fleet else LocalDesks({LOCAL: serving.home})
     starts = Starts(serving.home.home / "server")
     try:

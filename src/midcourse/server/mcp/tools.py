@@ -124,7 +124,7 @@ class RunTools:
     # --- reading
 
     async def list_tasks(self) -> TaskList:
-        """List the tasks that can be started, with their inputs."""
+        """List the tasks that can be started, with their inputs. One with a problem cannot be started."""
         return TaskList(tasks=self._list_own_tasks())
 
     async def list_runs(self, limit: Annotated[int, Field(ge=1, le=50)] = 10) -> RunList:
@@ -174,9 +174,12 @@ class RunTools:
     async def start_run(self, task: str, key: Key, inputs: dict[str, Scalar] | None = None) -> RunStarted:
         """Start a task by its name and return the run at once. The same key again returns that run and starts nothing."""
         body = StartRun(task=task, inputs=inputs or {})
-        if task not in [row.name for row in self._list_own_tasks()]:
-            names = ", ".join(row.name for row in self._list_own_tasks())
+        rows = {row.name: row for row in self._list_own_tasks()}
+        if task not in rows:
+            names = ", ".join(name for name, row in rows.items() if not row.problem)
             raise ToolError(f"there is no task '{task}'; there are: {names}")
+        if rows[task].problem:
+            raise ToolError(f"task '{task}' cannot be started until its file is corrected: {rows[task].problem}")
         job = job_for(body, self.caller, self.desk.settings, self.tasks)
         return await start_once(self.starts, self.desk, self.caller.tenant, f"mcp:{key}", body, job)
 

@@ -139,9 +139,10 @@ class StartRun(Model):
     text: Annotated[str, Field(max_length=200_000)] = ""
     inputs: dict[str, Scalar] = Field(default_factory=dict[str, Scalar], max_length=200)
     settings: dict[str, Scalar] = Field(default_factory=dict[str, Scalar], max_length=100)
+    """Settings of this run. They may be stricter than those of the task and the server; only administrators may loosen them."""
     run_id: RunId | None = None
     again: bool = False
-    """Start even if an earlier run with the same business key failed and may have had effects."""
+    """Start even if an earlier run with the same business key failed and may have had effects. Needs the right to decide."""
 
 
 class RunStarted(Model):
@@ -160,3 +161,5 @@ class TaskRow(Model):
     world: str
     inputs: dict[str, Scalar]
     secrets: tuple[str, ...]
+    problem: str = ""
+    """Why it cannot be started: what is wrong with its file. Empty if it can."""

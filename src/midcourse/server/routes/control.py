@@ -12,7 +12,7 @@ from midcourse.server.models.base import Model
 from midcourse.server.models.questions import Accepted
 from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.routes.runs import RunPath
-from midcourse.server.state import Operator, SharedState, TheDesk
+from midcourse.server.state import Operator, Reader, SharedState, TheDesk
 
 router = APIRouter(tags=["control"])
 REFUSALS = problem_responses(400, 404, 409, 413, 415, 422)
@@ -47,8 +47,14 @@ async def pause(run_id: RunPath, desk: TheDesk, _: Operator) -> Accepted:
 
 
 @router.post("/runs/{run_id}/resume", responses=REFUSALS)
-async def resume(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Operator) -> Accepted:
-    """Continue a paused or interrupted run. If its world is taken over, this ends the take-over."""
+async def resume(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Reader) -> Accepted:
+    """Continue a paused or interrupted run. If its world is taken over, this ends the take-over.
+
+    Operators may do this, and the user who has taken over the world, to hand it back.
+    """
+    held = shared.take_overs.find(caller.tenant, run_id)
+    if not caller.may("operate") and (held is None or held.by.id != caller.id):
+        raise Refusal(403, "forbidden", f"the role {caller.role} may not operate")
     await check_known(desk, run_id)
     await shared.take_overs.end(caller.tenant, run_id)
     return accept_or_refuse(run_id, await desk.resume(run_id), "it observes the world and continues")

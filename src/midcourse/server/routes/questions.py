@@ -60,19 +60,20 @@ async def decide(
     changes = tuple(Change(step=change.step, arguments=change.arguments) for change in body.changes)
     if unfit := why_changes_invalid(body.verdict, changes, len(asked.consequences)):
         raise Refusal(422, "invalid", unfit)
-    if why_not := why_may_not_decide(asked.not_by, body.verdict, caller.name):
-        raise Refusal(403, "forbidden", why_not, next="another approver has to decide")
-    if body.verdict in CONSENTS and not body.all_values and not is_read_at_a_glance(asked.consequences):
-        says = "a value is long or shown only by its digest"
-        raise Refusal(409, "refused", says, next="read all of it, then send all_values: true")
     decision = Decision(
         verdict=body.verdict,
         once=body.once,
         guidance=body.guidance.strip(),
         by=caller.name,
+        by_id=caller.id,
         changes=changes,
         all_values=body.all_values,
     )
+    if why_not := why_may_not_decide(asked, decision):
+        raise Refusal(403, "forbidden", why_not, next="another approver has to decide")
+    if body.verdict in CONSENTS and not body.all_values and not is_read_at_a_glance(asked.consequences):
+        says = "a value is long or shown only by its digest"
+        raise Refusal(409, "refused", says, next="read all of it, then send all_values: true")
     if why_not := await control.answer(asked, decision):
         raise Refusal(409, "refused", why_not, next="load the question again")
     return Accepted(run=run_id, says=SAYS[body.verdict])

@@ -60,7 +60,7 @@ async def list_runs(
 async def get_run(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Reader) -> RunView:
     """Everything about one run except its journal."""
     held = shared.take_overs.find(caller.tenant, run_id)
-    return await build_run_view(desk, run_id, caller, held.by if held else "")
+    return await build_run_view(desk, run_id, caller, held.by.name if held else "")
 
 
 @router.get("/runs/{run_id}/result", responses=problem_responses(404, 409, 422))

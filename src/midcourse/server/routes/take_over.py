@@ -19,7 +19,7 @@ from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.routes.control import REFUSALS, accept_or_refuse, check_known
 from midcourse.server.routes.live import PICTURE, After, next_frame, nothing_to_see, respond
 from midcourse.server.routes.runs import RunPath
-from midcourse.server.state import Operator, Shared, SharedState, TheDesk
+from midcourse.server.state import Approver, Shared, SharedState, TheDesk
 from midcourse.server.take_overs import TakeOver
 
 router = APIRouter(tags=["take over"])
@@ -31,20 +31,23 @@ NEXT = "POST /api/v1/runs/{run_id}/take-over"
 
 
 @router.post("/runs/{run_id}/take-over", responses=REFUSALS)
-async def take_over(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Operator) -> Accepted:
+async def take_over(run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Approver) -> Accepted:
     """Pause the run and let the caller act in its world. Responds when the current step has ended.
 
-    Until the run is resumed, what the caller does in the world is not held for approval. It is recorded as the caller's.
+    Until the run is resumed, what the caller does in the world is not held for approval. It is recorded as the caller's. So it
+    needs the right to decide, and where two people are required, the one who started the run may not.
     """
     await check_known(desk, run_id)
+    run, _ = await desk.store.load(run_id)
+    decision = Decision(verdict="take_over", by=caller.name, by_id=caller.id)
+    if why_not := why_may_not_decide(run, decision):
+        raise Refusal(403, "forbidden", why_not, next="another approver can take over")
     control = desk.control(run_id)
     if run_id not in desk.driven_here() and (why_not := await control.why_no_take_over()):
         return accept_or_refuse(run_id, why_not, "")
-    phase = (await desk.store.load(run_id))[0].phase
-    why_not = ""
-    if isinstance(phase, Asking):
-        why_not = await _answer_question(desk, run_id, caller)
-    elif not isinstance(phase, Paused):
+    if isinstance(run.phase, Asking):
+        why_not = await _answer_question(desk, run_id, decision)
+    elif not isinstance(run.phase, Paused):
         why_not = await control.pause()
     if why_not:
         return accept_or_refuse(run_id, why_not, "")
@@ -53,24 +56,25 @@ async def take_over(run_id: RunPath, desk: TheDesk, shared: SharedState, caller:
     if not why_not:
         try:
             where = await desk.take_over(run_id)
-            await shared.take_overs.begin(caller.tenant, desk, run_id, caller.name)
+            await shared.take_overs.begin(caller, desk, run_id)
         except ConnectionError as trouble:
             why_not = f"it is paused, but {trouble}"
+    may_resume = caller.may("operate") or shared.take_overs.find(caller.tenant, run_id)
+    done = "resume the run when you are done" if may_resume else "when you are done, an operator resumes the run"
     return accept_or_refuse(
         run_id,
         why_not,
-        f"you have taken over the world{f', {where}' if where else ''}; resume the run when you are done",
+        f"you have taken over the world{f', {where}' if where else ''}; {done}",
     )
 
 
-async def _answer_question(desk: Desk, run_id: str, caller: Caller) -> str:
+async def _answer_question(desk: Desk, run_id: str, decision: Decision) -> str:
     """Answer the open question with `take_over`: a run that waits for an answer does not pause. Returns why that is refused."""
     control = desk.control(run_id)
     asked = await control.open_question()
-    if asked is None or "take_over" not in VERDICTS[asked.about] or not caller.may("decide"):
-        return "it waits for an answer: an approver has to give it, or take over at the question, first"
-    refused = why_may_not_decide(asked.not_by, "take_over", caller.name)
-    return refused or await control.answer(asked, Decision(verdict="take_over", by=caller.name))
+    if asked is None or decision.verdict not in VERDICTS[asked.about]:
+        return "it waits for an answer, which has to be given first"
+    return await control.answer(asked, decision)
 
 
 async def _wait_for_pause(desk: Desk, run_id: str) -> str:
@@ -92,7 +96,7 @@ async def _wait_for_pause(desk: Desk, run_id: str) -> str:
     responses={**PICTURE, **problem_responses(404, 409, 422)},
 )
 async def see_taken_over(
-    request: Request, run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Operator, after: After = ""
+    request: Request, run_id: RunPath, desk: TheDesk, shared: SharedState, caller: Approver, after: After = ""
 ) -> Response:
     """Wait for the next picture of the world that the caller has taken over. Secrets are not covered; the picture is not stored."""
     await check_known(desk, run_id)
@@ -108,7 +112,7 @@ async def see_taken_over(
 
 @router.post("/runs/{run_id}/take-over/input", responses=REFUSALS)
 async def act_in_taken_over(
-    run_id: RunPath, body: Gestures, desk: TheDesk, shared: SharedState, caller: Operator
+    run_id: RunPath, body: Gestures, desk: TheDesk, shared: SharedState, caller: Approver
 ) -> HandledView:
     """Send mouse and keyboard actions to the world that the caller has taken over."""
     held = await _find_held(desk, shared, caller, run_id)
@@ -121,11 +125,11 @@ async def act_in_taken_over(
 
 
 async def _find_held(desk: Desk, shared: Shared, caller: Caller, run_id: str) -> TakeOver:
-    """The take-over by this caller. An operator who has not taken over the world must do so first, which is recorded."""
+    """The take-over by this caller, who must have taken over the world first, which is recorded."""
     await check_known(desk, run_id)
     held = shared.take_overs.find(caller.tenant, run_id)
-    if held is None or held.by != caller.name:
-        raise _build_refusal(run_id, f"{held.by} has taken it over" if held else "you have not taken it over")
+    if held is None or held.by.id != caller.id:
+        raise _build_refusal(run_id, f"{held.by.name} has taken it over" if held else "you have not taken it over")
     return held
 
 

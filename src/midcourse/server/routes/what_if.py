@@ -12,7 +12,7 @@ from midcourse.app.start import new_run_id
 from midcourse.server.models.records import ForkBody, ForkedView, ReplayBody, ReplayView
 from midcourse.server.problems import problem_responses
 from midcourse.server.routes.runs import RunPath
-from midcourse.server.starting import read_settings
+from midcourse.server.starting import check_fork, read_settings
 from midcourse.server.state import Operator, TheDesk
 
 router = APIRouter(tags=["what if"])
@@ -48,5 +48,9 @@ async def fork_run(run_id: RunPath, body: ForkBody, desk: TheDesk, caller: Opera
     """Start a new run that continues a recorded one from an event, in a fresh world. It asks for approvals again."""
     journal = await journal_of(desk.store, run_id)
     changes = {name: format_value(value) for name, value in read_settings(body.settings).items()}
-    forked = await desk.fork(journal, body.at, body.run_id or new_run_id(), changes, by=caller.name)
+    recorded = await desk.job_of(run_id)
+    if recorded is not None:
+        check_fork(caller, journal, recorded, changes, desk.settings)
+    run = body.run_id or new_run_id()
+    forked = await desk.fork(journal, body.at, run, changes, by=caller.name, by_id=caller.id)
     return ForkedView(run=forked.run_id, at=forked.at)

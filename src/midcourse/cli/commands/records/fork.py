@@ -4,11 +4,13 @@ import asyncio
 import shutil
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
+from midcourse.app.defaults import user, user_id
 from midcourse.app.home import open_store
 from midcourse.app.records.fork import Forked, find_quiet_point, job_of_fork, limits_of_fork
 from midcourse.app.records.fork import fork as fork_run
@@ -57,11 +59,12 @@ def fork(
 def _job(found: FoundJournal, settings: Settings, changes: Mapping[str, str]) -> Job:
     """The job of the recorded run, changed to use this home and these settings."""
     try:
-        return job_of_fork(load_saved_job(found.folder), settings, changes)
+        job = job_of_fork(load_saved_job(found.folder), settings, changes)
     except RunUnknown:
         raise NotForkable(
             f"there is no job.json in '{found.folder}', so its world and planner are unknown; fork it from Python"
         ) from None
+    return replace(job, by=user(), by_id=user_id())
 
 
 async def _fork(found: FoundJournal, at: int, job: Job, changes: Mapping[str, str], verbosity: Verbosity) -> int:
@@ -71,7 +74,16 @@ async def _fork(found: FoundJournal, at: int, job: Job, changes: Mapping[str, st
         session = Session(job, run_id, store, verbosity)
         save_job(job, session.folder)
         try:
-            forked = await fork_run(found.journal, at, agent=session.agent, store=store, run_id=run_id, limits=limits)
+            forked = await fork_run(
+                found.journal,
+                at,
+                agent=session.agent,
+                store=store,
+                run_id=run_id,
+                limits=limits,
+                by=job.by,
+                by_id=job.by_id,
+            )
         except BaseException:
             shutil.rmtree(session.folder, ignore_errors=True)
             raise
