@@ -387,7 +387,7 @@ class Shop(BaseWorld):
         return None
 
     @skill(effect="irreversible", commit_set="form")
-    def submit(self, zone: Zone) -> None:
+    def submit(self, zone: Zone) -> Outcome | None:
         """Sends the values of the form, which are not arguments of the call."""
         self.orders.append(self.typed)
         self.title = "Thank you"

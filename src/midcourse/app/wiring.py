@@ -93,9 +93,7 @@ class Job:
     def task(self) -> Task:
         limits, agreement = self.settings.limits(), self.settings.agreement()
         sends = self.sends or self.file.task.sends
-        return replace(
-            self.file.task, limits=limits, agreement=agreement, by=self.by, by_id=self.by_id, sends=sends
-        )
+        return replace(self.file.task, limits=limits, agreement=agreement, by=self.by, by_id=self.by_id, sends=sends)
 
 
 def load_job(reference: str, overrides: Mapping[str, object]) -> Job:
@@ -205,7 +203,10 @@ def decode_job(text: str) -> Job:
     saved = json.loads(text)
     inputs = tuple((name, value) for name, value in saved["inputs"])
     job = _build_job(saved["name"], saved["source"], saved["overrides"], inputs)
-    asked = {name: saved.get(name, default) for name, default in (("by", ""), ("by_id", ""), ("unfiled", False), ("sends", False))}
+    asked = {
+        name: saved.get(name, default)
+        for name, default in (("by", ""), ("by_id", ""), ("unfiled", False), ("sends", False))
+    }
     return replace(job, **asked)
 
 

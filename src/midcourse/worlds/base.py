@@ -90,7 +90,9 @@ def not_sent(reason: str, detail: str = "") -> Outcome:
 _SLUG = re.compile("[a-z][a-z0-9_]*")
 
 
-def outcome_of_refusal(error: BaseException, absent_on: tuple[type[Exception], ...], raised_by: object) -> Outcome | None:
+def outcome_of_refusal(
+    error: BaseException, absent_on: tuple[type[Exception], ...], raised_by: object
+) -> Outcome | None:
     """Return the outcome of a skill or function that raised, if that means that nothing was sent.
 
     A `NotSent` that passed through a guarded function speaks for that function only: its caller may have sent something before.

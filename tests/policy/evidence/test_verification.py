@@ -279,6 +279,8 @@ def test_why_the_screen_does_not_decide_it_names_each_check_and_the_sign_of_abse
         "expected the text 'Thank you': that is not to be seen",
         "the text 'Not ordered' is there, the sign that nothing was done",
     )
+
+
 REFUSAL = Outcome(status="no_effect", reason="permission", detail="denied", evidence="rule", claimed=True)
 
 
