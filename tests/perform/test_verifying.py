@@ -418,7 +418,8 @@ async def test_a_free_check_asks_no_model_and_costs_nothing(free: bool) -> None:
     """Neither for an expectation in words nor for a picture."""
     order = replace(ORDER_PENS, expect=Expectation(says="the order is confirmed"))
     bench, planned, shop = await in_doubt(placed=False, order=order)
-    shop.findings, counting = list[bool | None]([None]), Counting()
+    shop.findings = [None]
+    counting = Counting()
     bench.with_limits(reads_words=True, vision=free, look_calls=1)  # its pictures cannot be read
     ports = replace(bench.ports, verifier=counting, reader=counting)
     step = planned.steps[0]

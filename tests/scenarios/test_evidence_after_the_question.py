@@ -15,6 +15,7 @@ from midcourse.domain.approval import Decision, Question
 from midcourse.domain.command import AskPerson, OpenWorld, Verify
 from midcourse.domain.event import ApprovalDecided, CancelAsked
 from midcourse.domain.expectation import Expectation, Probe, TextContains, ZoneGone
+from midcourse.domain.phase import Asking
 from midcourse.errors import Pending
 from midcourse.ports.planner import PlanDraft
 from midcourse.runtimes.driver import Driver
@@ -255,3 +256,25 @@ async def test_a_call_that_waits_for_a_decision_is_not_kept_waiting_by_looks(tmp
         await live.result_unless_asked(1.0)
     assert asyncio.get_running_loop().time() - began < 6.0
     assert shop.orders == ["pens"]
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["kept", "closed"])
+async def test_a_driver_that_rests_at_its_question_wakes_for_each_look(kept: bool) -> None:
+    """As in a fleet. A session that was closed while the run rested is not opened again for another look."""
+    bench, shop = bench_of(lambda clock: Posts(), delay=10.0)
+    await bench.store.begin(bench.first(), bench.task)
+    wakes: list[float] = []
+    for placed in range(1, 30):
+        rested = await Driver(bench.ports, bench.history.append, must_stop=lambda: False).drive(placed=placed)
+        if rested.why == "ended":
+            break
+        assert (rested.why, isinstance(rested.run.phase, Asking)) == ("waits", True)
+        assert rested.wake_at is not None
+        wakes.append(round(rested.wake_at - bench.clock.now(), 1))
+        await bench.clock.sleep(rested.wake_at - bench.clock.now())
+        shop.loses_after = 1e9 if kept else 0.0
+    result = await bench.result()
+    assert shop.orders == ["pens"]
+    assert len(bench.commands(OpenWorld)) == 1
+    assert (result.final_reason, len(wakes)) == (("plan_complete", 2) if kept else ("needs_human", 2))
+    assert [p.event.kind for p in bench.history].count("resumed") == (0 if kept else 1)
