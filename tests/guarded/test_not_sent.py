@@ -15,7 +15,7 @@ from midcourse.worlds import Functions
 def test_the_caller_gets_the_refusal_and_the_next_call_is_a_new_try(tmp_path: Path) -> None:
     tries: list[str] = []
 
-    @guarded(key="{to}", settings=Settings(home=tmp_path), wait=0)
+    @guarded(key="{to}", name="mail", settings=Settings(home=tmp_path), wait=0)
     def mail(to: str) -> str:
         tries.append(to)
         if len(tries) < 3:
@@ -34,6 +34,7 @@ def test_a_refusal_after_the_order_was_placed_orders_once(error: Exception, tmp_
 
     @guarded(
         key="{item}",
+        name="order",
         settings=Settings(home=tmp_path),
         happened=lambda item: item in orders,
         absent_on=(PermissionError,),
@@ -93,7 +94,7 @@ def test_a_refusal_in_a_world_of_functions_is_a_failure_and_no_question(is_guard
         """Book a room."""
         raise NotSent("permission", "only the front desk may book")
 
-    function = guarded(key="{room}", settings=Settings(home=tmp_path))(book) if is_guarded else book
+    function = guarded(key="{room}", name="book", settings=Settings(home=tmp_path))(book) if is_guarded else book
     result, asked = run(Functions(function), Draft(skill="book", arguments={"room": "12"}))
     assert (result.success, set(asked)) == (False, {"approve"})
     assert "only the front desk may book" in result.final_detail
@@ -110,7 +111,7 @@ def test_any_other_exception_of_a_function_is_in_doubt() -> None:
 def test_a_wrong_refusal_in_a_world_of_functions_books_once(tmp_path: Path) -> None:
     booked: list[str] = []
 
-    @guarded(key="{room}", settings=Settings(home=tmp_path), happened=lambda room: room in booked)
+    @guarded(key="{room}", name="book", settings=Settings(home=tmp_path), happened=lambda room: room in booked)
     def book(room: str) -> None:
         booked.append(room)
         raise NotSent("busy", "try again later")

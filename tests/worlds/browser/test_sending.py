@@ -147,11 +147,30 @@ async def test_request_that_the_page_aborted_is_not_sent_although_it_was_allowed
     await until(lambda: not guard.outbox.waiting)
     assert await hand.world.commit_set(call) == commit, "what a person was shown, to compare it with the approval"
     outcome = await repeat_allowed(hand, call)
-    assert (outcome.status, outcome.reason, outcome.evidence) == ("no_effect", "not_sent", "rule")
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("no_effect", "transient", "rule")
     assert outcome.detail == f"the page stopped waiting for POST {site.url}/orders, so it was not sent"
     assert site.asked == []
-    outcome = (await try_skill(hand, "Go"))[1]
-    assert is_held(outcome), "another try is another request"
+    outcome = await repeat_allowed(hand, call)
+    assert is_held(outcome) != shown, "it is carried out again, and may send only what was shown"
+    assert site.effects() == (["POST /orders"] if shown else [])
+
+
+async def test_approved_act_that_sends_nothing_when_it_is_carried_out_again_had_no_effect(
+    hand: Hand, site: Site
+) -> None:
+    script = "stop = new AbortController(); if (!window.sent) fetch('/orders', {method: 'POST', signal: stop.signal}); sent = true"
+    await show(hand, site, f'<button onclick="{script}">Go</button>')
+    call, outcome = await try_skill(hand, "Go")
+    assert is_held(outcome)
+    await hand.world.commit_set(call)
+    await page_of(hand).evaluate("() => stop.abort()")
+    assert isinstance(hand.world, Browser)
+    guard = hand.world._running.guard
+    await until(lambda: not guard.outbox.waiting)
+    await repeat_allowed(hand, call)
+    outcome = await repeat_allowed(hand, call)
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("no_effect", "not_sent", "rule")
+    assert site.asked == []
 
 
 async def test_looking_and_reading_drop_nothing(hand: Hand, site: Site) -> None:

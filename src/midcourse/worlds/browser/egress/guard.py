@@ -100,32 +100,38 @@ class Guard:
     def answer_repeat(self, call: Call) -> Outcome | None:
         """Return the outcome for a call that comes again and cannot release anything. Nothing is repeated or dropped.
 
-        It is not allowed, as after a crash, or the page has stopped waiting for the request while a person was asked.
+        It is not allowed, as after a crash, or the page has stopped waiting for the request while a person was asked. Then the
+        next call is carried out again.
         """
         if call.allowed and self.has_lost(call):
-            address = commit_of(self._held).address
-            detail = f"the page stopped waiting for {address}, so it was not sent"
-            return Outcome(status="no_effect", reason="not_sent", detail=detail, evidence="rule")
+            detail = f"the page stopped waiting for {commit_of(self._held).address}, so it was not sent"
+            self._held_call, self._held = None, ()
+            return Outcome(status="no_effect", reason="transient", detail=detail, evidence="rule")
         own = () if call.allowed else self.find_held(call)
         return Outcome(status="no_effect", reason="would_send", detail=_describe_held(own)) if own else None
 
     @contextmanager
     def expect(self, call: Call) -> Generator[None]:
         """While this context is open, an allowed call may send exactly what was read for it."""
-        key, bound = self._bound or (None, None)
-        if bound is None or not bound.address or not call.allowed or key != identify_call(call):
+        expected = self._find_expected(call)
+        if expected is None:
             yield
         else:
-            with self.outbox.expect(bound):
+            with self.outbox.expect(expected):
                 yield
+
+    def _find_expected(self, call: Call) -> CommitSet | None:
+        """Return what an allowed call may send, if it was read for it."""
+        bound = self.find_bound_commit(call) if call.allowed else None
+        return bound if bound is not None and bound.address else None
 
     def judge(self, call: Call, outcome: Outcome, *, sends: bool) -> Outcome:
         """Adjust the outcome of an act to what it has sent, and add what was dropped.
 
-        `sends` means that sending is the purpose of the act, so without a request it had no effect. An act that is held keeps
-        what was dropped for its outcome after the approval.
+        `sends` means that sending is the purpose of the act, so without a request it had no effect. That is also so if a request
+        was approved for it. An act that is held keeps what was dropped for its outcome after the approval.
         """
-        outcome = self._judge_act(call, outcome, sends=sends)
+        outcome = self._judge_act(call, outcome, sends=sends or self._find_expected(call) is not None)
         return outcome if outcome.reason == "would_send" else replace(outcome, dropped=self.outbox.take_dropped())
 
     def _judge_act(self, call: Call, outcome: Outcome, *, sends: bool) -> Outcome:
