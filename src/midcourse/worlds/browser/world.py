@@ -193,9 +193,8 @@ class Browser(Skills):
             return None
         held = self._session.guard.find_held(call)
         if self._session.guard.has_lost(call):
-            commit = self._session.guard.find_bound_commit(
-                call
-            )  # as it was approved; the act then says that it was not sent
+            # As it was approved; the act then says that it was not sent.
+            commit = self._session.guard.find_bound_commit(call)
         else:
             commit = commit_of(held) if held else await super().commit_set(call)
         if commit is not None and commit.address:
