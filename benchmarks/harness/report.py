@@ -9,7 +9,7 @@ import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks import ROOT
@@ -77,6 +77,6 @@ def format_command() -> str:
 def keep(name: str, summary: dict[str, object], tables: str) -> None:
     """Write the summary as JSON and the tables as Markdown into `benchmarks/results`, with command, commit, date and machine."""
     RESULTS.mkdir(exist_ok=True)
-    head = f"# {name}\n\n`{format_command()}` at {read_commit()}, {date.today()}, {describe_machine()}.\n\n"
+    head = f"# {name}\n\n`{format_command()}` at {read_commit()}, {datetime.now(UTC).date()}, {describe_machine()}.\n\n"
     (RESULTS / f"{name}.md").write_text(head + tables + "\n", encoding="utf-8")
     (RESULTS / f"{name}.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
