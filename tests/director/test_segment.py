@@ -39,6 +39,12 @@ def test_a_world_that_can_never_open_ends_the_run_at_once() -> None:
     assert drill.ended == ("world_lost", "no such option")
 
 
+def test_a_world_that_does_not_open_is_opened_again_without_a_delay_if_there_is_to_be_none() -> None:
+    drill = Drill(retry_delay_seconds=0.0, max_retry_delay_seconds=0.0, max_step_retries=1).starts()
+    assert isinstance(drill.opens(False, detail="no display").phase, Opening)
+    assert drill.opens(False, detail="no display").ended == ("world_lost", "no display")
+
+
 def test_a_first_look_is_tried_again_until_something_is_seen() -> None:
     drill = Drill().starts().opens().sees_nothing("empty")
     assert isinstance(drill.phase, BackingOff)

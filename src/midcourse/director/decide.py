@@ -114,7 +114,7 @@ def rows_for_every_phase(event: type[E], handler: Callable[[Run, Phase, E], Turn
 
 TABLE: tuple[Row[Any, Any], ...] = (
     row(New, Started, segment.on_started, Opening),
-    row(Opening, WorldOpened, segment.on_world_opened, Looking, Verifying, BackingOff),
+    row(Opening, WorldOpened, segment.on_world_opened, Opening, Looking, Verifying, BackingOff),
     row(Looking, Observed, segment.on_observed, Opening, *CONTINUING, *DETOURING),
     row(Planning, Planned, segment.on_planned, *CONTINUING),
     row(Advising, Advised, advice.on_advised, *CONTINUING),
