@@ -43,6 +43,7 @@ def test_it_names_nothing_of_the_machine_on_which_it_was_made(name: str):
     assert _OF_A_MACHINE.search((TRANSCRIPTS / f"{name}.jsonl").read_text()) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_answer_has_the_form_that_was_asked_for_and_is_read_today(name: str):
     exchanges = of_kind("exchange", name)
