@@ -5,6 +5,7 @@ slow to run a second time. Shares are compared by their 95 % intervals: that of 
 """
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -256,6 +257,44 @@ def test_first_screen_of_readme_says_what_was_kept() -> None:
     assert twice["midcourse"] == 0
     assert f"repeats nothing in {cases} cases and asks a person in {asked}" in text
     assert f"LangGraph repeats {twice['langgraph']} effects, and {twice['langgraph, checks first']} if it asks" in text
+
+
+def test_readme_says_what_a_model_that_errs_leads_to() -> None:
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    rows = kept("peers")["erring"]
+    runs, false, checked = (
+        sum(row[figure] for row in rows if row["system"] == system)
+        for system, figure in (
+            ("midcourse", "runs"),
+            ("midcourse", "false_done"),
+            ("midcourse-checked", "false_done"),
+        )
+    )
+    assert f"ended {false} of {runs} runs with a false 'done', and {checked} of {runs} with a `done_when`" in text
+
+
+def is_dated(name: str) -> bool:
+    """Whether a result states its date. Those that do not name a commit that is no longer in the repository."""
+    return re.search(r"`.* at \w+, \d{4}-\d\d-\d\d, ", (RESULTS / f"{name}.md").read_text(encoding="utf-8")) is not None
+
+
+def test_readme_says_which_rows_were_measured_at_a_commit_that_is_gone() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    marked = {
+        row.script
+        for row in ROWS
+        for line in lines
+        if line.startswith("|") and f"-m benchmarks.{row.script} " in line and " | * " in line
+    }
+    assert marked == {row.script for row in ROWS if not all(map(is_dated, row.results))}
+
+
+def test_results_without_a_date_are_listed() -> None:
+    (said,) = re.findall(
+        r"no longer in this repository: ([^.]*)\.", (ROOT / "benchmarks/README.md").read_text(encoding="utf-8")
+    )
+    names = {path.stem for path in RESULTS.glob("*.json")}
+    assert set(said.split(", ")) == {name for name in names if not is_dated(name)}
 
 
 def test_every_row_of_readme_is_checked() -> None:
