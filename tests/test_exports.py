@@ -58,6 +58,7 @@ def test_the_core_imports_no_adapter():
     assert layers == {
         "blame",
         "codec",
+        "containment",
         "director",
         "domain",
         "drive",

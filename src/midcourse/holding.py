@@ -4,14 +4,17 @@ A task may be torn down without its `finally`, for example by a second Ctrl-C du
 lives, the operating system keeps its locks. So whatever else needs a lock here releases it once its holder is gone.
 """
 
-import asyncio
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Generator, Hashable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +26,13 @@ class Holder:
 
     @staticmethod
     def current() -> "Holder":
-        try:
-            task = asyncio.current_task()
-        except RuntimeError:
-            task = None
+        task = None
+        asyncio = sys.modules.get(
+            "asyncio"
+        )  # if nothing has imported it, no task runs: a command that only reads starts faster
+        if asyncio is not None:
+            with suppress(RuntimeError):
+                task = asyncio.current_task()
         return Holder(threading.current_thread(), None if task is None else weakref.ref(task))
 
     @property

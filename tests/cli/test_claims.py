@@ -35,7 +35,7 @@ def test_a_claim_exits_with_0_or_with_3_if_it_must_be_verified(cli: Cli, lying_m
     output = cli("run", task, "--run-id", "lamp")
     assert output.code == 0
     assert "done, not verified; nothing was sent\n" in output.out
-    assert "`sends = true` in its task file" in output.out
+    assert "`sends = true` in a task file" in output.out
     assert not (home / "runs" / "lamp" / "effects.jsonl").exists(), "the shop has no order"
     told = cli("run", task, "--json", "--require-verified")
     assert (told.code, told.json["success"], told.json["verified"], told.json["sending"]) == (3, True, False, "nothing")

@@ -341,13 +341,13 @@ class Permits:
 
     def _used(self, turn: Turn, event: Acted) -> None:
         step = acting_on(turn.before)
-        if step.effect != "irreversible" and event.reason != "held":
+        changed = event.reason == "held" and not event.dispatched
+        if step.effect != "irreversible" and not changed:
             if event.dispatched and event.status in ("ok", "unknown"):
                 self._spend(event, step, only_once=True)
             return
         absent = event.status == "no_effect" and event.evidence in EVIDENCE["no_effect"]
         used = event.dispatched and not absent
-        changed = event.reason == "held" and not event.dispatched
         if used or changed:
             self._spend(event, step, only_once=not changed)
 

@@ -82,8 +82,6 @@ HOPELESS = ("structural", "success_not_stored")
 """What cannot be reached, and what only seems to have happened: no playbook can fix that, and each says so."""
 UNNOTICED = {("shop", "no_effect", 1)}
 """A basket that stayed empty, where the step said nothing about what it expects."""
-LEFT_TO_A_PERSON = {("quest", "dismissed", 4)}
-"""Two things came in the way of the same irreversible act: that a probe does not find it is believed once."""
 
 
 def order(kind: FaultKind, nth: int) -> tuple[Fault, ...]:
@@ -136,9 +134,7 @@ async def test_one_fault_at_any_place_never_repeats_an_effect(name: str, kind: F
         stage = flow.make(faults=order(kind, nth))
         played = await stage.play()
         check(flow, stage, played)
-        if (name, kind, nth) in LEFT_TO_A_PERSON:
-            assert played.result.final_reason == "needs_human"
-        elif kind not in HOPELESS and (name, kind, nth) not in UNNOTICED:
+        if kind not in HOPELESS and (name, kind, nth) not in UNNOTICED:
             assert played.result.verified, (
                 f"{kind} at {nth}: {played.result.final_reason}, {played.result.final_detail}"
             )

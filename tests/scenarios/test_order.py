@@ -15,7 +15,7 @@ from midcourse.ports.world import World
 from midcourse.testing import Answers, Approves, Posts
 from midcourse.worlds.simulated import Fault, Shop
 from midcourse.worlds.simulated.faults import LOOK_KINDS, STORE_KINDS, LookKind, StoreKind
-from tests.scenarios.stage import Stage, crash, example, keep_session, without_evidence
+from tests.scenarios.stage import RUN, Stage, crash, example, keep_session, without_evidence
 
 PRESSED = "Place the order"
 HARMLESS_FAULTS = [
@@ -160,7 +160,7 @@ async def test_two_faults_of_storing_in_a_row_never_make_two_orders(first: Store
 
 
 async def crash_after(turns: int, stage: Stage) -> bool:
-    """Whether the run was still going on when its process died."""
+    """Whether the run had not ended yet when its process died after this many turns."""
     live = stage.start()
     async for turn in live:
         turns -= 1
@@ -168,7 +168,7 @@ async def crash_after(turns: int, stage: Stage) -> bool:
             break
     await asyncio.sleep(0)
     await crash(live)
-    return turns == 0
+    return turns == 0 and await stage.store.result(RUN) is None
 
 
 @pytest.mark.slow
