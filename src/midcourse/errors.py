@@ -94,7 +94,7 @@ class NotSent(MidcourseError):
         self.reason = reason
         self.detail = detail
         self.raised_by: object = None
-        """The guarded function that said so of itself. What called that function may have sent something else before."""
+        """The world whose call said so of itself; each guarded call has its own. What made that call may have sent something before."""
 
     def __str__(self) -> str:
         return self.detail or self.reason

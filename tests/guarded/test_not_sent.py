@@ -6,7 +6,7 @@ import pytest
 
 from midcourse import Agent, Draft, Settings, guarded
 from midcourse.domain.result import Result
-from midcourse.errors import AnswerLost, NotSent, Pending, SkillInvalid
+from midcourse.errors import AnswerLost, KeyTaken, NotSent, Pending, SkillInvalid, TaskInvalid
 from midcourse.planners import SamePlan
 from midcourse.testing import Approves, MemoryStore
 from midcourse.worlds import Functions
@@ -70,6 +70,43 @@ def test_a_refusal_of_a_function_inside_does_not_speak_for_the_one_outside(tmp_p
     assert orders == ["lamp"]
 
 
+def test_a_refusal_of_the_same_function_for_another_key_does_not_speak_for_the_call_outside(tmp_path: Path) -> None:
+    orders: list[int] = []
+
+    @guarded(key="{number}", name="order", settings=Settings(home=tmp_path), wait=0)
+    def order(number: int) -> None:
+        if number == 2:
+            raise NotSent("only one is left")
+        orders.append(number)
+        order(number + 1)
+
+    for _ in range(2):
+        with pytest.raises(Pending):
+            order(1)
+    assert orders == [1]
+
+
+MISUSES = (KeyTaken, TaskInvalid, SkillInvalid)
+"""What a guarded function raises itself before it begins a call. In the body of a function it says nothing about that function."""
+
+
+@pytest.mark.parametrize("misuse", MISUSES)
+def test_a_misuse_inside_a_function_does_not_mean_that_the_function_sent_nothing(
+    misuse: type[Exception], tmp_path: Path
+) -> None:
+    orders: list[str] = []
+
+    @guarded(key="{item}", name="order", settings=Settings(home=tmp_path), wait=0)
+    def order(item: str) -> None:
+        orders.append(item)
+        raise misuse("of something that it called")
+
+    for _ in range(2):
+        with pytest.raises(Pending):
+            order("lamp")
+    assert orders == ["lamp"]
+
+
 def test_absent_on_takes_exceptions_in_a_tuple() -> None:
     with pytest.raises(SkillInvalid, match=r"absent_on is a tuple of exceptions, such as \(PermissionError,\)"):
 
@@ -106,6 +143,23 @@ def test_any_other_exception_of_a_function_is_in_doubt() -> None:
         raise PermissionError("only the front desk may book")
 
     assert run(Functions(book), Draft(skill="book", arguments={"room": "12"}))[1] == ["approve", "happened"]
+
+
+@pytest.mark.parametrize("misuse", MISUSES)
+@pytest.mark.parametrize("is_guarded", [False, True])
+def test_a_misuse_inside_a_function_of_a_world_is_in_doubt(
+    is_guarded: bool, misuse: type[Exception], tmp_path: Path
+) -> None:
+    booked: list[str] = []
+
+    def book(room: str) -> None:
+        """Book a room."""
+        booked.append(room)
+        raise misuse("of something that it called")
+
+    function = guarded(key="{room}", name="book", settings=Settings(home=tmp_path))(book) if is_guarded else book
+    _, asked = run(Functions(function), Draft(skill="book", arguments={"room": "12"}))
+    assert (asked, booked) == (["approve", "happened"], ["12"])
 
 
 def test_a_wrong_refusal_in_a_world_of_functions_books_once(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from midcourse.domain.argument import Pairs, Scalar, json_text
 from midcourse.domain.expectation import Probe
 from midcourse.domain.outcome import ALREADY_DONE, Outcome
 from midcourse.domain.skill import Effect, ProbeSpec, Skill, Undo
-from midcourse.errors import AnswerLost, KeyTaken, OutcomeUnknown, SkillInvalid, TaskInvalid
+from midcourse.errors import AnswerLost, KeyTaken, NotSent, OutcomeUnknown, SkillInvalid, TaskInvalid
 from midcourse.ports.world import Call
 from midcourse.process import has_ended, identify_self
 from midcourse.worlds.base import BaseWorld, await_if_needed, outcome_of_refusal
@@ -248,10 +248,11 @@ class Functions(BaseWorld):
             return Outcome(evidence="probe")
         except Exception as problem:
             error = self.raised = problem.raised if isinstance(problem, CallAborted) else problem
-            misused = function.call_once is not None and isinstance(error, SkillInvalid | TaskInvalid)
-            if misused or isinstance(error, KeyTaken):
+            if function.call_once and isinstance(error, KeyTaken | SkillInvalid | TaskInvalid):  # the guard refused it
                 return Outcome(status="no_effect", reason="not_sent", detail=describe_exception(error), evidence="rule")
-            if refused := outcome_of_refusal(error, function.absent_on, function.call):
+            if function.call_once and isinstance(error, NotSent):  # the guard has checked who said so
+                error.raised_by = self
+            if refused := outcome_of_refusal(error, function.absent_on, self):
                 return refused
             if isinstance(error, OutcomeUnknown):
                 self._in_doubt.add((call.skill, call.arguments))
