@@ -1,5 +1,7 @@
 """Segments: open, look, plan, perform the steps, and look again at the transition."""
 
+from dataclasses import replace
+
 import pytest
 
 from midcourse.domain.budget import Cost
@@ -237,6 +239,14 @@ def test_what_is_no_plan_is_asked_for_once_more_with_the_reason_and_a_reservatio
     assert (again.refused, again.version) == ("it could not be used: step 1 names no skill", 1)
     assert drill.run.budget.reserved == Cost(calls=1, tokens=100)
     assert (drill.run.counts.error_replans, drill.run.counts.refusals) == (0, 0)
+
+
+def test_in_a_run_of_an_earlier_format_it_is_asked_for_in_the_words_of_its_journal() -> None:
+    drill = Drill(max_error_replans=1)
+    drill.run = replace(drill.run, format=2)
+    drill.to_planning().plans(verdict="garbage", detail="no")
+    assert drill.pending(MakePlan).refused == "it was not a plan: no"
+    assert drill.plans(verdict="garbage", detail="no").run.counts.error_replans == 1
 
 
 def test_impossible_stops_at_once_unless_told_not_to() -> None:

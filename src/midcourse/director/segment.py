@@ -56,6 +56,8 @@ from midcourse.policy.plan.horizon import may_plan_beyond
 from midcourse.policy.spending import is_near_ceiling, remaining_cost, worst_look, worst_plan
 
 NO_PLAN = "it could not be used"
+NO_PLAN_BEFORE_FORMAT_3 = "it was not a plan"
+"""The same in runs of earlier formats, whose journals have it in commands."""
 GARBAGE = "planner_garbage"
 FINISHED = "every step of the plan was carried out before"
 NOTHING_DONE = "nothing has been done in this run yet. If the task was done before it, say so again"
@@ -259,9 +261,9 @@ def _handle_answer_without_steps(run: Run, asked: AskPlanner, event: Planned) ->
         case "impossible" if run.limits.structural_stop:
             return run, End(reason="structural_failure", detail=f"the planner found it impossible: {event.detail}")
         case "garbage" if not asked.refused and not _follows_garbage(asked):
-            return run, replace(asked, refused=f"{NO_PLAN}: {event.detail}")
+            return run, replace(asked, refused=f"{_no_plan(run)}: {event.detail}")
         case "impossible" | "refused" | "garbage":
-            if event.verdict == "garbage" and asked.refused.startswith(NO_PLAN):
+            if event.verdict == "garbage" and asked.refused.startswith(_no_plan(run)):
                 spent = run.counts.error_replans < run.limits.max_error_replans
                 run = count(run, error_replans=spent)  # asking again did not help, so it counts
             reason = event.verdict if event.verdict == "impossible" else f"planner_{event.verdict}"
@@ -269,6 +271,10 @@ def _handle_answer_without_steps(run: Run, asked: AskPlanner, event: Planned) ->
             return run, Recover(reason=reason, detail=f"the planner's answer {problem}: {event.detail}")
         case "steps" | "gave_up":
             raise AssertionError("handled by the caller")
+
+
+def _no_plan(run: Run) -> str:
+    return NO_PLAN if run.format >= 3 else NO_PLAN_BEFORE_FORMAT_3
 
 
 def _follows_garbage(asked: AskPlanner) -> bool:
