@@ -164,6 +164,14 @@ def test_a_denial_is_believed_after_another_check_that_costs_nothing() -> None:
     assert [(t.happened, t.command, t.against) for t in drill.run.told] == [(False, check.doubted, "")]
 
 
+def test_a_denial_is_checked_and_recorded_although_the_time_to_work_is_used_up() -> None:
+    drill = asked()
+    drill.run = replace(drill.run, budget=replace(drill.run.budget, active_seconds=drill.run.limits.max_wall_seconds))
+    drill.decides("did_not_happen").verifies("undecided")
+    assert drill.ended[0] == "budget_exhausted"
+    assert [told.happened for told in drill.sent(Finish)[-1].told] == [False]
+
+
 def test_a_denial_against_newer_evidence_is_asked_about_again() -> None:
     drill = asked().decides("did_not_happen", **BY_ADA)
     drill.verifies("happened", evidence="expectation", detail="the expectation says that it happened").sees("f3")

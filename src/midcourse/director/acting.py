@@ -1,17 +1,19 @@
 """One step: check its approval, act, and determine its outcome. Used for segments and detours."""
 
 from midcourse.director.turn import (
+    Rest,
     Turn,
     count,
     finish_identity,
     issue,
     lose_world,
     seen_fingerprint,
+    send,
     unfinish_identity,
     update_seen,
 )
 from midcourse.domain.approval import Earlier, Grant, Told
-from midcourse.domain.budget import FREE, Cost, Limits
+from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
 from midcourse.domain.move import Ask, BackOff, CheckOutcome, Do, Look, Open, Plan, Report
@@ -229,12 +231,16 @@ def _use_grant(run: Run, step: PlannedStep, *, done: bool) -> tuple[Run, Grant |
 
 
 def check_outcome(run: Run, move: CheckOutcome) -> Turn:
+    """Check a doubt. After a denial no budget limits that, or a run that has used it up would end without the person's answer."""
+    seconds = step_seconds(run.limits, move.step)
+    if move.denied_by:
+        return send(run, build_check(run, move, run.next_id, seconds)), Rest(Verifying(doubt=move))
     return issue(
         run,
         Verifying(doubt=move),
         lambda number, time: build_check(run, move, number, time),
-        seconds=step_seconds(run.limits, move.step),
-        worst=FREE if move.denied_by else _worst_step_cost(run.limits, move.step),
+        seconds=seconds,
+        worst=_worst_step_cost(run.limits, move.step),
     )
 
 
