@@ -14,7 +14,7 @@ from midcourse.director.decide import abort, decide, find_objection
 from midcourse.director.lost import answer_for_lost
 from midcourse.domain.approval import VERDICTS, Change
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import Act, Advise, AskPerson, Finish, MakePlan
+from midcourse.domain.command import Act, Advise, AskPerson, Finish, MakePlan, Verify
 from midcourse.domain.event import (
     Acted,
     Advised,
@@ -79,9 +79,12 @@ class Deeds:
     """What was done, or may have been, as its performer would report it."""
 
     done: set[str] = field(default_factory=set[str])
+    claimed: set[str] = field(default_factory=set[str])
+    """What was not sent according to the world alone."""
 
     def check(self, turn: Turn) -> None:
         self._learn(turn)
+        self._weigh_claims(turn)
         for act in turn.sent(Act):
             step = acting_on(turn.after)
             assert step.effect != "irreversible" or IDENTITY[act.consequence] not in self.done, "done already"
@@ -104,7 +107,10 @@ class Deeds:
             case Verified(verdict="did_not_happen") if turn.fresh and event.reason != "world_lost":
                 assert isinstance(phase, Verifying | Asking)
                 assert phase.doubt is not None
-                if isinstance(phase, Verifying) or turn.after.withdrawn != turn.before.withdrawn:
+                check = turn.fresh.command
+                assert isinstance(check, Verify)
+                believed = check.believe_absence or event.evidence != "probe"
+                if believed and (isinstance(phase, Verifying) or turn.after.withdrawn != turn.before.withdrawn):
                     self.done -= {phase.doubt.step.identity}
             case ApprovalDecided(verdict="did_not_happen") if isinstance(phase, Asking):
                 if len(turn.after.told) > len(turn.before.told):
@@ -113,7 +119,26 @@ class Deeds:
             case _:
                 pass
 
+    def _weigh_claims(self, turn: Turn) -> None:
+        """What the world says that it did not send was not sent, until it was wrong once."""
+        event, phase = turn.event, turn.before.phase
+        match event:
+            case Acted(reason="disputed") if turn.fresh:
+                self.done |= self.claimed - {""}
+                self.claimed = set()
+            case Verified() if turn.fresh and isinstance(phase, Verifying) and phase.doubt.claim:
+                if event.reason != "world_lost" and event.verdict == "happened":
+                    self.done |= self.claimed - {""}
+                    self.claimed = set()
+                elif event.reason != "world_lost" and event.verdict != "too_early":
+                    self.done -= {phase.doubt.step.identity}
+                    self.claimed |= {phase.doubt.step.identity}
+            case _:
+                pass
+
     def _disproved(self, event: Acted) -> bool:
+        if event.claimed:
+            return False
         return event.status == "no_effect" and event.evidence in ("absent_when", "probe", "person", "not_dispatched")
 
     def _counted(self, turn: Turn) -> None:
