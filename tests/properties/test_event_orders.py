@@ -23,6 +23,7 @@ from midcourse.domain.event import (
     Event,
     Finished,
     Planned,
+    Postponed,
     Recorded,
     Resumed,
     Verified,
@@ -251,6 +252,10 @@ class Objections:
         before, after = turn.before.phase, turn.after.phase
         if isinstance(after, Planning) and after.asked.objected:
             self.again += len(turn.sent(MakePlan))
+        early = isinstance(turn.event, Planned) and turn.event.verdict == "done" and isinstance(after, Planning)
+        unused = turn.fresh and (isinstance(turn.event, Postponed) or early)
+        if unused and isinstance(before, Planning) and before.asked.objected:
+            self.again -= 1  # no plan was made: it is asked for later, or 'done' came before anything was done
         if isinstance(before, Planning) and before.asked.objected and turn.after.segment:
             self.made_again.add(turn.after.segment.version)
         assert self.again <= self.objections <= len(self.reviewed)
