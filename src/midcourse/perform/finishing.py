@@ -141,7 +141,7 @@ async def _judge_claim(ports: Ports, command: Finish, run: Run) -> Claim:
     sent = [
         (entry, outcome)
         for entry, outcome in history.outcomes(command.told)
-        if entry.dispatched_at is not None and outcome.evidence != "not_dispatched" and not outcome.claimed
+        if entry.dispatched_at is not None and outcome.evidence != "not_dispatched"
     ]
     acts = [
         SentAct(

@@ -23,6 +23,17 @@ def test_a_planner_that_did_nothing_only_claims():
     assert judge() == Claim(verified=False, contradiction="", sending="nothing")
 
 
+def test_done_after_a_step_that_the_world_refused_to_send_is_contradicted():
+    refused = Outcome(
+        status="no_effect", reason="permission", detail="the account is closed", evidence="rule", claimed=True
+    )
+    order = SentAct(outcome=refused, irreversible=True, what="'Order'")
+    says = "the last step that cannot be undone, 'Order', was not sent (the account is closed)"
+    assert judge(order) == Claim(contradiction=says, sending="nothing")
+    assert judge(order, sends=True).contradiction == "the task must send something, and nothing was sent"
+    assert judge(order, act()) == Claim(sending="effects"), "another plan found another way"
+
+
 def test_a_met_condition_verifies():
     assert judge(reason="goal_reached", checked=True).verified
     assert judge(act(), reason="goal_reached", checked=True) == Claim(verified=True, sending="effects")

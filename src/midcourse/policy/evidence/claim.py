@@ -14,7 +14,7 @@ from midcourse.policy.evidence.presence import consists_of, is_shown
 
 @dataclass(frozen=True, kw_only=True)
 class SentAct:
-    """An act that was sent, in the order of the ledger."""
+    """An act that was dispatched, in the order of the ledger."""
 
     outcome: Outcome
     irreversible: bool
@@ -52,7 +52,8 @@ def judge_claim(
 ) -> Claim:
     """Judge how a run has ended. `checked`: its `done_when` was met. `one_call`: it is one call of a function, which has returned."""
     effects = [act for act in acts if not act.is_sign_in]
-    sending: Sending = "effects" if effects else "sign_in" if acts else "nothing"
+    sent = [act for act in acts if not act.outcome.claimed]  # of the others, the world says that it sent nothing
+    sending: Sending = "nothing" if not sent else "sign_in" if all(act.is_sign_in for act in sent) else "effects"
     if reason not in SUCCESSES:
         return Claim(sending=sending)
     contradiction = _find_unsent(effects) if sends else ""
@@ -71,7 +72,8 @@ def _is_found(effects: Sequence[SentAct]) -> bool:
 def _find_unsent(effects: Sequence[SentAct]) -> str:
     if any(act.may_have_happened for act in effects):
         return ""
-    return f"the task must send something, and {'nothing that was sent took effect' if effects else 'nothing was sent'}"
+    sent = any(not act.outcome.claimed for act in effects)
+    return f"the task must send something, and {'nothing that was sent took effect' if sent else 'nothing was sent'}"
 
 
 def _find_undone(effects: Sequence[SentAct]) -> str:
@@ -82,8 +84,10 @@ def _find_undone(effects: Sequence[SentAct]) -> str:
     last = irreversible[-1]
     if any(act.may_have_happened for act in irreversible if last.likeness and act.likeness == last.likeness):
         return ""
-    fate = "was refused by the server" if last.outcome.reason == REFUSED_BY_SERVER else "did not happen"
     why = f" ({last.outcome.detail})" if last.outcome.detail else ""
+    if last.outcome.claimed:
+        return f"the last step that cannot be undone, {last.what}, was not sent{why}"
+    fate = "was refused by the server" if last.outcome.reason == REFUSED_BY_SERVER else "did not happen"
     return f"what was sent last, {last.what}, {fate}{why}"
 
 
