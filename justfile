@@ -60,10 +60,11 @@ fmt:
     uv run ruff format
     uv run ruff check --select I --fix
 
-# Check format and lint rules
+# Check format and lint rules, and print which files and functions are long
 lint:
     uv run ruff format --check
     uv run ruff check
+    uv run python -m tests.habits.source
 
 # Check types: strict in src, standard elsewhere
 types:

@@ -1,16 +1,18 @@
-"""Measurements of source files: lines, functions, complexity, files in a folder, and unusual English."""
+"""Measurements of source files: unusual English, unused names, and, as alarms that `just lint` prints, long files and functions.
+
+python -m tests.habits.source
+"""
 
 import ast
-import json
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+LINES, FUNCTION_LINES = 700, 80
+"""Alarms: does a longer file still hold one idea, and a longer function do one thing? Many do; no test fails for them."""
 
 PHRASES = re.compile(
     r"\b(whoever|whatever|nobody|somebody|of its own|anew|mend(?:s|ed|ing)?|(?<!there )(?:is|are|was|were) no (?!longer\b|more\b)\w+"
@@ -44,14 +46,6 @@ def long_functions(files: list[Path], limit: int) -> dict[str, int]:
     }
 
 
-def complex_functions(folders: list[Path], limit: int) -> list[str]:
-    """What ruff reports as more complex than the limit (McCabe)."""
-    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "C901", "--output-format", "json"]
-    command += ["--config", f"lint.mccabe.max-complexity={limit}", *map(str, folders)]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
-    return [f"{one['filename']}: {one['message']}" for one in found]
-
-
 def unused_private_names(files: list[Path]) -> list[str]:
     """The private functions and classes whose name occurs only where they are defined, as `path:name`."""
     occurs = Counter(name for path in files for name in _PRIVATE.findall(path.read_text(encoding="utf-8")))
@@ -63,13 +57,6 @@ def unused_private_names(files: list[Path]) -> list[str]:
         and not node.decorator_list
         and occurs[node.name] == 1
     ]
-
-
-def crowded_folders(folder: Path, limit: int) -> dict[Path, int]:
-    """The folders with more modules than the limit."""
-    folders = {path.parent for path in python_files(folder)}
-    counts = {one: sum(path.name != "__init__.py" for path in one.glob("*.py")) for one in folders}
-    return {one: count for one, count in counts.items() if count > limit}
 
 
 def docstrings(files: list[Path]) -> Iterator[tuple[str, str]]:
@@ -93,3 +80,14 @@ def modules_without_docstring(files: list[Path]) -> list[Path]:
 def _tree(path: Path) -> ast.Module:
     """Parsed once for all limits that are measured."""
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def print_alarms() -> None:
+    files = python_files(ROOT / "src", ROOT / "benchmarks", ROOT / "examples", ROOT / "tests")
+    found = long_files(files, LINES) | long_functions(files, FUNCTION_LINES)
+    for where, lines in sorted(found.items(), key=lambda item: -item[1]):
+        print(f"{lines} lines: {str(where).removeprefix(f'{ROOT}/')}")
+
+
+if __name__ == "__main__":
+    print_alarms()
