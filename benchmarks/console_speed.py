@@ -25,7 +25,7 @@ from playwright.async_api import Browser, Page, async_playwright
 from benchmarks.growth import Pages, Turning
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse import Agent, Settings
-from midcourse.app.home import open_store
+from midcourse.home.stores import open_store
 from midcourse.worlds.browser.chromium import system_chromium
 
 OPENS_WITHIN = 2.0

@@ -36,7 +36,7 @@ from urllib.request import urlopen
 from benchmarks import ROOT
 from benchmarks.harness.report import RESULTS, describe_machine, format_table, keep, make_parser
 from midcourse import Agent, Draft, PlanDraft, Settings, Task
-from midcourse.app.defaults import LeaveOpen
+from midcourse.config.defaults import LeaveOpen
 from midcourse.domain.phase import Asking
 from midcourse.expect import Expectation, SurfaceMatches
 from midcourse.ports.planner import PlanningContext

@@ -31,11 +31,11 @@ from benchmarks.fleet.testbed import start_testbed
 from benchmarks.fleet.worker import Site
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse import BaseWorld, skill
-from midcourse.app.fleet.connection import Fleet, connect_tenants, start_durable_run
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.settings.variables import variable_of
-from midcourse.app.wiring import Job, parse_job
+from midcourse.agent.wiring import Job, parse_job
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.config.variables import variable_of
 from midcourse.domain.event import WorldOpened
+from midcourse.fleet.connection import Fleet, connect_tenants, start_durable_run
 from midcourse.runtimes.temporal.wire import workflow_id
 
 BAR = 2.0

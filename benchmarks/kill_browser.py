@@ -34,7 +34,7 @@ from benchmarks.harness.report import describe_machine, format_table, keep, make
 from benchmarks.web_apps.application import Truth
 from benchmarks.web_apps.shop import SHOP
 from benchmarks.web_apps.site import Trial
-from midcourse.app.fleet.up_file import read_up
+from midcourse.config.up_file import read_up
 from midcourse.testing.sites import PASSWORD, Drift, Request, Response, Shop, serve
 
 DRIFT = Drift(unanswered=0.15, silent=0.1)

@@ -28,7 +28,7 @@ from benchmarks.leak_checks.kinds import KINDS, make_secrets
 from benchmarks.leak_checks.pictures import Pictures, find_unmatched
 from benchmarks.leak_checks.sinks import Sinks, find_hits, read_files, read_histories, read_tables
 from benchmarks.leak_checks.site import Telltale
-from midcourse.app.fleet.up_file import read_up
+from midcourse.config.up_file import read_up
 from midcourse.testing.models import ModelServer, Says
 from midcourse.testing.sites import serve
 

@@ -23,8 +23,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from benchmarks.llm.malformed_answers import KINDS, Malformed
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.argument import Pairs
 from midcourse.domain.task import Task
 from midcourse.llm.model_client import ModelClient

@@ -32,8 +32,8 @@ from benchmarks.harness.arms import Vault
 from benchmarks.harness.baseline_loop import run_plain_replan_loop
 from benchmarks.harness.replay_check import Replayed, check_replay
 from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.replace import replace
 from midcourse.perform import Ports
 from midcourse.ports.memory import Memory

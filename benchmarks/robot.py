@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field
 from benchmarks.harness.baseline_loop import run_plain_replan_loop
 from benchmarks.harness.replay_check import Replayed, check_replay
 from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
-from midcourse.app.agent import Agent
+from midcourse.agent.agent import Agent
 from midcourse.domain.expectation import Expectation, Probe, ZoneHasState
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task

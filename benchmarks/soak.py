@@ -37,7 +37,7 @@ from benchmarks.density import Office
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from benchmarks.server_load import slope
 from benchmarks.storage import SIZE
-from midcourse.app.fleet.up_file import SERVERS, read_up
+from midcourse.config.up_file import SERVERS, read_up
 from midcourse.testing.sites import serve
 
 TASK = """

@@ -19,7 +19,7 @@ import psycopg
 from benchmarks.bytes import Filling, Form
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse import Agent, Draft, PlanDraft, Settings, Zone, skill
-from midcourse.app.defaults import LeaveOpen
+from midcourse.config.defaults import LeaveOpen
 from midcourse.domain.phase import Asking
 from midcourse.ports.planner import PlanningContext
 from midcourse.store.postgres import PostgresStore

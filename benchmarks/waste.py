@@ -19,7 +19,7 @@ from benchmarks.harness.arms import Vault
 from benchmarks.harness.baseline_loop import run_plain_replan_loop
 from benchmarks.harness.replay_check import Replayed, check_replay
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
-from midcourse.app.agent import Agent
+from midcourse.agent.agent import Agent
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
 from midcourse.perform import Ports

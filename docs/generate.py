@@ -17,10 +17,10 @@ from scale_plots import draw_measured_growth, draw_needs
 from unit_costs import read_result
 
 from benchmarks.peer_systems.summary import format_overall, format_parts
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.settings.audience import Audience
-from midcourse.app.settings.reference import preset_names, presets, reference
-from midcourse.app.settings.run import Settings
+from midcourse.config.audience import Audience
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.config.reference import preset_names, presets, reference
+from midcourse.config.settings import Settings
 from midcourse.director.diagram import build_mermaid, build_table
 from midcourse.domain.skill import Catalogue, Parameter, Skill
 from midcourse.worlds.browser import Browser

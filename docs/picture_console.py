@@ -20,8 +20,8 @@ from typing import Any, cast
 import httpx2 as httpx
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
-from midcourse.app.demo import RECORDING, REFERENCE, TroubledShop, demo_task, provide_password
-from midcourse.app.wiring import packaged_tasks
+from midcourse.agent.wiring import packaged_tasks
+from midcourse.demo import RECORDING, REFERENCE, TroubledShop, demo_task, provide_password
 from midcourse.testing.sites.server import serve
 from midcourse.testing.sites.site import PASSWORD
 from midcourse.worlds.browser.chromium import system_chromium
@@ -91,7 +91,7 @@ def order_in_browser(folder: Path, name: str, address: str) -> str:
     reference = SHOPS[name]
     recording = folder / f"{name}.jsonl"
     recording.write_text(RECORDING.read_text(encoding="utf-8").replace(REFERENCE, reference), encoding="utf-8")
-    planner = '[planner]\nname = "midcourse.app.demo:RecordedPlanner"\n'
+    planner = '[planner]\nname = "midcourse.demo:RecordedPlanner"\n'
     task = demo_task(address).replace(REFERENCE, reference)
     assert planner in task, task
     return task.replace(planner, f'{planner}\n[planner.options]\nrecording = "{recording}"\n')

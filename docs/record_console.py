@@ -15,7 +15,7 @@ from picture_console import PICTURES, Desk, order_in_browser, served, until
 from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import Page, sync_playwright
 
-from midcourse.app.demo import TroubledShop, provide_password
+from midcourse.demo import TroubledShop, provide_password
 from midcourse.testing.sites.server import serve
 from midcourse.worlds.browser.chromium import system_chromium
 

@@ -32,7 +32,7 @@ _PRELOADED = (
         "midcourse.cli.commands.records.show",
     ),
     *(
-        "midcourse.app.fleet.connection",
+        "midcourse.fleet.connection",
         "midcourse.llm.roles.planner",
         "midcourse.server.start",
         "midcourse.testing.sites",

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
 from midcourse.codec import decode
+from midcourse.config.settings import Settings
 from midcourse.domain.approval import Decision
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import GLOBAL, Draft

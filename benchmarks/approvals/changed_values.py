@@ -28,7 +28,7 @@ from urllib.parse import parse_qsl
 
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from benchmarks.hostile_pages.site import Received, Site, serve
-from midcourse.app.agent import Agent
+from midcourse.agent.agent import Agent
 from midcourse.domain.approval import CommitSet, Decision, Question
 from midcourse.domain.budget import Limits
 from midcourse.domain.expectation import Expectation, SurfaceMatches

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from midcourse.app.agent import Agent
-from midcourse.app.live_run import LiveRun
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.agent.live_run import LiveRun
+from midcourse.config.settings import Settings
 from midcourse.domain.agreement import Agreement
 from midcourse.domain.approval import Change, Decision, Question
 from midcourse.domain.argument import Pairs

@@ -26,8 +26,8 @@ from typing import Any, get_args
 from benchmarks.approvals.token_shop import Fresh, TokenShop
 from benchmarks.approvals.token_site import KINDS, Site, serve
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.budget import Approvals, Limits
 from midcourse.domain.expectation import Expectation, Probe, SurfaceMatches
 from midcourse.domain.plan import GLOBAL, Draft

@@ -14,7 +14,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP
 
 from benchmarks.desktop_stories.story import Started, Truth
-from midcourse.app.task.file import parse_task_file
+from midcourse.config.task.file import parse_task_file
 from midcourse.planners import Playbook
 
 RENAMED = ("Send", "Send now")

@@ -13,7 +13,7 @@ from benchmarks.desktop_stories.trouble import Trouble, TroubledDesktop, Unguard
 from benchmarks.harness.arms import list_completed_steps
 from benchmarks.harness.replay_check import Replayed, check_replay
 from benchmarks.web_apps.script import follow_script
-from midcourse.app.agent import Agent
+from midcourse.agent.agent import Agent
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.plan import Step
 from midcourse.perform import Ports

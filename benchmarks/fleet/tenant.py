@@ -12,7 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from benchmarks.fleet.task import Assignment
 from benchmarks.fleet.testbed import TestBed, end_process, is_alive
 from benchmarks.fleet.worker import Site, WorkerSpec
-from midcourse.app.start import new_run
+from midcourse.agent.start import new_run
 from midcourse.codec import encode
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task

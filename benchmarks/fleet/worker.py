@@ -23,8 +23,8 @@ from benchmarks.fleet.dropped import DroppingStore
 from benchmarks.fleet.kill_points import InterruptedStore, InterruptedWorld, Interrupter
 from benchmarks.fleet.task import Assignment, Clerk, LogApprover
 from benchmarks.harness.process_pool import serve_forks
-from midcourse.app.defaults import EnvironmentVault
 from midcourse.codec import decode
+from midcourse.config.defaults import EnvironmentVault
 from midcourse.perform import Ports
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.driving import SharedStore

@@ -12,8 +12,8 @@ from unittest.mock import patch
 
 from benchmarks.harness.baseline_loop import run_plain_replan_loop
 from benchmarks.harness.replay_check import Replayed, check_replay
-from midcourse.app.agent import Agent
-from midcourse.app.wiring import SIMULATED, Job, load_job, planner_for
+from midcourse.agent.agent import Agent
+from midcourse.agent.wiring import SIMULATED, Job, load_job, planner_for
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.budget import Limits
 from midcourse.domain.expectation import Probe

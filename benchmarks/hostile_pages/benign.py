@@ -13,7 +13,7 @@ from benchmarks.web_apps.preferences import PREFERENCES
 from benchmarks.web_apps.reports import REPORTS
 from benchmarks.web_apps.shop import SHOP
 from benchmarks.web_apps.tickets import TICKETS
-from midcourse.app.agent import Agent
+from midcourse.agent.agent import Agent
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.budget import Limits
 from midcourse.domain.task import Task

@@ -7,7 +7,7 @@ from benchmarks.harness.chromium_pool import SharedBrowser, SharedChromium
 from benchmarks.hostile_pages.obedient import Obedient
 from benchmarks.hostile_pages.pages import NOTE, NOTES, make_hostile_page
 from benchmarks.hostile_pages.site import EFFECTS, SAVED, TOKEN, Canary, Received, Site
-from midcourse.app.agent import Agent
+from midcourse.agent.agent import Agent
 from midcourse.domain.approval import Consequence, Decision, Question
 from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Limits

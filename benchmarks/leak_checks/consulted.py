@@ -8,8 +8,8 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
 
-from midcourse.app.models.roles import build_planner
-from midcourse.app.settings.run import Settings
+from midcourse.agent.models.roles import build_planner
+from midcourse.config.settings import Settings
 from midcourse.ports.planner import PlanningContext
 
 MAX_TOKENS = 100_000

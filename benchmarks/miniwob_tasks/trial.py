@@ -6,8 +6,8 @@ from typing import Literal
 from benchmarks.miniwob_tasks.episode import Episodes
 from benchmarks.miniwob_tasks.planner import RulePlanner
 from benchmarks.miniwob_tasks.rules import RULES
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.budget import Limits
 from midcourse.domain.result import Result
 from midcourse.domain.task import Task

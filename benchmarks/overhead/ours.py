@@ -8,7 +8,7 @@ from temporalio.client import Client
 
 from benchmarks.overhead.counts import Counts, counts_of
 from benchmarks.overhead.workload import SEGMENTS, Panel, Todo, segment_after
-from midcourse.app.start import new_run
+from midcourse.agent.start import new_run
 from midcourse.domain.budget import Limits
 from midcourse.domain.expectation import Expectation, ZoneHasState
 from midcourse.domain.plan import REPLAN, Draft

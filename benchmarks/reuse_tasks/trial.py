@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from benchmarks.harness.replay_check import check_replay
 from benchmarks.reuse_tasks.case import Case, Counted, Started
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.argument import Pairs
 from midcourse.domain.replace import replace
 from midcourse.ports.plan_cache import PlanCache

@@ -28,8 +28,8 @@ from benchmarks.web_apps.wagtail.application import EDITOR, Application
 from benchmarks.web_apps.wagtail.application import PASSWORD as EDITORS_PASSWORD
 from benchmarks.web_apps.wagtail.proxy import Proxy, in_front_of
 from benchmarks.web_apps.wagtail.story import WAGTAIL, running
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.detour import Goal
 from midcourse.domain.expectation import Check, Expectation, SurfaceMatches, ZoneAppears
 from midcourse.domain.task import Task

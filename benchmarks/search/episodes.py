@@ -8,8 +8,8 @@ from itertools import pairwise
 from benchmarks.harness.replay_check import Replayed, check_replay
 from benchmarks.search.generated import Generated, application_of, related
 from benchmarks.search.searcher import NoisyJudge, RandomTries, Replanner, Searcher
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.detour import Goal, Tried
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.observation import Observation

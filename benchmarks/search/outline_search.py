@@ -8,8 +8,8 @@ from random import Random
 from benchmarks.search.episodes import SETTINGS, goal_of
 from benchmarks.search.generated import Generated, application_of, related
 from benchmarks.search.searcher import Searcher, aim_of, way_out
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.outline import Outlines
 from midcourse.domain.plan import REPLAN, Draft
 from midcourse.domain.task import Task

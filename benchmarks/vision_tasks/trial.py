@@ -12,8 +12,8 @@ from benchmarks.miniwob_tasks.rules import RULES
 from benchmarks.miniwob_tasks.trial import LIMITS
 from benchmarks.vision_tasks.planner import PicturePlanner
 from benchmarks.vision_tasks.reader import ProcessReader
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.task import Task
 from midcourse.testing import MemoryBlobs, MemoryStore
 from midcourse.worlds.base import Scene, Unseen

@@ -24,7 +24,7 @@ from benchmarks.harness.replay_check import Replayed, check_replay
 from benchmarks.web_apps.application import Application, Started
 from benchmarks.web_apps.person import RecordApprover
 from benchmarks.web_apps.script import follow_script
-from midcourse.app.agent import Agent
+from midcourse.agent.agent import Agent
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import Step
 from midcourse.domain.task import Task

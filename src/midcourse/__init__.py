@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from midcourse.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from midcourse.app.agent import Agent as Agent
-    from midcourse.app.guarded import guarded as guarded
-    from midcourse.app.one_line import DryRun as DryRun
-    from midcourse.app.settings.run import Settings as Settings
+    from midcourse.agent.agent import Agent as Agent
+    from midcourse.agent.guarded import guarded as guarded
+    from midcourse.agent.one_line import DryRun as DryRun
     from midcourse.cli.one_line import do as do
     from midcourse.cli.session.approver import TerminalApprover as TerminalApprover
+    from midcourse.config.settings import Settings as Settings
     from midcourse.domain.approval import Decision as Decision
     from midcourse.domain.expectation import Expectation as Expectation
     from midcourse.domain.expectation import Probe as Probe
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "midcourse.app.agent": "Agent",
-        "midcourse.app.guarded": "guarded",
-        "midcourse.app.one_line": "DryRun",
-        "midcourse.app.settings.run": "Settings",
+        "midcourse.agent.agent": "Agent",
+        "midcourse.agent.guarded": "guarded",
+        "midcourse.agent.one_line": "DryRun",
+        "midcourse.config.settings": "Settings",
         "midcourse.cli.one_line": "do",
         "midcourse.cli.session.approver": "TerminalApprover",
         "midcourse.domain.approval": "Decision",

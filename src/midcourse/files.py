@@ -1,6 +1,6 @@
 """Private files and folders (0600 and 0700 under any umask), and atomic writes.
 
-Existing paths keep their mode; `app/home.py` corrects those of earlier versions. On Windows, modes have no effect, and a
+Existing paths keep their mode; `home/stores.py` corrects those of earlier versions. On Windows, modes have no effect, and a
 file has the rights of its folder.
 """
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from midcourse.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from midcourse.app.records.journal import journal_of as journal_of
     from midcourse.domain.event import Observed as Observed
     from midcourse.domain.event import Planned as Planned
+    from midcourse.history.journal import journal_of as journal_of
     from midcourse.replay import replay as replay
     from midcourse.store.postgres import PostgresStore as PostgresStore
     from midcourse.store.postgres.migrate import migrate as migrate
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "midcourse.app.records.journal": "journal_of",
+        "midcourse.history.journal": "journal_of",
         "midcourse.domain.event": "Observed Planned",
         "midcourse.replay": "replay",
         "midcourse.store.postgres": "PostgresStore",

@@ -7,8 +7,8 @@ from typing import get_args
 import pytest
 
 from benchmarks.approvals.token_shop import Fresh, TokenShop
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.argument import Arguments
 from midcourse.domain.budget import Approvals, Limits

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet import up
 from midcourse.errors import FleetUnavailable
+from midcourse.fleet import up
 
 ROOT = Path(__file__).parents[2]
 

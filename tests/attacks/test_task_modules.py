@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet.connection import Fleet, RunBroken, connect_fleet, start_durable_run
-from midcourse.app.fleet.ports import PortsMaker
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.fleet.worker import worker_of
-from midcourse.app.start import new_run
-from midcourse.app.task.modules import AllowedModules
-from midcourse.app.wiring import BUILT_IN, Job, encode_job, parse_job
+from midcourse.agent.start import new_run
+from midcourse.agent.wiring import BUILT_IN, Job, encode_job, parse_job
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.config.task.modules import AllowedModules
 from midcourse.errors import TaskInvalid
+from midcourse.fleet.connection import Fleet, RunBroken, connect_fleet, start_durable_run
+from midcourse.fleet.ports import PortsMaker
+from midcourse.fleet.worker import worker_of
 
 
 def job(planner: str = "playbook", world: str = "notepad", command: str = "true") -> Job:
@@ -88,8 +88,8 @@ def test_what_an_allowed_module_has_only_imported_is_refused(package: Path, modu
 
 
 def test_modules_of_midcourse_that_are_no_worlds_are_like_any_other():
-    assert "task_modules" in allowed("none", planner="midcourse.app.task.modules:import_module")
-    assert "'importlib'" in allowed("", planner="midcourse.app.task.modules:import_module")
+    assert "task_modules" in allowed("none", planner="midcourse.config.task.modules:import_module")
+    assert "'importlib'" in allowed("", planner="midcourse.config.task.modules:import_module")
 
 
 def test_a_module_that_is_refused_is_not_imported(package: Path):

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.fleet.up_file import read_up
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.config.up_file import read_up
 
 pytestmark = pytest.mark.slow
 ACCOUNT = "midcourse-test"

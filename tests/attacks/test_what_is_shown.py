@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Zone, skill
-from midcourse.app.control import LocalControl
+from midcourse.agent.control import LocalControl
 from midcourse.cli.session.deciding import _question_json, _why_not_confirmed, _why_outdated
 from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.symbols import UNICODE

@@ -5,9 +5,9 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from midcourse.app.agent import Agent, agent_for
-from midcourse.app.home import DATABASE
-from midcourse.app.wiring import load_job, run_folder, save_job
+from midcourse.agent.agent import Agent, agent_for
+from midcourse.agent.wiring import load_job, run_folder, save_job
+from midcourse.home.stores import DATABASE
 from midcourse.store.sqlite import SqliteStore
 from midcourse.testing.crash import mortal
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 import pytest
 from rich.console import Console
 
-from midcourse.app.defaults import user, user_id
 from midcourse.cli.session.approver import TerminalApprover
 from midcourse.cli.session.keyboard import InputEnded, Keyboard
 from midcourse.cli.session.prompt import Prompt
 from midcourse.cli.session.screen import NoScreen
 from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.symbols import ASCII, UNICODE
+from midcourse.config.defaults import user, user_id
 from midcourse.domain.approval import Change, CommitSet, Decision, Earlier, Question, Revision
 from tests.cli.samples import make_consequence, make_question
 

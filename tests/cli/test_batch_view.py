@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from midcourse.app.batch.batch import Batch, Row, new_batch
-from midcourse.app.batch.results import RowEnd
-from midcourse.app.wiring import load_job
+from midcourse.agent.wiring import load_job
+from midcourse.batch.batch import Batch, Row, new_batch
+from midcourse.batch.results import RowEnd
 from midcourse.cli.view.batch import Board
 from midcourse.cli.view.symbols import ASCII, UNICODE, Marks
 from midcourse.domain.result import Result

@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx2 as httpx
 import pytest
 
-from midcourse.app import extras
-from midcourse.app.settings.run import Settings
 from midcourse.cli.session.console import open_in_browser, serve_console
+from midcourse.config import extras
+from midcourse.config.settings import Settings
 
 
 @pytest.mark.slow

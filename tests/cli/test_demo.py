@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app import extras
-from midcourse.app.demo import RecordedPlanner, demo_job, provide_password
-from midcourse.app.home import open_store
-from midcourse.app.start import start_run
+from midcourse.agent.start import start_run
 from midcourse.cli.commands.start import demo
 from midcourse.cli.main import main
+from midcourse.config import extras
+from midcourse.demo import RecordedPlanner, demo_job, provide_password
 from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.task import Task
 from midcourse.errors import CassetteMiss
+from midcourse.home.stores import open_store
 from midcourse.ports.planner import PlanningContext
 from midcourse.ports.world import Catalogue
 from midcourse.worlds.browser import chromium

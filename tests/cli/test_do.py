@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import midcourse
-from midcourse.app.wiring import load_saved_job
+from midcourse.agent.wiring import load_saved_job
 from midcourse.testing import Approves
 from midcourse.testing.models import ModelServer
 from midcourse.testing.sites import PASSWORD, Tickets, serve

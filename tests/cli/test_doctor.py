@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from midcourse.app import doctor as checkup
-from midcourse.app import extras
-from midcourse.app.doctor import Finding
+from midcourse import doctor as checkup
+from midcourse.config import extras
+from midcourse.doctor import Finding
 from midcourse.testing.models import ModelServer
 from midcourse.worlds.browser import chromium
 from midcourse.worlds.desktop import display

@@ -15,10 +15,10 @@ from uuid import uuid4
 
 import pytest
 
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.fleet.store import open_fleet_store
-from midcourse.app.fleet.up_file import read_up
 from midcourse.cli.session.approver import user
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.config.up_file import read_up
+from midcourse.home.fleet_store import open_fleet_store
 from midcourse.policy.audit import verify_log
 from midcourse.worlds.simulated.effects import read_effects
 from tests.cli.conftest import Cli, write_order

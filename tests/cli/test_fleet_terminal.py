@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet.up_file import read_up
+from midcourse.config.up_file import read_up
 from tests.cli.conftest import Cli
 from tests.cli.test_fleet import ASKING, count_orders, read_state, wait_for_state
 from tests.cli.test_fleet import home as home

@@ -22,8 +22,8 @@ NEVER = (
     "sqlalchemy",
     "temporalio",
     "dotenv",
-    "midcourse.app.settings.run",
-    "midcourse.app.models",
+    "midcourse.config.settings",
+    "midcourse.agent.models",
     "midcourse.worlds",
 )
 """Models, worlds and fleets, and the settings, which need all of them."""
@@ -54,7 +54,7 @@ def test_commands_that_read_import_no_more_than_they_need(cli: Cli, order: str) 
     ("modules", "library"),
     [
         pytest.param("midcourse.server.start, midcourse.server.mcp.http", "mcp", id="server"),
-        pytest.param("midcourse.app.fleet.worker", "sqlalchemy", id="worker"),
+        pytest.param("midcourse.fleet.worker", "sqlalchemy", id="worker"),
     ],
 )
 def test_processes_start_without_libraries_that_they_rarely_need(modules: str, library: str) -> None:
@@ -64,8 +64,8 @@ def test_processes_start_without_libraries_that_they_rarely_need(modules: str, l
 
 
 def test_home_is_found_as_the_settings_find_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from midcourse.app.settings.home import find_home, may_have_fleet
-    from midcourse.app.settings.run import Settings
+    from midcourse.config.home_setting import find_home, may_have_fleet
+    from midcourse.config.settings import Settings
 
     def check_home(given: str | None = None) -> Path:
         wanted = Settings.load(overrides={"home": given} if given else {}).home

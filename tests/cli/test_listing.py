@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.settings.run import Settings
-from tests.app.test_fleet_settings import write_up_file
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.config.settings import Settings
 from tests.cli.conftest import Cli
+from tests.config.test_fleet_settings import write_up_file
 
 
 def test_no_runs_yet(cli: Cli) -> None:
@@ -93,7 +93,7 @@ def test_a_bad_setting_in_the_environment_is_misuse(cli: Cli, monkeypatch: pytes
     assert "MIDCOURSE_MAX_CALLS" in result.err
 
 
-@pytest.mark.filterwarnings("default::midcourse.app.settings.environment.MisspeltVariable")
+@pytest.mark.filterwarnings("default::midcourse.config.variables.MisspeltVariable")
 def test_a_misspelt_variable_is_said_beside_the_output(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIDCOURSE_MAX_CALS", "3")
     result = cli("settings", "--json")

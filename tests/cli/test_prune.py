@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from midcourse import guarded
-from midcourse.app.home import open_store
-from midcourse.app.retention import prune_home
+from midcourse.home.retention import prune_home
+from midcourse.home.stores import open_store
 from tests.cli.conftest import Cli
 
 NOW = "0.000001h"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from playwright.async_api import Browser, ConsoleMessage, Page, Request
 
-from midcourse.app.wiring import packaged_tasks
+from midcourse.agent.wiring import packaged_tasks
 from tests.console.line import Line
 from tests.server.serving import PATIENCE, RunningServer
 

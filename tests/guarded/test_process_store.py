@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.process_store import PROCESS_STORE, ProcessStore, load_settings
+from midcourse.agent.process_store import PROCESS_STORE, ProcessStore, load_settings
 from midcourse.store.sqlite import SqliteStore
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from midcourse import guarded
-from midcourse.app import patience
-from midcourse.app.home import database_of
+from midcourse.agent import patience
 from midcourse.domain.event import CancelAsked
 from midcourse.errors import AnswerLost, Pending, RunBusy
+from midcourse.home.stores import database_of
 from midcourse.settings import Settings
 from midcourse.store.sqlite import SqliteStore
 from tests.forked import PROCESSES

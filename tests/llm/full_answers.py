@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from midcourse.app.models.roles import ROLES
+from midcourse.agent.models.roles import ROLES
 
 THREE = [
     {"name": "to", "value": "$input.recipient"},

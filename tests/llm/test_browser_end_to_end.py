@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.agent import agent_for
-from midcourse.app.defaults import EnvironmentVault
-from midcourse.app.wiring import Job, build_remote_world, load_job, planner_for
+from midcourse.agent.agent import agent_for
+from midcourse.agent.wiring import Job, build_remote_world, load_job, planner_for
+from midcourse.config.defaults import EnvironmentVault
 from midcourse.domain.result import Result
 from midcourse.testing import Approves
 from midcourse.testing.models import Fails, ModelServer

@@ -7,7 +7,7 @@ import pytest
 from pydantic_ai.exceptions import ModelRateLimitError, ModelServerError
 
 from midcourse import Agent, Settings
-from midcourse.app.models.roles import RoleModels
+from midcourse.agent.models.roles import RoleModels
 from midcourse.domain.detour import Goal, Option
 from midcourse.domain.expectation import Expectation
 from midcourse.llm.model_client import ModelClient
@@ -118,7 +118,7 @@ async def test_a_model_finds_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
         detour_planner=ModelDetourPlanner(ModelClient([acts.model], answer_tokens=500)),
         closeness_judge=ModelClosenessJudge(ModelClient([nearer.model], answer_tokens=500)),
     )
-    monkeypatch.setattr("midcourse.app.agent.build_roles", lambda *_, **__: minds)
+    monkeypatch.setattr("midcourse.agent.agent.build_roles", lambda *_, **__: minds)
     settings = Settings.load(overrides={"detours": "on", "model": "openai:m"})
     agent = Agent(world=Windows(EXPORTER), settings=settings, store=MemoryStore(), clock=FakeClock())
     result = await agent.run("Open the settings")

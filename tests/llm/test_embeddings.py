@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.models.roles import embedder_for
-from midcourse.app.settings.run import Settings
+from midcourse.agent.models.roles import embedder_for
+from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.llm.embeddings import ModelEmbedder
 from midcourse.testing.loopback import serve_on_loopback

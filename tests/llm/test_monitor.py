@@ -3,8 +3,8 @@
 import pytest
 from pydantic_ai.exceptions import ModelServerError
 
-from midcourse.app.models.roles import build_roles
-from midcourse.app.settings.run import Settings
+from midcourse.agent.models.roles import build_roles
+from midcourse.config.settings import Settings
 from midcourse.domain.monitor import Advice
 from midcourse.llm.model_client import ModelClient
 from midcourse.llm.roles.monitor import ModelMonitor

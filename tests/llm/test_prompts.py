@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from midcourse.app.models.roles import ROLE_NAMES
+from midcourse.config.model_settings import ROLE_NAMES
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import Surface, Zone

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.wiring import load_job
+from midcourse.agent.wiring import load_job
 from midcourse.cli.main import main
 from midcourse.errors import SkillInvalid
 from midcourse.llm.cassette import read_exchanges

@@ -3,9 +3,9 @@
 import pytest
 from pydantic_ai.exceptions import ModelServerError
 
-from midcourse.app.models.reserves import with_call_reserves
-from midcourse.app.models.roles import build_roles
-from midcourse.app.settings.run import Settings
+from midcourse.agent.models.reserves import with_call_reserves
+from midcourse.agent.models.roles import build_roles
+from midcourse.config.settings import Settings
 from midcourse.domain.budget import Limits
 from midcourse.domain.reflection import Analysis, Fix, Reflection
 from midcourse.errors import TaskInvalid

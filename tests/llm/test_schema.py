@@ -12,7 +12,7 @@ from pydantic_ai.profiles.google import GoogleJsonSchemaTransformer
 from pydantic_ai.profiles.openai import OpenAIJsonSchemaTransformer
 from pydantic_ai.providers.bedrock import BedrockJsonSchemaTransformer
 
-from midcourse.app.models.roles import ROLE_NAMES
+from midcourse.config.model_settings import ROLE_NAMES
 from midcourse.llm.prompt.schema import MOST_OPTIONAL, MOST_UNIONS, compact_schema, find_obstacle
 from midcourse.llm.prompt.tokens import tokens_at_most
 from midcourse.llm.roles.plan_answer import PlanAnswer

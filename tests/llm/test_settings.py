@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from midcourse import Agent, Expectation, Settings, Task
-from midcourse.app.models.reserves import with_call_reserves
-from midcourse.app.models.roles import build_planner, build_roles
-from midcourse.app.wiring import decode_job, planner_for
+from midcourse.agent.models.reserves import with_call_reserves
+from midcourse.agent.models.roles import build_planner, build_roles
+from midcourse.agent.wiring import decode_job, planner_for
 from midcourse.domain.budget import Limits
 from midcourse.errors import TaskInvalid
 from midcourse.llm.cassette import read_exchanges

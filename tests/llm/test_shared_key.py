@@ -6,10 +6,10 @@ import re
 import pytest
 
 from midcourse import Agent, Settings, Task
-from midcourse.app.models.roles import build_planner
-from midcourse.app.presentation.status import run_status
+from midcourse.agent.models.roles import build_planner
 from midcourse.domain.phase import BackingOff
 from midcourse.domain.result import Result
+from midcourse.presentation.status import run_status
 from midcourse.testing import MemoryStore
 from midcourse.testing.models import ChatRequest, Limited, ModelServer
 from midcourse.testing.models.answer import Line

@@ -12,10 +12,10 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.usage import RequestUsage
 
 from midcourse import Agent, Result, Settings, Task
-from midcourse.app.models.reserves import with_call_reserves
-from midcourse.app.models.roles import RoleModels
-from midcourse.app.start import new_run_of
-from midcourse.app.wiring import decode_job, encode_job, load_job
+from midcourse.agent.models.reserves import with_call_reserves
+from midcourse.agent.models.roles import RoleModels
+from midcourse.agent.start import new_run_of
+from midcourse.agent.wiring import decode_job, encode_job, load_job
 from midcourse.domain.budget import Cost, Limits
 from midcourse.errors import TaskInvalid
 from midcourse.llm.model_client import CALL_TOKENS, ModelClient

@@ -14,13 +14,13 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import TextContent
 
-from midcourse.app.desk.desks import LOCAL
-from midcourse.app.desk.local import LocalDesk
 from midcourse.server.access.identity import Caller, Role
 from midcourse.server.mcp.start import build_server
 from midcourse.server.mcp.tools import RunTools
 from midcourse.server.starting import Starts
 from midcourse.settings import Settings
+from midcourse.tenants.desks import LOCAL
+from midcourse.tenants.local import LocalDesk
 from tests.cli.conftest import ORDER
 
 pytestmark = pytest.mark.slow

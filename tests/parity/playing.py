@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
-from midcourse.app.defaults import EnvironmentVault
 from midcourse.codec import encode
+from midcourse.config.defaults import EnvironmentVault
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
 from midcourse.domain.plan import PlanVersion

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.argument import Pairs, Reference
 from midcourse.domain.command import Finish, MakePlan, Observe
 from midcourse.domain.event import Planned

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.budget import Cost
 from midcourse.domain.command import Command
 from midcourse.domain.detour import Option

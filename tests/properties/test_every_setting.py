@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.settings.run import Settings
-from midcourse.app.settings.variables import aliases
+from midcourse.config.settings import Settings
+from midcourse.config.variables import aliases
 from midcourse.domain.budget import Limits
 from midcourse.domain.command import Advise, Observe, OpenWorld, PlanTry
 from midcourse.domain.expectation import Expectation, SurfaceMatches

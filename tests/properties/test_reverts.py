@@ -14,8 +14,8 @@ from hypothesis import settings
 
 from benchmarks.search.generated import application_of
 from benchmarks.search.searcher import NoisyJudge, RandomTries
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.command import Act, AskPerson
 from midcourse.domain.detour import Tried
 from midcourse.domain.expectation import Expectation, SurfaceMatches

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.wiring import load_job, packaged_tasks
+from midcourse.agent.wiring import load_job, packaged_tasks
 from midcourse.domain.budget import Cost
 from midcourse.domain.command import AskPerson
 from midcourse.domain.event import PauseAsked, ResumeAsked, Resumed

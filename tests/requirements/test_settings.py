@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from midcourse import Settings
-from midcourse.app.settings.environment import IneffectiveSetting
+from midcourse.config.variables import IneffectiveSetting
 from tests.cli.conftest import Cli
 
 BLOCK = """\
@@ -44,7 +44,7 @@ def test_the_block_is_taken_and_what_cannot_take_effect_is_warned_of() -> None:
     assert (limits.max_error_replans, limits.human_after, limits.replan_timeout_seconds) == (3, None, 300.0)
 
 
-@pytest.mark.filterwarnings("always::midcourse.app.settings.environment.IneffectiveSetting")
+@pytest.mark.filterwarnings("always::midcourse.config.variables.IneffectiveSetting")
 def test_a_run_with_the_block_starts_and_prints_the_warning(cli: Cli) -> None:
     Path(".env").write_text(BLOCK)
     result = cli("run", "notepad", "--json")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from midcourse import Agent, Settings
-from midcourse.app.agent import agent_for
-from midcourse.app.wiring import load_job
+from midcourse.agent.agent import agent_for
+from midcourse.agent.wiring import load_job
 from midcourse.domain.observation import Observation, Surface, Unseen, Zone
 from midcourse.testing import MemoryBlobs, MemoryStore
 from midcourse.testing.models import ModelServer

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from midcourse.app.fleet.connection import Fleet, connect_fleet
-from midcourse.app.fleet.ports import PortsMaker
-from midcourse.app.fleet.settings import FleetSettings
+from midcourse.config.fleet_settings import FleetSettings
 from midcourse.domain.command import Command
 from midcourse.domain.event import Acted, Event
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.run import Run
+from midcourse.fleet.connection import Fleet, connect_fleet
+from midcourse.fleet.ports import PortsMaker
 from midcourse.perform import Ports
 from midcourse.ports.driving import Claim, Records
 from midcourse.ports.world import Call, World

@@ -8,9 +8,9 @@ from typing import Any
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 
-from midcourse.app.models.roles import OptionalRoles
-from midcourse.app.start import new_run
-from midcourse.app.wiring import load_job, planner_for
+from midcourse.agent.models.roles import OptionalRoles
+from midcourse.agent.start import new_run
+from midcourse.agent.wiring import load_job, planner_for
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.perform import Lessons, Ports

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.wiring import load_job
+from midcourse.agent.wiring import load_job
 from midcourse.domain.approval import Decision
 from midcourse.domain.event import Resumed
 from midcourse.ports.world import Call

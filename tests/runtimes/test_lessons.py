@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.agent import Agent
-from midcourse.app.settings.run import Settings
+from midcourse.agent.agent import Agent
+from midcourse.config.settings import Settings
 from midcourse.domain.result import Result
 from midcourse.domain.task import Task
 from midcourse.perform import Lessons

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet.connection import Fleet, connect_fleet, start_durable_run
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.wiring import load_job
+from midcourse.agent.wiring import load_job
+from midcourse.config.fleet_settings import FleetSettings
 from midcourse.domain.result import Result
+from midcourse.fleet.connection import Fleet, connect_fleet, start_durable_run
 from tests.runtimes.doomed_worker import MOMENTS, worker
 
 pytestmark = pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import pytest
 
-from midcourse.app.wiring import load_job, planner_for, with_inputs
+from midcourse.agent.wiring import load_job, planner_for, with_inputs
 from midcourse.domain.argument import Pairs
 from midcourse.store.postgres import PostgresStore
 from midcourse.worlds.simulated import Erp

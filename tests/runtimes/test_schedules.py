@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from temporalio.client import ScheduleBackfill, ScheduleOverlapPolicy
 
-from midcourse.app.fleet.connection import Fleet, connect_fleet
-from midcourse.app.fleet.schedules import RunEntry, add_schedule, schedules_of
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.fleet.timetable import Timetable
-from midcourse.app.fleet.worker import worker_of
-from midcourse.app.wiring import encode_job, load_job
+from midcourse.agent.wiring import encode_job, load_job
+from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import TaskInvalid
+from midcourse.fleet.connection import Fleet, connect_fleet
+from midcourse.fleet.schedules import RunEntry, add_schedule, schedules_of
+from midcourse.fleet.timetable import Timetable
+from midcourse.fleet.worker import worker_of
 from midcourse.runtimes.temporal.schedule import Firing, Overlap, ScheduledTask
 from midcourse.runtimes.temporal.wire import Placement
 from tests.cli.test_fleet import count_orders

@@ -7,7 +7,7 @@ import pytest
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from midcourse.app.start import new_run
+from midcourse.agent.start import new_run
 from midcourse.domain.task import Task
 from midcourse.runtimes.temporal import client as module
 from midcourse.runtimes.temporal.client import FleetClient

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from midcourse.app.agent import Agent
-from midcourse.app.live_run import LiveRun
-from midcourse.app.settings.run import Settings
-from midcourse.app.wiring import Job, load_job, planner_for
+from midcourse.agent.agent import Agent
+from midcourse.agent.live_run import LiveRun
+from midcourse.agent.wiring import Job, load_job, planner_for
+from midcourse.config.settings import Settings
 from midcourse.domain.budget import Cost
 from midcourse.domain.command import Act, MakePlan
 from midcourse.domain.event import Answer

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.live_run import LiveRun
+from midcourse.agent.live_run import LiveRun
 from midcourse.domain.approval import Decision
 from midcourse.domain.event import Acted, ApprovalDecided, Observed
 from midcourse.ports.planner import PlanDraft, PlanningContext

@@ -5,8 +5,8 @@ The seed's plans, cut where the screen changes: the fields of a form that is not
 
 import pytest
 
-from midcourse.app.task.file import parse_task_file
-from midcourse.app.wiring import load_job, planner_for
+from midcourse.agent.wiring import load_job, planner_for
+from midcourse.config.task.file import parse_task_file
 from midcourse.domain.argument import Scalar
 from midcourse.domain.plan import REPLAN
 from midcourse.errors import TaskInvalid

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.hostile_pages.obedient import Obedient
-from midcourse.app.agent import Agent
+from midcourse.agent.agent import Agent
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Draft

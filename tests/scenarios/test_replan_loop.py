@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from midcourse.app.wiring import result_json
+from midcourse.agent.wiring import result_json
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.planners import Playbook, Rule, SamePlan

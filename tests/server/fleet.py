@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from midcourse.app.fleet.connection import connect_fleet
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.fleet.worker import worker_of
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.fleet.connection import connect_fleet
+from midcourse.fleet.worker import worker_of
 from midcourse.worlds.host import HostConfig, WorldRegistry, serve_host
 from tests.server.serving import PATIENCE
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import httpx2 as httpx
 
-from midcourse.app.desk.desks import Desks, LocalDesks
-from midcourse.app.settings.run import Settings
+from midcourse.config.settings import Settings
 from midcourse.server.access.doorway import Doorway
 from midcourse.server.access.guard import RateLimit
 from midcourse.server.access.identity import RIGHTS, Caller, Role
@@ -23,6 +22,7 @@ from midcourse.server.start import Server, Serving, listen, provider_of, site_of
 from midcourse.server.starting import Starts
 from midcourse.server.state import Shared
 from midcourse.server.webhooks.notifier import Notifier
+from midcourse.tenants.desks import Desks, LocalDesks
 from tests.cli.conftest import write_order
 
 TENANTS = ("acme", "umbrella")

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.desk.local import LocalDesk
-from midcourse.app.settings.run import Settings
-from midcourse.app.start import start_run
-from midcourse.app.wiring import load_job
+from midcourse.agent.start import start_run
+from midcourse.agent.wiring import load_job
+from midcourse.config.settings import Settings
 from midcourse.domain.run import Run
 from midcourse.ports.store import JournalEvent
 from midcourse.server import hub as hub_module
 from midcourse.server.hub import Hub, Sent, WatchedRun
+from midcourse.tenants.local import LocalDesk
 from tests.server.serving import (
     RunningServer,
     StreamMessage,

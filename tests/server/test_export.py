@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from playwright.async_api import async_playwright
 
-from midcourse.app.home import open_store
-from midcourse.app.presentation.page.page import page_of_run
-from midcourse.app.wiring import blobs_in
+from midcourse.agent.wiring import blobs_in
 from midcourse.cli.main import main
+from midcourse.home.stores import open_store
+from midcourse.presentation.page.page import page_of_run
 from midcourse.server.access.identity import Caller
 from midcourse.server.access.keys import ApiKey, KeyRing, digest_of
 from midcourse.worlds.browser.chromium import system_chromium

@@ -8,13 +8,13 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from midcourse.app.desk.desks import FleetDesks
-from midcourse.app.fleet.store import open_fleet_store
-from midcourse.app.settings.run import Settings
-from midcourse.app.start import new_run_of
-from midcourse.app.wiring import encode_job, load_job, make_portable
+from midcourse.agent.start import new_run_of
+from midcourse.agent.wiring import encode_job, load_job, make_portable
+from midcourse.config.settings import Settings
+from midcourse.home.fleet_store import open_fleet_store
 from midcourse.server.access.identity import RIGHTS
 from midcourse.server.access.keys import add_key
+from midcourse.tenants.desks import FleetDesks
 from tests.server.fleet import SmallFleet, run_small_fleet
 from tests.server.serving import (
     RunningServer,

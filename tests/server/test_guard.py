@@ -10,8 +10,8 @@ from anyio import BrokenResourceError
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from midcourse.app.settings.run import Settings
 from midcourse.cli.main import main
+from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.server.access.doorway import COOKIE, SECRET_HEADER, Doorway, Proxy
 from midcourse.server.access.guard import MOST_BYTES, Guard, RateLimit, Site

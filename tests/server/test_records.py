@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx2 as httpx
 import pytest
 
-from midcourse.app.home import open_store
+from midcourse.home.stores import open_store
 from midcourse.pictures import read_picture
 from tests.server.serving import RunningServer, decide, start, start_run_that_asks, wait_for_end, wait_until
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.desk.desks import Desks
 from midcourse.errors import TaskInvalid
 from midcourse.server.webhooks.config import SlackHook, read_webhooks
 from midcourse.server.webhooks.notifier import Notifier
 from midcourse.server.webhooks.outbox import Outbox
 from midcourse.server.webhooks.slack import card
+from midcourse.tenants.desks import Desks
 from tests.server.serving import decide, run_server, start_run_that_asks, wait_for_end, wait_until
 from tests.server.slack import APP, BOT, CHANNEL, FakeSlack, run_fake_slack
 

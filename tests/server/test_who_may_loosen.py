@@ -10,8 +10,8 @@ import httpx2 as httpx
 import pytest
 from starlette.datastructures import Headers
 
-from midcourse.app.settings.bounds import BOUNDS
-from midcourse.app.settings.run import Settings
+from midcourse.config.bounds import BOUNDS
+from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.server.access.doorway import COOKIE, SECRET_HEADER, Doorway, Proxy
 from midcourse.server.access.identity import LONGEST_NAME, Caller, NotSignedIn, check_name

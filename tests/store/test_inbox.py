@@ -12,8 +12,8 @@ from typing import TypeAlias
 import pytest
 
 from midcourse import Agent, Task
-from midcourse.app.live_run import LiveRun
-from midcourse.app.wiring import load_job, planner_for, world_for
+from midcourse.agent.live_run import LiveRun
+from midcourse.agent.wiring import load_job, planner_for, world_for
 from midcourse.director.decide import decide
 from midcourse.domain.approval import Decision
 from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked, TimerFired

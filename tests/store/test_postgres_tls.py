@@ -18,11 +18,11 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 from pydantic import SecretStr
 
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.fleet.store import database_label, migrate_database, open_fleet_store
-from midcourse.app.start import new_run
-from midcourse.app.wiring import load_job
+from midcourse.agent.start import new_run
+from midcourse.agent.wiring import load_job
+from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import FleetUnavailable, TaskInvalid
+from midcourse.home.fleet_store import database_label, migrate_database, open_fleet_store
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.address import for_libpq, label_address, parse_address
 from tests.certificates import Authority, Issued

@@ -14,8 +14,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from midcourse import Agent, BaseWorld, Draft, Settings, Task, probe, skill
-from midcourse.app.records.trail import Trail
-from midcourse.app.wiring import telemetry_for
+from midcourse.agent.wiring import telemetry_for
+from midcourse.history.trail import Trail
 from midcourse.planners import SamePlan
 from midcourse.process import flush_telemetry
 from midcourse.redact import redactor

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.undo import NOT_TRIED
+from midcourse.agent.undo import NOT_TRIED
 from midcourse.domain.phase import Asking
 from midcourse.errors import Pending, RunUnknown, TaskInvalid
 from midcourse.testing import Approves, Posts, Rejects

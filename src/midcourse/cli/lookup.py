@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from midcourse.app.control import LocalControl, RunControl, list_open_questions
-from midcourse.app.home import LocalStore, blobs_in, open_store
-from midcourse.app.home_folder import JOB_FILE, AtHome, batch_ids, has_store, run_folder
-from midcourse.app.records.journal import JOURNAL_FILE, Journal, journal_of, read_journal
+from midcourse.agent.control import LocalControl, RunControl, list_open_questions
 from midcourse.cli.overrides import Overrides, load_home_and_fleet
 from midcourse.cli.run_states import batch_of, driven_state, local_state
 from midcourse.domain.approval import Question
 from midcourse.domain.records.summary import RunSummary
 from midcourse.errors import RunUnknown
+from midcourse.history.journal import JOURNAL_FILE, Journal, journal_of, read_journal
+from midcourse.home.folder import JOB_FILE, AtHome, batch_ids, has_store, run_folder
+from midcourse.home.stores import LocalStore, blobs_in, open_store
 from midcourse.ports.blobs import Blobs
 
 if TYPE_CHECKING:
-    from midcourse.app.fleet.settings import FleetSettings
-    from midcourse.app.fleet.store import FleetStore
+    from midcourse.config.fleet_settings import FleetSettings
+    from midcourse.home.fleet_store import FleetStore
 
 LAST = "last"
 SUGGESTED = 5
@@ -70,7 +70,7 @@ async def find_run(settings: AtHome, fleet: "FleetSettings | None", name: str) -
         with open_local_store(settings) as store:
             yield FoundRun(run=resolve_name(local, name), store=store)
         return
-    from midcourse.app.fleet.store import open_fleet_store
+    from midcourse.home.fleet_store import open_fleet_store
 
     async with open_fleet_store(fleet) as fleet_store:
         durable = await _durable_candidates(fleet_store, name)
@@ -86,14 +86,14 @@ def blobs_of_run(found: FoundRun, settings: AtHome, fleet: "FleetSettings | None
     """The storage with the screenshots of this run."""
     if fleet is None or isinstance(found.store, LocalStore):
         return blobs_in(settings.home)
-    from midcourse.app.fleet.blobs import blobs_of
+    from midcourse.fleet.blobs import blobs_of
 
     return blobs_of(fleet, found.store, settings.home)
 
 
 async def task_name(found: FoundRun, settings: AtHome) -> str:
     """The name of the task that the run was started from; empty if a program started it."""
-    from midcourse.app.wiring import decode_job, load_saved_name
+    from midcourse.agent.wiring import decode_job, load_saved_name
 
     if isinstance(found.store, LocalStore):
         return load_saved_name(run_folder(settings, found.run.id))
@@ -157,7 +157,7 @@ async def open_run(name: str, overrides: Overrides) -> AsyncGenerator[Controlled
             folder = run_folder(settings, run_id)
             task = PROGRAM
             if (folder / JOB_FILE).is_file():
-                from midcourse.app.wiring import load_saved_job
+                from midcourse.agent.wiring import load_saved_job
 
                 task = load_saved_job(folder).name
             yield ControlledRun(run=found.run, control=LocalControl(store, run_id), task=task, folder=folder)
@@ -165,9 +165,9 @@ async def open_run(name: str, overrides: Overrides) -> AsyncGenerator[Controlled
         _, job = await store.job(run_id)
     assert fleet is not None, "a durable run is in a fleet"
     fleet.check_complete(settings.home)
-    from midcourse.app.fleet.connection import connect_fleet
-    from midcourse.app.fleet.control import FleetControl
-    from midcourse.app.wiring import decode_job
+    from midcourse.agent.wiring import decode_job
+    from midcourse.fleet.connection import connect_fleet
+    from midcourse.fleet.control import FleetControl
 
     async with connect_fleet(fleet) as connection:
         task = decode_job(job).name if job else PROGRAM

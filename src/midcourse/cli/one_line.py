@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from midcourse.app.agent import agent_for
-from midcourse.app.extras import require_chromium
-from midcourse.app.one_line import DRY, DryRun, OneLineTask, job_for, tape_settings
-from midcourse.app.start import new_run_id
-from midcourse.app.wiring import run_folder, save_job
+from midcourse.agent.agent import agent_for
+from midcourse.agent.one_line import DRY, DryRun, OneLineTask, job_for, tape_settings
+from midcourse.agent.start import new_run_id
+from midcourse.agent.wiring import run_folder, save_job
 from midcourse.cli.session.approver import TerminalApprover
+from midcourse.config.extras import require_chromium
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Approvals
 from midcourse.domain.result import Result

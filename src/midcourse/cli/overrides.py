@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from midcourse.app.home_folder import AtHome, Home
-from midcourse.app.settings.home import find_home, may_have_fleet
+from midcourse.config.home_setting import find_home, may_have_fleet
 from midcourse.errors import TaskInvalid
+from midcourse.home.folder import AtHome, Home
 
 if TYPE_CHECKING:
-    from midcourse.app.fleet.settings import FleetSettings
-    from midcourse.app.settings.run import Settings
+    from midcourse.config.fleet_settings import FleetSettings
+    from midcourse.config.settings import Settings
 
 HOME = "home"
 Overrides: TypeAlias = Sequence[str] | None
@@ -55,14 +55,14 @@ def load_settings(texts: Overrides, *changeable: str) -> "Settings":
             raise TaskInvalid(
                 f"--set {name}: a run keeps the settings it began with; here only {', '.join(changeable)}"
             )
-    from midcourse.app.settings.run import Settings
+    from midcourse.config.settings import Settings
 
     return Settings.load(overrides=overrides)
 
 
 def load_fleet_settings(texts: Overrides) -> "tuple[Path, FleetSettings]":
     """The home, and the settings of the fleet. Raises `FleetUnavailable` if none is configured."""
-    from midcourse.app.fleet.settings import FleetSettings
+    from midcourse.config.fleet_settings import FleetSettings
 
     settings, of_fleet = split_home(texts)
     fleet = FleetSettings.load(settings.home, of_fleet)
@@ -72,7 +72,7 @@ def load_fleet_settings(texts: Overrides) -> "tuple[Path, FleetSettings]":
 
 def load_both_settings(texts: Overrides, *changeable: str) -> "tuple[Settings, FleetSettings | None]":
     """The settings for runs in this home, and those of the fleet if one is configured."""
-    from midcourse.app.fleet.settings import FleetSettings
+    from midcourse.config.fleet_settings import FleetSettings
 
     of_runs, of_fleet = split_fleet(texts)
     settings = load_settings(of_runs, *changeable)
@@ -82,7 +82,7 @@ def load_both_settings(texts: Overrides, *changeable: str) -> "tuple[Settings, F
 
 def split_fleet(texts: Overrides) -> tuple[list[str], dict[str, str]]:
     """Split the overrides into those for runs, as written, and those for the fleet, by name."""
-    from midcourse.app.fleet.settings import FleetSettings
+    from midcourse.config.fleet_settings import FleetSettings
 
     of_fleet = {name: value for name, value in parse_overrides(texts).items() if name in FleetSettings.model_fields}
     return [text for text in texts or () if text.partition("=")[0].strip() not in of_fleet], of_fleet
@@ -90,7 +90,7 @@ def split_fleet(texts: Overrides) -> tuple[list[str], dict[str, str]]:
 
 def split_home(texts: Overrides) -> "tuple[Settings, dict[str, str]]":
     """Load the settings with the home that `--set` names, and return every other override by name."""
-    from midcourse.app.settings.run import Settings
+    from midcourse.config.settings import Settings
 
     overrides = parse_overrides(texts)
     home = {HOME: overrides.pop(HOME)} if HOME in overrides else {}

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from midcourse.app.home_folder import Catalogue
 from midcourse.domain.records.summary import SUCCESSES, RunSummary
+from midcourse.home.folder import Catalogue
 
 
 def local_state(store: Catalogue, run: RunSummary) -> str:

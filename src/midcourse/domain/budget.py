@@ -43,7 +43,7 @@ def without_call(worst: Cost) -> Cost:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The settings that `decide` depends on. Each field is a setting of the same name (`app/settings/run.py`)."""
+    """The settings that `decide` depends on. Each field is a setting of the same name (`config/settings.py`)."""
 
     max_calls: int = 30
     max_tokens: int | None = None

@@ -9,7 +9,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from midcourse.app.extras import missing_extras
+from midcourse.config.extras import missing_extras
 from midcourse.server.access.guard import Guard, RateLimit, Site
 from midcourse.server.document import complete_document
 from midcourse.server.models.base import Model

@@ -9,16 +9,15 @@ import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
-from midcourse.app.control import NotDriven
-from midcourse.app.desk.desk import Desk
-from midcourse.app.presentation.narration import Narrator
-from midcourse.app.presentation.status import run_status
-from midcourse.app.records.trail import Trail
+from midcourse.agent.control import NotDriven
 from midcourse.domain.event import Planned, RevertPlanned, TryPlanned
 from midcourse.domain.phase import Asking, Ended
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.run import Run
 from midcourse.drive import Progress, is_over
+from midcourse.history.trail import Trail
+from midcourse.presentation.narration import Narrator
+from midcourse.presentation.status import run_status
 from midcourse.server.models.stream import (
     EndMessage,
     LineView,
@@ -28,6 +27,7 @@ from midcourse.server.models.stream import (
     TurnMessage,
 )
 from midcourse.server.views import current_step
+from midcourse.tenants.desk import Desk
 
 log = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TypeAlias
 
-from midcourse.app.desk.desk import Desk
 from midcourse.ports.viewing import NotAttended, View
+from midcourse.tenants.desk import Desk
 
 PERIOD = 0.5
 """The minimum number of seconds between two pictures of a run."""

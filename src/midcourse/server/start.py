@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import uvicorn
 from starlette.types import ASGIApp
 
-from midcourse.app.defaults import user, user_id
-from midcourse.app.desk.desks import LOCAL, Desks, FleetDesks, LocalDesks
-from midcourse.app.extras import require_extras
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.settings.run import Settings
+from midcourse.config.defaults import user, user_id
+from midcourse.config.extras import require_extras
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.server.access.doorway import Doorway, Proxy
 from midcourse.server.access.guard import CALLBACK, Site
@@ -27,6 +26,7 @@ from midcourse.server.state import Shared
 from midcourse.server.webhooks.config import SlackHook, read_webhooks
 from midcourse.server.webhooks.notifier import Notifier
 from midcourse.server.webhooks.outbox import Outbox
+from midcourse.tenants.desks import LOCAL, Desks, FleetDesks, LocalDesks
 
 if TYPE_CHECKING:
     from midcourse.server.access.oidc import Oidc

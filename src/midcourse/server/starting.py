@@ -13,21 +13,21 @@ from hashlib import sha256
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from midcourse.app.desk.desk import Desk
-from midcourse.app.records.fork import job_of_fork, limits_of_fork
-from midcourse.app.records.journal import Journal
-from midcourse.app.settings.bounds import ADMINISTRATORS, BOUNDS, Change, Loosened, find_loosened
-from midcourse.app.settings.run import Settings
-from midcourse.app.start import is_stored, new_run_id
-from midcourse.app.wiring import Job, load_job, packaged_tasks, parse_job, with_inputs
+from midcourse.agent.fork import job_of_fork, limits_of_fork
+from midcourse.agent.start import is_stored, new_run_id
+from midcourse.agent.wiring import Job, load_job, packaged_tasks, parse_job, with_inputs
 from midcourse.codec import replace_surrogates
+from midcourse.config.bounds import ADMINISTRATORS, BOUNDS, Change, Loosened, find_loosened
+from midcourse.config.settings import Settings
 from midcourse.domain.argument import Scalar
 from midcourse.errors import FleetUnavailable, MidcourseError, StoreUnusable, TaskInvalid
 from midcourse.files import private_file, private_folder
+from midcourse.history.journal import Journal
 from midcourse.policy.spelling import describe_unknown
 from midcourse.server.access.identity import RIGHTS, Caller, Right
 from midcourse.server.models.runs import RunStarted, StartRun, TaskRow
 from midcourse.server.problems import Refusal
+from midcourse.tenants.desk import Desk
 
 SERVER_ONLY = frozenset({"home", "record", "cassette", "approval_policy", "model_base_url", "embedder_base_url"})
 """Settings that name files or addresses of the server: only its own configuration and task files may give them."""

@@ -13,8 +13,6 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 from starlette.datastructures import Headers
 
-from midcourse.app.desk.desk import Desk
-from midcourse.app.desk.desks import Desks
 from midcourse.server.access.doorway import COOKIE, Doorway
 from midcourse.server.access.identity import Caller, NotSignedIn, Right
 from midcourse.server.hub import Hub
@@ -23,6 +21,8 @@ from midcourse.server.problems import Refusal
 from midcourse.server.starting import Starts
 from midcourse.server.take_overs import TakeOvers
 from midcourse.server.webhooks.notifier import Notifier
+from midcourse.tenants.desk import Desk
+from midcourse.tenants.desks import Desks
 
 if TYPE_CHECKING:
     from midcourse.server.access.oidc import Oidc

@@ -5,11 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
 
-from midcourse.app.desk.desk import Desk
 from midcourse.domain.event import TakenOver
 from midcourse.ports.viewing import Gesture, Handled, NotAttended, PersonAction, View
 from midcourse.server.access.identity import Caller
 from midcourse.server.live import LiveView
+from midcourse.tenants.desk import Desk
 
 PERIOD = 0.2
 """Seconds between two pictures for the person who acts."""

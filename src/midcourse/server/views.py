@@ -2,12 +2,7 @@
 
 import time
 
-from midcourse.app.control import NotDriven
-from midcourse.app.desk.desk import Desk, RunState
-from midcourse.app.presentation.question import TITLES, before_of
-from midcourse.app.presentation.result import describe_counts, headline, headline_of, suggest_next
-from midcourse.app.presentation.status import run_sentence, run_status, step_status
-from midcourse.app.presentation.vocabulary import REASONS, describe_call, describe_step, plan_reason
+from midcourse.agent.control import NotDriven
 from midcourse.domain.approval import VERDICTS, Decision, Question
 from midcourse.domain.phase import Asking, Ended
 from midcourse.domain.plan import REPLAN, PlanVersion
@@ -27,9 +22,14 @@ from midcourse.policy.approval.question import (
 from midcourse.policy.spending import MICRO
 from midcourse.policy.task_state import task_state
 from midcourse.ports.store import RunSummary
+from midcourse.presentation.question import TITLES, before_of
+from midcourse.presentation.result import describe_counts, headline, headline_of, suggest_next
+from midcourse.presentation.status import run_sentence, run_status, step_status
+from midcourse.presentation.vocabulary import REASONS, describe_call, describe_step, plan_reason
 from midcourse.server.access.identity import Caller
 from midcourse.server.models.questions import AskedStep, QuestionView, Row, RowChange
 from midcourse.server.models.runs import Action, PlanView, RunRow, RunView, StepView, Verdict
+from midcourse.tenants.desk import Desk, RunState
 
 
 def current_step(run: Run, plan: PlanVersion | None) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.start import new_run
+from midcourse.agent.start import new_run
 from midcourse.domain.budget import Limits
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid

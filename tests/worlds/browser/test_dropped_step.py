@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.agent import Agent
+from midcourse.agent.agent import Agent
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Draft
 from midcourse.domain.task import Task

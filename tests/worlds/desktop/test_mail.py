@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.desktop_stories.mail import SUBJECT, TEXT, TO, prepare_claws, serving_mail, task_text
 from midcourse import Agent
-from midcourse.app.task.file import parse_task_file
+from midcourse.config.task.file import parse_task_file
 from midcourse.domain.approval import CommitSet
 from midcourse.planners import Playbook
 from midcourse.testing import Approves, Rejects

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.agent import agent_for
-from midcourse.app.wiring import load_job, result_json
+from midcourse.agent.agent import agent_for
+from midcourse.agent.wiring import load_job, result_json
 from midcourse.domain.result import Result
 from midcourse.worlds.simulated import read_effects
 

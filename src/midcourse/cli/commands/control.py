@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from midcourse.app.control import RunControl
-from midcourse.app.defaults import user, user_id
+from midcourse.agent.control import RunControl
 from midcourse.cli.lookup import open_run
 from midcourse.cli.options import Fleet, Json, Run, teach
 from midcourse.cli.overrides import Overrides
 from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.config.defaults import user, user_id
 from midcourse.domain.approval import Decision
 from midcourse.domain.phase import Ended, Paused
 from midcourse.errors import TaskInvalid

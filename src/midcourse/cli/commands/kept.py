@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from midcourse.app.home import open_segments
-from midcourse.app.presentation.vocabulary import format_argument, format_time, pluralize
 from midcourse.cli.options import DurableOnly, Fleet, Json, teach
 from midcourse.cli.overrides import Overrides, load_fleet_settings, load_settings
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.errors import TaskInvalid
+from midcourse.home.stores import open_segments
 from midcourse.ports.plan_cache import PlanCache
+from midcourse.presentation.vocabulary import format_argument, format_time, pluralize
 
 SHORT_ID = 8
 
@@ -79,7 +79,7 @@ async def _open_segments(overrides: Overrides, durable: bool) -> AsyncGenerator[
     if not durable:
         yield open_segments(load_settings(overrides, "home").home)
         return
-    from midcourse.app.fleet.store import open_fleet_store
+    from midcourse.home.fleet_store import open_fleet_store
 
     _, settings = load_fleet_settings(overrides)
     async with open_fleet_store(settings) as store:

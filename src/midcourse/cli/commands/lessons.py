@@ -8,15 +8,15 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from midcourse.app.home import open_lessons
-from midcourse.app.presentation.vocabulary import pluralize
 from midcourse.cli.options import DurableOnly, Fleet, Json, teach
 from midcourse.cli.overrides import Overrides, load_fleet_settings, load_settings
 from midcourse.cli.session.approver import user
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.domain.records.lesson import Lesson
 from midcourse.errors import TaskInvalid
+from midcourse.home.stores import open_lessons
 from midcourse.ports.memory import Memory
+from midcourse.presentation.vocabulary import pluralize
 
 SHORT_KEY = 8
 A_PERSON = ""
@@ -129,7 +129,7 @@ async def _open_memory(overrides: Overrides, durable: bool) -> AsyncGenerator[Me
     if not durable:
         yield open_lessons(load_settings(overrides, "home").home, agent=A_PERSON)
         return
-    from midcourse.app.fleet.store import open_fleet_store
+    from midcourse.home.fleet_store import open_fleet_store
 
     _, settings = load_fleet_settings(overrides)
     async with open_fleet_store(settings) as store:

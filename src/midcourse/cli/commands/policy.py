@@ -43,7 +43,7 @@ def learn(
 
     Exit codes: those of the run; 0 if you worked yourself.
     """
-    from midcourse.app.browser_policy import learn_policy
+    from midcourse.agent.browser_policy import learn_policy
 
     with learn_policy() as learned:
         if watched.startswith(("http://", "https://")):
@@ -110,7 +110,7 @@ def tools(
     whatever else the policy says. Effects that the server claims are written
     as comments.
     """
-    from midcourse.app.tool_policy import list_definitions, propose_tool_policy
+    from midcourse.agent.tool_policy import list_definitions, propose_tool_policy
 
     found = asyncio.run(list_definitions(server))
     if json:
@@ -120,14 +120,14 @@ def tools(
 
 
 async def _propose(name: str, overrides: Overrides) -> str:
-    from midcourse.app.browser_policy import proposal_from
+    from midcourse.agent.browser_policy import proposal_from
 
     async with find_run(*load_both_settings(overrides, "home"), name) as found:
         return await proposal_from(found.store, found.run.id)
 
 
 async def _work_until_closed(url: str) -> None:
-    from midcourse.app.browser_policy import open_attended
+    from midcourse.agent.browser_policy import open_attended
 
     async with open_attended(url) as session:
         await session.wait_until_closed()

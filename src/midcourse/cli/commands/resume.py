@@ -5,20 +5,20 @@ from typing import Annotated
 
 import typer
 
-from midcourse.app.batch.batch import saved_batch
-from midcourse.app.control import LocalControl
-from midcourse.app.defaults import DEMO_PLANNER
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.home import LocalStore
-from midcourse.app.settings.run import Settings
-from midcourse.app.undo import undone_run
-from midcourse.app.wiring import job_of_run, run_folder
+from midcourse.agent.control import LocalControl
+from midcourse.agent.undo import undone_run
+from midcourse.agent.wiring import job_of_run, run_folder
+from midcourse.batch.batch import saved_batch
 from midcourse.cli.commands.control import report
 from midcourse.cli.lookup import find_batch, find_run
 from midcourse.cli.options import Detach, Fleet, HomeFolder, Json, Quiet, RequireVerified, next_runs, teach
 from midcourse.cli.overrides import load_both_settings, with_options
 from midcourse.cli.session.local import Verbosity, print_result, resume_run
+from midcourse.config.defaults import DEMO_PLANNERS
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
+from midcourse.home.stores import LocalStore
 
 commands = typer.Typer()
 
@@ -92,7 +92,7 @@ async def _resume(
             if undone := undone_run(task):
                 raise TaskInvalid(f"run {run_id} is an undo; midcourse undo {undone} continues it")
             job = job_of_run(settings, run_id)
-            if job.file.planner.name == DEMO_PLANNER:
+            if job.file.planner.name in DEMO_PLANNERS:
                 raise TaskInvalid(
                     f"the shop of run {run_id} ended with its demo, so it cannot continue; type: midcourse demo"
                 )

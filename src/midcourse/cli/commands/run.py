@@ -10,11 +10,10 @@ from typing import Annotated
 
 import typer
 
-from midcourse.app.batch.rows import read_rows
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.one_line import tape_settings
-from midcourse.app.start import new_run_id
-from midcourse.app.wiring import Job, load_job, with_inputs
+from midcourse.agent.one_line import tape_settings
+from midcourse.agent.start import new_run_id
+from midcourse.agent.wiring import Job, load_job, with_inputs
+from midcourse.batch.rows import read_rows
 from midcourse.cli.lookup import LAST
 from midcourse.cli.options import (
     ApprovalsMode,
@@ -36,6 +35,7 @@ from midcourse.cli.options import (
 )
 from midcourse.cli.overrides import Overrides, parse_overrides, split_fleet, with_options
 from midcourse.cli.session.local import Verbosity, start_run
+from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import TaskInvalid
 
 Task = Annotated[

@@ -10,14 +10,14 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.presentation.vocabulary import format_argument
-from midcourse.app.settings.audience import Audience, audience_of
-from midcourse.app.settings.run import Settings
-from midcourse.app.settings.variables import VariableSettings, variable_of
 from midcourse.cli.options import Json, teach
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
+from midcourse.config.audience import Audience, audience_of
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.config.settings import Settings
+from midcourse.config.variables import VariableSettings, variable_of
 from midcourse.domain.argument import Scalar
+from midcourse.presentation.vocabulary import format_argument
 
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 """A link of Markdown. Descriptions are also in the documentation."""

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from midcourse.app.agent import Agent
-from midcourse.app.home import LocalStore
-from midcourse.app.settings.run import Settings
-from midcourse.app.undo import UndoneAct, UndoReport, functions_in, undo_acts
-from midcourse.app.wiring import job_of_run, run_folder, with_current_settings, world_for
+from midcourse.agent.agent import Agent
+from midcourse.agent.undo import UndoneAct, UndoReport, functions_in, undo_acts
+from midcourse.agent.wiring import job_of_run, run_folder, with_current_settings, world_for
 from midcourse.cli.lookup import FoundRun, find_run
 from midcourse.cli.options import Fleet, HomeFolder, Json, Run, teach
 from midcourse.cli.overrides import load_both_settings, with_options
 from midcourse.cli.session.approver import TerminalApprover
 from midcourse.cli.session.local import log_to
 from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.config.settings import Settings
 from midcourse.errors import RunUnknown
+from midcourse.home.stores import LocalStore
 from midcourse.ports.world import World
 
 if TYPE_CHECKING:
-    from midcourse.app.fleet.settings import FleetSettings
+    from midcourse.config.fleet_settings import FleetSettings
 
 UNDONE, LEFT = 0, 1
 WORDS = {"planned": "would be undone by", "undone": "undone by", "gone": "not there any more", "left": "left"}
@@ -102,7 +102,7 @@ async def _find_world(
         return settings, functions_in(functions)
     run_id = found.run.id
     if fleet is not None and not isinstance(found.store, LocalStore):
-        from midcourse.app.fleet.ports import PortsMaker
+        from midcourse.fleet.ports import PortsMaker
 
         maker = PortsMaker(found.store, fleet, settings.home)
         _, job = await maker.load_job(run_id)

@@ -8,8 +8,6 @@ from dataclasses import replace
 from rich.console import RenderableType
 from rich.text import Text
 
-from midcourse.app.defaults import user, user_id
-from midcourse.app.presentation.question import why_unseen
 from midcourse.cli.session.edits import is_editable, parse_changes
 from midcourse.cli.session.form import fill_in_form
 from midcourse.cli.session.keyboard import InputEnded, Interrupted, Keyboard
@@ -17,12 +15,14 @@ from midcourse.cli.session.prompt import Choice, Prompt, open_prompt
 from midcourse.cli.session.screen import NoScreen, Screen
 from midcourse.cli.view.question import CANCEL_OR_QUIT, question_panel
 from midcourse.cli.view.terminal import terminal
+from midcourse.config.defaults import user, user_id
 from midcourse.domain.approval import VERDICTS, About, Change, Decision, Question
 from midcourse.domain.argument import Scalar
 from midcourse.errors import TaskInvalid
 from midcourse.policy.approval.check import CONSENTS, why_may_not_decide
 from midcourse.ports.abilities import offers
 from midcourse.ports.approver import Approver, Form, FormFiller
+from midcourse.presentation.question import why_unseen
 
 CHOICES: dict[About, tuple[Choice, ...]] = {
     "approve": (

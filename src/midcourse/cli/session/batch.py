@@ -6,13 +6,11 @@ from pathlib import Path
 
 from rich.text import Text
 
-from midcourse.app.batch.batch import Batch, Row, new_batch
-from midcourse.app.batch.rows import rows_text
-from midcourse.app.batch.runner import Summary, run_batch
-from midcourse.app.home import LocalStore, open_store
-from midcourse.app.presentation.vocabulary import pluralize
-from midcourse.app.start import new_run_id
-from midcourse.app.wiring import Job
+from midcourse.agent.start import new_run_id
+from midcourse.agent.wiring import Job
+from midcourse.batch.batch import Batch, Row, new_batch
+from midcourse.batch.rows import rows_text
+from midcourse.batch.runner import Summary, run_batch
 from midcourse.cli.session.approver import OneAtATime, TerminalApprover
 from midcourse.cli.session.keyboard import Keyboard
 from midcourse.cli.session.local import LEFT, Verbosity, log_to, open_prompt
@@ -22,7 +20,9 @@ from midcourse.cli.view.batch import Board
 from midcourse.cli.view.batch_verdict import BatchVerdict, summary_json
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.errors import TaskInvalid
+from midcourse.home.stores import LocalStore, open_store
 from midcourse.ports.approver import Approver
+from midcourse.presentation.vocabulary import pluralize
 
 HINT = "Ctrl-C begins no more rows"
 WINDING_DOWN = "finishing the rows that have begun; Ctrl-C again leaves them to be resumed"

@@ -11,9 +11,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from midcourse.app.extras import missing_extras
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.settings.run import Settings
+from midcourse.config.extras import missing_extras
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.config.settings import Settings
 from midcourse.files import atomic_write, private_folder
 
 if TYPE_CHECKING:

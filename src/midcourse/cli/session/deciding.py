@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from midcourse.app.control import LocalControl, RunControl
-from midcourse.app.defaults import user, user_id
-from midcourse.app.home_folder import JOB_FILE, AtHome
-from midcourse.app.presentation.question import TITLES, step_json, why_unseen
-from midcourse.app.presentation.vocabulary import format_seconds
+from midcourse.agent.control import LocalControl, RunControl
 from midcourse.cli.commands.control import DONE, REFUSED, deliver, report
 from midcourse.cli.lookup import ControlledRun, local_questions, open_run
 from midcourse.cli.overrides import Overrides
@@ -24,13 +20,17 @@ from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.codec import encode
+from midcourse.config.defaults import user, user_id
 from midcourse.director.asking import why_withdrawn
 from midcourse.domain.approval import VERDICTS, Decision, Question
 from midcourse.errors import TaskInvalid
+from midcourse.home.folder import JOB_FILE, AtHome
 from midcourse.policy.approval.question import compare_steps, describe_change, is_read_at_a_glance, list_digests
+from midcourse.presentation.question import TITLES, step_json, why_unseen
+from midcourse.presentation.vocabulary import format_seconds
 
 if TYPE_CHECKING:
-    from midcourse.app.fleet.settings import FleetSettings
+    from midcourse.config.fleet_settings import FleetSettings
 
 SURE = (
     Choice(key="y", label="[y]es", leads_to="exactly as shown"),
@@ -166,7 +166,7 @@ async def _confirm(question: Question, decision: Decision, *, json: bool) -> Dec
 async def list_questions(settings: AtHome, fleet: "FleetSettings | None", *, json: bool) -> int:
     questions = await local_questions(settings)
     if fleet is not None:
-        from midcourse.app.fleet.store import open_fleet_store
+        from midcourse.home.fleet_store import open_fleet_store
 
         async with open_fleet_store(fleet) as store:
             questions += await store.open_questions(MOST)

@@ -6,13 +6,13 @@ from typing import ClassVar, Protocol
 
 from rich.text import Text
 
-from midcourse.app.defaults import user, user_id
 from midcourse.cli.session.approver import OneAtATime
 from midcourse.cli.session.keyboard import InputEnded, Interrupted
 from midcourse.cli.session.prompt import Choice, Prompt
 from midcourse.cli.session.screen import Screen
 from midcourse.cli.session.signals import handle_signals
 from midcourse.cli.view.run import RunView
+from midcourse.config.defaults import user, user_id
 from midcourse.domain.approval import Decision
 from midcourse.domain.event import ApprovalDecided, ResumeAsked
 from midcourse.domain.phase import Paused

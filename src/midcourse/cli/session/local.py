@@ -11,14 +11,10 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
-from midcourse.app.agent import Agent, agent_for
-from midcourse.app.home import LocalStore, open_store
-from midcourse.app.one_line import DryRun
-from midcourse.app.presentation.question import step_json
-from midcourse.app.presentation.result import describe_counts, sent_effects
-from midcourse.app.presentation.vocabulary import format_argument
-from midcourse.app.start import start_run as store_run
-from midcourse.app.wiring import Job, export, result_json, run_folder
+from midcourse.agent.agent import Agent, agent_for
+from midcourse.agent.one_line import DryRun
+from midcourse.agent.start import start_run as store_run
+from midcourse.agent.wiring import Job, export, result_json, run_folder
 from midcourse.cli.session.approver import TerminalApprover
 from midcourse.cli.session.follower import FollowableRun, RunFollower
 from midcourse.cli.session.keyboard import Keyboard
@@ -33,9 +29,13 @@ from midcourse.domain.approval import Question
 from midcourse.domain.result import Result
 from midcourse.errors import RunBusy, RunEnded
 from midcourse.files import private_opener
+from midcourse.home.stores import LocalStore, open_store
 from midcourse.policy.approval.question import list_rows
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
+from midcourse.presentation.question import step_json
+from midcourse.presentation.result import describe_counts, sent_effects
+from midcourse.presentation.vocabulary import format_argument
 from midcourse.redact import Discreet
 
 SUCCEEDED, FAILED, UNVERIFIED, LEFT = 0, 1, 3, 130

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from midcourse.app.defaults import NO_APPROVER
-from midcourse.app.presentation.result import EFFECTS, effect_lines, sent_effects
 from midcourse.cli.view.verdict import Verdict
+from midcourse.config.defaults import NO_APPROVER
 from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
 from midcourse.errors import RunPruned
 from midcourse.ports.store import Store
+from midcourse.presentation.result import EFFECTS, effect_lines, sent_effects
 
 
 async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdict:

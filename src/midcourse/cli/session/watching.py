@@ -5,9 +5,9 @@ from pathlib import Path
 
 from rich.text import Text
 
-from midcourse.app.control import NotDriven, RunControl
-from midcourse.app.following import FollowedRun
-from midcourse.app.wiring import export
+from midcourse.agent.control import NotDriven, RunControl
+from midcourse.agent.following import FollowedRun
+from midcourse.agent.wiring import export
 from midcourse.cli.session.approver import TerminalApprover
 from midcourse.cli.session.keyboard import Keyboard
 from midcourse.cli.session.local import FAILED, LEFT, Verbosity, log_to, open_prompt, open_screen, print_result

@@ -8,10 +8,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.app.batch.runner import Summary
-from midcourse.app.presentation.result import DENIED_UNASKED
-from midcourse.app.presentation.vocabulary import format_seconds, pluralize
+from midcourse.batch.runner import Summary
 from midcourse.cli.view.symbols import Marks
+from midcourse.presentation.result import DENIED_UNASKED
+from midcourse.presentation.vocabulary import format_seconds, pluralize
 
 MOST_FAILURES = 10
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from midcourse.app.presentation.vocabulary import pluralize
 from midcourse.domain.budget import Cost, Spent
 from midcourse.policy.spending import MICRO
+from midcourse.presentation.vocabulary import pluralize
 
 UNKNOWN_ROLE = "lost or given up"
 

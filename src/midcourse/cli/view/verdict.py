@@ -9,7 +9,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.app.presentation.result import (
+from midcourse.cli.view.symbols import Marks
+from midcourse.domain.result import Result
+from midcourse.presentation.result import (
     DENIED_UNASKED,
     EFFECTS,
     UNDECIDED_UNASKED,
@@ -20,9 +22,7 @@ from midcourse.app.presentation.result import (
     suggest_next,
     tone_of,
 )
-from midcourse.app.presentation.vocabulary import format_argument, pluralize
-from midcourse.cli.view.symbols import Marks
-from midcourse.domain.result import Result
+from midcourse.presentation.vocabulary import format_argument, pluralize
 
 ALL = 10**6
 STYLES = {"good": "green", "doubt": "yellow", "plain": "default", "bad": "red"}

@@ -15,11 +15,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from midcourse.app.desk.desk import Desk
 from midcourse.policy.approval.check import THROUGH_MCP
 from midcourse.server.access.identity import Caller, Role
 from midcourse.server.problems import Refusal, respond
 from midcourse.server.state import Shared, authenticate
+from midcourse.tenants.desk import Desk
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from mcp.server import MCPServer
 
-from midcourse.app.defaults import user, user_id
-from midcourse.app.desk.desks import LOCAL, FleetDesks, LocalDesks
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.settings.run import Settings
+from midcourse.config.defaults import user, user_id
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.config.settings import Settings
 from midcourse.policy.approval.check import THROUGH_MCP
 from midcourse.server.access.identity import Caller, Role
 from midcourse.server.mcp.tools import RunTools
 from midcourse.server.starting import Starts
+from midcourse.tenants.desks import LOCAL, FleetDesks, LocalDesks
 
 INSTRUCTIONS = """\
 Midcourse carries out tasks whose effects must happen once: orders, bookings, messages. Start one with start_run and a key of your own, \

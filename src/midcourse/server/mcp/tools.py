@@ -16,9 +16,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from midcourse.app.desk.desk import Desk, RunState
-from midcourse.app.desk.listing import PageQuery, list_page
-from midcourse.app.start import is_stored
+from midcourse.agent.start import is_stored
 from midcourse.domain.approval import Verdict
 from midcourse.domain.argument import Scalar
 from midcourse.domain.phase import Asking
@@ -32,6 +30,8 @@ from midcourse.server.problems import Refusal
 from midcourse.server.routes import questions
 from midcourse.server.starting import Starts, job_for, list_task_rows, start_once
 from midcourse.server.views import build_question_view, build_run_row, build_run_view
+from midcourse.tenants.desk import Desk, RunState
+from midcourse.tenants.listing import PageQuery, list_page
 
 LONGEST_WAIT = 50.0
 """The maximum seconds of a wait: hosts give up a call after a minute."""

@@ -2,12 +2,12 @@
 
 from pydantic import Field
 
-from midcourse.app.presentation.evidence import SentAct
 from midcourse.domain.argument import Argument, Scalar
 from midcourse.domain.budget import Spent
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.reflection import ReplanningContext
+from midcourse.presentation.evidence import SentAct
 from midcourse.replay import Lost, Tally, Verdict
 from midcourse.server.models.base import Model, RunId
 from midcourse.server.models.questions import Row

@@ -4,8 +4,6 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from midcourse.app.desk.desk import RunState
-from midcourse.app.presentation.status import StepStatus
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Limits, Spent
 from midcourse.domain.observation import ObservationRef
@@ -13,7 +11,9 @@ from midcourse.domain.plan import Cause
 from midcourse.domain.records.summary import Sending
 from midcourse.domain.result import BudgetUsed, Result
 from midcourse.policy.task_state import TaskState
+from midcourse.presentation.status import StepStatus
 from midcourse.server.models.base import Model, RunId
+from midcourse.tenants.desk import RunState
 
 Action: TypeAlias = Literal["pause", "resume", "cancel", "guide", "take_over", "decide", "fork"]
 

@@ -5,14 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import Field
 
-from midcourse.app.desk.desk import Desk
-from midcourse.app.start import is_stored
+from midcourse.agent.start import is_stored
 from midcourse.errors import RunUnknown
 from midcourse.server.models.base import Model
 from midcourse.server.models.questions import Accepted
 from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.routes.runs import RunPath
 from midcourse.server.state import Operator, Reader, SharedState, TheDesk
+from midcourse.tenants.desk import Desk
 
 router = APIRouter(tags=["control"])
 REFUSALS = problem_responses(400, 404, 409, 413, 415, 422)

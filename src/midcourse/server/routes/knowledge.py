@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
-from midcourse.app.presentation.audit import describe_input
 from midcourse.codec import decode_any
 from midcourse.domain.event import Event
 from midcourse.domain.records.audit import Head
 from midcourse.domain.records.lesson import Lesson
 from midcourse.policy.audit import verify_log
+from midcourse.presentation.audit import describe_input
 from midcourse.server.models.base import Model
 from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.state import Admin, TheDesk

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from midcourse.app.start import is_stored
+from midcourse.agent.start import is_stored
 from midcourse.errors import RunUnknown
 from midcourse.server.live import Frame, LiveView, NotWatchable
 from midcourse.server.problems import problem_responses

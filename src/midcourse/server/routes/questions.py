@@ -4,9 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from midcourse.app.control import RunControl
-from midcourse.app.desk.desk import Desk
-from midcourse.app.start import is_stored
+from midcourse.agent.control import RunControl
+from midcourse.agent.start import is_stored
 from midcourse.director.asking import why_withdrawn
 from midcourse.domain.approval import VERDICTS, Change, Decision, Question
 from midcourse.errors import RunUnknown
@@ -17,6 +16,7 @@ from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.routes.runs import RunPath
 from midcourse.server.state import Approver, TheDesk
 from midcourse.server.views import build_change_view, build_question_view
+from midcourse.tenants.desk import Desk
 
 router = APIRouter(tags=["questions"])
 QuestionPath = Annotated[int, Path(ge=1, le=2**31, description="The question's number.")]

@@ -5,19 +5,19 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from midcourse.app.presentation.evidence import sent_acts
-from midcourse.app.presentation.narration import Narrator
-from midcourse.app.presentation.result import EFFECTS, effect_lines
-from midcourse.app.presentation.vocabulary import describe_call, describe_step, plan_reason
-from midcourse.app.records.journal import Journal, journal_of
-from midcourse.app.records.plan_diff import compare_plans
-from midcourse.app.start import is_stored
+from midcourse.agent.start import is_stored
 from midcourse.domain.budget import Spent
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Step
 from midcourse.errors import RunUnknown
+from midcourse.history.journal import Journal, journal_of
+from midcourse.history.plan_diff import compare_plans
 from midcourse.policy.approval.question import list_rows
 from midcourse.policy.plan.diff import StepChange
+from midcourse.presentation.evidence import sent_acts
+from midcourse.presentation.narration import Narrator
+from midcourse.presentation.result import EFFECTS, effect_lines
+from midcourse.presentation.vocabulary import describe_call, describe_step, plan_reason
 from midcourse.replay import count_carried_out, take_turn
 from midcourse.server.models.records import (
     ArgumentChange,

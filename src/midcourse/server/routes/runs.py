@@ -5,18 +5,18 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 
-from midcourse.app.desk.desk import RunState
-from midcourse.app.desk.listing import PageQuery, count_states, list_page
-from midcourse.app.presentation.page.page import page_of_run
-from midcourse.app.records.journal import journal_of, journal_text
-from midcourse.app.start import is_stored
+from midcourse.agent.start import is_stored
 from midcourse.domain.result import Result
 from midcourse.errors import RunUnknown
+from midcourse.history.journal import journal_of, journal_text
+from midcourse.presentation.page.page import page_of_run
 from midcourse.server.models.runs import RunPage, RunStarted, RunView, StartRun, TaskRow
 from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.starting import job_for, list_task_rows, start_once
 from midcourse.server.state import Operator, Reader, SharedState, TheDesk
 from midcourse.server.views import build_run_row, build_run_view
+from midcourse.tenants.desk import RunState
+from midcourse.tenants.listing import PageQuery, count_states, list_page
 
 router = APIRouter(tags=["runs"])
 RunPath = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$", description="The id of the run.")]

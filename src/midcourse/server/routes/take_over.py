@@ -6,7 +6,6 @@ import time
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from midcourse.app.desk.desk import Desk
 from midcourse.domain.approval import VERDICTS, Decision
 from midcourse.domain.phase import Asking, Ended, Paused
 from midcourse.policy.approval.check import why_may_not_decide
@@ -21,6 +20,7 @@ from midcourse.server.routes.live import PICTURE, After, next_frame, nothing_to_
 from midcourse.server.routes.runs import RunPath
 from midcourse.server.state import Approver, Shared, SharedState, TheDesk
 from midcourse.server.take_overs import TakeOver
+from midcourse.tenants.desk import Desk
 
 router = APIRouter(tags=["take over"])
 PATIENCE = 120.0

@@ -4,11 +4,11 @@ import asyncio
 
 from fastapi import APIRouter
 
-from midcourse.app.presentation.replay import describe_replay
-from midcourse.app.records.journal import journal_of
-from midcourse.app.records.replay import replay_journal
-from midcourse.app.settings.run import format_value
-from midcourse.app.start import new_run_id
+from midcourse.agent.start import new_run_id
+from midcourse.config.settings import format_value
+from midcourse.history.journal import journal_of
+from midcourse.history.replay import replay_journal
+from midcourse.presentation.replay import describe_replay
 from midcourse.server.models.records import ForkBody, ForkedView, ReplayBody, ReplayView
 from midcourse.server.problems import problem_responses
 from midcourse.server.routes.runs import RunPath

@@ -10,19 +10,19 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from midcourse.app.desk.desk import Desk
-from midcourse.app.desk.desks import Desks
-from midcourse.app.desk.listing import NOT_ENDED
-from midcourse.app.presentation.question import TITLES
-from midcourse.app.presentation.result import headline
 from midcourse.blame import format_traceback
 from midcourse.domain.approval import Question
 from midcourse.domain.result import Result
 from midcourse.errors import MidcourseError
 from midcourse.ports.store import RunQuery
+from midcourse.presentation.question import TITLES
+from midcourse.presentation.result import headline
 from midcourse.server.webhooks.config import EventType, Hook, SlackHook
 from midcourse.server.webhooks.outbox import Outbox, Waiting, message_id
 from midcourse.server.webhooks.sender import TIMEOUT, Answer, send
+from midcourse.tenants.desk import Desk
+from midcourse.tenants.desks import Desks
+from midcourse.tenants.listing import NOT_ENDED
 
 log = logging.getLogger(__name__)
 

@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.presentation.vocabulary import pluralize
 from midcourse.cli.options import Fleet, Json, teach
 from midcourse.cli.overrides import split_home
 from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import FleetUnavailable
+from midcourse.presentation.vocabulary import pluralize
 
 DONE = 0
 
@@ -43,7 +43,7 @@ def expire(
 
     Exit codes: 0 done, 2 misuse, or the database does not answer.
     """
-    from midcourse.app.fleet.expiry import expire_month
+    from midcourse.fleet.expiry import expire_month
 
     settings, of_fleet = split_home(set_)
     fleet = FleetSettings.load(settings.home, of_fleet)

@@ -3,10 +3,10 @@
 import typer
 from rich.text import Text
 
-from midcourse.app.fleet.settings import FleetSettings
 from midcourse.cli.options import Fleet, Json, teach
 from midcourse.cli.overrides import split_home
 from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import FleetUnavailable
 
 DONE = 0
@@ -33,7 +33,7 @@ def migrate(set_: Fleet = None, json: Json = False) -> int:
 
     Exit codes: 0 done, 2 misuse, or the database does not answer.
     """
-    from midcourse.app.fleet.store import migrate_database
+    from midcourse.home.fleet_store import migrate_database
 
     settings, of_fleet = split_home(set_)
     fleet = FleetSettings.load(settings.home, of_fleet)

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from midcourse.app.fleet.settings import FleetSettings
 from midcourse.cli.commands.run import check_name, job_with_inputs
 from midcourse.cli.options import Fleet, Input, Json, Set, teach
 from midcourse.cli.overrides import load_fleet_settings, split_fleet
 from midcourse.cli.view.terminal import print_object
+from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import describe_unknown
 
 if TYPE_CHECKING:
-    from midcourse.app.fleet.schedules import ListedSchedule, Overlap
-    from midcourse.app.fleet.timetable import Timetable
-    from midcourse.app.wiring import Job
+    from midcourse.agent.wiring import Job
+    from midcourse.fleet.schedules import ListedSchedule, Overlap
+    from midcourse.fleet.timetable import Timetable
 
 LONGEST_NAME = 60
 OVERLAPS = ("wait", "skip", "allow")
@@ -72,7 +72,7 @@ def add(
 
     The task file and the settings are read now, and kept with the schedule.
     """
-    from midcourse.app.fleet.timetable import Timetable
+    from midcourse.fleet.timetable import Timetable
 
     if overlap not in OVERLAPS:
         raise TaskInvalid(f"--overlap: {describe_unknown('policy', overlap, OVERLAPS)}")
@@ -95,8 +95,8 @@ def add(
 async def _add(
     settings: FleetSettings, name: str, timetable: "Timetable", job: "Job", overlap: "Overlap", catch_up: timedelta
 ) -> None:
-    from midcourse.app.fleet.connection import connect_fleet
-    from midcourse.app.fleet.schedules import add_schedule
+    from midcourse.fleet.connection import connect_fleet
+    from midcourse.fleet.schedules import add_schedule
 
     today = datetime.now().astimezone().date()
     async with connect_fleet(settings) as fleet:
@@ -135,8 +135,8 @@ def list_schedules(set_: Fleet = None, json: Json = False) -> None:
 
 
 async def _load_schedules(settings: FleetSettings) -> "list[ListedSchedule]":
-    from midcourse.app.fleet.connection import connect_fleet
-    from midcourse.app.fleet.schedules import schedules_of
+    from midcourse.fleet.connection import connect_fleet
+    from midcourse.fleet.schedules import schedules_of
 
     async with connect_fleet(settings) as fleet:
         return sorted([listed async for listed in schedules_of(fleet).list_all()], key=lambda listed: listed.name)
@@ -154,8 +154,8 @@ def remove(name: Name, set_: Fleet = None, json: Json = False) -> None:
 
 
 async def _remove(settings: FleetSettings, name: str) -> None:
-    from midcourse.app.fleet.connection import connect_fleet
-    from midcourse.app.fleet.schedules import schedules_of
+    from midcourse.fleet.connection import connect_fleet
+    from midcourse.fleet.schedules import schedules_of
 
     async with connect_fleet(settings) as fleet:
         await schedules_of(fleet).remove(name)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.home import open_home
 from midcourse.cli.options import Fleet, OnceJson, teach
 from midcourse.cli.overrides import load_fleet_settings
 from midcourse.cli.session.signals import stop_event
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.home.stores import open_home
 from midcourse.redact import log_with_redaction
 
 if TYPE_CHECKING:
-    from midcourse.app.fleet.connection import Fleet as FleetConnection
+    from midcourse.fleet.connection import Fleet as FleetConnection
 
 STOPPED = 0
 
@@ -72,8 +72,8 @@ def worker(
 
 
 async def _work(home: Path, settings: FleetSettings, tenants: tuple[str, ...], *, json: bool) -> int:
-    from midcourse.app.fleet.connection import connect_tenants
-    from midcourse.app.fleet.worker import run_workers
+    from midcourse.fleet.connection import connect_tenants
+    from midcourse.fleet.worker import run_workers
 
     stopped = stop_event()
     where = terminal(silent=json)
@@ -88,7 +88,7 @@ async def _work(home: Path, settings: FleetSettings, tenants: tuple[str, ...], *
 
 
 def _announce(fleet: "FleetConnection", tenants: tuple[str, ...], where: Terminal, *, json: bool) -> None:
-    from midcourse.app.fleet.store import database_label
+    from midcourse.home.fleet_store import database_label
 
     settings = fleet.settings
     database = database_label(settings)

@@ -9,9 +9,6 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from midcourse.app.home_folder import has_store
-from midcourse.app.presentation.audit import describe_input
-from midcourse.app.presentation.vocabulary import format_time
 from midcourse.cli.lookup import open_local_store
 from midcourse.cli.options import DurableOnly, Fleet, Json, teach
 from midcourse.cli.overrides import Overrides, load_fleet_settings, load_settings
@@ -21,7 +18,10 @@ from midcourse.codec import decode_any
 from midcourse.domain.event import Event
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head
 from midcourse.errors import TaskInvalid
+from midcourse.home.folder import has_store
 from midcourse.policy.audit import verify_log
+from midcourse.presentation.audit import describe_input
+from midcourse.presentation.vocabulary import format_time
 
 HOLDS, BROKEN = 0, 1
 HEAD = re.compile(r"(\d+):([0-9a-f]{64})")
@@ -118,7 +118,7 @@ async def _load_home_log(overrides: Overrides) -> AuditLog:
 
 
 async def _load_fleet_log(overrides: Overrides) -> AuditLog:
-    from midcourse.app.fleet.store import open_fleet_store
+    from midcourse.home.fleet_store import open_fleet_store
 
     _, settings = load_fleet_settings(overrides)
     async with open_fleet_store(settings) as store:

@@ -6,13 +6,13 @@ from dataclasses import asdict
 import typer
 from rich.text import Text
 
-from midcourse.app.home_folder import run_folder
-from midcourse.app.presentation.result import EFFECTS, effect_lines, sent_effects
 from midcourse.cli.lookup import find_run
 from midcourse.cli.options import Fleet, HomeFolder, Json, Run, teach
 from midcourse.cli.overrides import load_home_and_fleet, with_options
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.cli.view.verdict import sent_line
+from midcourse.home.folder import run_folder
+from midcourse.presentation.result import EFFECTS, effect_lines, sent_effects
 
 commands = typer.Typer()
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from midcourse.app.home_folder import AtHome
-from midcourse.app.presentation.page.page import page_of_run
-from midcourse.app.presentation.page.story import MOST_BYTES
 from midcourse.cli.lookup import blobs_of_run, find_run, task_name
 from midcourse.cli.options import Fleet, HomeFolder, Json, Run, teach
 from midcourse.cli.overrides import load_home_and_fleet, with_options
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.files import atomic_write
+from midcourse.home.folder import AtHome
+from midcourse.presentation.page.page import page_of_run
+from midcourse.presentation.page.story import MOST_BYTES
 
 if TYPE_CHECKING:
-    from midcourse.app.fleet.settings import FleetSettings
+    from midcourse.config.fleet_settings import FleetSettings
 
 commands = typer.Typer()
 MEGABYTE = 1_000_000

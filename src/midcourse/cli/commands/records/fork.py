@@ -10,19 +10,19 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from midcourse.app.defaults import user, user_id
-from midcourse.app.home import open_store
-from midcourse.app.records.fork import Forked, find_quiet_point, job_of_fork, limits_of_fork
-from midcourse.app.records.fork import fork as fork_run
-from midcourse.app.settings.run import Settings
-from midcourse.app.start import new_run_id
-from midcourse.app.wiring import Job, load_saved_job, save_job
+from midcourse.agent.fork import Forked, find_quiet_point, job_of_fork, limits_of_fork
+from midcourse.agent.fork import fork as fork_run
+from midcourse.agent.start import new_run_id
+from midcourse.agent.wiring import Job, load_saved_job, save_job
 from midcourse.cli.lookup import FoundJournal, find_journal
 from midcourse.cli.options import Change, Journal, Json, Quiet, teach
 from midcourse.cli.overrides import split_home
 from midcourse.cli.session.local import Session, Verbosity
 from midcourse.cli.view.terminal import terminal
+from midcourse.config.defaults import user, user_id
+from midcourse.config.settings import Settings
 from midcourse.errors import NotForkable, RunUnknown
+from midcourse.home.stores import open_store
 
 commands = typer.Typer()
 

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from midcourse.app.presentation.vocabulary import pluralize
 from midcourse.cli.options import DurableOnly, Fleet, HomeFolder, Json, teach
 from midcourse.cli.overrides import load_both_settings, with_options
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.errors import FleetUnavailable, TaskInvalid
+from midcourse.presentation.vocabulary import pluralize
 
 DAY = 86_400.0
 SECONDS = {"h": 3_600.0, "d": DAY, "w": 7 * DAY}
@@ -62,12 +62,12 @@ def prune(
     if durable:
         if fleet is None or not fleet.database_url.get_secret_value():
             raise FleetUnavailable("no database: set MIDCOURSE_DATABASE_URL, with the user that owns the tables")
-        from midcourse.app.fleet.retention import prune_tenant
+        from midcourse.fleet.retention import prune_tenant
 
         pruned = asyncio.run(prune_tenant(fleet, settings.home, now - age, now, dry_run=dry_run))
     else:
-        from midcourse.app.home_folder import has_store
-        from midcourse.app.retention import Pruned, prune_home
+        from midcourse.home.folder import has_store
+        from midcourse.home.retention import Pruned, prune_home
 
         prunes = prune_home(settings.home, now - age, now, dry_run=dry_run) if has_store(settings) else None
         pruned = asyncio.run(prunes) if prunes else Pruned(runs=0)

@@ -6,14 +6,14 @@ from dataclasses import asdict
 import typer
 from rich.text import Text
 
-from midcourse.app.presentation.replay import describe_replay
-from midcourse.app.records.journal import Journal as RunJournal
-from midcourse.app.records.replay import replay_journal
 from midcourse.cli.lookup import find_journal
 from midcourse.cli.options import Change, Journal, Json, teach
 from midcourse.cli.overrides import split_home
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.history.journal import Journal as RunJournal
+from midcourse.history.replay import replay_journal
+from midcourse.presentation.replay import describe_replay
 from midcourse.replay import Replayed
 
 FOUND, BROKEN = 0, 1

@@ -8,20 +8,20 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.app.home_folder import AtHome, Catalogue, batch_ids, has_store, open_catalogue
-from midcourse.app.presentation.moments import format_time
-from midcourse.app.settings.home import may_have_fleet
 from midcourse.cli.options import DurableOnly, Fleet, HomeFolder, Json, teach
 from midcourse.cli.overrides import Overrides, load_fleet_settings, load_home, with_options
 from midcourse.cli.run_states import batch_of, driven_state, local_state
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
+from midcourse.config.home_setting import may_have_fleet
 from midcourse.domain.records.summary import SUCCESSES, RunSummary
+from midcourse.home.folder import AtHome, Catalogue, batch_ids, has_store, open_catalogue
 from midcourse.policy.task_state import state_in_phase
+from midcourse.presentation.moments import format_time
 
 if TYPE_CHECKING:
-    from midcourse.app.fleet.connection import Fleet as FleetConnection
-    from midcourse.app.fleet.settings import FleetSettings
+    from midcourse.config.fleet_settings import FleetSettings
+    from midcourse.fleet.connection import Fleet as FleetConnection
 
 LATEST = 20
 GAP = 2
@@ -120,7 +120,7 @@ def _point_to_fleet(settings: AtHome, where: Terminal) -> None:
 
 
 def _is_up(settings: AtHome) -> bool:
-    from midcourse.app.fleet.up_file import fleet_in
+    from midcourse.config.up_file import fleet_in
 
     return bool(fleet_in(settings.home))
 
@@ -152,7 +152,7 @@ def _list_durable(overrides: Overrides, *, everything: bool, json: bool) -> None
 
 
 async def _load_durable(settings: "FleetSettings", most: int | None) -> list[tuple[RunSummary, str]]:
-    from midcourse.app.fleet.connection import connect_fleet
+    from midcourse.fleet.connection import connect_fleet
 
     async with connect_fleet(settings) as fleet:
         return await latest_durable(fleet, most)
@@ -160,7 +160,7 @@ async def _load_durable(settings: "FleetSettings", most: int | None) -> list[tup
 
 async def latest_durable(fleet: "FleetConnection", most: int | None) -> list[tuple[RunSummary, str]]:
     """The newest runs of a fleet and their states. Only Temporal knows which ones are broken; in the database they have not ended."""
-    from midcourse.app.fleet.connection import broken_runs
+    from midcourse.fleet.connection import broken_runs
 
     found = await fleet.store.runs(limit=most)
     broken = await broken_runs(fleet) if any(not run.final_reason for run in found) else set[str]()

@@ -10,19 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from midcourse.app.home_folder import AtHome, run_folder
-from midcourse.app.presentation.narration import Narrator
-from midcourse.app.presentation.vocabulary import (
-    describe_call,
-    describe_step,
-    format_argument,
-    format_elapsed,
-    format_time,
-    plan_reason,
-)
-from midcourse.app.records.export import RESULT_FILE, result_json
-from midcourse.app.records.journal import Journal as RunJournal
-from midcourse.app.records.pictures import PicturedLook, list_pictures, save_pictures
 from midcourse.cli.lookup import FoundRun, blobs_of_run, find_journal, find_run
 from midcourse.cli.options import Fleet, HomeFolder, Journal, Json, teach
 from midcourse.cli.overrides import load_home_and_fleet, with_options
@@ -35,13 +22,26 @@ from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.codec import encode
 from midcourse.domain.plan import PlanVersion, Step
 from midcourse.domain.run import Run
+from midcourse.history.export import RESULT_FILE, result_json
+from midcourse.history.journal import Journal as RunJournal
+from midcourse.history.pictures import PicturedLook, list_pictures, save_pictures
+from midcourse.home.folder import AtHome, run_folder
 from midcourse.policy.plan.diff import StepChange
 from midcourse.policy.task_state import task_state
 from midcourse.ports.store import JournalRow
+from midcourse.presentation.narration import Narrator
+from midcourse.presentation.vocabulary import (
+    describe_call,
+    describe_step,
+    format_argument,
+    format_elapsed,
+    format_time,
+    plan_reason,
+)
 
 if TYPE_CHECKING:
-    from midcourse.app.fleet.settings import FleetSettings
-    from midcourse.app.records.plan_diff import PlanComparison
+    from midcourse.config.fleet_settings import FleetSettings
+    from midcourse.history.plan_diff import PlanComparison
 
 commands = typer.Typer()
 
@@ -261,7 +261,7 @@ def _step_parts(step: Step, marks: Marks) -> tuple[str | tuple[str, str], ...]:
 
 
 def _print_diff(journal: RunJournal, earlier: int, later: int, *, json: bool) -> None:
-    from midcourse.app.records.plan_diff import compare_plans
+    from midcourse.history.plan_diff import compare_plans
 
     compared = compare_plans(journal, earlier, later)
     if json:

@@ -12,8 +12,6 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from midcourse.app.home_folder import has_store
-from midcourse.app.presentation.vocabulary import format_time
 from midcourse.cli.commands.records.runs import latest_durable, latest_local, line_of, run_json, tab_separated, table_of
 from midcourse.cli.lookup import open_local_store, open_run
 from midcourse.cli.options import Fleet, Json, Quiet, RequireVerified, next_runs, teach
@@ -25,7 +23,9 @@ from midcourse.cli.session.signals import is_set_within, stop_event
 from midcourse.cli.session.watching import WatchSession
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
+from midcourse.home.folder import has_store
 from midcourse.ports.store import RunSummary
+from midcourse.presentation.vocabulary import format_time
 
 Latest: TypeAlias = Callable[[], Awaitable[list[tuple[RunSummary, str]]]]
 """Reads the newest runs and their states."""
@@ -116,7 +116,7 @@ async def _open_runs(overrides: Overrides) -> AsyncGenerator[tuple[str, Latest]]
 
             yield f"runs in {home.home}", latest
         return
-    from midcourse.app.fleet.connection import connect_fleet
+    from midcourse.fleet.connection import connect_fleet
 
     _, settings = load_fleet_settings(overrides)
     async with connect_fleet(settings) as fleet:

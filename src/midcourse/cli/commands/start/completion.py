@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 from typer.completion import completion_init, get_completion_script
 
-from midcourse.app.home_folder import AtHome, has_store, open_catalogue
 from midcourse.cli.options import Json, teach
 from midcourse.cli.overrides import load_home
 from midcourse.cli.view.terminal import print_object
 from midcourse.errors import MidcourseError, TaskInvalid
+from midcourse.home.folder import AtHome, has_store, open_catalogue
 from midcourse.policy.spelling import describe_unknown
 
 VARIABLE = "_MIDCOURSE_COMPLETE"
@@ -89,8 +89,8 @@ def _stored(settings: AtHome, incomplete: str) -> Iterator[tuple[str, str]]:
 
 def setting_names(incomplete: str) -> Iterator[tuple[str, str]]:
     """Completions for `--set`, such as `max_calls=`, without settings that only benchmarks use."""
-    from midcourse.app.settings.audience import Audience, names_for
-    from midcourse.app.settings.run import Settings
+    from midcourse.config.audience import Audience, names_for
+    from midcourse.config.settings import Settings
 
     for name in names_for(Settings, Audience.EVERYDAY, Audience.ADVANCED):
         yield f"{name}=", (Settings.model_fields[name].description or "").partition(".")[0][:60]
@@ -98,7 +98,7 @@ def setting_names(incomplete: str) -> Iterator[tuple[str, str]]:
 
 def task_names(incomplete: str) -> Iterator[tuple[str, str]]:
     """The tasks that ship with Midcourse, and the task files of this folder."""
-    from midcourse.app.wiring import packaged_tasks
+    from midcourse.agent.wiring import packaged_tasks
 
     yield from ((name, "ships with Midcourse") for name in packaged_tasks())
     yield from ((str(path), "") for path in sorted(Path().glob("*.toml")))

@@ -5,9 +5,8 @@ from typing import Annotated, cast
 
 import typer
 
-from midcourse.app.extras import require_chromium
-from midcourse.app.one_line import DRY, DryRun, OneLineTask, job_for
-from midcourse.app.start import new_run_id
+from midcourse.agent.one_line import DRY, DryRun, OneLineTask, job_for
+from midcourse.agent.start import new_run_id
 from midcourse.cli.commands.run import check_name, parse_inputs, tape_overrides
 from midcourse.cli.options import (
     ApprovalsMode,
@@ -29,6 +28,7 @@ from midcourse.cli.options import (
 )
 from midcourse.cli.overrides import parse_overrides, with_options
 from midcourse.cli.session.local import Verbosity, start_run
+from midcourse.config.extras import require_chromium
 from midcourse.domain.budget import Approvals
 from midcourse.errors import TaskInvalid
 

@@ -6,12 +6,12 @@ from dataclasses import asdict
 import typer
 from rich.text import Text
 
-from midcourse.app.doctor import Finding, Health, check_setup
 from midcourse.cli.options import Home, Json, Model, teach
 from midcourse.cli.overrides import load_settings
 from midcourse.cli.session.local import log_to
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.doctor import Finding, Health, check_setup
 
 WELL, ILL = 0, 1
 STYLES: dict[Health, str] = {"good": "green", "absent": "yellow", "bad": "red"}

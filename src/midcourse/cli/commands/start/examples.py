@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from midcourse.app.wiring import load_job, packaged_tasks
+from midcourse.agent.wiring import load_job, packaged_tasks
 from midcourse.cli.options import Json, teach
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.errors import TaskInvalid

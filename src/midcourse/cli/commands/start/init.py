@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from midcourse.app.settings.run import Settings
-from midcourse.app.wiring import job_of_run
+from midcourse.agent.wiring import job_of_run
 from midcourse.cli.lookup import find_run
 from midcourse.cli.options import Home, Json, next_runs, teach
 from midcourse.cli.overrides import load_settings
 from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import describe_unknown
 

@@ -12,8 +12,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from midcourse.app.presentation.vocabulary import pluralize
-from midcourse.app.wiring import build_browser, build_desktop
+from midcourse.agent.wiring import build_browser, build_desktop
 from midcourse.cli.options import OriginsFile, teach
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
@@ -21,6 +20,7 @@ from midcourse.codec import encode
 from midcourse.domain.argument import Scalar
 from midcourse.domain.observation import Observation, Unseen, Zone
 from midcourse.errors import TaskInvalid
+from midcourse.presentation.vocabulary import pluralize
 
 _STYLES = {"page": "bold", "heading": "bold", "text": "dim", "cell": "dim", "alert": "red", "dialog": "magenta"}
 _LONGEST_ROLE = 10

@@ -1,0 +1,340 @@
+"""The agent: runs tasks in a world, with a planner, an approver and a store."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from threading import Lock
+
+from midcourse.agent.control import LocalControl, LocalStore
+from midcourse.agent.following import FollowedRun
+from midcourse.agent.live_run import LiveRun
+from midcourse.agent.models.reserves import with_call_reserves
+from midcourse.agent.models.roles import ROLES, OptionalRoles, RoleModels, build_roles, embedder_for
+from midcourse.agent.start import check_references, new_run, new_run_id
+from midcourse.agent.tools.agent_tool import ONE_CALL, AgentTool
+from midcourse.agent.undo import UndoReport, undo_acts
+from midcourse.agent.wiring import (
+    Job,
+    blobs_in,
+    expected_catalogue,
+    model_settings,
+    planner_for,
+    telemetry_for,
+    world_for,
+)
+from midcourse.config.defaults import DenyAll, EnvironmentVault, LeaveOpen, check_secrets, user, user_id
+from midcourse.config.settings import Settings
+from midcourse.config.task.check import check_against
+from midcourse.domain.agreement import Agreement
+from midcourse.domain.plan import PlanVersion
+from midcourse.domain.result import Result
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+from midcourse.errors import TaskInvalid
+from midcourse.history.journal import journal_of
+from midcourse.history.plan_diff import PlanComparison, compare_plans
+from midcourse.home.stores import DATABASE, KEPT, LESSONS, open_home
+from midcourse.home.stores import open_store as open_local_store
+from midcourse.perform import Lessons, Ports
+from midcourse.policy.task_state import TaskState, task_state
+from midcourse.ports.abilities import offers
+from midcourse.ports.approver import Approver, FormFiller
+from midcourse.ports.blobs import Blobs
+from midcourse.ports.clock import Clock, SystemClock
+from midcourse.ports.embedder import Embedder
+from midcourse.ports.memory import Memory
+from midcourse.ports.plan_cache import PlanCache
+from midcourse.ports.planner import Planner
+from midcourse.ports.store import Store
+from midcourse.ports.vault import Secrets, Vault, reveal_all
+from midcourse.ports.world import Eliciting, Picturing, World
+from midcourse.presentation.notebook import show_in_notebooks
+from midcourse.redact import keep_out_of_logs
+from midcourse.store.sqlite import SqliteStore
+from midcourse.store.sqlite_memory import SqliteMemory
+from midcourse.store.sqlite_plan_cache import SqlitePlanCache
+
+log = logging.getLogger(__name__)
+show_in_notebooks()
+
+
+@dataclass(frozen=True)
+class Agent(OptionalRoles):
+    """Runs tasks in a world. Every run is kept in a store and can be resumed from there after a crash.
+
+    Without an approver everything irreversible is denied: such a run ends as `rejected`. Without a planner a language model
+    plans: `model`, or the one in the settings. The fields of the other roles are in `OptionalRoles`.
+    """
+
+    world: World
+    planner: Planner | None = None
+    _: KW_ONLY
+    model: str = ""
+    approver: Approver | None = None
+    settings: Settings | None = None
+    store: Store | None = None
+    clock: Clock | None = None
+    vault: Vault | None = None
+    segments: PlanCache | None = None
+    """Plans that worked, if the setting `reuse` is on; by default in a file of the home."""
+    memory: Memory | None = None
+    """Lessons of earlier runs; by default beside the store, if that is a file."""
+    embedder: Embedder | None = None
+    blobs: Blobs | None = None
+    """Where screenshots are stored; by default in the folder of each run in the home."""
+
+    def __post_init__(self) -> None:
+        parts: dict[str, object] = {"world": self.world, "planner": self.planner, "approver": self.approver}
+        for name, given in parts.items():
+            if isinstance(given, type):
+                raise TypeError(f"{name}: {given.__name__} is a class; give an object of it, {given.__name__}()")
+
+    async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
+        """Carry out a task, or a goal in words, and return the result.
+
+        If the task has a business key and an earlier run with it succeeded, the result of that run is returned; if the earlier
+        run was interrupted, it is resumed. `again` starts a new run although an earlier one, which failed, may have done the task.
+        """
+        return await self.start(task, run_id=run_id, again=again).result()
+
+    def run_sync(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
+        """The same as `run`, for programs without an event loop. Raises `RuntimeError` if one is running, as in a notebook."""
+        _refuse_inside_a_loop("agent.run(…)")
+        return asyncio.run(self.run(task, run_id=run_id, again=again))
+
+    def start(self, task: Task | str, *, run_id: str = "", again: bool = False) -> LiveRun:
+        """Start a run and return it as a `LiveRun`. Needs a running event loop."""
+        task = self._under_settings(Task(goal=task) if isinstance(task, str) else task)
+        roles = self._roles()
+        task = replace(task, limits=with_call_reserves(task.limits, roles))
+        check_secrets(task.secrets, self.vault or EnvironmentVault())
+        check_references(task)
+        run = new_run(task, run_id or new_run_id(), roles)
+        return self._live_run(run, task, again=again)
+
+    def _under_settings(self, task: Task) -> Task:
+        """The task, completed by the agent's settings and policy where it has none."""
+        settings = self._settings
+        return replace(
+            task,
+            limits=task.limits.with_defaults(settings.limits()),
+            agreement=settings.agreement() if task.agreement == Agreement() else task.agreement,
+            by=task.by or user(),
+            by_id=task.by_id if task.by else user_id(),
+        )
+
+    async def resume(self, run_id: str, *, restored: bool = False) -> Result:
+        """Resume a run after its process has died. The world is observed first; finished steps are not repeated.
+
+        Raises `StoreRestored` if the database is a copy or has lost records; `restored` accepts that.
+        """
+        return await self.pick_up(run_id, restored=restored).result()
+
+    def resume_sync(self, run_id: str, *, restored: bool = False) -> Result:
+        """The same as `resume`, for programs without an event loop. Raises `RuntimeError` if one is running."""
+        _refuse_inside_a_loop("agent.resume(…)")
+        return asyncio.run(self.resume(run_id, restored=restored))
+
+    def pick_up(self, run_id: str, *, world_is_open: bool = False, restored: bool = False) -> LiveRun:
+        """Resume a run and return it as a `LiveRun`. `world_is_open`: its world is already open, and is as the run left it."""
+        store = self._store
+        if restored and isinstance(store, SqliteStore):
+            store.accept_records(run_id)
+        return self._live_run(run_id, store=store, world_is_open=world_is_open)
+
+    def _live_run(
+        self,
+        run: Run | str,
+        task: Task | None = None,
+        *,
+        store: Store | None = None,
+        again: bool = False,
+        world_is_open: bool = False,
+    ) -> LiveRun:
+        store = store or self._store
+        return LiveRun(
+            run,
+            task,
+            world=self.world,
+            store=store,
+            ports=partial(self.ports, store),
+            close_store=self.store is None,
+            again=again,
+            world_is_open=world_is_open,
+        )
+
+    @asynccontextmanager
+    async def follow(self, run_id: str, *, approver: Approver | None = None) -> AsyncGenerator[FollowedRun]:
+        """Follow a run that another process drives with the same store. It can be used like a `LiveRun`.
+
+        Progress begins with the first turn. `approver` is asked the run's questions in addition to approvers elsewhere: the
+        first answer counts. Leaving the block does not change the run. Raises `RunUnknown`.
+        """
+        with self.open_store() as store:
+            if not offers(store, LocalStore):
+                raise TaskInvalid(f"runs in a {type(store).__name__} cannot be followed in Python; midcourse watch can")
+            run = FollowedRun(LocalControl(store, run_id), await store.initial_state(run_id), log.warning)
+            run.approver = approver
+            try:
+                yield run
+            finally:
+                await run.close()
+
+    async def unfinished(self) -> tuple[str, ...]:
+        """Runs that have not ended and that no process drives, the oldest first. A program can pick them up when it starts."""
+        with self.open_store() as store:
+            left = [run.id for run in reversed(await store.runs()) if run.phase != "ended"]
+            return tuple(run for run in left if not (offers(store, LocalStore) and store.is_claimed(run)))
+
+    def as_tool(
+        self,
+        task: Task | str,
+        *,
+        name: str,
+        description: str = "",
+        inputs: Mapping[str, type] | None = None,
+        key: str = ONE_CALL,
+        wait: float | None = 0.0,
+    ) -> AgentTool:
+        """Make a tool for agents of another framework: `agent.as_tool("Order a lamp", name="order_lamp").for_pydantic_ai()`.
+
+        The model of that agent chooses the `inputs`, with these types. Each call is a run with the business key `key`, which may
+        contain `conversation`, `call` and the inputs; a second call with the same key returns the answer of the first. A call waits
+        for a decision for at most `wait` seconds. Without an approver, the answer to a call with an open question is 'pending', and
+        says how a person decides it.
+        """
+        task = Task(goal=task) if isinstance(task, str) else task
+        return AgentTool(
+            agent=self if self.approver else replace(self, approver=LeaveOpen()),
+            task=task,
+            name=name,
+            description=description or task.goal,
+            inputs=dict(inputs or {}),
+            key=key,
+            wait=wait,
+            in_use=self._in_use,
+        )
+
+    async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
+        """Every plan version of a run: its parent, why and from which observation it was made, its steps, and repairs to it."""
+        with self.open_store() as store:
+            return await store.plans(run_id)
+
+    async def compare_plans(self, run_id: str, earlier: int, later: int) -> PlanComparison:
+        """Compare two plan versions: steps kept, changed, dropped and added. Raises `TaskInvalid` for an unknown version."""
+        with self.open_store() as store:
+            return compare_plans(await journal_of(store, run_id), earlier, later)
+
+    async def task_state(self, run_id: str) -> TaskState:
+        """The state of the task, such as PENDING_APPROVAL, APPROVED or FAILED. Another process may drive the run."""
+        with self.open_store() as store:
+            return task_state((await store.load(run_id))[0])
+
+    async def undo(self, run_id: str, step: int | None = None, *, dry_run: bool = False) -> UndoReport:
+        """Undo the acts of an ended run, newest first, or only act number `step`. See docs/undo.md.
+
+        For each inverse the approver is asked, unless approvals are off; then it is carried out once and verified. Acts that
+        cannot be undone are in the report with the reason. `dry_run` only finds the inverses. Raises `TaskInvalid`, `RunUnknown` and `RunBusy`.
+        """
+        with self.open_store() as store:
+            acts = undo_acts(self, store, run_id, step=step, dry_run=dry_run)
+            return UndoReport(run=run_id, acts=tuple([act async for act in acts]))
+
+    def undo_sync(self, run_id: str, step: int | None = None, *, dry_run: bool = False) -> UndoReport:
+        """The same as `undo`, for programs without an event loop. Raises `RuntimeError` if one is running."""
+        _refuse_inside_a_loop("agent.undo(…)")
+        return asyncio.run(self.undo(run_id, step, dry_run=dry_run))
+
+    @contextmanager
+    def open_store(self) -> Generator[Store]:
+        """The agent's store; one that the agent opened itself is closed after use."""
+        store = self._store
+        try:
+            yield store
+        finally:
+            if self.store is None and isinstance(store, SqliteStore):
+                store.close()
+
+    @cached_property
+    def _in_use(self) -> Lock:
+        """The lock that a call of one of the agent's tools holds, because all of them share the world."""
+        return Lock()
+
+    @cached_property
+    def _settings(self) -> Settings:
+        return self.settings or Settings.load()
+
+    @property
+    def _store(self) -> Store:
+        return self.store or open_local_store(self._settings.home)
+
+    def _roles(self, secrets: Secrets = (), run: str = "") -> RoleModels:
+        """Build the roles of one run. Runs may be in different event loops, which cannot share connections."""
+        roles = build_roles(self._settings, planner=self.planner, model=self.model, secrets=secrets, run=run)
+        given = {port: getattr(self, port) for port in ROLES if getattr(self, port) is not None}
+        return replace(roles, **given)
+
+    @property
+    def _lessons(self) -> Lessons | None:
+        settings, memory = self._settings, self.memory
+        if memory is None and (self.store is None or isinstance(self.store, SqliteStore)):
+            runs = self.store.path if self.store else open_home(settings.home) / DATABASE
+            memory = SqliteMemory(runs.with_name(LESSONS), agent=settings.agent)
+        if memory is None or not settings.lessons:
+            return None
+        embedder = self.embedder or embedder_for(settings)
+        return Lessons(memory=memory, embedder=embedder, above=settings.lesson_similarity)
+
+    def ports(self, store: Store, run_id: str, task: Task) -> Ports:
+        vault = self.vault or EnvironmentVault()
+        secrets = reveal_all(vault, task.secrets)
+        keep_out_of_logs(secrets)
+        settings = self._settings
+        if (task.limits.vision or settings.images != "off") and offers(self.world, Picturing):
+            self.world.picture_looks()
+        approver = self.approver or DenyAll()
+        if offers(self.world, Eliciting):
+            self.world.elicit_with(approver.fill_in if offers(approver, FormFiller) else None)
+        return Ports(
+            run_id=run_id,
+            task=task,
+            world=self.world,
+            blobs=self.blobs or blobs_in(settings.home),
+            approver=approver,
+            store=store,
+            clock=self.clock or SystemClock(),
+            vault=vault,
+            segments=(self.segments or SqlitePlanCache(open_home(settings.home) / KEPT)) if settings.reuse else None,
+            lessons=self._lessons,
+            step_delay_seconds=settings.step_delay_seconds,
+            telemetry=telemetry_for(run_id, task, settings, secrets),
+            **self._roles(secrets, run_id).as_ports(),
+        )
+
+
+def _refuse_inside_a_loop(call: str) -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError(f"an event loop runs here already, as in a notebook: write `await {call}`")
+
+
+def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
+    """Build the agent of a job. Its world writes into `folder`, for example downloads or the log of a simulated world.
+
+    Raises `TaskInvalid` for a task that names skills or probes that the world does not have.
+    """
+    world = world_for(job.file.world, folder)
+    check_against(job.file, expected_catalogue(job.file.world) if job.file.world.process else world.catalogue())
+    return Agent(
+        world=world,
+        planner=None if job.file.planner.name == "model" else planner_for(job.file.planner),
+        model=job.file.planner.model,
+        approver=approver,
+        settings=model_settings(job),
+    )

@@ -1,0 +1,42 @@
+"""Deletes the records of a tenant's runs that ended long ago, in the database and where screenshots are stored."""
+
+from pathlib import Path
+
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.errors import FleetUnavailable
+from midcourse.fleet.blobs import blobs_outside
+from midcourse.home.fleet_store import open_pool
+from midcourse.home.retention import Pruned, delete_folder
+from midcourse.store.postgres import PostgresStore
+from midcourse.store.postgres.retention import OWNER
+
+AT_ONCE = 500
+"""The number of runs that are pruned in one transaction."""
+
+
+async def prune_tenant(
+    settings: FleetSettings, home: Path, before: float, at: float, *, dry_run: bool = False
+) -> Pruned:
+    """Prune the runs of the settings' tenant that ended before this time, or only count them.
+
+    The database URL must be that of the tables' owner. Files outside the database are deleted first: the database names them,
+    so if that fails halfway, it can be repeated.
+    """
+    pruned = 0
+    blobs = blobs_outside(settings, home, settings.tenant)
+    try:
+        async with open_pool(settings, role=OWNER) as pool:
+            store = PostgresStore("", tenant=settings.tenant, pool=pool)
+            if dry_run:
+                return Pruned(runs=len(await store.find_prunable(before, None)))
+            while found := await store.find_prunable(before, AT_ONCE):
+                for run_id in found:
+                    if blobs is not None:
+                        await blobs.delete(run_id)
+                    delete_folder(home, settings.tenant, run_id)
+                if not (done := await store.prune(found, at)):
+                    break  # another process prunes the same ones
+                pruned += done
+    except ConnectionError as trouble:
+        raise FleetUnavailable(f"the database cannot be reached: {trouble}") from trouble
+    return Pruned(runs=pruned)

@@ -1,0 +1,73 @@
+"""Builds the workers of a fleet from its settings.
+
+    async with connect_fleet(settings) as fleet, worker_of(fleet, home):
+        await stopped.wait()
+
+It is a separate module because a client that only starts and answers runs does not need half of Temporal's library.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+
+from midcourse.config.fleet_settings import FleetSettings
+from midcourse.fleet.connection import Fleet
+from midcourse.fleet.ports import PortsMaker
+from midcourse.fleet.schedules import RunEntry
+from midcourse.lending import Lending
+from midcourse.runtimes.driver import Turns
+from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
+
+TURNS_AT_ONCE = 4
+"""Turns that all tenants of a process take at a time: more would only wait for each other's processor time, in order of arrival."""
+
+
+@asynccontextmanager
+async def run_workers(fleets: Sequence[Fleet], home: Path) -> AsyncGenerator[None]:
+    """Run one worker for each of these tenants.
+
+    Each has its own queue and capacity, and they share places for turns, so that no tenant waits for another's runs.
+    """
+    if len(fleets) == 1:
+        workers = [worker_of(fleets[0], home)]
+    else:
+        places = Lending(TURNS_AT_ONCE)
+        workers = [
+            worker_of(fleet, home, shared=True, turns=partial(places.lend, fleet.settings.tenant)) for fleet in fleets
+        ]
+    async with AsyncExitStack() as started:
+        for worker in workers:
+            await worker.__aenter__()
+            started.push_async_exit(worker)
+        yield
+        started.pop_all()
+        await asyncio.gather(*(worker.__aexit__(None, None, None) for worker in workers))
+
+
+def worker_of(fleet: Fleet, home: Path, *, shared: bool = False, turns: Turns = nullcontext) -> FleetWorker:
+    """Build a worker for the tenant of this fleet. Worlds in separate processes write below `home`, which tenants may share (`shared`).
+
+    `turns` is as in `Driver`.
+    """
+    settings = fleet.settings
+    return FleetWorker(
+        fleet.client,
+        store=fleet.store,
+        ports_for=PortsMaker(fleet.store, settings, home, shared=shared).ports_for,
+        tenant=settings.tenant,
+        capacity=capacity_of(settings),
+        enter=RunEntry(store=fleet.store, settings=settings).enter,
+        turns=turns,
+    )
+
+
+def capacity_of(settings: FleetSettings) -> Capacity:
+    return Capacity(
+        drivers=settings.max_runs,
+        supervisors=settings.max_cached_runs,
+        sessions=settings.max_sessions,
+        heartbeat_seconds=settings.heartbeat_seconds,
+        shutdown_seconds=settings.shutdown_seconds,
+    )

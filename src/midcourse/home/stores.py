@@ -1,0 +1,42 @@
+"""The stores of a home: runs, lessons and plan segments."""
+
+from pathlib import Path
+from typing import TypeAlias
+
+from midcourse.home.folder import DATABASE as DATABASE
+from midcourse.home.folder import KEPT as KEPT
+from midcourse.home.folder import LESSONS as LESSONS
+from midcourse.home.folder import database_of as database_of
+from midcourse.home.folder import open_home as open_home
+from midcourse.ports.memory import Memory
+from midcourse.ports.plan_cache import PlanCache
+from midcourse.store.blob_folder import BlobFolder
+from midcourse.store.sqlite import SqliteStore
+
+LocalStore: TypeAlias = SqliteStore
+"""The type of the store of a home."""
+
+
+def open_store(home: Path) -> LocalStore:
+    """Open the store of a home. It is created if it does not exist."""
+    open_home(home)
+    return SqliteStore(database_of(home))
+
+
+def open_lessons(home: Path, *, agent: str) -> Memory:
+    """The lessons of a home, as this agent sees them."""
+    from midcourse.store.sqlite_memory import SqliteMemory
+
+    return SqliteMemory(open_home(home) / LESSONS, agent=agent)
+
+
+def open_segments(home: Path) -> PlanCache:
+    """The plan segments that a home keeps."""
+    from midcourse.store.sqlite_plan_cache import SqlitePlanCache
+
+    return SqlitePlanCache(open_home(home) / KEPT)
+
+
+def blobs_in(home: Path) -> BlobFolder:
+    """Screenshots of the runs that are kept in this home."""
+    return BlobFolder(home)

@@ -1,0 +1,93 @@
+"""The contents of a question to a person: its title, what was sent before, and what would be sent."""
+
+import json
+
+from midcourse.codec import encode
+from midcourse.domain.approval import About, Consequence, Earlier, Question
+from midcourse.domain.argument import Argument
+from midcourse.policy.approval.question import QuestionRow, find_changes, list_digests, list_rows
+from midcourse.presentation.vocabulary import format_time
+
+TITLES: dict[About, str] = {
+    "approve": "May this be done?",
+    "happened": "Did this happen?",
+    "stuck": "How should it continue?",
+    "repeat": "Send this again?",
+    "question": "What is your answer?",
+}
+ABRIDGED = (
+    "Not all of it can be shown: what ends in a SHA-256 below is too large, or not text, and that digest is all that "
+    "you would agree to."
+)
+_FINDINGS = {
+    "exists": "which exists",
+    "may_exist": "which may exist",
+    "reported_absent": "a probe reported it as absent",
+}
+
+
+def earlier_lines(question: Question) -> list[str]:
+    """One line for each request sent before, then an empty line; no lines if nothing was sent before."""
+    if not question.earlier:
+        return []
+    if question.about == "repeat":
+        lines = [f"This looks like the request sent at {_describe_earlier(request)}." for request in question.earlier]
+    else:
+        lines = [
+            f"Attempt {n}: sent at {_describe_earlier(request)}." for n, request in enumerate(question.earlier, start=1)
+        ]
+    return [*lines, ""]
+
+
+def sight_lines(question: Question) -> list[str]:
+    """What the screen shows now and why that does not decide whether it happened. Texts of the page are in quotes."""
+    lines: list[str] = []
+    if question.page:
+        lines.append(f"The page now: {quote_page(question.page)}")
+    if question.appeared:
+        lines.append(f"New on it since: {', '.join(map(quote_page, question.appeared))}")
+    return [*lines, *(f"{why[:1].upper()}{why[1:]}" for why in question.unmet)]
+
+
+def quote_page(text: str) -> str:
+    """A text of a page, quoted so that it cannot be read as one of ours."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _describe_earlier(request: Earlier) -> str:
+    return f"{format_time(request.at)}, {_FINDINGS[request.finding]}"
+
+
+def why_unseen(question: Question, *, in_full: bool) -> str:
+    """Why the approver has not seen everything that would be sent; empty if all was seen. `in_full`: paged to the end."""
+    if question.abridged:
+        return "Part of what would be sent was shown only by its digest."
+    return "" if in_full else "You stopped reading before the end of what would be sent."
+
+
+def before_of(question: Question, number: int) -> Consequence | None:
+    """The consequence of this step when it was last approved or asked about; None if it is new."""
+    changed = question.changed_from if number == 0 else None
+    return changed or (question.before[number] if number < len(question.before) else None)
+
+
+def step_json(question: Question, number: int) -> dict[str, object]:
+    """One step of the question as JSON: every row that a person sees, its digest, and changes since it was last asked about."""
+    consequence = question.consequences[number]
+    before = before_of(question, number)
+    return {
+        "says": question.says[number],
+        "digest": list_digests(question)[number],
+        "abridged": consequence.commit.abridged,
+        "shows": [_row(row) for row in list_rows(consequence)],
+        "changed": [
+            {"was": each.was and _row(each.was), "now": each.now and _row(each.now)}
+            for each in (find_changes(before, consequence) if before else ())
+        ],
+    }
+
+
+def _row(row: QuestionRow) -> dict[str, object]:
+    value = json.loads(encode(row.value, Argument))
+    numbered = {"number": row.number, "of": row.of} if row.of > 1 else {}
+    return {"kind": row.kind, "name": row.name, "value": value, **numbered}
