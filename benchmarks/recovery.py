@@ -37,7 +37,7 @@ from midcourse.config.settings import Settings
 from midcourse.domain.replace import replace
 from midcourse.perform import Ports
 from midcourse.ports.memory import Memory
-from midcourse.store.sqlite_memory import SqliteMemory
+from midcourse.store.sqlite.memory import SqliteMemory
 from midcourse.testing import Approves, FakeClock, MemoryStore
 
 PLAIN_REPLANS = 3

@@ -31,7 +31,7 @@ from midcourse.domain.task import Task
 from midcourse.perform import Ports
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.memory import Memory
-from midcourse.store.sqlite_memory import SqliteMemory
+from midcourse.store.sqlite.memory import SqliteMemory
 from midcourse.testing import MemoryStore
 
 FIXED, RETRY, PLAIN, OURS = "fixed", "naive retry", "plain replan loop", "midcourse"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from midcourse.agent.agent import Agent
 from midcourse.config.settings import Settings
-from midcourse.store.sqlite_memory import SqliteMemory
+from midcourse.store.sqlite.memory import SqliteMemory
 from midcourse.testing import MemoryStore, Scripted
 from tests.harness import steps
 from tests.perform.test_learning import FILL, NUDGE, full

@@ -248,12 +248,12 @@ def test_a_damaged_column_name_is_reported_in_words_to_a_new_run(
 def test_a_full_disk_is_reported_in_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from midcourse.store import sqlite_opening
+    from midcourse.store.sqlite import connection
 
     def limited(db: sqlite3.Connection) -> None:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA max_page_count = 30")  # SQLite answers with SQLITE_FULL beyond it, as on a full disk
 
-    monkeypatch.setattr(sqlite_opening, "_use_write_ahead_log", limited)
+    monkeypatch.setattr(connection, "_use_write_ahead_log", limited)
     assert main(["run", "notepad", "--quiet", "--set", f"home={tmp_path / 'home'}"]) == 2
     assert "the disk is full" in capsys.readouterr().err

@@ -41,7 +41,7 @@ def test_commands_that_read_import_no_more_than_they_need(cli: Cli, order: str) 
     cli("run", order, "--run-id", "first", "--set", "approvals=never", "--json")
     runs = list_imports("runs")
     assert not {"asyncio", "midcourse.codec", "midcourse.domain.run", "midcourse.domain.event"} & runs
-    assert list_imports("approve") >= {"midcourse.store.sqlite_catalogue"}
+    assert list_imports("approve") >= {"midcourse.store.sqlite.catalogue"}
     assert "midcourse.codec" not in list_imports("approve"), "nothing waits, so no question has to be read"
     shown = list_imports("show", "first", "--json")
     assert "midcourse.director.decide" not in shown

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.domain.records.lesson import Recalled, Untrusted
-from midcourse.store.sqlite_memory import SqliteMemory
+from midcourse.store.sqlite.memory import SqliteMemory
 from midcourse.testing.conformance.memory import DENIED, FIX, GONE
 from tests.cli.conftest import Cli
 

@@ -13,7 +13,7 @@ from midcourse.runtimes.temporal.client import connect
 from midcourse.runtimes.temporal.wire import Placement
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.sqlite import SqliteStore
-from midcourse.store.sqlite_memory import SqliteMemory
+from midcourse.store.sqlite.memory import SqliteMemory
 from tests.parity.playing import play_locally, play_on_fleet
 from tests.parity.stories import STORIES
 from tests.runtimes.fleet import Fleet

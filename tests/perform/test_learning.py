@@ -14,7 +14,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.domain.records.lesson import Embedding, Lesson, Recalled, Untrusted
 from midcourse.perform import Lessons, learning
 from midcourse.ports.planner import PlanDraft, PlanningContext
-from midcourse.store.sqlite_memory import SqliteMemory
+from midcourse.store.sqlite.memory import SqliteMemory
 from midcourse.testing import Scripted
 from tests.harness import Bench, Shop, draft, steps
 

@@ -21,7 +21,7 @@ from midcourse.perform.advising import MOST_FACTORS
 from midcourse.policy.failure.reflection import explain_failure
 from midcourse.ports.planner import ONE_CALL
 from midcourse.ports.reflector import Explanation
-from midcourse.store.sqlite_memory import SqliteMemory
+from midcourse.store.sqlite.memory import SqliteMemory
 from midcourse.testing import Scripted, ScriptedReflector
 from tests.harness import Bench, Safe, Shop, draft, steps
 

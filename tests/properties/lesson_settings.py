@@ -5,7 +5,7 @@ from typing import Any
 
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.records.lesson import Embedding
-from midcourse.store.sqlite_memory import SqliteMemory
+from midcourse.store.sqlite.memory import SqliteMemory
 from midcourse.testing import Scripted
 from tests.harness import Shop, draft, steps
 from tests.properties.played import NUDGE, failing_shop, play, register

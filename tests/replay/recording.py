@@ -10,7 +10,7 @@ from midcourse.domain.event import Event
 from midcourse.domain.run import Run
 from midcourse.ports.store import JournalRow
 from midcourse.replay import Replayed, replay
-from midcourse.store.sqlite import COMMANDS
+from midcourse.store.state import COMMANDS
 from tests.harness import Drill
 from tests.properties.adversary import Adversary
 from tests.scenarios.stage import RUN, Played, Stage

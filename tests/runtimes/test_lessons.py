@@ -12,7 +12,7 @@ from midcourse.perform import Lessons
 from midcourse.ports.memory import Memory
 from midcourse.runtimes.temporal.client import connect
 from midcourse.store.postgres import PostgresStore
-from midcourse.store.sqlite_memory import SqliteMemory
+from midcourse.store.sqlite.memory import SqliteMemory
 from midcourse.testing import MemoryStore, Scripted
 from tests.harness import steps
 from tests.perform.test_learning import FILL, NUDGE, full

@@ -15,7 +15,7 @@ from midcourse.domain.records.lesson import Lesson, Untrusted
 from midcourse.planners import SamePlan
 from midcourse.policy.failure.signature import signature_of
 from midcourse.ports.approver import Approver
-from midcourse.store.sqlite_memory import SqliteMemory
+from midcourse.store.sqlite.memory import SqliteMemory
 from midcourse.testing import Approves, MemoryStore, Rejects
 from midcourse.worlds.base import BaseWorld, Scene, skill
 

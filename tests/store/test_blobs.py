@@ -11,7 +11,7 @@ from obstore.store import S3Store
 from midcourse.errors import RunUnknown
 from midcourse.ports.blobs import Blob, Blobs
 from midcourse.store.blob_folder import BlobFolder
-from midcourse.store.memory_blobs import MemoryBlobs
+from midcourse.store.memory import MemoryBlobs
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.s3 import S3Blobs
 from midcourse.testing.conformance import BlobsConformance

@@ -24,7 +24,7 @@ from midcourse.errors import FormatUnknown, RunBusy
 from midcourse.policy.audit import verify_log
 from midcourse.ports.store import Store
 from midcourse.store.sqlite import SqliteStore
-from midcourse.store.sqlite_schema import FIRST, OLDEST, SCHEMA_VERSION
+from midcourse.store.sqlite.schema import FIRST, OLDEST, SCHEMA_VERSION
 from midcourse.testing.conformance.store import (
     DrivingConformance,
     ListingConformance,

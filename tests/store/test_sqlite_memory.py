@@ -7,7 +7,7 @@ import pytest
 from midcourse.errors import FormatUnknown
 from midcourse.ports.memory import Memory
 from midcourse.store.sqlite import SqliteStore
-from midcourse.store.sqlite_memory import SqliteMemory
+from midcourse.store.sqlite.memory import SqliteMemory
 from midcourse.testing.conformance.memory import DENIED, MemoryConformance
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.ports.plan_cache import PlanCache
-from midcourse.store.sqlite_plan_cache import SqlitePlanCache
+from midcourse.store.sqlite.plan_cache import SqlitePlanCache
 from midcourse.testing.conformance.plan_cache import SEGMENT, PlanCacheConformance
 
 

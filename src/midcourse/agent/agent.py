@@ -55,8 +55,8 @@ from midcourse.ports.world import Eliciting, Picturing, World
 from midcourse.presentation.notebook import show_in_notebooks
 from midcourse.redact import keep_out_of_logs
 from midcourse.store.sqlite import SqliteStore
-from midcourse.store.sqlite_memory import SqliteMemory
-from midcourse.store.sqlite_plan_cache import SqlitePlanCache
+from midcourse.store.sqlite.memory import SqliteMemory
+from midcourse.store.sqlite.plan_cache import SqlitePlanCache
 
 log = logging.getLogger(__name__)
 show_in_notebooks()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from midcourse.store.sqlite_catalogue import SqliteCatalogue
+from midcourse.store.sqlite.catalogue import SqliteCatalogue
 
 DATABASE = "midcourse.db"
 KEPT = "segments.db"

@@ -25,14 +25,14 @@ def open_store(home: Path) -> LocalStore:
 
 def open_lessons(home: Path, *, agent: str) -> Memory:
     """The lessons of a home, as this agent sees them."""
-    from midcourse.store.sqlite_memory import SqliteMemory
+    from midcourse.store.sqlite.memory import SqliteMemory
 
     return SqliteMemory(open_home(home) / LESSONS, agent=agent)
 
 
 def open_segments(home: Path) -> PlanCache:
     """The plan segments that a home keeps."""
-    from midcourse.store.sqlite_plan_cache import SqlitePlanCache
+    from midcourse.store.sqlite.plan_cache import SqlitePlanCache
 
     return SqlitePlanCache(open_home(home) / KEPT)
 

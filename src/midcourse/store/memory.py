@@ -1,4 +1,4 @@
-"""A store and a plan cache in memory, for tests. They are as strict as the real ones, and are lost with the process."""
+"""A store, a plan cache and blobs in memory, for tests. They are as strict as the real ones, and are lost with the process."""
 
 from collections import Counter
 from collections.abc import Generator
@@ -25,6 +25,7 @@ from midcourse.errors import FormatUnknown, KeyTaken, RunBusy, RunUnknown, TaskI
 from midcourse.holding import hold, holder_of, release_abandoned
 from midcourse.policy.audit import is_human_input, next_row
 from midcourse.policy.spending import MICRO
+from midcourse.ports.blobs import Blob
 from midcourse.ports.controls import Request
 from midcourse.ports.driving import Claim, MessageWaiting
 from midcourse.ports.inbox import Message, Posted
@@ -363,3 +364,18 @@ class MemoryPlanCache:
 
     async def all(self) -> tuple[KeptSegment, ...]:
         return tuple(sorted(self._kept.values(), key=lambda segment: (-segment.worked_at, segment.id)))
+
+
+class MemoryBlobs:
+    def __init__(self) -> None:
+        self._kept: dict[str, dict[str, Blob]] = {}
+
+    async def put(self, run_id: str, blob: Blob) -> str:
+        self._kept.setdefault(run_id, {}).setdefault(blob.digest, blob)
+        return blob.digest
+
+    async def read(self, run_id: str, digest: str) -> Blob | None:
+        return self._kept.get(run_id, {}).get(digest)
+
+    async def delete(self, run_id: str) -> None:
+        self._kept.pop(run_id, None)

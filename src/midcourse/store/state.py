@@ -7,11 +7,15 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from midcourse.codec import decode_any
+from midcourse.domain.command import Command
 from midcourse.domain.phase import Ended
 from midcourse.domain.run import READABLE, Run
 from midcourse.errors import FormatUnknown, RunPruned, RunUnknown, StoreUnusable
 
 T = TypeVar("T")
+
+COMMANDS = tuple[Command, ...]
+"""The type of the commands of a turn, for the codec."""
 
 
 def decode_stored(kind: type[T], text: str | bytes) -> T:

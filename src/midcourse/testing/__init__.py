@@ -4,8 +4,7 @@ Planners without a model, approvers that always agree, a clock on which time pas
 `conformance` has a test suite for the adapters of each port, `sites` and `models` servers on loopback.
 """
 
-from midcourse.store.memory import MemoryPlanCache, MemoryStore
-from midcourse.store.memory_blobs import MemoryBlobs
+from midcourse.store.memory import MemoryBlobs, MemoryPlanCache, MemoryStore
 from midcourse.testing.approvers import Answers, Approves, Posts, Rejects, Silent
 from midcourse.testing.clock import FakeClock
 from midcourse.testing.faulty_planners import Erring, Garbage

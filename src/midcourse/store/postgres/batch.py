@@ -19,7 +19,7 @@ from midcourse.store.postgres import queries
 from midcourse.store.postgres.database import Database, Place
 from midcourse.store.postgres.kinds import Key, Kind
 from midcourse.store.postgres.people import writes_for
-from midcourse.store.postgres.records import COMMANDS, Records
+from midcourse.store.postgres.records import Records
 from midcourse.store.postgres.statements import (
     ADD_TO_AUDIT,
     FENCE,
@@ -31,7 +31,7 @@ from midcourse.store.postgres.statements import (
     Statement,
     Values,
 )
-from midcourse.store.state import final_reason_of
+from midcourse.store.state import COMMANDS, final_reason_of
 
 T = TypeVar("T")
 

@@ -2,21 +2,20 @@
 
 from typing import Any
 
-from midcourse.domain.records.summary import Sending
-from midcourse.domain.result import SUCCESSES
-from midcourse.ports.store import RunQuery, RunSummary
+from midcourse.ports.store import RunQuery
+from midcourse.store.lists import FOUND, SUCCEEDED
 
-DONE = ", ".join(f"'{reason}'" for reason in SUCCESSES)
+COLUMNS = (*FOUND, "task")
 STATUS = f"""CASE WHEN status <> 'ended' THEN status WHEN final_reason = '' THEN 'running'
-    WHEN final_reason IN ({DONE}) THEN 'done' ELSE 'failed' END"""
+    WHEN final_reason IN ({SUCCEEDED}) THEN 'done' ELSE 'failed' END"""
 WORLD = "task::json ->> 'world'"
 
-FIND = f"""SELECT entered, id, goal, phase, final_reason, began_at, key, {WORLD},
-    CASE WHEN job = '' THEN '' ELSE job::json ->> 'name' END, coalesce(latest.at, ended_at), (results.body::json ->> 'verified')::bool,
-    results.body::json ->> 'sending',
+FIND = f"""SELECT id, goal, phase, final_reason, began_at, (results.body::json ->> 'verified')::bool, results.body::json ->> 'sending',
+    entered, key, {WORLD}, coalesce(latest.at, ended_at),
     (results.body::json -> 'budget' ->> 'calls')::int, (results.body::json -> 'budget' ->> 'cost_usd')::float8,
     CASE WHEN status = 'asking' THEN (approvals.body::json ->> 'expires_at')::float8
-        - (opening::json -> 'limits' ->> 'approval_seconds')::float8 END
+        - (opening::json -> 'limits' ->> 'approval_seconds')::float8 END,
+    CASE WHEN job = '' THEN '' ELSE job::json ->> 'name' END
 FROM midcourse.runs LEFT JOIN midcourse.results ON results.run = id
 LEFT JOIN midcourse.approvals ON approvals.run = id AND approvals.open
 LEFT JOIN LATERAL (SELECT (event::json ->> 'at')::float8 AS at FROM midcourse.journal
@@ -37,39 +36,3 @@ def values_of(query: RunQuery) -> dict[str, Any]:
         "status": list(query.status),
         "limit": query.limit,
     }
-
-
-def summary_of(
-    place: int,
-    run_id: str,
-    goal: str,
-    phase: str,
-    final_reason: str,
-    began_at: float,
-    key: str,
-    world: str | None,
-    task: str | None,
-    updated_at: float | None,
-    verified: bool | None,
-    sending: Sending | None,
-    calls: int | None,
-    cost_usd: float | None,
-    waiting_since: float | None,
-) -> RunSummary:
-    return RunSummary(
-        id=run_id,
-        goal=goal,
-        phase=phase,
-        final_reason=final_reason,
-        began_at=began_at,
-        place=place,
-        key=key,
-        world=world or "",
-        task=task or "",
-        updated_at=updated_at or 0.0,
-        verified=verified,
-        sending=sending or "",
-        calls=calls,
-        cost_usd=cost_usd,
-        waiting_since=waiting_since,
-    )

@@ -6,14 +6,12 @@ from psycopg import AsyncConnection
 
 from midcourse.codec import decode, decode_any, encode
 from midcourse.domain.approval import Consequence, Question
-from midcourse.domain.command import Command
 from midcourse.domain.event import ApprovalDecided, Event
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput
 from midcourse.domain.records.ledger import LedgerEntry
-from midcourse.domain.records.summary import Sending
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
@@ -22,6 +20,7 @@ from midcourse.policy.audit import HUMAN_INPUT_KINDS
 from midcourse.ports.store import JournalEvent, JournalRow, RunQuery, RunStatus, RunSummary
 from midcourse.sealing import open_text
 from midcourse.store.deltas import Base, expand
+from midcourse.store.lists import LISTED, read_summary
 from midcourse.store.observations import ObservationBase, base_id_of, pack, unpack
 from midcourse.store.postgres import listing, queries
 from midcourse.store.postgres.database import Database
@@ -48,11 +47,9 @@ from midcourse.store.postgres.statements import (
     Statement,
     Values,
 )
-from midcourse.store.state import build_unknown_error, check_not_pruned, final_reason_of, read_run
+from midcourse.store.state import COMMANDS, build_unknown_error, check_not_pruned, final_reason_of, read_run
 
 T = TypeVar("T")
-
-COMMANDS = tuple[Command, ...]
 
 
 class Records:
@@ -111,16 +108,16 @@ class Records:
             rows = await self._database.rows(queries.RUNS_OF_STATUS, (status, limit))
         else:
             rows = await self._database.rows(queries.RUNS, (limit,))
-        return tuple(_summary(*row) for row in rows)
+        return tuple(read_summary(LISTED, row) for row in rows)
 
     async def runs_named(self, beginning: str, limit: int) -> tuple[RunSummary, ...]:
         """Return the runs with ids that begin with this: first an exact match, then the newest."""
         rows = await self._database.rows(queries.RUNS_NAMED, {"name": beginning, "limit": limit})
-        return tuple(_summary(*row) for row in rows)
+        return tuple(read_summary(LISTED, row) for row in rows)
 
     async def find_runs(self, query: RunQuery) -> tuple[RunSummary, ...]:
         rows = await self._database.rows(listing.FIND, listing.values_of(query))
-        return tuple(listing.summary_of(*row) for row in rows)
+        return tuple(read_summary(listing.COLUMNS, row) for row in rows)
 
     async def count_runs(self) -> dict[RunStatus, int]:
         return dict(await self._database.rows(listing.COUNT, ()))
@@ -315,26 +312,6 @@ class Records:
 
 def _asked(run: str, question: int, shape: str, consequence: str) -> AskedConsequence:
     return AskedConsequence(run=run, question=question, shape=shape, consequence=consequence)
-
-
-def _summary(
-    run_id: str,
-    goal: str,
-    phase: str,
-    final_reason: str,
-    began_at: float,
-    verified: bool | None,
-    sending: Sending | None,
-) -> RunSummary:
-    return RunSummary(
-        id=run_id,
-        goal=goal,
-        phase=phase,
-        final_reason=final_reason,
-        began_at=began_at,
-        verified=verified,
-        sending=sending or "",
-    )
 
 
 async def _take_key(connection: AsyncConnection, key: str, after: str) -> None:

@@ -1,14 +1,11 @@
-"""A log of irreversible acts next to the database. It reveals a database that has lost records.
-
-SQLite keeps its newest records in a `-wal` file. A copy of the database without it, or a restored backup, is a valid
-database without the latest acts. This log is written after the ledger and before the act, in a separate file: an entry
-without its ledger entry means that records are lost.
-"""
+"""The files next to the database, for what must not be copied and restored with it."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
+
+from midcourse.files import atomic_write, private_folder
 
 ACCEPTED = 0
 """A command id which means that a person has accepted that records of this run may be missing."""
@@ -21,7 +18,12 @@ class Sent:
 
 
 class SentLog:
-    """The log, with one line per act. It is only appended to, by all processes that use the database."""
+    """A log of irreversible acts, which reveals a database that has lost records.
+
+    SQLite keeps its newest records in a `-wal` file. A copy of the database without it, or a restored backup, is a valid
+    database without the latest acts. This log is written after the ledger and before the act: an entry without its ledger
+    entry means that records are lost. It has one line per act, and all processes that use the database only append to it.
+    """
 
     def __init__(self, database: Path) -> None:
         self.path = database.with_name(f"{database.name}.sent")
@@ -51,3 +53,30 @@ class SentLog:
             return self.path.read_text(encoding="utf-8", errors="replace").splitlines()
         except FileNotFoundError:
             return []
+
+
+class SessionFiles:
+    """The handles of worlds' sessions: one file per run, readable only by its owner.
+
+    A handle contains the token of its session, which allows acting without approval.
+    """
+
+    def __init__(self, database: Path) -> None:
+        self._folder = database.with_name(f"{database.name}.sessions")
+
+    def save(self, run_id: str, handle: str) -> None:
+        private_folder(self._folder)
+        atomic_write(self._path(run_id), handle)
+
+    def read(self, run_id: str) -> str:
+        """Return the handle of a run's session, or an empty string if none was saved."""
+        try:
+            return self._path(run_id).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ""
+
+    def delete(self, run_id: str) -> None:
+        self._path(run_id).unlink(missing_ok=True)
+
+    def _path(self, run_id: str) -> Path:
+        return self._folder / f"{quote(run_id, safe='')}.handle"

@@ -1,4 +1,10 @@
-"""The tables of a store's SQLite file, and what each version changed in them."""
+"""The tables of a store's SQLite file, what each version changed in them, and how a file of an earlier version is migrated."""
+
+import sqlite3
+from pathlib import Path
+
+from midcourse.store.sqlite.beside import SessionFiles
+from midcourse.store.sqlite.connection import Schema, open_database
 
 FIRST = (
     """CREATE TABLE runs (
@@ -124,3 +130,42 @@ CHANGES: dict[int, tuple[str, ...]] = {
 }
 """The changes of each schema version. A file gets those above its own version, in order."""
 SCHEMA_VERSION = max(CHANGES)
+
+CHAIN = ""
+"""The chain of the audit log. A file has only one tenant, which has no name."""
+ADD_TO_AUDIT = "INSERT INTO audit (n, run, seq, body, hash) VALUES (?, ?, ?, ?, ?)"
+
+
+def open_file(path: Path) -> sqlite3.Connection:
+    """Open the file of a store. It is created or migrated first if necessary."""
+
+    def settle(db: sqlite3.Connection, found: int) -> None:
+        if 0 < found < 3:
+            _backfill_audit(db)
+        if 0 < found < 6:
+            _move_sessions(db, SessionFiles(path))
+
+    return open_database(path, Schema(changes=CHANGES, settle=settle))
+
+
+def _backfill_audit(db: sqlite3.Connection) -> None:
+    """Add the human inputs of journals from before there was an audit log."""
+    from midcourse.domain.records.audit import START, Head  # only here, since listing runs must not load all events
+    from midcourse.policy.audit import HUMAN_INPUT_KINDS, next_row
+
+    kinds = ", ".join("?" for _ in HUMAN_INPUT_KINDS)
+    sql = f"""SELECT run, seq, event FROM journal JOIN runs ON runs.id = run
+        WHERE json_extract(event, '$.kind') IN ({kinds}) ORDER BY entered, seq"""
+    head = START
+    for run_id, seq, event in db.execute(sql, HUMAN_INPUT_KINDS).fetchall():
+        row = next_row(CHAIN, head, run_id, seq, event)
+        db.execute(ADD_TO_AUDIT, (row.n, row.run, row.seq, row.body, row.hash))
+        head = Head(n=row.n, hash=row.hash)
+
+
+def _move_sessions(db: sqlite3.Connection, files: SessionFiles) -> None:
+    """Move handles out of the database, where an earlier version had them in plain text."""
+    db.execute("PRAGMA secure_delete = ON")
+    for run_id, handle in db.execute("SELECT id, session FROM runs WHERE session <> ''").fetchall():
+        files.save(run_id, handle)
+    db.execute("UPDATE runs SET session = '' WHERE session <> ''")

@@ -10,37 +10,39 @@ The file must be on a local disk, because neither SQLite's write-ahead log nor f
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from midcourse.codec import encode
-from midcourse.domain.approval import Consequence
+from midcourse.domain.approval import Consequence, Question
 from midcourse.domain.command import Command
 from midcourse.domain.event import ApprovalDecided, Event
 from midcourse.domain.observation import Observation
+from midcourse.domain.phase import Asking
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
-from midcourse.domain.records.audit import AuditLog, AuditRow, Head, HumanInput
+from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, RunBusy, StoreRestored, StoreUnusable, TaskInvalid
-from midcourse.policy.audit import HUMAN_INPUT_KINDS, is_human_input
+from midcourse.policy.audit import HUMAN_INPUT_KINDS, is_human_input, next_row
 from midcourse.policy.durability import must_survive
+from midcourse.ports.controls import Request
 from midcourse.ports.driving import Claim, MessageWaiting
-from midcourse.ports.store import JournalEvent, JournalRow, RunQuery, RunStatus, RunSummary
+from midcourse.ports.inbox import Message, Posted
+from midcourse.ports.store import JournalEvent, JournalRow, RunSummary
 from midcourse.store.deltas import compress, expand
 from midcourse.store.lock import is_locked, lock_file
 from midcourse.store.observations import ObservationBase, base_id_of, pack, unpack
 from midcourse.store.recent import Recent
-from midcourse.store.sent_log import ACCEPTED, Sent, SentLog
-from midcourse.store.session_files import SessionFiles
-from midcourse.store.sqlite_catalogue import SqliteCatalogue
-from midcourse.store.sqlite_driving import SqliteDriving
-from midcourse.store.sqlite_file import CHAIN, add_to_audit, audit_head, open_file
-from midcourse.store.sqlite_listing import count_runs, find_runs
-from midcourse.store.sqlite_retention import delete_records, find_prunable, shrink
+from midcourse.store.sqlite.beside import ACCEPTED, Sent, SentLog, SessionFiles
+from midcourse.store.sqlite.catalogue import ALL, SqliteCatalogue
+from midcourse.store.sqlite.connection import StoreLocked
+from midcourse.store.sqlite.schema import ADD_TO_AUDIT, CHAIN, open_file
 from midcourse.store.state import (
+    COMMANDS,
+    build_unknown_error,
     check_format,
     check_not_pruned,
     decode_stored,
@@ -51,8 +53,6 @@ from midcourse.store.state import (
 
 T = TypeVar("T")
 
-COMMANDS = tuple[Command, ...]
-
 BASES = 4_000_000
 """The maximum number of characters of observations that are kept in memory, for the next ones to refer to."""
 
@@ -61,8 +61,18 @@ ANSWERED = """SELECT asked.run, question, shape, consequence, body FROM asked JO
     WHERE shape = ? ORDER BY n DESC LIMIT ?"""
 ANCHORS = "SELECT json_extract(result, '$.audit') AS head FROM runs WHERE result IS NOT NULL AND head IS NOT NULL"
 
+DELETED = ("journal", "plans", "observations", "consequences", "inbox", "questions")
+"""Tables from which all rows of a pruned run are deleted."""
 
-class SqliteStore(SqliteDriving, SqliteCatalogue):
+PRUNABLE = """SELECT id FROM runs WHERE pruned_at IS NULL AND phase = 'ended' AND result IS NOT NULL
+    AND json_extract(state, '$.now') < ? ORDER BY entered LIMIT ?"""
+FORGET_ACTS = "DELETE FROM ledger WHERE run = ? AND coalesce(json_extract(body, '$.identity'), '') = ''"
+"""Deletes acts that may be repeated. The others stay, to prevent them from being done again."""
+MARK = """UPDATE runs SET opening = '{}', pruned_at = ?
+    WHERE id = ? AND pruned_at IS NULL AND phase = 'ended' AND result IS NOT NULL"""
+
+
+class SqliteStore(SqliteCatalogue):
     """A store with one connection, used by one thread at a time.
 
     Its methods are coroutines that never yield: a read or write blocks the event loop for a few milliseconds, or for up to
@@ -198,7 +208,8 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
             )
             self._db.execute("INSERT INTO journal VALUES (?, ?, ?, ?)", (run.id, run.seq, *turn))
             if is_human_input(event):
-                add_to_audit(self._db, run.id, run.seq, turn[0])
+                row = next_row(CHAIN, self._audit_head(), run.id, run.seq, turn[0])
+                self._db.execute(ADD_TO_AUDIT, (row.n, row.run, row.seq, row.body, row.hash))
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
         state, task = self._fetch_known(run_id, "SELECT state, task FROM runs WHERE id = ?")
@@ -206,12 +217,6 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
 
     async def runs(self) -> tuple[RunSummary, ...]:
         return self.newest()
-
-    async def find_runs(self, query: RunQuery) -> tuple[RunSummary, ...]:
-        return find_runs(self._db, query)
-
-    async def count_runs(self) -> dict[RunStatus, int]:
-        return count_runs(self._db)
 
     async def initial_state(self, run_id: str) -> Run:
         state, pruned_at = self._fetch_known(run_id, "SELECT opening, pruned_at FROM runs WHERE id = ?")
@@ -233,6 +238,68 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
         sql = "SELECT seq, event FROM journal WHERE run = ? AND seq > ? ORDER BY seq"
         rows = self._db.execute(sql, (run_id, above))
         return tuple(JournalEvent(seq=seq, event=decode_stored_any(Event, event)) for seq, event in rows)
+
+    # --- driving: claims, rests and messages from other processes
+
+    async def claim_run(self, run_id: str, *, placed: int = 0) -> Claim:
+        with self._transaction():
+            sql = "SELECT epoch, placed, messages_decided, rested_epoch, rested_seq FROM runs WHERE id = ?"
+            epoch, earlier, decided, rested_epoch, rested_seq = self._fetch_known(run_id, sql)
+            if placed and placed < earlier:
+                raise RunBusy(f"run {run_id!r} was given to another worker meanwhile")
+            change = "UPDATE runs SET epoch = ?, placed = ?, resting = 0 WHERE id = ?"
+            self._write(run_id, change, epoch + 1, max(placed, earlier))
+        rested_at = rested_seq if rested_epoch == epoch else -1
+        return Claim(run=run_id, epoch=epoch + 1, decided=decided, rested_at=rested_at)
+
+    async def rest(self, claim: Claim, *, seq: int, known: int, wake_at: float | None = None) -> bool:
+        with self._transaction():
+            self._check_claim(claim)
+            if self._last_message(claim.run) > known:
+                return False
+            change = "UPDATE runs SET resting = 1, rested_epoch = ?, rested_seq = ? WHERE id = ?"
+            self._write(claim.run, change, claim.epoch, seq)
+        return True
+
+    def _check_claim(self, claim: Claim) -> None:
+        if self._fetch_known(claim.run, "SELECT epoch FROM runs WHERE id = ?") != (claim.epoch,):
+            raise RunBusy(f"run {claim.run!r} was claimed by another process")
+
+    async def post(self, run_id: str, event: Request) -> Posted:
+        with self._transaction(durable=True):
+            decided, resting = self._fetch_known(run_id, "SELECT messages_decided, resting FROM runs WHERE id = ?")
+            waiting = await self.messages(run_id, decided)
+            from midcourse.director.decide import find_objection_after  # not needed to list or show runs
+
+            if refused := find_objection_after(self._load_state(run_id), (message.event for message in waiting), event):
+                return Posted(refused=refused)
+            number = self._last_message(run_id) + 1
+            self._db.execute("INSERT INTO inbox VALUES (?, ?, ?)", (run_id, number, encode(event, Event)))
+        return Posted(number=number, resting=bool(resting))
+
+    async def messages(self, run_id: str, after: int) -> tuple[Message, ...]:
+        rows = self._db.execute(
+            "SELECT number, event FROM inbox WHERE run = ? AND number > ? ORDER BY number", (run_id, after)
+        )
+        return tuple(Message(number=number, event=decode_stored_any(Request, event)) for number, event in rows)
+
+    def _last_message(self, run_id: str) -> int:
+        (number,) = self._fetch_one("SELECT coalesce(max(number), 0) FROM inbox WHERE run = ?", run_id)
+        return number
+
+    async def save_question(self, question: Question) -> None:
+        sql = "INSERT OR REPLACE INTO questions SELECT id, ?, ? FROM runs WHERE id = ?"
+        self._write(question.run, sql, question.id, encode(question))
+
+    async def open_question(self, run_id: str) -> Question | None:
+        run = self._load_state(run_id)
+        if not isinstance(run.phase, Asking):
+            return None
+        sql = "SELECT body FROM questions WHERE run = ? AND question = ?"
+        return self._fetch_body(Question, sql, run_id, run.phase.question)
+
+    def _load_state(self, run_id: str) -> Run:
+        return read_run(run_id, *self._fetch_known(run_id, "SELECT state FROM runs WHERE id = ?"))
 
     # --- what a run refers to
 
@@ -320,20 +387,33 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
         return self._fetch_known(run_id, "SELECT pruned_at FROM runs WHERE id = ?")[0]
 
     async def find_prunable(self, before: float, limit: int | None) -> tuple[str, ...]:
-        return find_prunable(self._db, before, limit)
+        rows = self._db.execute(PRUNABLE, (before, ALL if limit is None else limit))
+        return tuple(run_id for (run_id,) in rows)
 
     async def prune(self, run_ids: tuple[str, ...], at: float) -> int:
         with self._transaction(durable=True):
-            deleted = [run_id for run_id in run_ids if delete_records(self._db, run_id, at)]
+            deleted = [run_id for run_id in run_ids if self._db.execute(MARK, (at, run_id)).rowcount]
+            for run_id in deleted:
+                for table in DELETED:
+                    self._db.execute(f"DELETE FROM {table} WHERE run = ?", (run_id,))
+                self._db.execute(FORGET_ACTS, (run_id,))
         for run_id in deleted:
             self._sessions.delete(run_id)
             self._bases.drop(run_id)
         return len(deleted)
 
     def shrink(self) -> bool:
-        """Make the file as small as its records. Return False, without doing so, if other processes drive runs that would have to wait."""
-        drives = any(is_locked(path) for path in self.path.parent.glob(f"{self.path.name}.*.lock"))
-        return not drives and shrink(self._db)
+        """Give the space of deleted records back to the file system.
+
+        Return False if another process uses the file; then the space is only reused. A process that drives a run would have to wait.
+        """
+        if any(is_locked(path) for path in self.path.parent.glob(f"{self.path.name}.*.lock")):
+            return False
+        try:
+            self._db.execute("VACUUM")
+            return self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+        except StoreLocked:
+            return False
 
     # --- what people decided
 
@@ -369,7 +449,50 @@ class SqliteStore(SqliteDriving, SqliteCatalogue):
         )
 
     async def audit_head(self) -> Head:
-        return audit_head(self._db)
+        return self._audit_head()
+
+    def _audit_head(self) -> Head:
+        found = self._fetch_one("SELECT n, hash FROM audit ORDER BY n DESC LIMIT 1")
+        return Head(n=found[0], hash=found[1]) if found else START
+
+    # --- SQL
+
+    @contextmanager
+    def _transaction(self, *, durable: bool = False) -> Generator[None]:
+        """Open a write transaction. A durable one is flushed to the disk, together with all that were committed before.
+
+        Other transactions survive the death of the process, but loss of power may lose them if no durable one has followed.
+        """
+        if durable:
+            self._db.execute("PRAGMA synchronous = FULL")
+        try:
+            with self._db:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield
+        finally:
+            if durable:
+                self._db.execute("PRAGMA synchronous = NORMAL")
+
+    def _fetch_one(self, sql: str, *values: object) -> Any:
+        return self._db.execute(sql, values).fetchone()
+
+    def _fetch_known(self, run_id: str, sql: str) -> tuple[Any, ...]:
+        row = self._fetch_one(sql, run_id)
+        if row is None:
+            raise build_unknown_error(run_id)
+        return row
+
+    def _fetch_body(self, kind: type[T], sql: str, *values: object) -> T | None:
+        row = self._fetch_one(sql, *values)
+        return decode_stored(kind, row[0]) if row else None
+
+    def _fetch_bodies(self, kind: type[T], sql: str, *values: object) -> tuple[T, ...]:
+        return tuple(decode_stored(kind, body) for (body,) in self._db.execute(sql, values))
+
+    def _write(self, run_id: str, sql: str, *values: object) -> None:
+        """Execute a statement with the run's id as its last parameter. Raise `RunUnknown` if the run does not exist."""
+        if not self._db.execute(sql, (*values, run_id)).rowcount:
+            raise build_unknown_error(run_id)
 
 
 def _how_to_accept(run_id: str) -> str:

@@ -13,7 +13,7 @@ from midcourse.domain.records.lesson import NO_TEXT, Embedding, Lesson, Recalled
 from midcourse.domain.replace import replace
 from midcourse.policy.failure.lessons import rank_by_task
 from midcourse.ports.memory import LATEST_RUNS, MOST_COMPARED
-from midcourse.store.sqlite_opening import Schema, open_database
+from midcourse.store.sqlite.connection import Schema, open_database
 
 TABLES = (
     """CREATE TABLE lessons (
