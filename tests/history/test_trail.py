@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from midcourse.history.trail import Trail
+from midcourse.history.replay import Trail
 from midcourse.ports.store import JournalEvent
 from midcourse.replay import list_states
 from tests.replay.recording import Recording, made_up, recorded

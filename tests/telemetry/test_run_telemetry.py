@@ -15,7 +15,7 @@ from opentelemetry.trace import StatusCode
 
 from midcourse import Agent, BaseWorld, Draft, Settings, Task, probe, skill
 from midcourse.agent.wiring import telemetry_for
-from midcourse.history.trail import Trail
+from midcourse.history.replay import Trail
 from midcourse.planners import SamePlan
 from midcourse.process import flush_telemetry
 from midcourse.redact import redactor

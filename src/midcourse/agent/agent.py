@@ -36,7 +36,7 @@ from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.history.journal import journal_of
-from midcourse.history.plan_diff import PlanComparison, compare_plans
+from midcourse.history.replay import PlanComparison, compare_plans
 from midcourse.home.stores import DATABASE, KEPT, LESSONS, open_home
 from midcourse.home.stores import open_store as open_local_store
 from midcourse.perform import Lessons, Ports

@@ -15,7 +15,7 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.drive import Progress, is_over
 from midcourse.errors import FleetUnavailable
-from midcourse.history.trail import Trail
+from midcourse.history.replay import Trail
 from midcourse.policy.approval.check import why_needs_all_values
 from midcourse.policy.approval.question import bind_decision
 from midcourse.ports.approver import Approver

@@ -21,8 +21,8 @@ from midcourse.domain.skill import Catalogue
 from midcourse.domain.task import Task
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.files import atomic_write, private_folder
-from midcourse.history.export import export as export
-from midcourse.history.export import result_json as result_json
+from midcourse.history.journal import export as export
+from midcourse.history.journal import result_json as result_json
 from midcourse.home.folder import JOB_FILE as JOB_FILE
 from midcourse.home.folder import run_folder as run_folder
 from midcourse.home.stores import blobs_in as blobs_in

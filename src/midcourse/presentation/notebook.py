@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
-from midcourse.history.plan_diff import PlanComparison
+from midcourse.history.replay import PlanComparison
 
 if TYPE_CHECKING:
     from midcourse.presentation.page.markup import Markup
@@ -52,7 +52,7 @@ def result_html(result: Result) -> str:
 def plan_html(plan: PlanVersion) -> str:
     """A plan version as HTML: why it was made, and its steps."""
     from midcourse.presentation.page.markup import element, text
-    from midcourse.presentation.page.plans import render_step
+    from midcourse.presentation.page.sections import render_step
     from midcourse.presentation.vocabulary import plan_reason
 
     return _frame(
@@ -65,7 +65,7 @@ def plan_html(plan: PlanVersion) -> str:
 def comparison_html(compared: PlanComparison) -> str:
     """The difference between two plan versions as HTML."""
     from midcourse.presentation.page.markup import element, text
-    from midcourse.presentation.page.plans import render_difference_items
+    from midcourse.presentation.page.sections import render_difference_items
     from midcourse.presentation.vocabulary import plan_reason
 
     return _frame(

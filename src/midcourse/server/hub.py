@@ -15,7 +15,7 @@ from midcourse.domain.phase import Asking, Ended
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.run import Run
 from midcourse.drive import Progress, is_over
-from midcourse.history.trail import Trail
+from midcourse.history.replay import Trail
 from midcourse.presentation.narration import Narrator
 from midcourse.presentation.status import run_status
 from midcourse.server.models.stream import (

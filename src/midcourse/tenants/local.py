@@ -30,8 +30,7 @@ from midcourse.config.settings import Settings
 from midcourse.domain.approval import Question
 from midcourse.errors import MidcourseError, NotForkable, RunUnknown
 from midcourse.files import atomic_write, private_folder
-from midcourse.history.export import export
-from midcourse.history.journal import Journal
+from midcourse.history.journal import Journal, export
 from midcourse.home.stores import LocalStore, open_lessons, open_store
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.memory import Memory

@@ -9,11 +9,11 @@ from pathlib import Path
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.store import Store
 from midcourse.presentation.page.markup import NOTHING, Markup, element, join, text
-from midcourse.presentation.page.plans import render_plans
 from midcourse.presentation.page.sections import (
     render_log,
     render_pictures,
     render_pill,
+    render_plans,
     render_questions,
     render_sent,
     render_spending,

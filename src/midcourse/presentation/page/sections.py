@@ -6,13 +6,24 @@ from midcourse.domain.approval import Consequence, Verdict
 from midcourse.domain.argument import Argument
 from midcourse.domain.budget import Cost
 from midcourse.domain.outcome import Status
+from midcourse.domain.plan import REPLAN, PlanVersion, Step
+from midcourse.history.replay import compare_plans
 from midcourse.policy.approval.question import list_rows
+from midcourse.policy.plan.diff import PlanDiff, StepChange
 from midcourse.policy.spending import MICRO
 from midcourse.presentation.evidence import Look, SentAct
 from midcourse.presentation.page.markup import NOTHING, Child, Markup, element, join, text
 from midcourse.presentation.page.story import AskedQuestion, Picture, Story
 from midcourse.presentation.question import TITLES
-from midcourse.presentation.vocabulary import format_argument, format_elapsed, format_time, pluralize
+from midcourse.presentation.vocabulary import (
+    describe_call,
+    describe_step,
+    format_argument,
+    format_elapsed,
+    format_time,
+    plan_reason,
+    pluralize,
+)
 
 FINDINGS = {
     "happened": ("good", "happened"),
@@ -34,6 +45,7 @@ VERDICTS: dict[Verdict, tuple[str, str]] = {
     "take_over": ("ask", "taken over"),
     "send_again": ("ask", "send it again"),
 }
+CAUSE_TONES = {"initial": "plain", "adaptive": "plain", "error": "bad", "detour": "doubt"}
 KINDS = {"skill": "does", "target": "on", "origin": "at", "address": "sends to"}
 
 
@@ -73,15 +85,16 @@ def _render_sent_act(act: SentAct, story: Story) -> Markup:
     grave = act.consequence is not None and act.consequence.effect == "irreversible"
     return element(
         "article",
-        element("header", render_pill(tone, words), element("h3", text(act.says or "an act")), _render_effect(grave)),
+        element(
+            "header",
+            render_pill(tone, words),
+            element("h3", text(act.says or "an act")),
+            element("span", "irreversible", class_="tag") if grave else None,
+        ),
         element("p", join([fact for fact in facts if fact], " · "), class_="soft"),
         _render_rows(act.consequence),
         _render_looks(act.looks, story),
     )
-
-
-def _render_effect(grave: bool) -> Markup:
-    return element("span", "irreversible", class_="tag") if grave else NOTHING
 
 
 def _render_looks(looks: Sequence[Look], story: Story) -> Markup:
@@ -90,23 +103,20 @@ def _render_looks(looks: Sequence[Look], story: Story) -> Markup:
         tone, words = FINDINGS[look.finding]
         how = join([HOW[look.how], ": " if look.by else "", text(look.by)])
         shot = story.shots.get(look.observation)
+        link = element("a", f"picture {shot.number}", href=f"#picture-{shot.number}") if shot else None
         rows.append(
             element(
                 "tr",
                 element("td", render_moment(look.at, story)),
                 element("td", how),
                 element("td", render_pill(tone, words)),
-                element("td", text(look.detail), _render_picture_link(shot)),
+                element("td", text(look.detail), link),
             )
         )
     if not rows:
         return NOTHING
     head = element("tr", *(element("th", name, scope="col") for name in ("at", "evidence", "found", "detail")))
     return _render_table(element("thead", head), element("tbody", *rows), class_="looks")
-
-
-def _render_picture_link(picture: Picture | None) -> Markup:
-    return element("a", f"picture {picture.number}", href=f"#picture-{picture.number}") if picture else NOTHING
 
 
 def _render_rows(consequence: Consequence | None) -> Markup:
@@ -186,6 +196,119 @@ def _render_decision(asked: AskedQuestion, story: Story) -> Markup:
         element("ul", *changes) if changes else None,
         class_="decision",
     )
+
+
+# --- plans
+
+
+def render_plans(story: Story) -> Markup:
+    plans = story.journal.plans
+    if not plans:
+        return NOTHING
+    return render_section(
+        "plans", "Plans", pluralize(len(plans), "version"), *(_render_plan(plan, story) for plan in plans)
+    )
+
+
+def _render_plan(plan: PlanVersion, story: Story) -> Markup:
+    reached = story.carried_out.get(plan.version, 0)
+    steps = sum(step.zone != REPLAN for step in plan.steps)
+    done = sum(step.zone != REPLAN for step in plan.steps[:reached])
+    head = element(
+        "header",
+        element("h3", f"Plan {plan.version}"),
+        element("span", text(plan_reason(plan)), class_=CAUSE_TONES.get(plan.cause, "ask")),
+        element("span", f"{done} of {pluralize(steps, 'step')} carried out", class_="soft right"),
+    )
+    return element(
+        "article",
+        head,
+        _render_context(plan),
+        *(element("p", render_pill("doubt", "repaired"), " ", text(repair)) for repair in plan.repairs),
+        element("ol", *(render_step(step, reached) for step in plan.steps), class_="steps"),
+        _render_difference(plan, story),
+        id=f"plan-{plan.version}",
+    )
+
+
+def _render_context(plan: PlanVersion) -> Markup:
+    context = plan.context
+    if context is None or not context.analysis.root_cause:
+        return NOTHING
+    who = {"model": "A model", "rules": "Rules"}.get(context.by, "A reflector")
+    return element("p", f"{who} on why it failed: ", text(context.analysis.root_cause), class_="soft")
+
+
+def render_step(step: Step, reached: int) -> Markup:
+    """A step as an item of a list. `reached`: the number of steps that were carried out."""
+    if step.zone == REPLAN:
+        return element("li", describe_step(step), class_="again")
+    done = step.index < reached
+    call = describe_call(step) if step.says else ""
+    given = [join([text(name), " = ", text(_format_value(value))]) for name, value in step.arguments]
+    return element(
+        "li",
+        element("span", text(describe_step(step)), class_="says"),
+        element("span", "irreversible", class_="tag") if step.effect == "irreversible" else None,
+        element("span", text(call), ": " if call and given else "", join(given, ", "), class_="soft call"),
+        class_="done" if done else "open",
+    )
+
+
+def _render_difference(plan: PlanVersion, story: Story) -> Markup:
+    if plan.parent is None or story.journal.plan(plan.parent) is None:
+        return NOTHING
+    found = compare_plans(story.journal, plan.parent, plan.version).found
+    lines = render_difference_items(found)
+    if not lines:
+        return NOTHING
+    names = ("done", "kept", "changed", "dropped", "new")
+    counts = [f"{len(getattr(found, name))} {name}" for name in names if getattr(found, name)]
+    summary = element("summary", f"Compared with plan {plan.parent}: {', '.join(counts)}")
+    return element(
+        "details", summary, element("ul", *lines, class_="diff"), open=plan.cause not in ("initial", "adaptive")
+    )
+
+
+def render_difference_items(found: PlanDiff) -> list[Markup]:
+    """What a plan changed, as items of a list."""
+    lines = [
+        element("li", element("span", sign, class_="sign"), text(describe_step(step)), class_=name)
+        for sign, name, steps in (
+            ("✓", "done", found.done),
+            ("=", "kept", found.kept),
+            ("−", "dropped", found.dropped),
+            ("+", "new", found.new),
+        )
+        for step in steps
+    ]
+    return [*lines, *map(_render_changed_item, found.changed)]
+
+
+def _render_changed_item(change: StepChange) -> Markup:
+    was, now = dict(change.before.arguments), dict(change.after.arguments)
+    changes = [
+        element(
+            "li",
+            text(name),
+            ": ",
+            element("del", _render_cell(was, name)),
+            " → ",
+            element("ins", _render_cell(now, name)),
+        )
+        for name in {**was, **now}
+        if was.get(name) != now.get(name) or (name in was) != (name in now)
+    ]
+    says = text(describe_step(change.after))
+    return element("li", element("span", "~", class_="sign"), says, element("ul", *changes), class_="changed")
+
+
+def _render_cell(values: dict[str, Argument], name: str) -> Markup:
+    return text(_format_value(values[name])) if name in values else element("span", "not there", class_="soft")
+
+
+def _format_value(value: Argument) -> str:
+    return format_argument(value) or "''"
 
 
 # --- pictures, spending and the log

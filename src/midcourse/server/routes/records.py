@@ -11,7 +11,7 @@ from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Step
 from midcourse.errors import RunUnknown
 from midcourse.history.journal import Journal, journal_of
-from midcourse.history.plan_diff import compare_plans
+from midcourse.history.replay import compare_plans
 from midcourse.policy.approval.question import list_rows
 from midcourse.policy.plan.diff import StepChange
 from midcourse.presentation.evidence import sent_acts

@@ -22,7 +22,7 @@ from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.codec import encode
 from midcourse.domain.plan import PlanVersion, Step
 from midcourse.domain.run import Run
-from midcourse.history.export import RESULT_FILE, result_json
+from midcourse.history.journal import RESULT_FILE, result_json
 from midcourse.history.journal import Journal as RunJournal
 from midcourse.history.pictures import PicturedLook, list_pictures, save_pictures
 from midcourse.home.folder import AtHome, run_folder
@@ -41,7 +41,7 @@ from midcourse.presentation.vocabulary import (
 
 if TYPE_CHECKING:
     from midcourse.config.fleet_settings import FleetSettings
-    from midcourse.history.plan_diff import PlanComparison
+    from midcourse.history.replay import PlanComparison
 
 commands = typer.Typer()
 
@@ -261,7 +261,7 @@ def _step_parts(step: Step, marks: Marks) -> tuple[str | tuple[str, str], ...]:
 
 
 def _print_diff(journal: RunJournal, earlier: int, later: int, *, json: bool) -> None:
-    from midcourse.history.plan_diff import compare_plans
+    from midcourse.history.replay import compare_plans
 
     compared = compare_plans(journal, earlier, later)
     if json:
