@@ -37,7 +37,7 @@ from benchmarks import ROOT
 from benchmarks.harness.report import RESULTS, describe_machine, format_table, keep, make_parser
 from midcourse import Agent, Draft, PlanDraft, Settings, Task
 from midcourse.config.defaults import LeaveOpen
-from midcourse.domain.phase import Asking
+from midcourse.domain.phases import Asking
 from midcourse.expect import Expectation, SurfaceMatches
 from midcourse.ports.planner import PlanningContext
 from midcourse.testing import Approves

@@ -34,7 +34,7 @@ from midcourse import BaseWorld, skill
 from midcourse.agent.wiring import Job, parse_job
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.variables import variable_of
-from midcourse.domain.event import WorldOpened
+from midcourse.domain.events import WorldOpened
 from midcourse.fleet.connection import Fleet, connect_tenants, start_durable_run
 from midcourse.runtimes.temporal.wire import workflow_id
 

@@ -20,7 +20,7 @@ from benchmarks.bytes import Filling, Form
 from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
 from midcourse import Agent, Draft, PlanDraft, Settings, Zone, skill
 from midcourse.config.defaults import LeaveOpen
-from midcourse.domain.phase import Asking
+from midcourse.domain.phases import Asking
 from midcourse.ports.planner import PlanningContext
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres import development as postgres

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from midcourse.director.decide import decide
 from midcourse.domain.budget import Cost, Limits
-from midcourse.domain.command import (
+from midcourse.domain.commands import (
     Act,
     Advise,
     AskPerson,
@@ -24,7 +24,7 @@ from midcourse.domain.command import (
     Wait,
 )
 from midcourse.domain.detour import Option, Strategy
-from midcourse.domain.event import (
+from midcourse.domain.events import (
     Acted,
     Advised,
     ApprovalDecided,
@@ -45,9 +45,9 @@ from midcourse.domain.event import (
 )
 from midcourse.domain.expectation import Expectation, Probe, TextContains, ZoneAppears
 from midcourse.domain.monitor import Advice, Problem
-from midcourse.domain.move import Adviser
+from midcourse.domain.moves import Adviser
 from midcourse.domain.observation import ObservationRef, Zone
-from midcourse.domain.phase import Asking, Ended, Phase
+from midcourse.domain.phases import Asking, Ended, Phase
 from midcourse.domain.plan import Draft, PlannedStep
 from midcourse.domain.reflection import Analysis, Fix, Reflection
 from midcourse.domain.result import Result

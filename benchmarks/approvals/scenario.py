@@ -18,7 +18,7 @@ from midcourse.domain.agreement import Agreement
 from midcourse.domain.approval import Change, Decision, Question
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import Limits
-from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.expectation import Expectation, FingerprintChanged
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task

@@ -10,8 +10,8 @@ from benchmarks.fleet.histories import fetch_histories
 from benchmarks.fleet.tenant import Fleet
 from benchmarks.fleet.world import Line
 from midcourse.codec import encode
-from midcourse.domain.command import Act, AskPerson, Verify
-from midcourse.domain.event import Acted, Verified
+from midcourse.domain.commands import Act, AskPerson, Verify
+from midcourse.domain.events import Acted, Verified
 from midcourse.domain.result import Result
 from midcourse.ports.store import JournalRow
 from midcourse.replay import replay

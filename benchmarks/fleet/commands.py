@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from midcourse.domain.command import Wait
-from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.commands import Wait
+from midcourse.domain.events import ApprovalDecided
 from midcourse.ports.store import JournalRow
 
 

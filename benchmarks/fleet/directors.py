@@ -5,7 +5,7 @@ import dataclasses
 from midcourse.director.decide import ENTER
 from midcourse.director.segment import ask_planner
 from midcourse.director.turn import Turn
-from midcourse.domain.move import AskPlanner, BackOff
+from midcourse.domain.moves import AskPlanner, BackOff
 from midcourse.domain.run import Run
 
 

@@ -15,7 +15,7 @@ from benchmarks.fleet.tenant import Fleet, TrialOptions, run_assignments, start_
 from benchmarks.fleet.testbed import TestBed
 from benchmarks.fleet.victims import Disturber, name_worker, run_disturber
 from benchmarks.fleet.world import Line
-from midcourse.domain.event import Resumed
+from midcourse.domain.events import Resumed
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,8 +22,8 @@ from benchmarks.fleet.task import GENEROUS_LIMITS, Assignment
 from benchmarks.fleet.tenant import Fleet, TrialOptions, start_fleet
 from benchmarks.fleet.testbed import TestBed
 from benchmarks.fleet.world import Counter
-from midcourse.domain.command import AskPerson
-from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.commands import AskPerson
+from midcourse.domain.events import ApprovalDecided
 
 APPROVED_RUNS = 20
 CACHED = 200

@@ -28,8 +28,8 @@ from benchmarks.fleet.tenant import Fleet, TrialOptions, run_assignments, start_
 from benchmarks.fleet.testbed import TestBed
 from benchmarks.fleet.world import Counter
 from midcourse.domain.approval import Decision
-from midcourse.domain.event import ApprovalDecided, Guided, PauseAsked, ResumeAsked
-from midcourse.domain.phase import Paused
+from midcourse.domain.events import ApprovalDecided, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.phases import Paused
 from midcourse.policy.approval.question import bind_decision
 from midcourse.ports.controls import Request
 from midcourse.runtimes.temporal.wire import WAKE, workflow_id

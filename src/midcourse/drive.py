@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from midcourse.director.decide import abort, decide
-from midcourse.domain.command import Command
-from midcourse.domain.event import Event
-from midcourse.domain.phase import Ended
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Event
+from midcourse.domain.phases import Ended
 from midcourse.domain.run import Issued, Run
 from midcourse.errors import ImpossibleEvent
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from midcourse.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from midcourse.domain.event import Observed as Observed
-    from midcourse.domain.event import Planned as Planned
+    from midcourse.domain.events import Observed as Observed
+    from midcourse.domain.events import Planned as Planned
     from midcourse.history.journal import journal_of as journal_of
     from midcourse.replay import replay as replay
     from midcourse.store.postgres import PostgresStore as PostgresStore
@@ -17,7 +17,7 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "midcourse.history.journal": "journal_of",
-        "midcourse.domain.event": "Observed Planned",
+        "midcourse.domain.events": "Observed Planned",
         "midcourse.replay": "replay",
         "midcourse.store.postgres": "PostgresStore",
         "midcourse.store.postgres.migrate": "migrate",

@@ -10,8 +10,8 @@ import pytest
 from midcourse.agent.fork import Forked, find_quiet_point, fork
 from midcourse.domain.approval import Decision
 from midcourse.domain.budget import Limits
-from midcourse.domain.command import Act, AskPerson
-from midcourse.domain.event import Resumed
+from midcourse.domain.commands import Act, AskPerson
+from midcourse.domain.events import Resumed
 from midcourse.domain.expectation import Expectation, TextContains
 from midcourse.domain.plan import Draft
 from midcourse.domain.result import Result

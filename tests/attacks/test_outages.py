@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from midcourse import Agent, Settings
-from midcourse.domain.event import Planned, WorldOpened
+from midcourse.domain.events import Planned, WorldOpened
 from midcourse.domain.expectation import Expectation, ZoneHasState
 from midcourse.domain.plan import Draft
 from midcourse.domain.result import Result

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from midcourse.domain.approval import CommitSet, Consequence, Question
 from midcourse.domain.budget import Budget, Cost
-from midcourse.domain.command import Act, MakePlan, Wait
-from midcourse.domain.event import Acted, Observed, Planned, Started
-from midcourse.domain.move import Advance, AskPlanner, Do
+from midcourse.domain.commands import Act, MakePlan, Wait
+from midcourse.domain.events import Acted, Observed, Planned, Started
+from midcourse.domain.moves import Advance, AskPlanner, Do
 from midcourse.domain.observation import ObservationRef
-from midcourse.domain.phase import Acting, BackingOff, Looking, Planning
+from midcourse.domain.phases import Acting, BackingOff, Looking, Planning
 from midcourse.domain.plan import REPLAN, PlannedStep, PlanVersion, Segment, Step, Target
 from midcourse.domain.run import Counts, Issued, Run
 from midcourse.drive import Progress

@@ -40,7 +40,7 @@ def list_imports(*command: str) -> set[str]:
 def test_commands_that_read_import_no_more_than_they_need(cli: Cli, order: str) -> None:
     cli("run", order, "--run-id", "first", "--set", "approvals=never", "--json")
     runs = list_imports("runs")
-    assert not {"asyncio", "midcourse.codec", "midcourse.domain.run", "midcourse.domain.event"} & runs
+    assert not {"asyncio", "midcourse.codec", "midcourse.domain.run", "midcourse.domain.events"} & runs
     assert list_imports("approve") >= {"midcourse.store.sqlite.catalogue"}
     assert "midcourse.codec" not in list_imports("approve"), "nothing waits, so no question has to be read"
     shown = list_imports("show", "first", "--json")

@@ -8,10 +8,10 @@ from rich.console import Console
 
 from midcourse.cli.view.run import RunView
 from midcourse.cli.view.symbols import ASCII, UNICODE, Marks
-from midcourse.domain.command import Wait
-from midcourse.domain.event import TimerFired
-from midcourse.domain.move import Advance, AskPlanner, CheckOutcome, Consult, Plan
-from midcourse.domain.phase import Advising, BackingOff, Looking, Paused, Planning, Verifying
+from midcourse.domain.commands import Wait
+from midcourse.domain.events import TimerFired
+from midcourse.domain.moves import Advance, AskPlanner, CheckOutcome, Consult, Plan
+from midcourse.domain.phases import Advising, BackingOff, Looking, Paused, Planning, Verifying
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.run import Issued, Run
 from midcourse.drive import Progress

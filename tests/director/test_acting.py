@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from midcourse.domain.approval import Grant
-from midcourse.domain.command import Act, AskPerson, MakePlan, Verify
-from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.commands import Act, AskPerson, MakePlan, Verify
+from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.outcome import UNASKED
-from midcourse.domain.phase import Acting, Asking, BackingOff, Looking, Opening, Planning, Verifying
+from midcourse.domain.phases import Acting, Asking, BackingOff, Looking, Opening, Planning, Verifying
 from tests.harness import REPLAN_STEP, Drill, a_step
 
 ONE = a_step("one")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from midcourse.domain.command import Act, MakePlan
-from midcourse.domain.phase import Planning
+from midcourse.domain.commands import Act, MakePlan
+from midcourse.domain.phases import Planning
 from midcourse.domain.skill import Effect
 from tests.harness import REPLAN_STEP, Drill, a_step
 

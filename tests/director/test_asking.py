@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from midcourse.director.decide import find_objection
-from midcourse.domain.command import Act, AskPerson, MakePlan, Wait
-from midcourse.domain.event import ApprovalDecided, PauseAsked, ResumeAsked
-from midcourse.domain.phase import Asking, Looking, Paused
+from midcourse.domain.commands import Act, AskPerson, MakePlan, Wait
+from midcourse.domain.events import ApprovalDecided, PauseAsked, ResumeAsked
+from midcourse.domain.phases import Asking, Looking, Paused
 from tests.harness import REPLAN_STEP, START, Drill, a_step
 
 ONE = a_step("one")

@@ -8,9 +8,9 @@ import pytest
 from midcourse.director.asking import MOST_CHECKS
 from midcourse.director.decide import find_objection
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import Act, AskPerson, Finish, Verify, Wait
-from midcourse.domain.event import ApprovalDecided, CancelAsked, PauseAsked, ResumeAsked, Resumed, Verified
-from midcourse.domain.phase import Asking, BackingOff, Looking, Opening, Paused, Verifying
+from midcourse.domain.commands import Act, AskPerson, Finish, Verify, Wait
+from midcourse.domain.events import ApprovalDecided, CancelAsked, PauseAsked, ResumeAsked, Resumed, Verified
+from midcourse.domain.phases import Asking, BackingOff, Looking, Opening, Paused, Verifying
 from tests.harness import REPLAN_STEP, Drill, a_step
 
 ORDER = a_step("order", "irreversible")

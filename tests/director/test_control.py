@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from midcourse.domain.command import Act, CheckDone, Finish, MakePlan, Observe, Record, Wait
-from midcourse.domain.event import Acted, CancelAsked, PauseAsked, Planned, ResumeAsked, Resumed
-from midcourse.domain.phase import Acting, BackingOff, Concluding, Ended, Looking, Opening, Paused, Planning, Verifying
+from midcourse.domain.commands import Act, CheckDone, Finish, MakePlan, Observe, Record, Wait
+from midcourse.domain.events import Acted, CancelAsked, PauseAsked, Planned, ResumeAsked, Resumed
+from midcourse.domain.phases import Acting, BackingOff, Concluding, Ended, Looking, Opening, Paused, Planning, Verifying
 from tests.harness import REPLAN_STEP, Drill, a_step, ref
 
 ONE, TWO = a_step("one"), a_step("two")

@@ -8,8 +8,8 @@ import pytest
 
 from midcourse.director.decide import ENTER, PHASES, ROWS, TABLE, abort, decide, find_objection
 from midcourse.domain.approval import Verdict
-from midcourse.domain.command import Command
-from midcourse.domain.event import (
+from midcourse.domain.commands import Command
+from midcourse.domain.events import (
     Acted,
     ApprovalDecided,
     CancelAsked,
@@ -24,8 +24,8 @@ from midcourse.domain.event import (
     Started,
     TimerFired,
 )
-from midcourse.domain.move import Move, Report
-from midcourse.domain.phase import Ended, Looking, New
+from midcourse.domain.moves import Move, Report
+from midcourse.domain.phases import Ended, Looking, New
 from midcourse.domain.run import Run
 from midcourse.errors import ImpossibleEvent
 from tests.harness import REPLAN_STEP, Drill, a_step, ref

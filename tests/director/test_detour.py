@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from midcourse.domain.budget import Cost
-from midcourse.domain.command import Act, AskPerson, JudgeCloseness, MakePlan, PlanRevert, PlanTry
+from midcourse.domain.commands import Act, AskPerson, JudgeCloseness, MakePlan, PlanRevert, PlanTry
 from midcourse.domain.detour import Detour
-from midcourse.domain.event import ClosenessJudged, Guided, PauseAsked, ResumeAsked
-from midcourse.domain.phase import Looking, Planning, Trying, Weighing
+from midcourse.domain.events import ClosenessJudged, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.phases import Looking, Planning, Trying, Weighing
 from midcourse.domain.plan import REACH
 from tests.harness import MISSING, REPLAN_STEP, Drill, a_step
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.domain.command import MakePlan
+from midcourse.domain.commands import MakePlan
 from midcourse.domain.failure import Track
 from tests.harness import Drill, a_step
 

@@ -7,8 +7,8 @@ import pytest
 
 from midcourse.director.decide import decide
 from midcourse.director.lost import answer_for_lost
-from midcourse.domain.command import Command
-from midcourse.domain.phase import BackingOff, Verifying
+from midcourse.domain.commands import Command
+from midcourse.domain.phases import BackingOff, Verifying
 from midcourse.domain.run import Issued, Run
 from tests.director.test_decide import everywhere
 from tests.harness import Drill, a_step

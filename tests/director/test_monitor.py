@@ -7,8 +7,8 @@ import pytest
 
 from midcourse.domain.approval import Change
 from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.command import Act, MakePlan
-from midcourse.domain.event import CancelAsked, PauseAsked, ResumeAsked, Resumed
+from midcourse.domain.commands import Act, MakePlan
+from midcourse.domain.events import CancelAsked, PauseAsked, ResumeAsked, Resumed
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import CoarseGoal
 from midcourse.policy.advice.monitor import ADVICE_LASTS

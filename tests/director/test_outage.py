@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.command import Act, CheckDone, MakePlan, Observe, OpenWorld, PlanTry, Verify, Wait
-from midcourse.domain.event import CancelAsked, PauseAsked, Postponed, ResumeAsked, Resumed
-from midcourse.domain.phase import BackingOff, Ended, Looking, Opening, Paused
+from midcourse.domain.commands import Act, CheckDone, MakePlan, Observe, OpenWorld, PlanTry, Verify, Wait
+from midcourse.domain.events import CancelAsked, PauseAsked, Postponed, ResumeAsked, Resumed
+from midcourse.domain.phases import BackingOff, Ended, Looking, Opening, Paused
 from tests.harness import Drill, a_step
 
 ONE = a_step("one")

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from midcourse.domain.budget import Cost
-from midcourse.domain.command import MakePlan
-from midcourse.domain.event import CancelAsked, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.commands import MakePlan
+from midcourse.domain.events import CancelAsked, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.outline import CoarseGoal
 from tests.harness import REPLAN_STEP, Drill, a_step
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from midcourse.domain.command import Act, AskPerson, MakePlan, Observe, Wait
+from midcourse.domain.commands import Act, AskPerson, MakePlan, Observe, Wait
 from midcourse.domain.failure import FailureRule
-from midcourse.domain.phase import Acting, Asking, Looking
+from midcourse.domain.phases import Acting, Asking, Looking
 from tests.harness import MISSING, Drill, a_step, ref
 
 ONE, TWO, THREE = a_step("one"), a_step("two"), a_step("three")

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from midcourse.domain.budget import Cost, Spent
-from midcourse.domain.command import MakePlan
-from midcourse.domain.event import CancelAsked, PauseAsked, ResumeAsked
+from midcourse.domain.commands import MakePlan
+from midcourse.domain.events import CancelAsked, PauseAsked, ResumeAsked
 from midcourse.domain.failure import Failure
 from tests.harness import REPLAN_STEP, Drill, a_step
 

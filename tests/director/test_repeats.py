@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from midcourse.director.decide import find_objection
-from midcourse.domain.command import Act, AskPerson, MakePlan, Verify
-from midcourse.domain.event import ApprovalDecided
-from midcourse.domain.phase import Asking, BackingOff, Looking
+from midcourse.domain.commands import Act, AskPerson, MakePlan, Verify
+from midcourse.domain.events import ApprovalDecided
+from midcourse.domain.phases import Asking, BackingOff, Looking
 from midcourse.domain.records.ledger import Alike
 from tests.harness import REPLAN_STEP, Drill, a_step
 

@@ -14,7 +14,7 @@ import pytest
 from midcourse.codec import decode, decode_any, encode
 from midcourse.domain.approval import Grant, Told, Withdrawn
 from midcourse.domain.budget import Budget, Cost, Limits
-from midcourse.domain.command import (
+from midcourse.domain.commands import (
     Act,
     Advise,
     AskedStep,
@@ -33,10 +33,10 @@ from midcourse.domain.command import (
     Wait,
 )
 from midcourse.domain.detour import Detour, Option, Reverting, Tried
-from midcourse.domain.event import Advised, Event, Guided
+from midcourse.domain.events import Advised, Event, Guided
 from midcourse.domain.failure import Attempt, Classification, Failure, Track
 from midcourse.domain.monitor import Advice, Watch
-from midcourse.domain.move import (
+from midcourse.domain.moves import (
     Advance,
     Ask,
     AskPlanner,
@@ -61,7 +61,7 @@ from midcourse.domain.move import (
 )
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outline import CoarseGoal, Outline, Regression
-from midcourse.domain.phase import (
+from midcourse.domain.phases import (
     Acting,
     Advising,
     Asking,

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from midcourse.domain.budget import Cost
-from midcourse.domain.command import MakePlan, Observe, OpenWorld
-from midcourse.domain.event import Guided
-from midcourse.domain.phase import Acting, BackingOff, Concluding, Looking, Opening, Planning
+from midcourse.domain.commands import MakePlan, Observe, OpenWorld
+from midcourse.domain.events import Guided
+from midcourse.domain.phases import Acting, BackingOff, Concluding, Looking, Opening, Planning
 from tests.harness import REPLAN_STEP, Drill, a_step
 
 ONE, TWO = a_step("one"), a_step("two")

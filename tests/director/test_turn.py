@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from midcourse.domain.budget import Cost
-from midcourse.domain.command import Act, MakePlan, Observe, OpenWorld
-from midcourse.domain.event import CancelAsked, Guided
+from midcourse.domain.commands import Act, MakePlan, Observe, OpenWorld
+from midcourse.domain.events import CancelAsked, Guided
 from tests.harness import REPLAN_STEP, Drill, a_step
 
 ONE = a_step("one")

@@ -8,9 +8,9 @@ import pytest
 
 from midcourse.director.outage import postpone
 from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.command import MakePlan, Wait
-from midcourse.domain.event import Resumed
-from midcourse.domain.move import AskPlanner, Consult, Look, Move, Open
+from midcourse.domain.commands import MakePlan, Wait
+from midcourse.domain.events import Resumed
+from midcourse.domain.moves import AskPlanner, Consult, Look, Move, Open
 from tests.harness import Drill, a_step
 
 

@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 from midcourse.config.task.file import parse_task_file
-from midcourse.domain.move import FinalReason
+from midcourse.domain.moves import FinalReason
 from midcourse.testing.models import ModelServer
 from midcourse.testing.sites import PASSWORD
 from midcourse.worlds.browser import Browser

@@ -10,7 +10,7 @@ import pytest
 
 import midcourse.domain
 from midcourse.domain.budget import Budget, Cost
-from midcourse.domain.phase import Ended
+from midcourse.domain.phases import Ended
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task

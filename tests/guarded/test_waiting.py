@@ -16,7 +16,7 @@ import pytest
 
 from midcourse import guarded
 from midcourse.agent import patience
-from midcourse.domain.event import CancelAsked
+from midcourse.domain.events import CancelAsked
 from midcourse.errors import AnswerLost, Pending, RunBusy
 from midcourse.home.stores import database_of
 from midcourse.settings import Settings

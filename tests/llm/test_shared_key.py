@@ -7,7 +7,7 @@ import pytest
 
 from midcourse import Agent, Settings, Task
 from midcourse.agent.models.roles import build_planner
-from midcourse.domain.phase import BackingOff
+from midcourse.domain.phases import BackingOff
 from midcourse.domain.result import Result
 from midcourse.presentation.status import run_status
 from midcourse.testing import MemoryStore

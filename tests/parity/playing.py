@@ -10,8 +10,8 @@ from typing import Any, TypeAlias, cast
 
 from midcourse.codec import encode
 from midcourse.config.defaults import EnvironmentVault
-from midcourse.domain.command import Command
-from midcourse.domain.event import Event
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Event
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
 from midcourse.perform import Lessons

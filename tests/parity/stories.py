@@ -12,7 +12,7 @@ from midcourse.domain.agreement import Agreement
 from midcourse.domain.agreement import Rule as ApprovalRule
 from midcourse.domain.approval import Change, Decision
 from midcourse.domain.budget import Cost
-from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.events import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.expectation import Probe
 from midcourse.domain.task import Task
 from midcourse.errors import NotSent

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from midcourse.domain.approval import Decision, Question
-from midcourse.domain.command import AskedStep, AskPerson
-from midcourse.domain.event import ApprovalDecided, PersonAsked, Planned
+from midcourse.domain.commands import AskedStep, AskPerson
+from midcourse.domain.events import ApprovalDecided, PersonAsked, Planned
 from midcourse.perform import Performer
 from midcourse.testing import Answers
 from tests.harness import ORDER_PENS, Bench, draft

@@ -7,9 +7,9 @@ from typing import Any, cast
 import pytest
 
 from midcourse.domain.budget import Cost
-from midcourse.domain.command import Act, JudgeCloseness, Observe, PlanRevert, PlanTry
+from midcourse.domain.commands import Act, JudgeCloseness, Observe, PlanRevert, PlanTry
 from midcourse.domain.detour import Option, Tried
-from midcourse.domain.event import ClosenessJudged, RevertPlanned, TryPlanned
+from midcourse.domain.events import ClosenessJudged, RevertPlanned, TryPlanned
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.plan import REACH, REPLAN
 from midcourse.perform import Performer

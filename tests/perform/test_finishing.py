@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from midcourse.domain.budget import Cost
-from midcourse.domain.command import CheckDone, Finish
-from midcourse.domain.event import DoneChecked
+from midcourse.domain.commands import CheckDone, Finish
+from midcourse.domain.events import DoneChecked
 from midcourse.domain.expectation import Condition, Expectation, Probe, TextContains
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome

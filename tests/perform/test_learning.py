@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from midcourse.domain.command import MakePlan
-from midcourse.domain.event import Acted
+from midcourse.domain.commands import MakePlan
+from midcourse.domain.events import Acted
 from midcourse.domain.failure import Track
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.records.lesson import Embedding, Lesson, Recalled, Untrusted

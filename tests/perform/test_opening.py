@@ -7,8 +7,8 @@ import pytest
 
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import Cost
-from midcourse.domain.command import Observe, OpenWorld, Record, Wait
-from midcourse.domain.event import Observed, Recorded, TimerFired, WorldOpened
+from midcourse.domain.commands import Observe, OpenWorld, Record, Wait
+from midcourse.domain.events import Observed, Recorded, TimerFired, WorldOpened
 from midcourse.domain.observation import Unseen
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid

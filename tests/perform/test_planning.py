@@ -7,8 +7,8 @@ import pytest
 
 from midcourse.domain.approval import Told
 from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.command import MakePlan, Observe
-from midcourse.domain.event import Planned
+from midcourse.domain.commands import MakePlan, Observe
+from midcourse.domain.events import Planned
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REPLAN
 from midcourse.domain.replace import replace as unchecked

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from midcourse.domain.budget import Spent
-from midcourse.domain.command import Advise
-from midcourse.domain.event import Advised
+from midcourse.domain.commands import Advise
+from midcourse.domain.events import Advised
 from midcourse.domain.failure import Classification, Failure
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.records.lesson import Lesson, Untrusted

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from midcourse.domain import command
-from midcourse.domain.command import Act, AskPerson, Command, Finish, MakePlan, Observe, OpenWorld
-from midcourse.domain.event import Acted, Event
+from midcourse.domain import commands
+from midcourse.domain.commands import Act, AskPerson, Command, Finish, MakePlan, Observe, OpenWorld
+from midcourse.domain.events import Acted, Event
 from midcourse.domain.outcome import Outcome
-from midcourse.domain.phase import Ended
+from midcourse.domain.phases import Ended
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
@@ -136,7 +136,7 @@ async def test_a_question_is_put_again() -> None:
 @pytest.mark.parametrize("kind", ["OpenWorld", "Observe", "MakePlan", "AskPerson", "Act"])
 async def test_the_time_without_a_process_counts_against_no_ceiling(kind: str) -> None:
     bench = Bench().with_limits(max_wall_seconds=60.0, approval_seconds=1e6)
-    await dies_before(bench, getattr(command, kind))
+    await dies_before(bench, getattr(commands, kind))
     bench.clock.advance(5000.0)
     result = await resumed(bench)
     assert result.final_reason == "plan_complete"

@@ -9,8 +9,8 @@ import pytest
 from midcourse.agent.agent import Agent
 from midcourse.config.settings import Settings
 from midcourse.domain.argument import Pairs, Reference
-from midcourse.domain.command import Finish, MakePlan, Observe
-from midcourse.domain.event import Planned
+from midcourse.domain.commands import Finish, MakePlan, Observe
+from midcourse.domain.events import Planned
 from midcourse.domain.expectation import Condition, Expectation, Probe, SurfaceMatches, TextContains, ZoneHasState
 from midcourse.domain.observation import Zone
 from midcourse.domain.plan import REPLAN, Draft, PlanVersion, Reused, Step, Target

@@ -8,7 +8,7 @@ import pytest
 from midcourse.codec import encode
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Reference
-from midcourse.domain.command import Advise, JudgeCloseness, PlanTry
+from midcourse.domain.commands import Advise, JudgeCloseness, PlanTry
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.failure import Failure
 from midcourse.domain.observation import Unseen, Zone

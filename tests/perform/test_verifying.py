@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import Verify
-from midcourse.domain.event import Planned, Verified
+from midcourse.domain.commands import Verify
+from midcourse.domain.events import Planned, Verified
 from midcourse.domain.expectation import Expectation, Probe
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import SIGNED_IN, Outcome

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from midcourse.domain.approval import Verdict
-from midcourse.domain.command import (
+from midcourse.domain.commands import (
     Act,
     AskedStep,
     AskPerson,
@@ -21,7 +21,7 @@ from midcourse.domain.command import (
     Wait,
 )
 from midcourse.domain.detour import Option, Tried
-from midcourse.domain.event import (
+from midcourse.domain.events import (
     Acted,
     Advised,
     ApprovalDecided,

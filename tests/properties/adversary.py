@@ -16,7 +16,7 @@ from midcourse.director.lost import answer_for_lost
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import VERDICTS, Change, Verdict
 from midcourse.domain.budget import FREE, Cost, Limits
-from midcourse.domain.command import (
+from midcourse.domain.commands import (
     Act,
     Advise,
     AskPerson,
@@ -34,7 +34,7 @@ from midcourse.domain.command import (
     Wait,
 )
 from midcourse.domain.detour import Option, Strategy
-from midcourse.domain.event import (
+from midcourse.domain.events import (
     Acted,
     AdviceVerdict,
     Advised,
@@ -65,7 +65,7 @@ from midcourse.domain.event import (
 from midcourse.domain.failure import Track
 from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import ObservationRef
-from midcourse.domain.phase import Acting, Asking, Ended, New, Paused
+from midcourse.domain.phases import Acting, Asking, Ended, New, Paused
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.reflection import Analysis, Fix, Reflection
 from midcourse.domain.run import Issued, Run

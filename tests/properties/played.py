@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from midcourse.agent.agent import Agent
 from midcourse.config.settings import Settings
 from midcourse.domain.budget import Cost
-from midcourse.domain.command import Command
+from midcourse.domain.commands import Command
 from midcourse.domain.detour import Option
 from midcourse.domain.expectation import Condition
 from midcourse.domain.outcome import Outcome

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from midcourse.domain.command import MakePlan, Wait
+from midcourse.domain.commands import MakePlan, Wait
 from midcourse.planners import SamePlan
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.testing import Approves, Rejects

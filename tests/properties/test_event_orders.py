@@ -14,8 +14,8 @@ from midcourse.director.decide import abort, decide, find_objection
 from midcourse.director.lost import answer_for_lost
 from midcourse.domain.approval import VERDICTS, Change
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import Act, Advise, AskPerson, Finish, MakePlan, Verify
-from midcourse.domain.event import (
+from midcourse.domain.commands import Act, Advise, AskPerson, Finish, MakePlan, Verify
+from midcourse.domain.events import (
     Acted,
     Advised,
     ApprovalDecided,
@@ -29,8 +29,8 @@ from midcourse.domain.event import (
     Verified,
 )
 from midcourse.domain.failure import Attempt
-from midcourse.domain.move import FinalReason
-from midcourse.domain.phase import Acting, Advising, Asking, Ended, Planning, Verifying
+from midcourse.domain.moves import FinalReason
+from midcourse.domain.phases import Acting, Advising, Asking, Ended, Planning, Verifying
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
 from midcourse.policy.failure.classification import OUT_OF_SIGHT, classify, may_pass

@@ -10,7 +10,7 @@ import pytest
 from midcourse.config.settings import Settings
 from midcourse.config.variables import aliases
 from midcourse.domain.budget import Limits
-from midcourse.domain.command import Advise, Observe, OpenWorld, PlanTry
+from midcourse.domain.commands import Advise, Observe, OpenWorld, PlanTry
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome

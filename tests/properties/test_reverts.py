@@ -16,7 +16,7 @@ from benchmarks.search.generated import application_of
 from benchmarks.search.searcher import NoisyJudge, RandomTries
 from midcourse.agent.agent import Agent
 from midcourse.config.settings import Settings
-from midcourse.domain.command import Act, AskPerson
+from midcourse.domain.commands import Act, AskPerson
 from midcourse.domain.detour import Tried
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.observation import Zone

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from midcourse.codec import decode, encode
-from midcourse.domain.event import Guided
+from midcourse.domain.events import Guided
 from midcourse.domain.plan import PlannedStep, Target
 from midcourse.domain.run import Run
 from midcourse.policy.identity import call_digest

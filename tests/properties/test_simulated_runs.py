@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcourse.domain.budget import FREE, Limits
-from midcourse.domain.command import Act, AskPerson
-from midcourse.domain.phase import Ended
+from midcourse.domain.commands import Act, AskPerson
+from midcourse.domain.phases import Ended
 from midcourse.domain.plan import GLOBAL, REPLAN
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run

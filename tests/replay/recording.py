@@ -5,8 +5,8 @@ from typing import Any
 
 from midcourse.codec import encode
 from midcourse.domain.budget import Limits
-from midcourse.domain.command import Command
-from midcourse.domain.event import Event
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Event
 from midcourse.domain.run import Run
 from midcourse.ports.store import JournalRow
 from midcourse.replay import Replayed, replay

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcourse.domain.budget import Limits
-from midcourse.domain.phase import Ended
+from midcourse.domain.phases import Ended
 from tests.properties.adversary import BYTES
 from tests.replay.recording import made_up
 

@@ -10,9 +10,9 @@ import pytest
 
 from midcourse.agent.wiring import load_job, packaged_tasks
 from midcourse.domain.budget import Cost
-from midcourse.domain.command import AskPerson
-from midcourse.domain.event import PauseAsked, ResumeAsked, Resumed
-from midcourse.domain.phase import Ended
+from midcourse.domain.commands import AskPerson
+from midcourse.domain.events import PauseAsked, ResumeAsked, Resumed
+from midcourse.domain.phases import Ended
 from midcourse.domain.run import Run
 from midcourse.replay import Lost
 from midcourse.replay.equivalence import find_end

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from midcourse.config.fleet_settings import FleetSettings
-from midcourse.domain.command import Command
-from midcourse.domain.event import Acted, Event
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Acted, Event
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.run import Run

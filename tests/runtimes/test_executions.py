@@ -13,9 +13,9 @@ from midcourse.director.decide import ENTER, decide
 from midcourse.director.segment import ask_planner
 from midcourse.director.turn import Turn
 from midcourse.domain.approval import Decision
-from midcourse.domain.command import Command
-from midcourse.domain.event import Event, Planned
-from midcourse.domain.move import AskPlanner, BackOff
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Event, Planned
+from midcourse.domain.moves import AskPlanner, BackOff
 from midcourse.domain.run import Run
 from midcourse.ports.world import Catalogue
 from midcourse.replay import replay

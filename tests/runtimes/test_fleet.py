@@ -8,7 +8,7 @@ import pytest
 
 from midcourse.agent.wiring import load_job
 from midcourse.domain.approval import Decision
-from midcourse.domain.event import Resumed
+from midcourse.domain.events import Resumed
 from midcourse.ports.world import Call
 from midcourse.runtimes.temporal.client import Listed, connect
 from midcourse.sealing import Key

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.domain.event import Acted
+from midcourse.domain.events import Acted
 from midcourse.domain.outcome import Outcome
 from midcourse.drive import Progress
 from midcourse.errors import RunBusy

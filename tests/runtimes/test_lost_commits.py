@@ -11,7 +11,7 @@ import pytest
 
 from midcourse.domain.approval import Decision
 from midcourse.domain.budget import Limits
-from midcourse.domain.phase import Asking, Ended
+from midcourse.domain.phases import Asking, Ended
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task

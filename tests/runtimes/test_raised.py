@@ -15,7 +15,7 @@ from temporalio.testing import ActivityEnvironment
 from midcourse import Agent, BaseWorld, Draft, Scene, Settings, Zone, probe, skill
 from midcourse.containment import CallAborted, Contained
 from midcourse.domain.approval import Decision, Question
-from midcourse.domain.event import Acted
+from midcourse.domain.events import Acted
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.perform import Ports
 from midcourse.planners import SamePlan

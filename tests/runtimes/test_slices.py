@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from midcourse.domain.event import CancelAsked, Resumed
+from midcourse.domain.events import CancelAsked, Resumed
 from midcourse.runtimes.driver import Driver
 from midcourse.runtimes.mailbox import Mailbox
 from tests.harness import START, Bench

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from midcourse.domain.approval import Decision
-from midcourse.domain.event import ApprovalDecided, Guided
+from midcourse.domain.events import ApprovalDecided, Guided
 from midcourse.policy.approval.question import bind_decision
 from midcourse.runtimes.temporal import driving
 from midcourse.runtimes.temporal.wire import Placement

@@ -11,8 +11,8 @@ from midcourse.agent.live_run import LiveRun
 from midcourse.agent.wiring import Job, load_job, planner_for
 from midcourse.config.settings import Settings
 from midcourse.domain.budget import Cost
-from midcourse.domain.command import Act, MakePlan
-from midcourse.domain.event import Answer
+from midcourse.domain.commands import Act, MakePlan
+from midcourse.domain.events import Answer
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft, PlanVersion
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run

@@ -3,7 +3,7 @@
 import pytest
 
 from midcourse.domain.budget import Cost
-from midcourse.domain.command import Act, MakePlan, Observe
+from midcourse.domain.commands import Act, MakePlan, Observe
 from midcourse.planners import SamePlan
 from midcourse.worlds.simulated import Desktop
 from tests.scenarios.stage import (

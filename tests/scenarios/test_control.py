@@ -8,7 +8,7 @@ import pytest
 
 from midcourse.agent.live_run import LiveRun
 from midcourse.domain.approval import Decision
-from midcourse.domain.event import Acted, ApprovalDecided, Observed
+from midcourse.domain.events import Acted, ApprovalDecided, Observed
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import Posts
 from midcourse.worlds.base import Zone

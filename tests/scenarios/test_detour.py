@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from midcourse.domain.command import PlanRevert, PlanTry
+from midcourse.domain.commands import PlanRevert, PlanTry
 from midcourse.domain.detour import Option, Tried
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.observation import Observation

@@ -12,10 +12,10 @@ import pytest
 
 from midcourse import Agent, Settings, Task
 from midcourse.domain.approval import Decision, Question
-from midcourse.domain.command import AskPerson, OpenWorld, Verify
-from midcourse.domain.event import ApprovalDecided, CancelAsked
+from midcourse.domain.commands import AskPerson, OpenWorld, Verify
+from midcourse.domain.events import ApprovalDecided, CancelAsked
 from midcourse.domain.expectation import Expectation, Probe, TextContains, ZoneGone
-from midcourse.domain.phase import Asking
+from midcourse.domain.phases import Asking
 from midcourse.errors import Pending
 from midcourse.ports.planner import PlanDraft
 from midcourse.runtimes.driver import Driver

@@ -5,8 +5,8 @@ from dataclasses import fields, replace
 import pytest
 
 from midcourse.domain.expectation import Expectation, ZoneAppears, ZoneHasState
-from midcourse.domain.move import End
-from midcourse.domain.phase import Concluding
+from midcourse.domain.moves import End
+from midcourse.domain.phases import Concluding
 from midcourse.domain.plan import Draft
 from midcourse.planners import Rule, SamePlan
 from midcourse.ports.planner import PlanDraft, PlanningContext

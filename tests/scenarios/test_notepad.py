@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from midcourse.domain.event import Observed
+from midcourse.domain.events import Observed
 from midcourse.domain.plan import GLOBAL, REPLAN, PlanVersion
 from tests.scenarios.stage import example, notepad_of_the_seed
 

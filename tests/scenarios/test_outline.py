@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.domain.command import Advise
+from midcourse.domain.commands import Advise
 from midcourse.domain.outline import CoarseGoal, Outline
 from midcourse.domain.plan import Draft
 from midcourse.domain.task import Task

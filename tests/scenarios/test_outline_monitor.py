@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import product
 
-from midcourse.domain.command import Advise
+from midcourse.domain.commands import Advise
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import CoarseGoal
 from midcourse.policy.advice.outline import format_outline

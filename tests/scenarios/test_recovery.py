@@ -10,7 +10,7 @@ import pytest
 from midcourse.codec import decode, encode
 from midcourse.domain.approval import Decision
 from midcourse.domain.argument import Reference
-from midcourse.domain.command import MakePlan
+from midcourse.domain.commands import MakePlan
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, Draft, PlanVersion
 from midcourse.errors import TaskInvalid

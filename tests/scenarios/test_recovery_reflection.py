@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.domain.command import Advise
+from midcourse.domain.commands import Advise
 from midcourse.domain.failure import Classification
 from midcourse.ports.reflector import Explanation, ReflectionContext
 from midcourse.testing import ScriptedReflector

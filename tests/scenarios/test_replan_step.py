@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from midcourse.domain.command import Act, MakePlan, Observe
-from midcourse.domain.event import Acted
+from midcourse.domain.commands import Act, MakePlan, Observe
+from midcourse.domain.events import Acted
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.perform import Performer
 from midcourse.planners import Rule, SamePlan

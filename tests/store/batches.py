@@ -4,9 +4,9 @@ from dataclasses import replace
 from inspect import iscoroutinefunction
 from typing import Any
 
-from midcourse.domain.event import Event
-from midcourse.domain.move import Look, Plan
-from midcourse.domain.phase import Asking, Ended, New, Paused, Phase
+from midcourse.domain.events import Event
+from midcourse.domain.moves import Look, Plan
+from midcourse.domain.phases import Asking, Ended, New, Paused, Phase
 from midcourse.domain.run import Run
 from midcourse.store.postgres import PostgresBatch, PostgresStore
 from midcourse.testing.conformance.store_samples import new_run

@@ -5,7 +5,7 @@ import asyncio
 import psycopg
 import pytest
 
-from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, Observed, PauseAsked, ResumeAsked
+from midcourse.domain.events import ApprovalDecided, CancelAsked, Guided, Observed, PauseAsked, ResumeAsked
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.policy.audit import verify_log

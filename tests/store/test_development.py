@@ -15,7 +15,7 @@ import psutil
 import psycopg
 import pytest
 
-from midcourse.domain.event import Acted
+from midcourse.domain.events import Acted
 from midcourse.store.postgres import PostgresStore, development
 from midcourse.store.postgres.migrate import migrate
 from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, new_run

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from midcourse.domain.budget import Cost, bill
-from midcourse.domain.command import AskPerson, Command, Observe
-from midcourse.domain.event import Acted, CancelAsked, Event, Observed, Started
-from midcourse.domain.phase import Ended
+from midcourse.domain.commands import AskPerson, Command, Observe
+from midcourse.domain.events import Acted, CancelAsked, Event, Observed, Started
+from midcourse.domain.phases import Ended
 from midcourse.domain.run import Issued, Run
 from midcourse.errors import RunUnknown
 from midcourse.policy.durability import must_survive

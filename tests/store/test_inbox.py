@@ -16,8 +16,8 @@ from midcourse.agent.live_run import LiveRun
 from midcourse.agent.wiring import load_job, planner_for, world_for
 from midcourse.director.decide import decide
 from midcourse.domain.approval import Decision
-from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked, TimerFired
-from midcourse.domain.phase import Paused
+from midcourse.domain.events import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked, TimerFired
+from midcourse.domain.phases import Paused
 from midcourse.errors import RunUnknown
 from midcourse.policy.approval.question import bind_decision
 from midcourse.policy.audit import is_human_input

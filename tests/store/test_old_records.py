@@ -16,8 +16,8 @@ import pytest
 
 from midcourse.codec import decode_any, encode
 from midcourse.domain.approval import Consequence
-from midcourse.domain.command import Command
-from midcourse.domain.event import Event
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Event
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import AskedConsequence

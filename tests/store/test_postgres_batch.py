@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from midcourse.domain.approval import Question
-from midcourse.domain.event import Acted, ApprovalDecided, Finished, Started
+from midcourse.domain.events import Acted, ApprovalDecided, Finished, Started
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.run import Run
 from midcourse.errors import RunUnknown

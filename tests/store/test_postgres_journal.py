@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from midcourse.codec import encode
-from midcourse.domain.event import Event, Finished, Started
-from midcourse.domain.phase import Ended
+from midcourse.domain.events import Event, Finished, Started
+from midcourse.domain.phases import Ended
 from midcourse.ports.store import JournalEvent
 from midcourse.replay import list_states
 from midcourse.store.postgres import PostgresStore

@@ -13,7 +13,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, make_url
 
-from midcourse.domain.event import Started
+from midcourse.domain.events import Started
 from midcourse.errors import FormatUnknown, TaskInvalid
 from midcourse.store.postgres import PostgresStore, migrations, statements
 from midcourse.store.postgres.connections import APP_ROLE, SCHEMA_VERSION

@@ -10,7 +10,7 @@ from psycopg.sql import SQL, Identifier
 from sqlalchemy import make_url
 
 from midcourse.director.decide import decide
-from midcourse.domain.event import ApprovalDecided, Guided, Started
+from midcourse.domain.events import ApprovalDecided, Guided, Started
 from midcourse.domain.records.answers import AskedConsequence
 from midcourse.domain.records.audit import START, AuditLog
 from midcourse.errors import RunUnknown, TaskInvalid

@@ -7,7 +7,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from midcourse.domain.event import Guided, Observed
+from midcourse.domain.events import Guided, Observed
 from midcourse.errors import RunBusy
 from midcourse.ports.driving import Claim
 from midcourse.store.postgres import PostgresStore

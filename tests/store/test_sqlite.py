@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.codec import encode
-from midcourse.domain.event import CancelAsked, Started
+from midcourse.domain.events import CancelAsked, Started
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
@@ -38,7 +38,7 @@ WRITER = """
 import asyncio, itertools, sys
 from dataclasses import replace
 from midcourse.codec import encode
-from midcourse.domain.event import CancelAsked, Started
+from midcourse.domain.events import CancelAsked, Started
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.agent.undo import NOT_TRIED
-from midcourse.domain.phase import Asking
+from midcourse.domain.phases import Asking
 from midcourse.errors import Pending, RunUnknown, TaskInvalid
 from midcourse.testing import Approves, Posts, Rejects
 from tests.undo.files import TEN, agent, create, log, state

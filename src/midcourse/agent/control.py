@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import ClassVar, Protocol
 
 from midcourse.domain.approval import Question
-from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.records.summary import RunSummary
 from midcourse.domain.replace import replace
 from midcourse.ports.controls import Request

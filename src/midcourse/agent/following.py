@@ -10,7 +10,7 @@ from midcourse.agent.control import RunControl
 from midcourse.blame import describe_exception, format_traceback
 from midcourse.director.decide import find_objection
 from midcourse.domain.approval import Decision, Question
-from midcourse.domain.phase import Asking
+from midcourse.domain.phases import Asking
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.drive import Progress, is_over

@@ -15,23 +15,10 @@ from midcourse.agent.start import new_run_id
 from midcourse.agent.wiring import Job
 from midcourse.config.defaults import user, user_id
 from midcourse.config.settings import Settings
+from midcourse.domain import commands, events, phases
 from midcourse.domain.approval import Consequence
 from midcourse.domain.budget import Limits
-from midcourse.domain.command import Act, MakePlan
-from midcourse.domain.event import (
-    Acted,
-    Answer,
-    ApprovalDecided,
-    DoneChecked,
-    Event,
-    Observed,
-    Planned,
-    Resumed,
-    Verified,
-    WorldOpened,
-)
 from midcourse.domain.observation import Observation, ObservationRef
-from midcourse.domain.phase import Asking, Ended
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Issued, Origin, Run
 from midcourse.errors import NotForkable
@@ -144,7 +131,9 @@ def limits_of_fork(journal: Journal, changes: Mapping[str, str]) -> Limits:
 
 
 def _is_quiet(run: Run) -> bool:
-    return not isinstance(run.phase, Ended) and not any(isinstance(issued.command, Act) for issued in run.pending)
+    return not isinstance(run.phase, phases.Ended) and not any(
+        isinstance(issued.command, commands.Act) for issued in run.pending
+    )
 
 
 # --- rebuilding a world
@@ -214,8 +203,8 @@ class _Rebuild:
                 break
             event = await self._reproduce(row, replace(row.event, at=row.event.at + self._shift))
             versions = self._run.counts.versions
-            self._run, commands = take_turn(self._run, event)
-            if [command.kind for command in commands] != [command.kind for command in row.commands]:
+            self._run, issued = take_turn(self._run, event)
+            if [command.kind for command in issued] != [command.kind for command in row.commands]:
                 raise NotForkable(f"the run went another way at event {row.seq}")
             if self._run.counts.versions > versions:
                 await self._save_plan(row, self._run.counts.versions)
@@ -228,34 +217,36 @@ class _Rebuild:
             raise NotForkable(f"plan {version}, made at event {row.seq}, is not in the journal")
         await self.records.save_plan(self._run.id, plan)
 
-    async def _reproduce(self, row: JournalRow, event: Event) -> Event:
+    async def _reproduce(self, row: JournalRow, event: events.Event) -> events.Event:
         """The recorded event, after the world has given the same answer again."""
-        if isinstance(event, Resumed):
+        if isinstance(event, events.Resumed):
             await self._repeat_resumption(row, event)
-        if isinstance(event, ApprovalDecided):
+        if isinstance(event, events.ApprovalDecided):
             return self._rebind_decision(event)
-        if not isinstance(event, Answer):
+        if not isinstance(event, events.Answer):
             return event
         issued = next((issued for issued in self._run.pending if issued.command.id == event.answers), None)
         match event:
-            case Acted() if issued is None and event.dispatched:
+            case events.Acted() if issued is None and event.dispatched:
                 raise NotForkable(f"the act at event {row.seq} came late: it is unknown when the world saw it")
-            case WorldOpened() | Observed() | Acted() | Verified() | DoneChecked() if issued is not None:
+            case (
+                events.WorldOpened() | events.Observed() | events.Acted() | events.Verified() | events.DoneChecked()
+            ) if issued is not None:
                 return await self._perform_again(row, issued, event)
-            case Planned() if issued is not None and isinstance(issued.command, MakePlan):
+            case events.Planned() if issued is not None and isinstance(issued.command, commands.MakePlan):
                 return await self._rebind_plan(row, issued.command, event)
             case _:
                 return event
 
-    def _rebind_decision(self, event: ApprovalDecided) -> ApprovalDecided:
+    def _rebind_decision(self, event: events.ApprovalDecided) -> events.ApprovalDecided:
         """The decision with the digests of this run: the recorded digests are bound to the recorded run."""
         phase = self._run.phase
-        if not event.shown or not isinstance(phase, Asking):
+        if not event.shown or not isinstance(phase, phases.Asking):
             return event
         return replace(event, shown=tuple(step.consequence for step in phase.steps))
 
-    async def _repeat_resumption(self, row: JournalRow, event: Resumed) -> None:
-        if any(isinstance(issued.command, Act) for issued in self._run.pending):
+    async def _repeat_resumption(self, row: JournalRow, event: events.Resumed) -> None:
+        if any(isinstance(issued.command, commands.Act) for issued in self._run.pending):
             raise NotForkable(
                 f"the process that drove the run died before event {row.seq}, during an act: "
                 "it is unknown whether and when the world saw it"
@@ -266,26 +257,29 @@ class _Rebuild:
             await self._ports.world.open()
 
     async def _perform_again(
-        self, row: JournalRow, issued: Issued, event: WorldOpened | Observed | Acted | Verified | DoneChecked
-    ) -> Event:
+        self,
+        row: JournalRow,
+        issued: Issued,
+        event: events.WorldOpened | events.Observed | events.Acted | events.Verified | events.DoneChecked,
+    ) -> events.Event:
         self.clock.reach(issued.at)
         answer = await self._performer.perform(issued.command)
         if _comparable_parts(answer) != _comparable_parts(event):
             raise NotForkable(
                 f"the world went another way at event {row.seq}: recorded was {_describe(event)}, now {_describe(answer)}"
             )
-        if isinstance(answer, Acted) and isinstance(event, Acted):
+        if isinstance(answer, events.Acted) and isinstance(event, events.Acted):
             return replace(event, consequence=answer.consequence)
         return event
 
-    async def _rebind_plan(self, row: JournalRow, command: MakePlan, event: Planned) -> Planned:
+    async def _rebind_plan(self, row: JournalRow, command: commands.MakePlan, event: events.Planned) -> events.Planned:
         """The plan with the digests of this run. They are bound to a run, so they are computed again."""
         if take_turn(self._run, event)[0].counts.versions == self._run.counts.versions:
             return event
         steps = [await self._rebind_step(row, command, step) for step in event.steps]
         return replace(event, steps=tuple(steps))
 
-    async def _rebind_step(self, row: JournalRow, command: MakePlan, short: PlannedStep) -> PlannedStep:
+    async def _rebind_step(self, row: JournalRow, command: commands.MakePlan, short: PlannedStep) -> PlannedStep:
         if not short.consequence:
             return short
         plan = self._journal.plan(command.version)
@@ -303,19 +297,19 @@ class _Rebuild:
 # --- comparing answers
 
 
-def _comparable_parts(event: Event) -> tuple[object, ...]:
+def _comparable_parts(event: events.Event) -> tuple[object, ...]:
     """The parts of an answer that must be equal. Its digests, which are bound to a run, and its duration may differ."""
     match event:
-        case WorldOpened():
+        case events.WorldOpened():
             return (event.opened,)
-        case Observed():
+        case events.Observed():
             return event.reason, _fingerprint(event.seen)
-        case Acted():
+        case events.Acted():
             what = (event.status, event.reason, event.evidence, event.dispatched, event.identity, event.effect)
             return *what, event.looked, _fingerprint(event.seen)
-        case Verified():
+        case events.Verified():
             return event.verdict, event.evidence, event.reason, _fingerprint(event.seen)
-        case DoneChecked():
+        case events.DoneChecked():
             return event.verdict, _fingerprint(event.seen)
         case _:
             return (event.kind,)
@@ -325,15 +319,15 @@ def _fingerprint(seen: ObservationRef | None) -> str | None:
     return seen.fingerprint if seen else None
 
 
-def _describe(event: Event) -> str:
+def _describe(event: events.Event) -> str:
     match event:
-        case WorldOpened():
+        case events.WorldOpened():
             return "a world that opened" if event.opened else "a world that did not open"
-        case Observed():
+        case events.Observed():
             return _describe_screen(event.seen)
-        case Acted():
+        case events.Acted():
             return f"'{event.reason or event.status}' on {_describe_screen(event.seen)}"
-        case Verified() | DoneChecked():
+        case events.Verified() | events.DoneChecked():
             return f"'{event.verdict}' on {_describe_screen(event.seen)}"
         case _:
             return event.kind

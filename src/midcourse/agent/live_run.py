@@ -8,8 +8,8 @@ from midcourse.agent.start import start_under_key
 from midcourse.containment import Contained
 from midcourse.director.decide import find_objection
 from midcourse.domain.approval import Decision, Question
-from midcourse.domain.event import Control
-from midcourse.domain.phase import Asking
+from midcourse.domain.events import Control
+from midcourse.domain.phases import Asking
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task

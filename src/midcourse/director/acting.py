@@ -12,13 +12,10 @@ from midcourse.director.turn import (
     unfinish_identity,
     update_seen,
 )
+from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.approval import Earlier, Grant, Told
 from midcourse.domain.budget import Cost, Limits
-from midcourse.domain.command import Act, Verify
-from midcourse.domain.event import Acted, Verified
-from midcourse.domain.move import Ask, BackOff, CheckOutcome, Do, Look, Open, Plan, Report
 from midcourse.domain.outcome import DISPUTED, UNASKED, Evidence, Status
-from midcourse.domain.phase import Acting, Verifying
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.records.ledger import Absence, Alike
 from midcourse.domain.replace import replace
@@ -51,21 +48,21 @@ SPECIFIC_REASONS = ("error", "timeout")
 """Reasons for an unknown outcome that are more specific than 'no effect'. A harmless step is reported with them."""
 
 
-def do(run: Run, move: Do) -> Turn:
+def do(run: Run, move: moves.Do) -> Turn:
     """Dispatch a step. This is the only place that does so. A missing observation or approval is requested first."""
     step = move.step
     if move.harmless and binds(step):
         return run, _report(run, move, "failed", "not_harmless", f"{step.skill} may leave something behind")
     if run.seen is None or run.seen.stale:
         if not move.looked:
-            return run, Look(then=replace(move, looked=True))
+            return run, moves.Look(then=replace(move, looked=True))
         if step.place == "zone" or step.effect == "irreversible":
             return run, _report(run, move, "failed", "stale_target", "the last look failed; what was seen is stale")
     if is_finished(run, step):
         return run, _report(run, move, "failed", "already_finished", f"{step.skill} is finished already")
     if repeats_failure(run, step, retry=move.retry):
         if wait := seconds_to_wait(run, step):
-            return run, BackOff(seconds=wait, then=move)
+            return run, moves.BackOff(seconds=wait, then=move)
         return run, _report(run, move, "failed", "repeats_failure", f"{step.skill} failed here before")
     if alike := find_repeated(run, step):
         if not live_grant(run.grants, step.consequence, run.now, repeat=True):
@@ -74,11 +71,13 @@ def do(run: Run, move: Do) -> Turn:
         step.consequence and needs_approval(run.limits, step) and not live_grant(run.grants, step.consequence, run.now)
     ):
         then = replace(move, changed_from="", looked=False)
-        return run, Ask(about="approve", steps=(step,), purpose=move.purpose, then=then, changed_from=move.changed_from)
+        return run, moves.Ask(
+            about="approve", steps=(step,), purpose=move.purpose, then=then, changed_from=move.changed_from
+        )
     return issue(
         run,
-        Acting(doing=move, before=seen_fingerprint(run)),
-        lambda number, time: Act(
+        phases.Acting(doing=move, before=seen_fingerprint(run)),
+        lambda number, time: commands.Act(
             id=number,
             timeout=time,
             version=step.version,
@@ -97,7 +96,7 @@ def do(run: Run, move: Do) -> Turn:
     )
 
 
-def _ask_about_repetition(run: Run, move: Do, alike: tuple[Alike, ...]) -> Turn:
+def _ask_about_repetition(run: Run, move: moves.Do, alike: tuple[Alike, ...]) -> Turn:
     """Ask before sending what looks like an earlier effect, or fail the step where the settings ask no questions."""
     step, last = move.step, alike[-1]
     exists = last.certain or any(
@@ -108,7 +107,7 @@ def _ask_about_repetition(run: Run, move: Do, alike: tuple[Alike, ...]) -> Turn:
     denial = _report(run, move, "failed", "already_finished", detail)
     if not needs_approval(run.limits, step):
         return run, denial
-    return run, Ask(
+    return run, moves.Ask(
         about="repeat",
         steps=(step,),
         purpose=move.purpose,
@@ -129,7 +128,7 @@ def _worst_step_cost(limits: Limits, step: PlannedStep) -> Cost:
     return look.plus(worst_reading(limits)) if step.reads else look
 
 
-def on_acted(run: Run, phase: Acting, event: Acted) -> Turn:
+def on_acted(run: Run, phase: phases.Acting, event: events.Acted) -> Turn:
     doing = phase.doing
     if event.looked:
         run = update_seen(run, event.seen)
@@ -159,7 +158,7 @@ def on_acted(run: Run, phase: Acting, event: Acted) -> Turn:
     if claim or (event.dispatched and status in ("ok", "unknown")):
         run = finish_identity(run, step.identity) if step.effect == "irreversible" else run
     if status == "unknown" or claim:
-        doubt = CheckOutcome(
+        doubt = moves.CheckOutcome(
             step=step,
             purpose=doing.purpose,
             command=event.answers,
@@ -170,21 +169,23 @@ def on_acted(run: Run, phase: Acting, event: Acted) -> Turn:
             claim=claim,
         )
         if reason == "world_lost":
-            return lose_world(run), Open(then=doubt)
+            return lose_world(run), moves.Open(then=doubt)
         return run, doubt
     if reason == "world_lost":
-        return lose_world(run), Open(then=report if event.dispatched else replace(report, reason="not_dispatched"))
+        return lose_world(run), moves.Open(
+            then=report if event.dispatched else replace(report, reason="not_dispatched")
+        )
     return run, report
 
 
-def _trusted_status(step: PlannedStep, event: Acted) -> Status:
+def _trusted_status(step: PlannedStep, event: events.Acted) -> Status:
     """The reported status; `unknown` for an irreversible step without sufficient evidence."""
     if step.effect == "irreversible" and event.dispatched and event.evidence not in EVIDENCE[event.status]:
         return "unknown"
     return event.status
 
 
-def _is_claim(step: PlannedStep, event: Acted) -> bool:
+def _is_claim(step: PlannedStep, event: events.Acted) -> bool:
     """Whether only the world itself says that an irreversible step was not sent. The screen and the probe may show that it was."""
     return step.effect == "irreversible" and event.dispatched and event.claimed and event.status == "no_effect"
 
@@ -195,7 +196,7 @@ def _use_redirected(run: Run, step: PlannedStep) -> Run:
     return finish_identity(run, step.identity)
 
 
-def _check_held_step(run: Run, doing: Do, event: Acted) -> Turn:
+def _check_held_step(run: Run, doing: moves.Do, event: events.Acted) -> Turn:
     """Check the step again with its actual consequence. Nothing was sent, because that is not the approved one."""
     old = doing.step
     step = replace(
@@ -230,23 +231,25 @@ def _use_grant(run: Run, step: PlannedStep, *, done: bool) -> tuple[Run, Grant |
 # --- unknown outcomes
 
 
-def check_outcome(run: Run, move: CheckOutcome) -> Turn:
+def check_outcome(run: Run, move: moves.CheckOutcome) -> Turn:
     """Check a doubt. After a denial no budget limits that, or a run that has used it up would end without the person's answer."""
     seconds = step_seconds(run.limits, move.step)
     if move.denied_by:
-        return send(run, build_check(run, move, run.next_id, seconds)), Rest(Verifying(doubt=move))
+        return send(run, build_check(run, move, run.next_id, seconds)), Rest(phases.Verifying(doubt=move))
     return issue(
         run,
-        Verifying(doubt=move),
+        phases.Verifying(doubt=move),
         lambda number, time: build_check(run, move, number, time),
         seconds=seconds,
         worst=_worst_step_cost(run.limits, move.step),
     )
 
 
-def build_check(run: Run, doubted: CheckOutcome, number: int, time: float, *, question: int = 0) -> Verify:
+def build_check(
+    run: Run, doubted: moves.CheckOutcome, number: int, time: float, *, question: int = 0
+) -> commands.Verify:
     """The command that checks a doubt. It costs nothing for an open question and after a denial: a person is already deciding."""
-    return Verify(
+    return commands.Verify(
         id=number,
         timeout=time,
         version=doubted.step.version,
@@ -259,29 +262,29 @@ def build_check(run: Run, doubted: CheckOutcome, number: int, time: float, *, qu
     )
 
 
-def on_verified(run: Run, phase: Verifying, event: Verified) -> Turn:
+def on_verified(run: Run, phase: phases.Verifying, event: events.Verified) -> Turn:
     doubted = phase.doubt
     if event.reason == "world_lost":
-        return lose_world(update_seen(run, event.seen)), Open(then=doubted)
+        return lose_world(update_seen(run, event.seen)), moves.Open(then=doubted)
     if doubted.denied_by:
         return _weigh_denial(run, doubted, event)
     run = update_seen(run, event.seen)
     if settled := settle_by_evidence(run, doubted, event):
         return settled
     if event.verdict == "too_early":
-        return run, BackOff(seconds=event.seconds, then=doubted)
+        return run, moves.BackOff(seconds=event.seconds, then=doubted)
     if event.evidence == "probe" and (first := _find_earlier_absence(run, doubted.step)):
         attempts = tuple(Earlier(at=at, finding="reported_absent") for at in (first.at, event.sent_at))
         return _resolve_undecided(run, doubted, event.detail, attempts)
     if _can_be_deferred(run, doubted, event):
         why = f"{doubted.step.skill} may have happened, which cannot be seen from here: {event.detail}"
-        return run, Plan(
+        return run, moves.Plan(
             cause="adaptive", why=why, doubt=replace(doubted, purpose="segment", before=seen_fingerprint(run))
         )
     return _resolve_undecided(run, doubted, event.detail)
 
 
-def settle_by_evidence(run: Run, doubted: CheckOutcome, event: Verified) -> Turn | None:
+def settle_by_evidence(run: Run, doubted: moves.CheckOutcome, event: events.Verified) -> Turn | None:
     """The turn that this evidence leads to, before a person is asked and while one is; None if it does not decide the doubt."""
     match event.verdict:
         case "did_not_happen" | "undecided" if doubted.claim:
@@ -307,7 +310,7 @@ def settle_by_evidence(run: Run, doubted: CheckOutcome, event: Verified) -> Turn
             return None
 
 
-def _weigh_denial(run: Run, doubted: CheckOutcome, event: Verified) -> Turn:
+def _weigh_denial(run: Run, doubted: moves.CheckOutcome, event: events.Verified) -> Turn:
     """Believe a person who says that it did not happen, or ask again if evidence now shows that it did.
 
     Who looked at the page before the application had answered it would otherwise cause the second effect.
@@ -315,7 +318,7 @@ def _weigh_denial(run: Run, doubted: CheckOutcome, event: Verified) -> Turn:
     denial = settle_doubt(doubted, "no_effect", "no_effect", DENIED)
     if event.verdict != "happened":
         return believe_person(run, doubted, denial, happened=False)
-    return run, Ask(
+    return run, moves.Ask(
         about="happened",
         steps=(doubted.step,),
         purpose=doubted.purpose,
@@ -327,7 +330,7 @@ def _weigh_denial(run: Run, doubted: CheckOutcome, event: Verified) -> Turn:
 
 
 def believe_person(
-    run: Run, doubted: CheckOutcome | None, denial: Report, *, happened: bool, against: Evidence = ""
+    run: Run, doubted: moves.CheckOutcome | None, denial: moves.Report, *, happened: bool, against: Evidence = ""
 ) -> Turn:
     """Apply a person's answer whether a step happened. `denial` is the report that it did not."""
     step, command = denial.step, doubted.command if doubted else 0
@@ -345,7 +348,7 @@ def _disbelieve(run: Run) -> Run:
     return replace(run, disbelieved=True, claimed=())
 
 
-def _can_be_deferred(run: Run, doubted: CheckOutcome, event: Verified) -> bool:
+def _can_be_deferred(run: Run, doubted: moves.CheckOutcome, event: events.Verified) -> bool:
     """Whether the check may be repeated after another plan, within the limits.
 
     If a probe was led elsewhere, it is asked again after that plan, and after the next one as long as each plan led to another
@@ -371,7 +374,7 @@ def _find_earlier_absence(run: Run, step: PlannedStep) -> Absence | None:
     return known or (run.absences[-1] if len(run.absences) >= MOST_ABSENCES else None)
 
 
-def _resolve_undecided(run: Run, doubted: CheckOutcome, detail: str, earlier: tuple[Earlier, ...] = ()) -> Turn:
+def _resolve_undecided(run: Run, doubted: moves.CheckOutcome, detail: str, earlier: tuple[Earlier, ...] = ()) -> Turn:
     match doubted.step.effect:
         case "read" | "set_state" if doubted.reason in SPECIFIC_REASONS:
             return run, settle_doubt(doubted, "failed", doubted.reason, doubted.detail)
@@ -382,7 +385,7 @@ def _resolve_undecided(run: Run, doubted: CheckOutcome, detail: str, earlier: tu
         case "irreversible" if doubted.reason in UNASKED and not earlier:
             return run, settle_doubt(doubted, "failed", doubted.reason, doubted.detail)
         case "irreversible":
-            return run, Ask(
+            return run, moves.Ask(
                 about="happened",
                 steps=(doubted.step,),
                 purpose=doubted.purpose,
@@ -393,8 +396,8 @@ def _resolve_undecided(run: Run, doubted: CheckOutcome, detail: str, earlier: tu
             )
 
 
-def settle_doubt(doubted: CheckOutcome, status: Status, reason: str = "", detail: str = "") -> Report:
-    return Report(
+def settle_doubt(doubted: moves.CheckOutcome, status: Status, reason: str = "", detail: str = "") -> moves.Report:
+    return moves.Report(
         step=doubted.step,
         purpose=doubted.purpose,
         status=status,
@@ -404,8 +407,10 @@ def settle_doubt(doubted: CheckOutcome, status: Status, reason: str = "", detail
     )
 
 
-def _report(run: Run, doing: Do, status: Status, reason: str, detail: str, before: str | None = None) -> Report:
-    return Report(
+def _report(
+    run: Run, doing: moves.Do, status: Status, reason: str, detail: str, before: str | None = None
+) -> moves.Report:
+    return moves.Report(
         step=doing.step,
         purpose=doing.purpose,
         status=status,

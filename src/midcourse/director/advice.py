@@ -8,11 +8,8 @@ if they could use up what the plan needs.
 from collections.abc import Callable
 
 from midcourse.director.turn import Turn, can_afford_adviser, issue_to_adviser
-from midcourse.domain.command import Advise
-from midcourse.domain.event import Advised
-from midcourse.domain.move import Adviser, AskPlanner, Begin, Consult, Move, Propose
+from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.outline import Outline
-from midcourse.domain.phase import Advising
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.advice.monitor import current_advice, record_objection, record_review, wants_review
@@ -23,9 +20,9 @@ from midcourse.policy.plan.admission import with_progress
 from midcourse.policy.spending import remaining_cost
 
 
-def consult(run: Run, move: Consult) -> Turn:
+def consult(run: Run, move: moves.Consult) -> Turn:
     asked = move.then
-    skip: Move = replace(move, role=AFTER[move.role]) if move.role in AFTER else asked
+    skip: moves.Move = replace(move, role=AFTER[move.role]) if move.role in AFTER else asked
     question = QUESTIONS[move.role](run, asked)
     if question is None or not can_afford_adviser(run):
         return run, skip
@@ -33,27 +30,29 @@ def consult(run: Run, move: Consult) -> Turn:
         run = _record_outline_inputs(run, question)
     # An outline is checked again after each answer: there may be new guidance or another screen.
     then = replace(move, role=AFTER.get(move.role, move.role))
-    return _ask(run, question, Advising(role=question.role, then=then), due=asked.due, otherwise=skip)
+    return _ask(run, question, phases.Advising(role=question.role, then=then), due=asked.due, otherwise=skip)
 
 
-def propose(run: Run, move: Propose) -> Turn:
+def propose(run: Run, move: moves.Propose) -> Turn:
     """Ask for a review of the plan before its first step. After an objection a new plan is made, which is not reviewed."""
     plan = run.segment
     if plan is None or not _has_current_view(run) or not can_afford_adviser(run, plans=2):
-        return run, Begin()
+        return run, moves.Begin()
     again = replace(move.asked, refused="", objected=True)
-    phase = Advising(role="monitor", then=Consult(role="outliner", then=again), drafted=True)
+    phase = phases.Advising(role="monitor", then=moves.Consult(role="outliner", then=again), drafted=True)
     question = replace(_build_monitor_question(run), version=plan.version, made_by=plan.made_by)
-    return _ask(run, question, phase, due=move.asked.due, otherwise=Begin())
+    return _ask(run, question, phase, due=move.asked.due, otherwise=moves.Begin())
 
 
-def _ask(run: Run, question: Advise, phase: Advising, *, due: float | None, otherwise: Move) -> Turn:
+def _ask(
+    run: Run, question: commands.Advise, phase: phases.Advising, *, due: float | None, otherwise: moves.Move
+) -> Turn:
     return issue_to_adviser(
         run, phase, lambda number, time: replace(question, id=number, timeout=time), due=due, otherwise=otherwise
     )
 
 
-def on_advised(run: Run, phase: Advising, event: Advised) -> Turn:
+def on_advised(run: Run, phase: phases.Advising, event: events.Advised) -> Turn:
     assert event.role == phase.role, f"a {phase.role} was asked and a {event.role} answered"
     return ANSWERS[phase.role](run, phase, event)
 
@@ -69,10 +68,10 @@ def _current_view(run: Run) -> str:
     return run.seen.id if run.seen and not run.seen.stale else ""
 
 
-def _question_to_reflector(run: Run, asked: AskPlanner) -> Advise | None:
+def _question_to_reflector(run: Run, asked: moves.AskPlanner) -> commands.Advise | None:
     if asked.failure is None or not run.has_reflector:
         return None
-    return Advise(
+    return commands.Advise(
         id=0,
         timeout=0.0,
         role="reflector",
@@ -84,14 +83,14 @@ def _question_to_reflector(run: Run, asked: AskPlanner) -> Advise | None:
     )
 
 
-def _question_to_monitor(run: Run, asked: AskPlanner) -> Advise | None:
+def _question_to_monitor(run: Run, asked: moves.AskPlanner) -> commands.Advise | None:
     if not _has_current_view(run) or asked.amends or not wants_review(run):
         return None
     return _build_monitor_question(run)
 
 
-def _build_monitor_question(run: Run) -> Advise:
-    return Advise(
+def _build_monitor_question(run: Run) -> commands.Advise:
+    return commands.Advise(
         id=0,
         timeout=0.0,
         role="monitor",
@@ -102,16 +101,16 @@ def _build_monitor_question(run: Run) -> Advise:
     )
 
 
-def _question_about_outline(run: Run, asked: AskPlanner) -> Advise | None:
+def _question_about_outline(run: Run, asked: moves.AskPlanner) -> commands.Advise | None:
     """The question about the outline. Progress is judged before rewriting, since a rewrite keeps finished goals."""
     if not _has_current_view(run) or asked.amends or not wants_outline(run):
         return None
     seen, outline = _current_view(run), run.outline
     if outline and outline.goals and outline.judged != seen and outline.current <= len(outline.goals):
-        return Advise(id=0, timeout=0.0, role="judge", outline=outline, seen=seen)
+        return commands.Advise(id=0, timeout=0.0, role="judge", outline=outline, seen=seen)
     if outline and outline.heard == guidance_digest(run.guidance) and not has_new_advice(run, outline):
         return None
-    return Advise(
+    return commands.Advise(
         id=0,
         timeout=0.0,
         role="outliner",
@@ -123,7 +122,7 @@ def _question_about_outline(run: Run, asked: AskPlanner) -> Advise | None:
     )
 
 
-def _record_outline_inputs(run: Run, question: Advise) -> Run:
+def _record_outline_inputs(run: Run, question: commands.Advise) -> Run:
     """Record what the outliner is asked with, so that after a failure it is asked again only if there is something new."""
     outline = replace(
         question.outline or Outline(),
@@ -137,12 +136,12 @@ def _record_outline_inputs(run: Run, question: Advise) -> Run:
 # --- the answer of each adviser
 
 
-def _on_reflection(run: Run, phase: Advising, event: Advised) -> Turn:
+def _on_reflection(run: Run, phase: phases.Advising, event: events.Advised) -> Turn:
     found = event.reflection if event.verdict == "answered" else None
     return run, replace(phase.then, then=replace(phase.then.then, reflection=found))
 
 
-def _on_review(run: Run, phase: Advising, event: Advised) -> Turn:
+def _on_review(run: Run, phase: phases.Advising, event: events.Advised) -> Turn:
     """Apply a monitor's review. One that cannot be reached counts as without advice until the next plan.
 
     Advice is new information: with it, a repeated plan gets another try before it counts as a circle.
@@ -150,20 +149,20 @@ def _on_review(run: Run, phase: Advising, event: Advised) -> Turn:
     advice = event.advice if event.verdict == "answered" else None
     if phase.drafted:
         watch = record_objection(run, advice)
-        return replace(run, watch=watch), phase.then.then if watch.spoken > run.watch.spoken else Begin()
+        return replace(run, watch=watch), phase.then.then if watch.spoken > run.watch.spoken else moves.Begin()
     watch = record_review(run, advice)
     walked = with_progress(run) if watch.spoken > run.watch.spoken else run.walked
     return replace(run, watch=watch, walked=walked), phase.then
 
 
-def _on_outline(run: Run, phase: Advising, event: Advised) -> Turn:
+def _on_outline(run: Run, phase: phases.Advising, event: events.Advised) -> Turn:
     assert run.outline is not None, "the outline to write was noted when the outliner was asked"
     if event.verdict == "answered":
         run = replace(run, outline=rewrite_goals(run.outline, event.goals))
     return run, phase.then
 
 
-def _on_judgement(run: Run, phase: Advising, event: Advised) -> Turn:
+def _on_judgement(run: Run, phase: phases.Advising, event: events.Advised) -> Turn:
     assert run.outline is not None, "there is an outline to judge"
     assert run.seen is not None, "it was judged from an observation"
     if event.verdict == "answered":
@@ -173,16 +172,16 @@ def _on_judgement(run: Run, phase: Advising, event: Advised) -> Turn:
     return replace(run, outline=outline), phase.then
 
 
-AFTER: dict[Adviser, Adviser] = {"reflector": "monitor", "monitor": "outliner"}
+AFTER: dict[moves.Adviser, moves.Adviser] = {"reflector": "monitor", "monitor": "outliner"}
 
-QUESTIONS: dict[Adviser, Callable[[Run, AskPlanner], Advise | None]] = {
+QUESTIONS: dict[moves.Adviser, Callable[[Run, moves.AskPlanner], commands.Advise | None]] = {
     "reflector": _question_to_reflector,
     "monitor": _question_to_monitor,
     "judge": _question_about_outline,
     "outliner": _question_about_outline,
 }
 
-ANSWERS: dict[Adviser, Callable[[Run, Advising, Advised], Turn]] = {
+ANSWERS: dict[moves.Adviser, Callable[[Run, phases.Advising, events.Advised], Turn]] = {
     "reflector": _on_reflection,
     "monitor": _on_review,
     "judge": _on_judgement,

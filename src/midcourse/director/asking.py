@@ -4,11 +4,8 @@ from typing import cast
 
 from midcourse.director.acting import believe_person, build_check, settle_by_evidence, step_seconds
 from midcourse.director.turn import Rest, Turn, add_guidance, count, seen_fingerprint, send, withdraw
+from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.approval import VERDICTS, Grant, Withdrawn
-from midcourse.domain.command import AskedStep, AskPerson, Wait
-from midcourse.domain.event import ApprovalDecided, PersonAsked, TimerFired, Verified
-from midcourse.domain.move import Ask, Do, End, Plan, Report
-from midcourse.domain.phase import Asking
 from midcourse.domain.plan import Amendment, Changed, PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
@@ -23,15 +20,17 @@ MOST_CHECKS = 20
 hour, as long as a question is open by default, and a longer one must not make the journal grow for days."""
 
 
-def ask(run: Run, move: Ask) -> Turn:
+def ask(run: Run, move: moves.Ask) -> Turn:
     """Issue the question together with the timer that limits the wait for its answer."""
     seconds = min(run.limits.approval_seconds, seconds_to_deadline(run))
     if seconds <= 0:
-        return run, End(reason="deadline_exceeded", detail="there is no time left to ask")
-    question = AskPerson(
+        return run, moves.End(reason="deadline_exceeded", detail="there is no time left to ask")
+    question = commands.AskPerson(
         id=run.next_id,
         about=move.about,
-        steps=tuple(AskedStep(version=s.version, index=s.index, consequence=s.consequence) for s in move.steps),
+        steps=tuple(
+            commands.AskedStep(version=s.version, index=s.index, consequence=s.consequence) for s in move.steps
+        ),
         expires_at=run.now + seconds,
         changed_from=move.changed_from,
         detail=move.detail,
@@ -42,8 +41,8 @@ def ask(run: Run, move: Ask) -> Turn:
         contradicts=bool(move.against),
     )
     run = send(run, question)
-    run = send(run, Wait(id=run.next_id, seconds=seconds))
-    asking = Asking(
+    run = send(run, commands.Wait(id=run.next_id, seconds=seconds))
+    asking = phases.Asking(
         about=move.about,
         steps=move.steps,
         purpose=move.purpose,
@@ -55,16 +54,16 @@ def ask(run: Run, move: Ask) -> Turn:
     return _check_later(run, asking)
 
 
-def _check_later(run: Run, phase: Asking, seconds: float = 0.0) -> Turn:
+def _check_later(run: Run, phase: phases.Asking, seconds: float = 0.0) -> Turn:
     """Wait for an answer, and if evidence may still decide the question, for the time of the next check."""
     if phase.doubt is None or phase.against or phase.looks >= MOST_CHECKS:
         return run, Rest(replace(phase, timer=0))
     seconds = max(seconds, min(LONGEST_CHECK_SECONDS, FIRST_CHECK_SECONDS * 2**phase.looks))
-    timer = Wait(id=run.next_id, seconds=seconds)
+    timer = commands.Wait(id=run.next_id, seconds=seconds)
     return send(run, timer), Rest(replace(phase, timer=timer.id))
 
 
-def on_timer_fired(run: Run, phase: Asking, event: TimerFired) -> Turn:
+def on_timer_fired(run: Run, phase: phases.Asking, event: events.TimerFired) -> Turn:
     """Check the doubt again, or end if the time to answer is over."""
     if phase.doubt is None or event.answers != phase.timer:
         return on_answer_expired(run, phase)
@@ -73,7 +72,7 @@ def on_timer_fired(run: Run, phase: Asking, event: TimerFired) -> Turn:
     return send(run, check), Rest(replace(phase, timer=0, looks=phase.looks + 1))
 
 
-def on_checked_again(run: Run, phase: Asking, event: Verified) -> Turn:
+def on_checked_again(run: Run, phase: phases.Asking, event: events.Verified) -> Turn:
     """Withdraw the question if evidence decides it now, by the rule that applied before it was asked.
 
     What was seen is not used otherwise: pictures were not read. If the world was lost, the question stays open.
@@ -88,15 +87,15 @@ def on_checked_again(run: Run, phase: Asking, event: Verified) -> Turn:
     return replace(run, withdrawn=Withdrawn(question=phase.question, why=event.detail)), nxt
 
 
-def ask_for_planner(run: Run, question: str) -> Ask | End:
+def ask_for_planner(run: Run, question: str) -> moves.Ask | moves.End:
     """The planner's question to the user. The answer is guidance for the next plan, so the run ends if none may follow."""
-    then = Plan(cause="guided", why=f"the planner asked: {question}")
+    then = moves.Plan(cause="guided", why=f"the planner asked: {question}")
     if not may_replan(run):
-        return End(reason="replan_exhausted", detail=then.why)
-    return Ask(about="question", steps=(), purpose="segment", then=then, detail=question)
+        return moves.End(reason="replan_exhausted", detail=then.why)
+    return moves.Ask(about="question", steps=(), purpose="segment", then=then, detail=question)
 
 
-def on_person_asked(run: Run, phase: Asking, _event: PersonAsked) -> Turn:
+def on_person_asked(run: Run, phase: phases.Asking, _event: events.PersonAsked) -> Turn:
     return run, Rest(phase)
 
 
@@ -106,7 +105,7 @@ def why_withdrawn(run: Run, question: int) -> str:
     return f"question {question} was withdrawn: {known.why}" if known and known.question == question else ""
 
 
-def find_objection(run: Run, phase: Asking, event: ApprovalDecided) -> str:
+def find_objection(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> str:
     """Why this decision does not answer the open question, or an empty string."""
     if event.question != phase.question:
         return f"question {event.question} is not open; question {phase.question} is"
@@ -120,7 +119,7 @@ def find_objection(run: Run, phase: Asking, event: ApprovalDecided) -> str:
     return unfit or why_may_not_decide(run, event)
 
 
-def on_approval_decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+def on_approval_decided(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> Turn:
     if find_objection(run, phase, event):
         return count(run, late=1), Rest(phase)
     if has_expired(run, phase, event):
@@ -137,14 +136,14 @@ def on_approval_decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn
             return _apply_repetition(run, phase, event)
 
 
-def has_expired(run: Run, phase: Asking, event: ApprovalDecided) -> bool:
+def has_expired(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> bool:
     """Whether the time to answer was over when this decision was made."""
     now = max(run.now, event.at)
-    limits = (i for i in run.pending if isinstance(i.command, Wait) and i.command.id != phase.timer)
-    return any(now >= issued.at + cast(Wait, issued.command).seconds for issued in limits)
+    limits = (i for i in run.pending if isinstance(i.command, commands.Wait) and i.command.id != phase.timer)
+    return any(now >= issued.at + cast(commands.Wait, issued.command).seconds for issued in limits)
 
 
-def _apply_approval(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+def _apply_approval(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> Turn:
     names = ", ".join(step.skill for step in phase.steps)
     who = event.by or "a person"
     if event.verdict == "approved":
@@ -153,29 +152,33 @@ def _apply_approval(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
         changed_steps = {change.step for change in event.changes}
         run = _add_grants(run, tuple(step for n, step in enumerate(phase.steps) if n not in changed_steps), event)
         changed = ", ".join(phase.steps[n].skill for n in sorted(changed_steps))
-        return run, Plan(cause="amended", why=f"{who} changed {changed}", amends=_build_amendment(run, phase, event))
+        return run, moves.Plan(
+            cause="amended", why=f"{who} changed {changed}", amends=_build_amendment(run, phase, event)
+        )
     if event.verdict == "take_over":
-        return replace(run, wish="pause"), Plan(cause="taken_over", why=f"{who} took over instead of {names}")
+        return replace(run, wish="pause"), moves.Plan(cause="taken_over", why=f"{who} took over instead of {names}")
     if event.guidance.strip():
-        return run, Plan(cause="guided", why=f"a person rejected {names}: {event.guidance.strip()[:200]}")
+        return run, moves.Plan(cause="guided", why=f"a person rejected {names}: {event.guidance.strip()[:200]}")
     by = f" ({event.by})" if event.by else ""
-    return run, End(reason="rejected", detail=f"{names} was rejected{by}")
+    return run, moves.End(reason="rejected", detail=f"{names} was rejected{by}")
 
 
-def _apply_repetition(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+def _apply_repetition(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> Turn:
     """Apply the decision whether to send what resembles an earlier effect. If not, the step counts as already done."""
     step, doing = phase.steps[0], phase.then
-    assert isinstance(doing, Do), "a question about a repetition leads to the step"
+    assert isinstance(doing, moves.Do), "a question about a repetition leads to the step"
     by = f" ({event.by})" if event.by else ""
     if event.verdict == "send_again":
         if run.deferred is not None and run.deferred.command in {earlier.command for earlier in step.alike}:
             run = replace(run, deferred=None)  # knowingly sent again, so the first outcome no longer matters
         return _add_grants(run, phase.steps, replace(event, once=True), repeat=True), doing
     if event.verdict == "stop":
-        return run, End(reason="needs_human", detail=f"{step.skill} looks like what was sent before: stopped{by}")
+        return run, moves.End(reason="needs_human", detail=f"{step.skill} looks like what was sent before: stopped{by}")
     if event.guidance.strip():
-        return run, Plan(cause="guided", why=f"a person did not repeat {step.skill}: {event.guidance.strip()[:200]}")
-    return run, Report(
+        return run, moves.Plan(
+            cause="guided", why=f"a person did not repeat {step.skill}: {event.guidance.strip()[:200]}"
+        )
+    return run, moves.Report(
         step=step,
         purpose=phase.purpose,
         status="failed",
@@ -185,7 +188,9 @@ def _apply_repetition(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     )
 
 
-def _add_grants(run: Run, steps: tuple[PlannedStep, ...], event: ApprovalDecided, *, repeat: bool = False) -> Run:
+def _add_grants(
+    run: Run, steps: tuple[PlannedStep, ...], event: events.ApprovalDecided, *, repeat: bool = False
+) -> Run:
     expires = run.now + run.limits.approval_seconds
     grants = tuple(
         Grant(consequence=step.consequence, expires_at=expires, once=event.once, repeat=repeat) for step in steps
@@ -194,7 +199,7 @@ def _add_grants(run: Run, steps: tuple[PlannedStep, ...], event: ApprovalDecided
     return replace(run, grants=(*valid, *grants))
 
 
-def _build_amendment(run: Run, phase: Asking, event: ApprovalDecided) -> Amendment:
+def _build_amendment(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> Amendment:
     segment = run.segment
     assert segment is not None, "a step of a plan was asked about"
     return Amendment(
@@ -207,16 +212,18 @@ def _build_amendment(run: Run, phase: Asking, event: ApprovalDecided) -> Amendme
     )
 
 
-def _apply_outcome(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+def _apply_outcome(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> Turn:
     """Apply a person's answer whether the step happened. `phase.then` is the report that it did not.
 
     That is believed only after another check, unless the person has seen what speaks against it.
     """
     step, denial = phase.steps[0], phase.then
-    assert isinstance(denial, Report), "a question about what happened leads to a report"
+    assert isinstance(denial, moves.Report), "a question about what happened leads to a report"
     if event.verdict == "stop":
         by = f" ({event.by})" if event.by else ""
-        return run, End(reason="needs_human", detail=f"it is not known whether {step.skill} happened: stopped{by}")
+        return run, moves.End(
+            reason="needs_human", detail=f"it is not known whether {step.skill} happened: stopped{by}"
+        )
     if event.verdict == "happened":
         return believe_person(run, phase.doubt, denial, happened=True)
     if phase.doubt is not None and not phase.against:
@@ -224,31 +231,35 @@ def _apply_outcome(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     return believe_person(run, phase.doubt, denial, happened=False, against=phase.against)
 
 
-def _continue_or_end(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+def _continue_or_end(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> Turn:
     """Continue after repeated failures, with the count of failed plans reset, or with the answer to a question; or end."""
     if event.verdict == "go_on":
         return replace(run, counts=replace(run.counts, helped=run.counts.error_replans)), phase.then
     by = f" ({event.by})" if event.by else ""
-    return run, End(reason="needs_human", detail=f"a person was asked and stopped it{by}: {_unresolved_problem(phase)}")
+    return run, moves.End(
+        reason="needs_human", detail=f"a person was asked and stopped it{by}: {_unresolved_problem(phase)}"
+    )
 
 
-def _unresolved_problem(phase: Asking) -> str:
-    assert isinstance(phase.then, Plan), "a question about going on leads to a plan"
+def _unresolved_problem(phase: phases.Asking) -> str:
+    assert isinstance(phase.then, moves.Plan), "a question about going on leads to a plan"
     return phase.then.why
 
 
-def on_answer_expired(run: Run, phase: Asking) -> Turn:
+def on_answer_expired(run: Run, phase: phases.Asking) -> Turn:
     names = ", ".join(step.skill for step in phase.steps)
     if is_past_deadline(run):
-        return run, End(reason="deadline_exceeded", detail=f"no answer about {names} before the deadline")
+        return run, moves.End(reason="deadline_exceeded", detail=f"no answer about {names} before the deadline")
     match phase.about:
         case "approve":
-            return run, End(reason="rejected", detail=f"{names} was not approved in time")
+            return run, moves.End(reason="rejected", detail=f"{names} was not approved in time")
         case "happened":
-            return run, End(reason="needs_human", detail=f"no answer whether {names} happened")
+            return run, moves.End(reason="needs_human", detail=f"no answer whether {names} happened")
         case "stuck":
-            return run, End(reason="needs_human", detail=f"no answer how to continue: {_unresolved_problem(phase)}")
+            return run, moves.End(
+                reason="needs_human", detail=f"no answer how to continue: {_unresolved_problem(phase)}"
+            )
         case "question":
-            return run, End(reason="needs_human", detail=f"no answer: {_unresolved_problem(phase)}")
+            return run, moves.End(reason="needs_human", detail=f"no answer: {_unresolved_problem(phase)}")
         case "repeat":
-            return run, End(reason="needs_human", detail=f"no answer whether to send {names} again")
+            return run, moves.End(reason="needs_human", detail=f"no answer whether to send {names} again")

@@ -14,43 +14,8 @@ from midcourse.director.turn import (
     update_seen,
     withdraw,
 )
+from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.command import CheckDone, Finish, Record, Wait
-from midcourse.domain.event import (
-    CancelAsked,
-    Control,
-    DoneChecked,
-    Finished,
-    Guided,
-    PauseAsked,
-    Recorded,
-    ResumeAsked,
-    Resumed,
-    TakenOver,
-    TimerFired,
-)
-from midcourse.domain.move import (
-    DEAD_ENDS,
-    Advance,
-    BackOff,
-    Begin,
-    CheckOutcome,
-    Conclude,
-    Do,
-    End,
-    Look,
-    Move,
-    Open,
-    Plan,
-    Propose,
-    Reach,
-    Recover,
-    Report,
-    Revert,
-    Try,
-    Weigh,
-)
-from midcourse.domain.phase import Acting, Concluding, Ended, Paused, Phase, Verifying
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter
@@ -59,81 +24,84 @@ from midcourse.policy.spending import can_afford, seconds_to_deadline, worst_loo
 # --- control events
 
 
-def on_pause_asked(run: Run, phase: Phase, _event: PauseAsked) -> Turn:
+def on_pause_asked(run: Run, phase: phases.Phase, _event: events.PauseAsked) -> Turn:
     return replace(run, wish="pause" if run.wish == "go" else run.wish), Rest(phase)
 
 
-def on_cancel_asked(run: Run, phase: Phase, _event: CancelAsked) -> Turn:
+def on_cancel_asked(run: Run, phase: phases.Phase, _event: events.CancelAsked) -> Turn:
     run = replace(run, wish="cancel")
-    if isinstance(phase, Acting | Verifying):
+    if isinstance(phase, phases.Acting | phases.Verifying):
         return run, Rest(phase)  # an effect may be under way, so its answer is awaited first
-    return run, End(reason="cancelled", detail="cancelled on request")
+    return run, moves.End(reason="cancelled", detail="cancelled on request")
 
 
-def on_resume_asked(run: Run, phase: Paused, _event: ResumeAsked) -> Turn:
+def on_resume_asked(run: Run, phase: phases.Paused, _event: events.ResumeAsked) -> Turn:
     run = replace(withdraw(run), wish="go", look_first=True, outage=None)
     return run, phase.then
 
 
-def on_pause_withdrawn(run: Run, phase: Phase, _event: ResumeAsked) -> Turn:
+def on_pause_withdrawn(run: Run, phase: phases.Phase, _event: events.ResumeAsked) -> Turn:
     """Withdraw a request to pause that has not taken effect yet."""
     return replace(run, wish="go" if run.wish == "pause" else run.wish), Rest(phase)
 
 
-def on_guided(run: Run, phase: Phase, event: Guided) -> Turn:
+def on_guided(run: Run, phase: phases.Phase, event: events.Guided) -> Turn:
     return add_guidance(run, event.text), Rest(phase)
 
 
-def on_taken_over(run: Run, phase: Phase, _event: TakenOver) -> Turn:
+def on_taken_over(run: Run, phase: phases.Phase, _event: events.TakenOver) -> Turn:
     return run, Rest(phase)
 
 
-def on_resumed(run: Run, phase: Phase, event: Resumed) -> Turn:
+def on_resumed(run: Run, phase: phases.Phase, event: events.Resumed) -> Turn:
     """Note that a process drives the run again. The world may have changed, so it is observed first."""
     return replace(forget_session(run) if event.world == "reopened" else run, look_first=True, outage=None), Rest(phase)
 
 
-def count_late_event(run: Run, phase: Phase, _event: Control) -> Turn:
+def count_late_event(run: Run, phase: phases.Phase, _event: events.Control) -> Turn:
     return count(run, late=1), Rest(phase)
 
 
 # --- between two moves
 
 
-def apply_request(run: Run, move: Move) -> Turn | None:
+def apply_request(run: Run, move: moves.Move) -> Turn | None:
     """The turn that a request, an overrun or a lost session puts before this move, or None. Reports and ends are not delayed."""
-    if isinstance(move, End | Report):
+    if isinstance(move, moves.End | moves.Report):
         return None
     if run.overrun != FREE:
         over = run.overrun
         detail = f"a command cost more than was set aside: {over.calls} calls, {over.tokens} tokens"
-        return run, End(reason="budget_exhausted", detail=detail)
-    if run.wish == "cancel" and not isinstance(move, CheckOutcome):
-        return run, End(reason="cancelled", detail="cancelled on request")
+        return run, moves.End(reason="budget_exhausted", detail=detail)
+    if run.wish == "cancel" and not isinstance(move, moves.CheckOutcome):
+        return run, moves.End(reason="cancelled", detail="cancelled on request")
     if run.wish == "pause":
         return _pause(run, move)
-    if run.look_first and not isinstance(move, Look | Open | CheckOutcome | BackOff):
-        return run, Look(then=move)
-    if run.reopened and isinstance(move, Propose | Begin | Advance | Do | Reach | Try | Weigh | Revert):
-        again = Plan(cause="reopened", why="the world was lost and opened again: finished steps may be undone")
-        return run, Look(then=again) if run.seen is None or run.seen.stale else again
+    if run.look_first and not isinstance(move, moves.Look | moves.Open | moves.CheckOutcome | moves.BackOff):
+        return run, moves.Look(then=move)
+    if run.reopened and isinstance(
+        move,
+        moves.Propose | moves.Begin | moves.Advance | moves.Do | moves.Reach | moves.Try | moves.Weigh | moves.Revert,
+    ):
+        again = moves.Plan(cause="reopened", why="the world was lost and opened again: finished steps may be undone")
+        return run, moves.Look(then=again) if run.seen is None or run.seen.stale else again
     return None
 
 
-def _pause(run: Run, move: Move) -> Turn:
-    run = send(run, Record(id=run.next_id))
+def _pause(run: Run, move: moves.Move) -> Turn:
+    run = send(run, commands.Record(id=run.next_id))
     until_deadline = seconds_to_deadline(run)
     if until_deadline != float("inf"):
-        run = send(run, Wait(id=run.next_id, seconds=max(0.0, until_deadline)))
-    return run, Rest(Paused(then=move))
+        run = send(run, commands.Wait(id=run.next_id, seconds=max(0.0, until_deadline)))
+    return run, Rest(phases.Paused(then=move))
 
 
-def on_recorded(run: Run, phase: Paused, _event: Recorded) -> Turn:
+def on_recorded(run: Run, phase: phases.Paused, _event: events.Recorded) -> Turn:
     return run, Rest(phase)
 
 
-def on_deadline_while_paused(run: Run, _phase: Paused, _event: TimerFired) -> Turn:
-    return run, End(reason="deadline_exceeded", detail="the deadline came while the run was paused")
+def on_deadline_while_paused(run: Run, _phase: phases.Paused, _event: events.TimerFired) -> Turn:
+    return run, moves.End(reason="deadline_exceeded", detail="the deadline came while the run was paused")
 
 
 # --- the end
@@ -141,22 +109,22 @@ def on_deadline_while_paused(run: Run, _phase: Paused, _event: TimerFired) -> Tu
 CARRIED_OUT = "every step of the plan was carried out"
 
 
-def conclude(run: Run, move: Conclude) -> Turn:
+def conclude(run: Run, move: moves.Conclude) -> Turn:
     """Check `done_when` and read the task's output. Without either, the run ends as `plan_complete`."""
     if run.deferred is not None:
         return check_deferred(run, concludes=True)
     extract = run.wants_data and bool(run.limits.reads_words) and not move.otherwise
     if not (run.has_done_when or extract):
-        return run, End(reason="plan_complete", detail=move.detail or CARRIED_OUT)
+        return run, moves.End(reason="plan_complete", detail=move.detail or CARRIED_OUT)
     if extract and not can_afford(run, _worst_check_cost(run, extract=True)):
         extract = False  # checking that it is done is more important
         if not run.has_done_when:
-            return run, End(reason="plan_complete", detail=move.detail or CARRIED_OUT)
+            return run, moves.End(reason="plan_complete", detail=move.detail or CARRIED_OUT)
     seen, readings = run.seen, run.done_in_words + extract
     after, nxt = issue(
         run,
-        Concluding(detail=move.detail, otherwise=move.otherwise, turn=move.turn),
-        lambda number, time: CheckDone(
+        phases.Concluding(detail=move.detail, otherwise=move.otherwise, turn=move.turn),
+        lambda number, time: commands.CheckDone(
             id=number,
             timeout=time,
             seen=seen.id if seen else "",
@@ -183,7 +151,7 @@ def _worst_check_cost(run: Run, *, extract: bool) -> Cost:
     return worst
 
 
-def on_done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
+def on_done_checked(run: Run, phase: phases.Concluding, event: events.DoneChecked) -> Turn:
     run = replace(run, data=event.data)
     if event.seen is not None:
         run = update_seen(run, event.seen)
@@ -191,52 +159,54 @@ def on_done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
         return _ask_later(run, phase, event)
     match event.verdict:
         case "met":
-            return replace(run, verified=True), End(reason="goal_reached", detail=event.detail)
+            return replace(run, verified=True), moves.End(reason="goal_reached", detail=event.detail)
         case "too_early":
-            return run, BackOff(seconds=event.seconds, then=Conclude(detail=phase.detail, otherwise=phase.otherwise))
+            return run, moves.BackOff(
+                seconds=event.seconds, then=moves.Conclude(detail=phase.detail, otherwise=phase.otherwise)
+            )
         case "world_lost":  # the probe is asked in the next session: a run that did everything must not end unverified
-            again = Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn)
-            return lose_world(run), Open(then=again)
+            again = moves.Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn)
+            return lose_world(run), moves.Open(then=again)
         case "unmet" | "undecided" if phase.otherwise:
             return run, phase.otherwise
         case "unmet":
-            again = Recover(reason="done_when_unmet", detail=f"done_when is not met: {event.detail}")
-            return run, again if event.seen else Look(then=again)
+            again = moves.Recover(reason="done_when_unmet", detail=f"done_when is not met: {event.detail}")
+            return run, again if event.seen else moves.Look(then=again)
         case "undecided":
             unchecked = "whether the task is done was not checked" if run.has_done_when else phase.detail or CARRIED_OUT
-            return run, End(reason="plan_complete", detail=event.detail or unchecked)
+            return run, moves.End(reason="plan_complete", detail=event.detail or unchecked)
 
 
-def _ask_later(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
+def _ask_later(run: Run, phase: phases.Concluding, event: events.DoneChecked) -> Turn:
     """Check again later: the model that reads the screen could not be reached, or asks to wait."""
-    again = Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn + 1)
+    again = moves.Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn + 1)
     if event.wait:
-        return run, BackOff(seconds=add_jitter(run, max(SHORTEST_WAIT, event.wait)), then=again)
+        return run, moves.BackOff(seconds=add_jitter(run, max(SHORTEST_WAIT, event.wait)), then=again)
     return wait_out(run, again, "the model that checks whether the task is done", event.detail)
 
 
-def end(run: Run, move: End) -> Turn:
+def end(run: Run, move: moves.End) -> Turn:
     """End the run. At a dead end the goal is checked first: the step that failed may not have been needed.
 
     A deferred outcome is checked as well: planning may have failed because that step counts as possibly done.
     """
-    if run.deferred is not None and move.reason in DEAD_ENDS:
+    if run.deferred is not None and move.reason in moves.DEAD_ENDS:
         return check_deferred(run, concludes=True)
-    if run.has_done_when and move.reason in DEAD_ENDS and not isinstance(run.phase, Concluding):
-        return run, Conclude(otherwise=move)
+    if run.has_done_when and move.reason in moves.DEAD_ENDS and not isinstance(run.phase, phases.Concluding):
+        return run, moves.Conclude(otherwise=move)
     return _finish(run, move)
 
 
-def _finish(run: Run, move: End) -> Turn:
+def _finish(run: Run, move: moves.End) -> Turn:
     run = withdraw(run)
     detail = move.detail.strip()[:2000] or f"{move.reason.replace('_', ' ')}, without further detail"
-    finish = Finish(
+    finish = commands.Finish(
         id=run.next_id, reason=move.reason, detail=detail, verified=run.verified, told=run.told, data=run.data
     )
-    return send(run, finish), Rest(Ended(reason=move.reason, detail=detail))
+    return send(run, finish), Rest(phases.Ended(reason=move.reason, detail=detail))
 
 
-def on_finished(run: Run, phase: Ended, event: Finished) -> Turn:
+def on_finished(run: Run, phase: phases.Ended, event: events.Finished) -> Turn:
     """Take over what the ledger says about the claim that the task is done (`policy/evidence/claim.py`)."""
     run = replace(run, verified=run.verified or event.verified)
     if not event.contradiction:

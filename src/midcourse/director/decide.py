@@ -15,159 +15,98 @@ from typing import Any, TypeVar, get_args
 from midcourse.director import acting, advice, asking, control, detour, outage, recovery, segment
 from midcourse.director.table import Entry, Row, entry, row
 from midcourse.director.turn import Rest, Turn, count, finish_identity, settle
-from midcourse.domain.command import Command
-from midcourse.domain.event import (
-    Acted,
-    Advised,
-    Answer,
-    ApprovalDecided,
-    CancelAsked,
-    ClosenessJudged,
-    Control,
-    DoneChecked,
-    Event,
-    Finished,
-    Guided,
-    Observed,
-    PauseAsked,
-    PersonAsked,
-    Planned,
-    Postponed,
-    Recorded,
-    ResumeAsked,
-    Resumed,
-    RevertPlanned,
-    Started,
-    TakenOver,
-    TimerFired,
-    TryPlanned,
-    Verified,
-    WorldOpened,
-)
-from midcourse.domain.move import (
-    Advance,
-    Ask,
-    AskPlanner,
-    BackOff,
-    Begin,
-    CheckOutcome,
-    Conclude,
-    Consult,
-    Do,
-    End,
-    Look,
-    Move,
-    Open,
-    Plan,
-    Propose,
-    Reach,
-    Recover,
-    Report,
-    Revert,
-    Try,
-    Weigh,
-)
-from midcourse.domain.phase import (
-    Acting,
-    Advising,
-    Asking,
-    BackingOff,
-    Concluding,
-    Ended,
-    Looking,
-    New,
-    Opening,
-    Paused,
-    Phase,
-    Planning,
-    Repeatable,
-    Trying,
-    Undoing,
-    Verifying,
-    Weighing,
-)
+from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.errors import ImpossibleEvent
 from midcourse.policy.spending import seconds_worked
 
-E = TypeVar("E", bound=Control)
+E = TypeVar("E", bound=events.Control)
 
-PHASES: tuple[type[Any], ...] = get_args(get_args(Phase)[0])
+PHASES: tuple[type[Any], ...] = get_args(get_args(phases.Phase)[0])
 
-REPLANNING = (Advising, Planning)
-CONTINUING = (Looking, *REPLANNING, Acting, Asking, BackingOff, Concluding, Verifying)
-"""Phases that a settled step or an ended wait can lead to."""
-FAILED = (Looking, *REPLANNING, Asking, BackingOff, Concluding, Verifying)
+REPLANNING = (phases.Advising, phases.Planning)
+FAILED = (phases.Looking, *REPLANNING, phases.Asking, phases.BackingOff, phases.Concluding, phases.Verifying)
 """Phases that a failure can lead to."""
-DETOURING = (Trying, Weighing, Undoing)
+CONTINUING = (*FAILED, phases.Acting)
+"""Phases that a settled step or an ended wait can lead to."""
+OPENED = (phases.Opening, phases.Looking, phases.Verifying, phases.BackingOff)
+"""Phases that an opened world, or a resumed run, can lead to."""
+DETOURING = (phases.Trying, phases.Weighing, phases.Undoing)
 """Phases of a detour."""
 
 
-def rows_for_every_phase(event: type[E], handler: Callable[[Run, Phase, E], Turn]) -> tuple[Row[Any, Any], ...]:
+def rows_for_every_phase(event: type[E], handler: Callable[[Run, phases.Phase, E], Turn]) -> tuple[Row[Any, Any], ...]:
     """The same row for every phase, except that an ended run only counts late events."""
     return (
-        *(row(phase, event, handler, phase) for phase in PHASES if phase is not Ended),
-        row(Ended, event, control.count_late_event, Ended),
+        *(row(phase, event, handler, phase) for phase in PHASES if phase is not phases.Ended),
+        row(phases.Ended, event, control.count_late_event, phases.Ended),
     )
 
 
 TABLE: tuple[Row[Any, Any], ...] = (
-    row(New, Started, segment.on_started, Opening),
-    row(Opening, WorldOpened, segment.on_world_opened, Opening, Looking, Verifying, BackingOff),
-    row(Looking, Observed, segment.on_observed, Opening, *CONTINUING, *DETOURING),
-    row(Planning, Planned, segment.on_planned, *CONTINUING),
-    row(Advising, Advised, advice.on_advised, *CONTINUING),
-    row(Acting, Acted, acting.on_acted, Opening, *CONTINUING, *DETOURING),
-    row(Verifying, Verified, acting.on_verified, Opening, *CONTINUING, *DETOURING),
-    row(Asking, PersonAsked, asking.on_person_asked, Asking),
-    row(Asking, ApprovalDecided, asking.on_approval_decided, Looking, Verifying, Asking),
-    row(Asking, TimerFired, asking.on_timer_fired, Asking),
-    row(Asking, Verified, asking.on_checked_again, Looking, Asking),
-    row(BackingOff, TimerFired, recovery.on_waited, Opening, *CONTINUING, *DETOURING),
-    row(Trying, TryPlanned, detour.on_try_planned, Acting, *DETOURING, *FAILED),
-    row(Weighing, ClosenessJudged, detour.on_closeness_judged, Acting, *DETOURING, *FAILED),
-    row(Undoing, RevertPlanned, detour.on_revert_planned, Acting, *DETOURING, *FAILED),
-    row(Concluding, DoneChecked, control.on_done_checked, Opening, *FAILED),
-    row(Paused, Recorded, control.on_recorded),
-    row(Paused, TimerFired, control.on_deadline_while_paused),
-    row(Paused, ResumeAsked, control.on_resume_asked, Opening, Looking, Verifying, BackingOff),
-    row(Ended, Finished, control.on_finished),
-    *(row(phase, Postponed, outage.on_postponed, BackingOff) for phase in get_args(Repeatable)),
+    row(phases.New, events.Started, segment.on_started, phases.Opening),
+    row(phases.Opening, events.WorldOpened, segment.on_world_opened, *OPENED),
+    row(phases.Looking, events.Observed, segment.on_observed, phases.Opening, *CONTINUING, *DETOURING),
+    row(phases.Planning, events.Planned, segment.on_planned, *CONTINUING),
+    row(phases.Advising, events.Advised, advice.on_advised, *CONTINUING),
+    row(phases.Acting, events.Acted, acting.on_acted, phases.Opening, *CONTINUING, *DETOURING),
+    row(phases.Verifying, events.Verified, acting.on_verified, phases.Opening, *CONTINUING, *DETOURING),
+    row(phases.Asking, events.PersonAsked, asking.on_person_asked, phases.Asking),
+    row(
+        phases.Asking,
+        events.ApprovalDecided,
+        asking.on_approval_decided,
+        phases.Looking,
+        phases.Verifying,
+        phases.Asking,
+    ),
+    row(phases.Asking, events.TimerFired, asking.on_timer_fired, phases.Asking),
+    row(phases.Asking, events.Verified, asking.on_checked_again, phases.Looking, phases.Asking),
+    row(phases.BackingOff, events.TimerFired, recovery.on_waited, phases.Opening, *CONTINUING, *DETOURING),
+    row(phases.Trying, events.TryPlanned, detour.on_try_planned, phases.Acting, *DETOURING, *FAILED),
+    row(phases.Weighing, events.ClosenessJudged, detour.on_closeness_judged, phases.Acting, *DETOURING, *FAILED),
+    row(phases.Undoing, events.RevertPlanned, detour.on_revert_planned, phases.Acting, *DETOURING, *FAILED),
+    row(phases.Concluding, events.DoneChecked, control.on_done_checked, phases.Opening, *FAILED),
+    row(phases.Paused, events.Recorded, control.on_recorded),
+    row(phases.Paused, events.TimerFired, control.on_deadline_while_paused),
+    row(phases.Paused, events.ResumeAsked, control.on_resume_asked, *OPENED),
+    row(phases.Ended, events.Finished, control.on_finished),
+    *(row(phase, events.Postponed, outage.on_postponed, phases.BackingOff) for phase in get_args(phases.Repeatable)),
 )
 
 ANYWHERE: tuple[Row[Any, Any], ...] = (
-    *rows_for_every_phase(Started, control.count_late_event),
-    *rows_for_every_phase(Resumed, control.on_resumed),
-    *rows_for_every_phase(ApprovalDecided, control.count_late_event),
-    *rows_for_every_phase(PauseAsked, control.on_pause_asked),
-    *rows_for_every_phase(ResumeAsked, control.on_pause_withdrawn),
-    *rows_for_every_phase(CancelAsked, control.on_cancel_asked),
-    *rows_for_every_phase(Guided, control.on_guided),
-    *rows_for_every_phase(TakenOver, control.on_taken_over),
+    *rows_for_every_phase(events.Started, control.count_late_event),
+    *rows_for_every_phase(events.Resumed, control.on_resumed),
+    *rows_for_every_phase(events.ApprovalDecided, control.count_late_event),
+    *rows_for_every_phase(events.PauseAsked, control.on_pause_asked),
+    *rows_for_every_phase(events.ResumeAsked, control.on_pause_withdrawn),
+    *rows_for_every_phase(events.CancelAsked, control.on_cancel_asked),
+    *rows_for_every_phase(events.Guided, control.on_guided),
+    *rows_for_every_phase(events.TakenOver, control.on_taken_over),
 )
 """Rows for control events in every phase. A row of TABLE for the same pair takes precedence."""
 
 ENTRIES: tuple[Entry[Any], ...] = (
-    entry(Open, segment.open_world),
-    entry(Look, segment.look),
-    entry(Plan, segment.plan),
-    entry(AskPlanner, segment.ask_planner),
-    entry(Consult, advice.consult),
-    entry(Propose, advice.propose),
-    entry(Begin, segment.begin),
-    entry(Advance, segment.advance),
-    entry(Do, acting.do),
-    entry(CheckOutcome, acting.check_outcome),
-    entry(Ask, asking.ask),
-    entry(BackOff, recovery.back_off),
-    entry(Recover, recovery.recover),
-    entry(Reach, detour.reach),
-    entry(Try, detour.plan_try),
-    entry(Weigh, detour.weigh),
-    entry(Revert, detour.revert),
-    entry(Conclude, control.conclude),
-    entry(End, control.end),
+    entry(moves.Open, segment.open_world),
+    entry(moves.Look, segment.look),
+    entry(moves.Plan, segment.plan),
+    entry(moves.AskPlanner, segment.ask_planner),
+    entry(moves.Consult, advice.consult),
+    entry(moves.Propose, advice.propose),
+    entry(moves.Begin, segment.begin),
+    entry(moves.Advance, segment.advance),
+    entry(moves.Do, acting.do),
+    entry(moves.CheckOutcome, acting.check_outcome),
+    entry(moves.Ask, asking.ask),
+    entry(moves.BackOff, recovery.back_off),
+    entry(moves.Recover, recovery.recover),
+    entry(moves.Reach, detour.reach),
+    entry(moves.Try, detour.plan_try),
+    entry(moves.Weigh, detour.weigh),
+    entry(moves.Revert, detour.revert),
+    entry(moves.Conclude, control.conclude),
+    entry(moves.End, control.end),
 )
 
 REPORTS = {
@@ -185,11 +124,11 @@ MOST_MOVES = 64
 """Moves in one turn; more would mean an endless loop."""
 
 
-def decide(run: Run, event: Event) -> tuple[Run, tuple[Command, ...]]:
+def decide(run: Run, event: events.Event) -> tuple[Run, tuple[commands.Command, ...]]:
     """The next state and the commands to perform. Raises only `ImpossibleEvent`."""
     first_new = run.next_id
     run = _tick(run, event)
-    if isinstance(event, Answer):
+    if isinstance(event, events.Answer):
         run, issued = settle(run, event)
         if issued is None:
             return _record_late_answer(run, event), ()
@@ -198,44 +137,44 @@ def decide(run: Run, event: Event) -> tuple[Run, tuple[Command, ...]]:
         raise ImpossibleEvent(f"{event.kind} cannot be answered to a run that is {run.phase.kind}")
     before = run
     run = _follow(*found.handler(run, run.phase, event))
-    if isinstance(event, Answer) and outage.is_ended_by(event, before, run):
+    if isinstance(event, events.Answer) and outage.is_ended_by(event, before, run):
         run = replace(run, outage=None)
-    if type(run.phase) not in (*found.to, Paused, Ended):
+    if type(run.phase) not in (*found.to, phases.Paused, phases.Ended):
         raise ImpossibleEvent(f"{event.kind} led from {found.phase.__name__} to {run.phase.kind}, which has no row")
     return run, _issued_since(run, first_new)
 
 
-def abort(run: Run, detail: str) -> tuple[Run, tuple[Command, ...]]:
+def abort(run: Run, detail: str) -> tuple[Run, tuple[commands.Command, ...]]:
     """End a run after a bug in this library."""
     first_new = run.next_id
-    run = _follow(replace(run, seq=run.seq + 1), End(reason="internal_error", detail=detail))
+    run = _follow(replace(run, seq=run.seq + 1), moves.End(reason="internal_error", detail=detail))
     return run, _issued_since(run, first_new)
 
 
-def find_objection(run: Run, event: Control) -> str:
+def find_objection(run: Run, event: events.Control) -> str:
     """Why a control event would have no effect, for its sender; empty if it will be applied."""
-    if isinstance(event, ApprovalDecided) and (why := asking.why_withdrawn(run, event.question)):
+    if isinstance(event, events.ApprovalDecided) and (why := asking.why_withdrawn(run, event.question)):
         return why
-    if isinstance(run.phase, Ended):
+    if isinstance(run.phase, phases.Ended):
         return f"the run has ended: {run.phase.reason}"
-    if isinstance(event, ApprovalDecided):
-        if not isinstance(run.phase, Asking):
+    if isinstance(event, events.ApprovalDecided):
+        if not isinstance(run.phase, phases.Asking):
             return "no question is open"
         late = "the time to answer is over" if asking.has_expired(run, run.phase, event) else ""
         return asking.find_objection(run, run.phase, event) or late
-    if isinstance(event, Started) and not isinstance(run.phase, New):
+    if isinstance(event, events.Started) and not isinstance(run.phase, phases.New):
         return "the run has started already"
     return ""
 
 
-def find_objection_after(run: Run, earlier: Iterable[Control], event: Control) -> str:
+def find_objection_after(run: Run, earlier: Iterable[events.Control], event: events.Control) -> str:
     """Why a control event would have no effect after these earlier ones have been applied; empty if it will be applied."""
     for each in earlier:
         run, _ = decide(run, each)
     return find_objection(run, event)
 
 
-def _follow(run: Run, nxt: Move | Rest) -> Run:
+def _follow(run: Run, nxt: moves.Move | Rest) -> Run:
     for _ in range(MOST_MOVES):
         if isinstance(nxt, Rest):
             return replace(run, phase=nxt.phase)
@@ -243,26 +182,28 @@ def _follow(run: Run, nxt: Move | Rest) -> Run:
     raise ImpossibleEvent(f"more than {MOST_MOVES} moves in one turn")
 
 
-def _enter(run: Run, move: Move) -> Turn:
-    if isinstance(move, Report):
+def _enter(run: Run, move: moves.Move) -> Turn:
+    if isinstance(move, moves.Report):
         return REPORTS[move.purpose](run, move)
     return ENTER[type(move)](run, move)
 
 
-def _tick(run: Run, event: Event) -> Run:
+def _tick(run: Run, event: events.Event) -> Run:
     """Advance the run's time. Waiting for a person, or without a process, does not count as active time."""
     elapsed = max(0.0, event.at - run.now)
-    idle = isinstance(run.phase, New | Paused | Asking | Ended) or isinstance(event, Resumed)
+    idle = isinstance(run.phase, phases.New | phases.Paused | phases.Asking | phases.Ended) or isinstance(
+        event, events.Resumed
+    )
     active = run.budget.active_seconds + (0.0 if idle else seconds_worked(run, run.now + elapsed))
     return replace(run, now=run.now + elapsed, seq=run.seq + 1, budget=replace(run.budget, active_seconds=active))
 
 
-def _record_late_answer(run: Run, event: Answer) -> Run:
+def _record_late_answer(run: Run, event: events.Answer) -> Run:
     run = count(run, late=1)
-    if isinstance(event, Acted) and event.dispatched:
+    if isinstance(event, events.Acted) and event.dispatched:
         return finish_identity(run, event.identity)
     return run
 
 
-def _issued_since(run: Run, first: int) -> tuple[Command, ...]:
+def _issued_since(run: Run, first: int) -> tuple[commands.Command, ...]:
     return tuple(item.command for item in run.pending if item.command.id >= first)

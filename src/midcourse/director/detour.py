@@ -6,11 +6,8 @@ approvals.
 
 from midcourse.director.outage import wait_out
 from midcourse.director.turn import REFUSALS, Turn, count, issue, remember, seen_fingerprint
-from midcourse.domain.command import JudgeCloseness, PlanRevert, PlanTry
+from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.detour import Cancel, Detour, Reverting, Tried
-from midcourse.domain.event import ClosenessJudged, RevertPlanned, TryPlanned
-from midcourse.domain.move import Advance, BackOff, Do, Look, Purpose, Reach, Report, Revert, Try, Weigh
-from midcourse.domain.phase import Trying, Undoing, Weighing
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
@@ -24,23 +21,23 @@ def current_detour(run: Run) -> Detour:
     return run.detour
 
 
-def reach(run: Run, move: Reach) -> Turn:
+def reach(run: Run, move: moves.Reach) -> Turn:
     detour = Detour(step=move.step, number=move.step.index + 1, began_under=seen_fingerprint(run))
-    return count(replace(run, detour=detour), detours=1), Weigh()
+    return count(replace(run, detour=detour), detours=1), moves.Weigh()
 
 
 # --- a try
 
 
-def plan_try(run: Run, move: Try) -> Turn:
+def plan_try(run: Run, move: moves.Try) -> Turn:
     detour = current_detour(run)
     if not move.undo and detour.under != seen_fingerprint(run):
-        return run, Weigh()  # the world has changed since
+        return run, moves.Weigh()  # the world has changed since
     undo = detour.path[-1].version if move.undo else 0
     return issue(
         run,
-        Trying(asked=move),
-        lambda number, time: PlanTry(
+        phases.Trying(asked=move),
+        lambda number, time: commands.PlanTry(
             id=number,
             timeout=time,
             version=run.counts.versions + 1,
@@ -61,7 +58,7 @@ def plan_try(run: Run, move: Try) -> Turn:
     )
 
 
-def on_try_planned(run: Run, phase: Trying, event: TryPlanned) -> Turn:
+def on_try_planned(run: Run, phase: phases.Trying, event: events.TryPlanned) -> Turn:
     asked = phase.asked
     if event.verdict == "transport":
         return _ask_later(run, replace(asked, tries=asked.tries + 1), "the model that plans detours", event)
@@ -72,14 +69,16 @@ def on_try_planned(run: Run, phase: Trying, event: TryPlanned) -> Turn:
     return _try(run, event)
 
 
-def _ask_later(run: Run, again: Try | Weigh, who: str, event: TryPlanned | ClosenessJudged) -> Turn:
+def _ask_later(
+    run: Run, again: moves.Try | moves.Weigh, who: str, event: events.TryPlanned | events.ClosenessJudged
+) -> Turn:
     if event.wait is not None and event.wait > 0:
-        return run, BackOff(seconds=add_jitter(run, max(SHORTEST_WAIT, event.wait)), then=again)
-    another = isinstance(event, TryPlanned) and event.wait is not None
+        return run, moves.BackOff(seconds=add_jitter(run, max(SHORTEST_WAIT, event.wait)), then=again)
+    another = isinstance(event, events.TryPlanned) and event.wait is not None
     return wait_out(run, again, who, event.detail, no_delay=another)
 
 
-def _try(run: Run, event: TryPlanned) -> Turn:
+def _try(run: Run, event: events.TryPlanned) -> Turn:
     detour, step, here = current_detour(run), event.step, seen_fingerprint(run)
     trying = Tried(
         label=_next_label(detour),
@@ -95,16 +94,16 @@ def _try(run: Run, event: TryPlanned) -> Turn:
     changes = replace(detour, trying=trying, states=detour.states + 1, hint=None, explores="", refused=event.detail)
     run = count(replace(run, detour=changes), tries=1)
     if step is None:
-        return run, Weigh()
+        return run, moves.Weigh()
     return _act(replace(run, detour=replace(changes, refused="")), step, "try", event.answers)
 
 
-def _act(run: Run, step: PlannedStep, purpose: Purpose, made_by: int) -> Turn:
+def _act(run: Run, step: PlannedStep, purpose: moves.Purpose, made_by: int) -> Turn:
     run = count(run, versions=1, asides=1)
-    return run, Do(step=step, purpose=purpose, made_by=made_by, harmless=True)
+    return run, moves.Do(step=step, purpose=purpose, made_by=made_by, harmless=True)
 
 
-def on_try_reported(run: Run, move: Report) -> Turn:
+def on_try_reported(run: Run, move: moves.Report) -> Turn:
     """Record the outcome of a try, then judge the closeness even if it failed: it may have changed something.
 
     After a pause, the state in which it was tried may differ from the one that it was planned for.
@@ -112,10 +111,10 @@ def on_try_reported(run: Run, move: Report) -> Turn:
     detour = current_detour(run)
     assert detour.trying is not None, "a try is under way"
     trying = replace(detour.trying, before=move.before, failed="" if move.status == "ok" else move.reason)
-    return _remember_failure(replace(run, detour=replace(detour, trying=trying)), move), Weigh()
+    return _remember_failure(replace(run, detour=replace(detour, trying=trying)), move), moves.Weigh()
 
 
-def _remember_failure(run: Run, move: Report) -> Run:
+def _remember_failure(run: Run, move: moves.Report) -> Run:
     """Remember a failure, so that it is not tried again on the same screen, in the detour or after it."""
     return run if move.status == "ok" or move.reason in REFUSALS else remember(run, move)
 
@@ -123,16 +122,20 @@ def _remember_failure(run: Run, move: Report) -> Run:
 # --- judging closeness
 
 
-def weigh(run: Run, move: Weigh) -> Turn:
+def weigh(run: Run, move: moves.Weigh) -> Turn:
     detour, seen = current_detour(run), run.seen
     if seen is None or seen.stale:
-        return _cancel(run, "unseen", "nothing can be seen") if move.looked else (run, Look(then=Weigh(looked=True)))
+        return (
+            _cancel(run, "unseen", "nothing can be seen")
+            if move.looked
+            else (run, moves.Look(then=moves.Weigh(looked=True)))
+        )
     if detour.trying and detour.closeness is not None and detour.trying.before == seen.fingerprint:
         return _choose(run, detour.closeness)  # nothing has changed
     return issue(
         run,
-        Weighing(asked=move),
-        lambda number, time: JudgeCloseness(
+        phases.Weighing(asked=move),
+        lambda number, time: commands.JudgeCloseness(
             id=number, timeout=time, goal=(detour.step.version, detour.step.index), seen=seen.id, turn=move.tries
         ),
         seconds=run.limits.plan_timeout_seconds,
@@ -140,7 +143,7 @@ def weigh(run: Run, move: Weigh) -> Turn:
     )
 
 
-def on_closeness_judged(run: Run, phase: Weighing, event: ClosenessJudged) -> Turn:
+def on_closeness_judged(run: Run, phase: phases.Weighing, event: events.ClosenessJudged) -> Turn:
     asked = phase.asked
     again = replace(asked, tries=asked.tries + 1)
     if event.verdict == "transport":
@@ -148,7 +151,7 @@ def on_closeness_judged(run: Run, phase: Weighing, event: ClosenessJudged) -> Tu
     if event.verdict == "garbage":
         if asked.tries >= run.limits.max_step_retries:
             return _cancel(run, "unjudged", f"the closeness could not be judged: {event.detail}")
-        return run, BackOff(seconds=retry_delay(run, "transport", asked.tries), then=again)
+        return run, moves.BackOff(seconds=retry_delay(run, "transport", asked.tries), then=again)
     return _rejoin(run, event.found) if event.found else _choose(run, event.closeness)
 
 
@@ -157,19 +160,19 @@ def _choose(run: Run, closeness: float) -> Turn:
     trying = detour.trying
     detour = replace(detour, closeness=closeness, under=here, trying=None)
     if trying is None:
-        return replace(run, detour=detour), Try()
+        return replace(run, detour=detour), moves.Try()
     trying = replace(trying, after=here, closeness_after=closeness)
     detour = replace(detour, tries=(*detour.tries, trying))
     verdict = choose_next(detour, run.limits.detour_iterations)
     detour = _replace_try(detour, replace(trying, choice=verdict.choice))
     match verdict.choice:
         case "retain":
-            return replace(run, detour=detour), Try()
+            return replace(run, detour=detour), moves.Try()
         case "explore":
-            return count(replace(run, detour=_explore(detour, verdict.offered_by)), explorations=1), Try()
+            return count(replace(run, detour=_explore(detour, verdict.offered_by)), explorations=1), moves.Try()
         case "revert":
             to = find_dead_end(detour).label
-            return count(replace(run, detour=replace(detour, reverting=Reverting(to=to))), reverts=1), Revert()
+            return count(replace(run, detour=replace(detour, reverting=Reverting(to=to))), reverts=1), moves.Revert()
         case "cancel":
             assert verdict.cancel, "a cancelled detour has a reason"
             return _cancel(replace(run, detour=detour), verdict.cancel, verdict.why)
@@ -185,19 +188,19 @@ def _explore(detour: Detour, label: str) -> Detour:
 # --- reverting
 
 
-def revert(run: Run, move: Revert) -> Turn:
+def revert(run: Run, move: moves.Revert) -> Turn:
     detour, seen = current_detour(run), run.seen
     reverting = detour.reverting
     assert reverting is not None, "a revert is under way"
     if seen is None or seen.stale:
         if move.looked:
             return _cancel(run, "revert_unverified", "nothing can be seen")
-        return run, Look(then=Revert(looked=True))
+        return run, moves.Look(then=moves.Revert(looked=True))
     back = find_restored(detour, reverting.to, seen.fingerprint)
     if back is not None:
         detour = revert_from(detour, back.label)
         detour = replace(detour, reverting=None, closeness=back.closeness_before, under=seen.fingerprint)
-        return replace(run, detour=detour), Try()
+        return replace(run, detour=detour), moves.Try()
     partly = find_restored(detour, detour.path[-1].label, seen.fingerprint)
     if partly is not None:
         detour = revert_from(detour, partly.label)
@@ -209,8 +212,8 @@ def revert(run: Run, move: Revert) -> Turn:
     tried = reverting.strategies
     return issue(
         run,
-        Undoing(),
-        lambda number, time: PlanRevert(
+        phases.Undoing(),
+        lambda number, time: commands.PlanRevert(
             id=number,
             timeout=time,
             version=run.counts.versions + 1,
@@ -224,7 +227,7 @@ def revert(run: Run, move: Revert) -> Turn:
     )
 
 
-def on_revert_planned(run: Run, _phase: Undoing, event: RevertPlanned) -> Turn:
+def on_revert_planned(run: Run, _phase: phases.Undoing, event: events.RevertPlanned) -> Turn:
     detour = current_detour(run)
     reverting = detour.reverting
     assert reverting is not None, "a revert is under way"
@@ -233,7 +236,7 @@ def on_revert_planned(run: Run, _phase: Undoing, event: RevertPlanned) -> Turn:
         return _cancel(run, "revert_unverified", f"none of these led back: {', '.join(reverting.strategies)}")
     reverting = replace(reverting, strategies=(*reverting.strategies, strategy))
     run = replace(run, detour=replace(detour, reverting=reverting))
-    return _undo(run, event.step, event.answers) if event.step else (run, Try(undo=True))
+    return _undo(run, event.step, event.answers) if event.step else (run, moves.Try(undo=True))
 
 
 def _undo(run: Run, step: PlannedStep, made_by: int) -> Turn:
@@ -241,12 +244,12 @@ def _undo(run: Run, step: PlannedStep, made_by: int) -> Turn:
     return _act(replace(run, detour=replace(detour, states=detour.states + 1)), step, "revert", made_by)
 
 
-def on_revert_reported(run: Run, move: Report) -> Turn:
+def on_revert_reported(run: Run, move: moves.Report) -> Turn:
     """Continue the revert. Only the state that the act led to counts, not its outcome."""
     detour = current_detour(run)
     assert detour.reverting is not None, "a revert is under way"
     reverting = replace(detour.reverting, acts=detour.reverting.acts + 1)
-    return _remember_failure(replace(run, detour=replace(detour, reverting=reverting)), move), Revert()
+    return _remember_failure(replace(run, detour=replace(detour, reverting=reverting)), move), moves.Revert()
 
 
 # --- the end
@@ -258,14 +261,14 @@ def _rejoin(run: Run, found: str) -> Turn:
     assert segment is not None, "a detour is for a step of a plan"
     place = segment.cursor
     steps = (*segment.steps[:place], replace(detour.step, found=found), *segment.steps[place + 1 :])
-    return replace(run, detour=None, segment=replace(segment, steps=steps)), Advance()
+    return replace(run, detour=None, segment=replace(segment, steps=steps)), moves.Advance()
 
 
 def _cancel(run: Run, why: Cancel, detail: str) -> Turn:
     """Give the detour up and report a failure of the step, so that recovery decides."""
     detour = current_detour(run)
     tries = len(detour.tries)
-    return count(replace(run, detour=None), cancels=1), Report(
+    return count(replace(run, detour=None), cancels=1), moves.Report(
         step=detour.step,
         purpose="segment",
         status="unreachable",

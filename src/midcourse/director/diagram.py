@@ -1,7 +1,7 @@
 """The state diagram of the docs, drawn from the transition table."""
 
 from midcourse.director.decide import TABLE
-from midcourse.domain.phase import Ended, Paused
+from midcourse.domain.phases import Ended, Paused
 
 
 def build_mermaid() -> str:

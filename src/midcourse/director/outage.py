@@ -3,30 +3,16 @@
 from typing import assert_never
 
 from midcourse.director.turn import Turn
-from midcourse.domain.event import Answer, Finished, PersonAsked, Postponed, Recorded, TimerFired
-from midcourse.domain.move import AskPlanner, BackOff, Begin, Conclude, Consult, End, Look, Move, Open, Revert
-from midcourse.domain.phase import (
-    Acting,
-    Advising,
-    Concluding,
-    Looking,
-    Opening,
-    Planning,
-    Repeatable,
-    Trying,
-    Undoing,
-    Verifying,
-    Weighing,
-)
+from midcourse.domain import events, moves, phases
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Outage, Run
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter, retry_delay
 
-UNRELATED = (TimerFired, PersonAsked, Recorded, Finished)
+UNRELATED = (events.TimerFired, events.PersonAsked, events.Recorded, events.Finished)
 """Answers that do not show whether an outage is over."""
 
 
-def wait_out(run: Run, again: Move, what: str, detail: str, *, no_delay: bool = False) -> Turn:
+def wait_out(run: Run, again: moves.Move, what: str, detail: str, *, no_delay: bool = False) -> Turn:
     """Wait before `again`, or end the run if the outage has lasted too long.
 
     The last try is made when the limit is reached, so no run ends before that. `no_delay`: another provider can be asked, so the
@@ -35,7 +21,7 @@ def wait_out(run: Run, again: Move, what: str, detail: str, *, no_delay: bool = 
     limits, outage = run.limits, run.outage or Outage(since=run.now)
     left = outage.since + limits.max_outage_seconds - run.now
     if left <= 0:
-        return run, End(
+        return run, moves.End(
             reason="outage", detail=f"{what} could not be reached for {run.now - outage.since:.0f} s: {detail}"
         )
     early = outage.tries < limits.max_step_retries
@@ -43,51 +29,51 @@ def wait_out(run: Run, again: Move, what: str, detail: str, *, no_delay: bool = 
     wait = wait if early and (wait or no_delay) else max(wait, add_jitter(run, SHORTEST_WAIT))
     wait = min(wait, left)
     run = replace(run, outage=replace(outage, tries=outage.tries + 1))
-    return run, BackOff(seconds=wait, then=postpone(again, wait))
+    return run, moves.BackOff(seconds=wait, then=postpone(again, wait))
 
 
-def postpone(move: Move, seconds: float) -> Move:
+def postpone(move: moves.Move, seconds: float) -> moves.Move:
     """The move, with a replan that it leads to due later: waiting does not count against the time for a replan."""
     match move:
-        case AskPlanner(due=float(due)):
+        case moves.AskPlanner(due=float(due)):
             return replace(move, due=due + seconds)
-        case Open() | Look():
+        case moves.Open() | moves.Look():
             return replace(move, then=postpone(move.then, seconds))
-        case Consult(then=AskPlanner(due=float(due))):
+        case moves.Consult(then=moves.AskPlanner(due=float(due))):
             return replace(move, then=replace(move.then, due=due + seconds))
         case _:
             return move
 
 
-def is_ended_by(answer: Answer, before: Run, after: Run) -> bool:
+def is_ended_by(answer: events.Answer, before: Run, after: Run) -> bool:
     """Whether this answer ends an outage: its handler did not count it as another failed try."""
     return after.outage is not None and after.outage == before.outage and not isinstance(answer, UNRELATED)
 
 
-def on_postponed(run: Run, phase: Repeatable, event: Postponed) -> Turn:
+def on_postponed(run: Run, phase: phases.Repeatable, event: events.Postponed) -> Turn:
     """Issue the same command again after a wait, since it was not started; an adviser is asked again or skipped."""
     return wait_out(run, _repeat_command(phase), "the database", event.detail)
 
 
-def _repeat_command(phase: Repeatable) -> Move:
+def _repeat_command(phase: phases.Repeatable) -> moves.Move:
     match phase:
-        case Opening():
-            return Open(then=phase.then, failures=phase.failures)
-        case Looking():
-            return Look(then=phase.then, failures=phase.failures)
-        case Planning():
+        case phases.Opening():
+            return moves.Open(then=phase.then, failures=phase.failures)
+        case phases.Looking():
+            return moves.Look(then=phase.then, failures=phase.failures)
+        case phases.Planning():
             return replace(phase.asked, turn=phase.asked.turn + 1)
-        case Advising():
-            return Begin() if phase.drafted else phase.then
-        case Acting():
+        case phases.Advising():
+            return moves.Begin() if phase.drafted else phase.then
+        case phases.Acting():
             return phase.doing
-        case Verifying():
+        case phases.Verifying():
             return phase.doubt
-        case Trying() | Weighing():
+        case phases.Trying() | phases.Weighing():
             return phase.asked
-        case Undoing():
-            return Revert()
-        case Concluding():
-            return Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn)
+        case phases.Undoing():
+            return moves.Revert()
+        case phases.Concluding():
+            return moves.Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn)
         case _:
             assert_never(phase)

@@ -1,22 +1,8 @@
 """Recovery: decide what a failure means, and wait before another try."""
 
 from midcourse.director.turn import Turn, count, issue
-from midcourse.domain.command import Wait
-from midcourse.domain.event import TimerFired
+from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.failure import Failure
-from midcourse.domain.move import (
-    Advance,
-    Ask,
-    BackOff,
-    End,
-    FinalReason,
-    Look,
-    Move,
-    Plan,
-    Reach,
-    Recover,
-)
-from midcourse.domain.phase import BackingOff
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.failure.classification import classify
@@ -24,32 +10,34 @@ from midcourse.policy.failure.recovery import Recovery, choose_recovery, retry_d
 from midcourse.policy.spending import seconds_left, seconds_to_deadline
 
 
-def recover(run: Run, move: Recover) -> Turn:
+def recover(run: Run, move: moves.Recover) -> Turn:
     failure, why = _build_failure(run, move), _describe(move)
     decision = choose_recovery(run, failure, move.step, move.track)
     match decision.answer:
         case "continue":
-            return _skip_step(run), Advance()
+            return _skip_step(run), moves.Advance()
         case "retry":
             wait = retry_delay(run, failure.reason, failure.tries, failure.found)
-            return _retry_step(run), BackOff(seconds=wait, then=Advance())
+            return _retry_step(run), moves.BackOff(seconds=wait, then=moves.Advance())
         case "look_and_retry":
-            return _retry_step(run), Look(then=Advance())
+            return _retry_step(run), moves.Look(then=moves.Advance())
         case "detour":
             assert move.step is not None, "only a step of a plan can be out of reach"
-            return run, Reach(step=move.step)
+            return run, moves.Reach(step=move.step)
         case "replan":
-            again = Plan(cause="error", why=why, failure=failure)
+            again = moves.Plan(cause="error", why=why, failure=failure)
             return run, _with_fresh_look(run, again) if move.step else again
         case "ask":
-            then = Plan(cause="guided", why=why, failure=failure)
-            return run, Ask(about="stuck", steps=(), purpose="segment", then=then, detail=f"{why}; {decision.because}")
+            then = moves.Plan(cause="guided", why=why, failure=failure)
+            return run, moves.Ask(
+                about="stuck", steps=(), purpose="segment", then=then, detail=f"{why}; {decision.because}"
+            )
         case "stop":
             detail = f"{why} ({decision.because})" if decision.because else why
-            return run, End(reason=_final_reason(failure, decision), detail=detail)
+            return run, moves.End(reason=_final_reason(failure, decision), detail=detail)
 
 
-def _build_failure(run: Run, move: Recover) -> Failure:
+def _build_failure(run: Run, move: moves.Recover) -> Failure:
     found = classify(move.reason, move.detail, run.limits.failures)
     if move.step is None:
         return Failure(reason=move.reason, detail=move.detail, found=found)
@@ -60,13 +48,13 @@ def _build_failure(run: Run, move: Recover) -> Failure:
     )
 
 
-def _describe(move: Recover) -> str:
+def _describe(move: moves.Recover) -> str:
     if move.step is None:
         return move.detail
     return f"{move.step.skill} failed: {move.reason}" + (f" — {move.detail}" if move.detail else "")
 
 
-def _final_reason(failure: Failure, decision: Recovery) -> FinalReason:
+def _final_reason(failure: Failure, decision: Recovery) -> moves.FinalReason:
     if decision.hopeless:
         return "structural_failure"
     return "empty_plan" if failure.reason == "no_steps" else "replan_exhausted"
@@ -82,25 +70,25 @@ def _skip_step(run: Run) -> Run:
     return replace(count(run, skipped=1), segment=replace(run.segment, cursor=run.segment.cursor + 1, tries=0))
 
 
-def _with_fresh_look(run: Run, move: Move) -> Move:
+def _with_fresh_look(run: Run, move: moves.Move) -> moves.Move:
     """The move, after an observation if the last one is stale."""
-    return Look(then=move) if run.seen is None or run.seen.stale else move
+    return moves.Look(then=move) if run.seen is None or run.seen.stale else move
 
 
-def back_off(run: Run, move: BackOff) -> Turn:
+def back_off(run: Run, move: moves.BackOff) -> Turn:
     if move.seconds <= 0:
         return run, move.then
     if move.seconds >= seconds_left(run):
         late = move.seconds >= seconds_to_deadline(run)
         reason = "deadline_exceeded" if late else "budget_exhausted"
-        return run, End(reason=reason, detail=f"no time left to wait {move.seconds:g} s")
+        return run, moves.End(reason=reason, detail=f"no time left to wait {move.seconds:g} s")
     return issue(
         run,
-        BackingOff(then=move.then),
-        lambda number, _time: Wait(id=number, seconds=move.seconds),
+        phases.BackingOff(then=move.then),
+        lambda number, _time: commands.Wait(id=number, seconds=move.seconds),
         seconds=move.seconds,
     )
 
 
-def on_waited(run: Run, phase: BackingOff, _event: TimerFired) -> Turn:
+def on_waited(run: Run, phase: phases.BackingOff, _event: events.TimerFired) -> Turn:
     return run, phase.then

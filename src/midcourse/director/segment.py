@@ -14,27 +14,8 @@ from midcourse.director.turn import (
     seen_fingerprint,
     update_seen,
 )
+from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import MakePlan, Observe, OpenWorld
-from midcourse.domain.event import Observed, Planned, Started, WorldOpened
-from midcourse.domain.move import (
-    Advance,
-    Ask,
-    AskPlanner,
-    BackOff,
-    Begin,
-    Conclude,
-    Consult,
-    Do,
-    End,
-    Look,
-    Open,
-    Plan,
-    Propose,
-    Recover,
-    Report,
-)
-from midcourse.domain.phase import Looking, New, Opening, Planning
 from midcourse.domain.plan import PlannedStep, Segment
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Outage, Run
@@ -63,76 +44,76 @@ FINISHED = "every step of the plan was carried out before"
 NOTHING_DONE = "nothing has been done in this run yet. If the task was done before it, say so again"
 
 
-def on_started(run: Run, _phase: New, event: Started) -> Turn:
-    return replace(run, started_at=event.at), Open(then=Look(then=Plan(cause="initial"), free=True))
+def on_started(run: Run, _phase: phases.New, event: events.Started) -> Turn:
+    return replace(run, started_at=event.at), moves.Open(then=moves.Look(then=moves.Plan(cause="initial"), free=True))
 
 
 # --- the world
 
 
-def open_world(run: Run, move: Open) -> Turn:
+def open_world(run: Run, move: moves.Open) -> Turn:
     if run.counts.reopenings > run.limits.max_reopenings:
-        return run, End(reason="world_lost", detail=f"the world was lost {run.counts.reopenings} times")
+        return run, moves.End(reason="world_lost", detail=f"the world was lost {run.counts.reopenings} times")
     return issue(
         run,
-        Opening(then=move.then, failures=move.failures),
-        lambda number, time: OpenWorld(id=number, timeout=time),
+        phases.Opening(then=move.then, failures=move.failures),
+        lambda number, time: commands.OpenWorld(id=number, timeout=time),
         seconds=run.limits.look_timeout_seconds,
     )
 
 
-def on_world_opened(run: Run, phase: Opening, event: WorldOpened) -> Turn:
+def on_world_opened(run: Run, phase: phases.Opening, event: events.WorldOpened) -> Turn:
     if event.opened:
         return run, phase.then
     if event.away:
         if event.full:  # the host answered, so any outage is over, and this wait has no separate limit
             run = replace(run, outage=Outage(since=run.now, tries=run.outage.tries) if run.outage else None)
-        return _wait_for_host(run, Open(then=phase.then, failures=phase.failures), event.detail)
+        return _wait_for_host(run, moves.Open(then=phase.then, failures=phase.failures), event.detail)
     if event.invalid or phase.failures >= run.limits.max_step_retries:
-        return run, End(reason="world_lost", detail=event.detail)
-    again = Open(then=phase.then, failures=phase.failures + 1)
-    return run, BackOff(seconds=retry_delay(run, "error", phase.failures), then=again)
+        return run, moves.End(reason="world_lost", detail=event.detail)
+    again = moves.Open(then=phase.then, failures=phase.failures + 1)
+    return run, moves.BackOff(seconds=retry_delay(run, "error", phase.failures), then=again)
 
 
-def _wait_for_host(run: Run, again: Open, detail: str) -> Turn:
+def _wait_for_host(run: Run, again: moves.Open, detail: str) -> Turn:
     """Wait for the host. Its sessions are down with it, so this does not count as a lost session of the world."""
     if run.outage is None and run.counts.reopenings:
         run = count(run, reopenings=-1)
     return wait_out(run, again, "the world's host", detail)
 
 
-def look(run: Run, move: Look) -> Turn:
+def look(run: Run, move: moves.Look) -> Turn:
     worst = FREE if move.free and not run.limits.vision else worst_look(run.limits)
     return issue(
         run,
-        Looking(then=move.then, failures=move.failures),
-        lambda number, time: Observe(id=number, timeout=time, free=move.free),
+        phases.Looking(then=move.then, failures=move.failures),
+        lambda number, time: commands.Observe(id=number, timeout=time, free=move.free),
         seconds=run.limits.look_timeout_seconds,
         worst=worst,
     )
 
 
-def on_observed(run: Run, phase: Looking, event: Observed) -> Turn:
+def on_observed(run: Run, phase: phases.Looking, event: events.Observed) -> Turn:
     run = update_seen(run, event.seen)
     if event.reason == "world_lost":
-        return lose_world(run), Open(then=Look(then=phase.then))
+        return lose_world(run), moves.Open(then=moves.Look(then=phase.then))
     if event.seen is None and event.wait is not None:
-        again = Look(then=phase.then, failures=phase.failures)
+        again = moves.Look(then=phase.then, failures=phase.failures)
         if event.wait > 0:
-            return run, BackOff(seconds=add_jitter(run, max(SHORTEST_WAIT, event.wait)), then=again)
+            return run, moves.BackOff(seconds=add_jitter(run, max(SHORTEST_WAIT, event.wait)), then=again)
         return wait_out(run, again, "the model that reads the screen", event.detail)
     if run.seen is not None:
         return run, phase.then
     if phase.failures >= run.limits.max_step_retries:
-        return run, End(reason="world_lost", detail=f"nothing could be seen: {event.detail or event.reason}")
-    again = Look(then=phase.then, failures=phase.failures + 1)
-    return run, BackOff(seconds=retry_delay(run, event.reason, phase.failures), then=again)
+        return run, moves.End(reason="world_lost", detail=f"nothing could be seen: {event.detail or event.reason}")
+    again = moves.Look(then=phase.then, failures=phase.failures + 1)
+    return run, moves.BackOff(seconds=retry_delay(run, event.reason, phase.failures), then=again)
 
 
 # --- planning
 
 
-def plan(run: Run, move: Plan) -> Turn:
+def plan(run: Run, move: moves.Plan) -> Turn:
     """Check whether the run may plan again. Extensions count as segments, everything else as replans.
 
     Between two plans after failures there is a delay, after which the world is observed again.
@@ -142,22 +123,22 @@ def plan(run: Run, move: Plan) -> Turn:
     run = replace(run, deferred=move.doubt)
     limits, counts = run.limits, run.counts
     if counts.segments >= limits.max_segments:
-        return run, End(reason="budget_exhausted", detail=f"all {limits.max_segments} segments are used up")
+        return run, moves.End(reason="budget_exhausted", detail=f"all {limits.max_segments} segments are used up")
     if move.cause == "initial":
-        return run, Consult(role="reflector", then=AskPlanner(cause=move.cause, why=move.why))
+        return run, moves.Consult(role="reflector", then=moves.AskPlanner(cause=move.cause, why=move.why))
     extends = move.cause == "adaptive" and _transition_verified(run)
     if (not extends or limits.count_extensions) and not may_replan(run):
-        return run, End(reason="replan_exhausted", detail=move.why)
+        return run, moves.End(reason="replan_exhausted", detail=move.why)
     if move.cause == "error" and counts.error_replans >= limits.max_error_replans:
-        return run, End(reason="replan_exhausted", detail=move.why)
+        return run, moves.End(reason="replan_exhausted", detail=move.why)
     if move.cause == "error" and (wait := replan_delay(run)):
-        return run, BackOff(seconds=add_jitter(run, wait), then=Look(then=move))
+        return run, moves.BackOff(seconds=add_jitter(run, wait), then=moves.Look(then=move))
     run = count(run, extensions=extends, replans=not extends, error_replans=move.cause == "error")
-    asked = AskPlanner(cause=move.cause, why=move.why, failure=move.failure, amends=move.amends)
+    asked = moves.AskPlanner(cause=move.cause, why=move.why, failure=move.failure, amends=move.amends)
     if move.cause != "error":
-        return run, Consult(role="reflector", then=asked)
+        return run, moves.Consult(role="reflector", then=asked)
     asked = replace(asked, due=run.budget.active_seconds + run.limits.replan_timeout_seconds)
-    return replace(run, replanned_at=run.now), Consult(role="reflector", then=asked)
+    return replace(run, replanned_at=run.now), moves.Consult(role="reflector", then=asked)
 
 
 def _transition_verified(run: Run) -> bool:
@@ -167,17 +148,17 @@ def _transition_verified(run: Run) -> bool:
     return run.seen.fingerprint != run.segment.made_under
 
 
-def ask_planner(run: Run, move: AskPlanner) -> Turn:
+def ask_planner(run: Run, move: moves.AskPlanner) -> Turn:
     seen, seconds = run.seen, run.limits.plan_timeout_seconds
     if move.due is not None:
         left = move.due - run.budget.active_seconds
         if left <= 0:
-            return run, Begin() if move.objected else _end_after_replan_timeout(run, move.why)
+            return run, moves.Begin() if move.objected else _end_after_replan_timeout(run, move.why)
         seconds = min(seconds, left)
     after, nxt = issue(
         run,
-        Planning(asked=move),
-        lambda number, time: MakePlan(
+        phases.Planning(asked=move),
+        lambda number, time: commands.MakePlan(
             id=number,
             timeout=time,
             version=run.counts.versions + 1,
@@ -203,13 +184,13 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
         worst=FREE if move.amends else worst_plan(run.limits),
     )
     if move.objected and not isinstance(nxt, Rest):
-        return run, Begin()
+        return run, moves.Begin()
     return count(after, planner_calls=isinstance(nxt, Rest) and move.amends is None), nxt
 
 
-def _end_after_replan_timeout(run: Run, detail: str) -> End:
+def _end_after_replan_timeout(run: Run, detail: str) -> moves.End:
     limit = f"no new plan within {run.limits.replan_timeout_seconds:g} s"
-    return End(reason="planner_unavailable", detail=f"{limit}: {detail}" if detail else limit)
+    return moves.End(reason="planner_unavailable", detail=f"{limit}: {detail}" if detail else limit)
 
 
 def _parent_version(run: Run) -> int:
@@ -218,48 +199,50 @@ def _parent_version(run: Run) -> int:
     return 0 if version == run.counts.versions else version
 
 
-def on_planned(run: Run, phase: Planning, event: Planned) -> Turn:
+def on_planned(run: Run, phase: phases.Planning, event: events.Planned) -> Turn:
     asked = phase.asked
     if event.reused:
         run = count(run, planner_calls=-1, reused=1)
     if asked.objected and not _replaces_current(run, event):
-        return run, Begin()
+        return run, moves.Begin()
     if event.verdict not in ("steps", "gave_up"):
         return _handle_answer_without_steps(run, asked, event)
     if event.verdict == "gave_up" or not event.steps:
         detail = event.detail or "the plan had no steps"
         if asked.cause == "initial":
-            return run, Recover(reason="no_steps", detail=detail)
-        return run, End(reason="empty_plan", detail=detail)
+            return run, moves.Recover(reason="no_steps", detail=detail)
+        return run, moves.End(reason="empty_plan", detail=detail)
     event = replace(event, steps=drop_finished_end(run, event.steps, final=event.final))
     if not event.steps:
-        return run, Conclude(detail=FINISHED)
+        return run, moves.Conclude(detail=FINISHED)
     if refusal := why_refused(run, event.steps):
         return refuse(run, refusal, replace(asked, refused=refusal))
     if goes_in_a_circle(run, event.steps):
         detail = "the same plan for the third time on the same screen: it goes in circles"
-        return count(run, refusals=2), End(reason="replan_no_change", detail=detail)
+        return count(run, refusals=2), moves.End(reason="replan_no_change", detail=detail)
     return _adopt(run, asked, event)
 
 
-def _handle_answer_without_steps(run: Run, asked: AskPlanner, event: Planned) -> Turn:
+def _handle_answer_without_steps(run: Run, asked: moves.AskPlanner, event: events.Planned) -> Turn:
     """The turn for a verdict without steps: done, impossible, or an answer that cannot be used."""
     match event.verdict:
         case "done" if asked.refused != NOTHING_DONE and is_too_early_for_done(run):
             return run, replace(asked, refused=NOTHING_DONE)
         case "done":
-            return run, Conclude(detail=event.detail)
+            return run, moves.Conclude(detail=event.detail)
         case "ask":
             return run, ask_for_planner(run, event.detail or "how should it continue?")
         case "rejected" if event.wait != 0.0:  # there is no other model to ask
-            return run, End(reason="planner_unavailable", detail=event.detail)
+            return run, moves.End(reason="planner_unavailable", detail=event.detail)
         case "transport" | "rejected":
             return _ask_later(run, asked, event)
         case "refused" if asked.amends:
             # the person's change is not possible: the plan and the question about it stay
             return run, _ask_or_advance(run, event.detail)
         case "impossible" if run.limits.structural_stop:
-            return run, End(reason="structural_failure", detail=f"the planner found it impossible: {event.detail}")
+            return run, moves.End(
+                reason="structural_failure", detail=f"the planner found it impossible: {event.detail}"
+            )
         case "garbage" if not asked.refused and not _follows_garbage(asked):
             return run, replace(asked, refused=f"{_no_plan(run)}: {event.detail}")
         case "impossible" | "refused" | "garbage":
@@ -268,7 +251,7 @@ def _handle_answer_without_steps(run: Run, asked: AskPlanner, event: Planned) ->
                 run = count(run, error_replans=spent)  # asking again did not help, so it counts
             reason = event.verdict if event.verdict == "impossible" else f"planner_{event.verdict}"
             problem = "cannot be used" if event.verdict == "garbage" else f"was {event.verdict}"
-            return run, Recover(reason=reason, detail=f"the planner's answer {problem}: {event.detail}")
+            return run, moves.Recover(reason=reason, detail=f"the planner's answer {problem}: {event.detail}")
         case "steps" | "gave_up":
             raise AssertionError("handled by the caller")
 
@@ -277,12 +260,12 @@ def _no_plan(run: Run) -> str:
     return NO_PLAN if run.format >= 3 else NO_PLAN_BEFORE_FORMAT_3
 
 
-def _follows_garbage(asked: AskPlanner) -> bool:
+def _follows_garbage(asked: moves.AskPlanner) -> bool:
     """Whether the planner was asked because its last answer was not a valid plan, so it already knows the reason."""
     return asked.failure is not None and asked.failure.reason == GARBAGE
 
 
-def _replaces_current(run: Run, event: Planned) -> bool:
+def _replaces_current(run: Run, event: events.Planned) -> bool:
     """Whether the answer can replace the plan that a monitor objected to. If not, that plan stays."""
     if event.verdict != "steps":
         return event.verdict == "done"
@@ -290,25 +273,25 @@ def _replaces_current(run: Run, event: Planned) -> bool:
     return bool(event.steps) and not why_refused(run, event.steps) and not goes_in_a_circle(run, event.steps)
 
 
-def _ask_later(run: Run, asked: AskPlanner, event: Planned) -> Turn:
+def _ask_later(run: Run, asked: moves.AskPlanner, event: events.Planned) -> Turn:
     """Wait for a planner that could not be reached. If it says how long to wait, only the run's deadline limits the wait."""
     again = replace(asked, turn=asked.turn + 1)
     if event.wait is None or event.wait <= 0:
         return wait_out(run, again, "the planner", event.detail, no_delay=event.wait is not None)
     wait = add_jitter(run, max(SHORTEST_WAIT, event.wait))
-    return run, BackOff(seconds=wait, then=postpone(again, wait))
+    return run, moves.BackOff(seconds=wait, then=postpone(again, wait))
 
 
-def refuse(run: Run, why: str, then: AskPlanner | Recover) -> Turn:
+def refuse(run: Run, why: str, then: moves.AskPlanner | moves.Recover) -> Turn:
     """Refuse a plan that repeats what is finished or failed. The planner is asked again once, then the run ends."""
     run = count(run, refusals=1)
     if run.counts.refusals > 1:
-        broke = f" ({then.why})" if isinstance(then, AskPlanner) and then.cause == "error" else ""
-        return run, End(reason="replan_no_change", detail=why + broke)
+        broke = f" ({then.why})" if isinstance(then, moves.AskPlanner) and then.cause == "error" else ""
+        return run, moves.End(reason="replan_no_change", detail=why + broke)
     return run, then
 
 
-def _adopt(run: Run, asked: AskPlanner, event: Planned) -> Turn:
+def _adopt(run: Run, asked: moves.AskPlanner, event: events.Planned) -> Turn:
     segment = Segment(
         version=run.counts.versions + 1,
         cause=asked.cause,
@@ -320,21 +303,21 @@ def _adopt(run: Run, asked: AskPlanner, event: Planned) -> Turn:
     )
     run = replace(count(run, versions=1, asides=asked.objected), segment=segment, detour=None, reopened=False)
     if asked.amends or event.reused or not wants_objection(run):
-        return begin(run, Begin())
-    return run, Propose(asked=asked)
+        return begin(run, moves.Begin())
+    return run, moves.Propose(asked=asked)
 
 
-def begin(run: Run, _move: Begin) -> Turn:
+def begin(run: Run, _move: moves.Begin) -> Turn:
     return replace(run, walked=with_adopted(run, current_segment(run))), _ask_or_advance(run)
 
 
-def _ask_or_advance(run: Run, detail: str = "") -> Ask | Advance:
+def _ask_or_advance(run: Run, detail: str = "") -> moves.Ask | moves.Advance:
     """Ask for approval of the remaining steps that need it, as far as known, before any of them is done."""
     segment = current_segment(run)
     critical = tuple(step for step in segment.steps[segment.cursor :] if _can_be_asked_now(run, step))
     if not critical:
-        return Advance()  # `acting.do` asks once it is known what would be sent
-    return Ask(about="approve", steps=critical, purpose="segment", then=Advance(), detail=detail)
+        return moves.Advance()  # `acting.do` asks once it is known what would be sent
+    return moves.Ask(about="approve", steps=critical, purpose="segment", then=moves.Advance(), detail=detail)
 
 
 def _can_be_asked_now(run: Run, step: PlannedStep) -> bool:
@@ -351,40 +334,40 @@ def current_segment(run: Run) -> Segment:
     return run.segment
 
 
-def advance(run: Run, _move: Advance) -> Turn:
+def advance(run: Run, _move: moves.Advance) -> Turn:
     segment = current_segment(run)
     if segment.cursor >= len(segment.steps):
-        return _reset_refusals(run), Conclude()
+        return _reset_refusals(run), moves.Conclude()
     step = segment.steps[segment.cursor]
     if step.place == "replan":
         run = replace(_reset_refusals(run), segment=replace(segment, cursor=segment.cursor + 1))
         run = replace(run, walked=with_walked(run, segment))
-        return run, Look(then=Plan(cause="adaptive", why="a transition was due"))
+        return run, moves.Look(then=moves.Plan(cause="adaptive", why="a transition was due"))
     last = segment.cursor == len(segment.steps) - 1
     look_after = last or not segment.final or step.effect == "irreversible" or run.limits.final_looks == "each"
-    return run, Do(step=step, purpose="segment", retry=segment.tries > 0, look=look_after)
+    return run, moves.Do(step=step, purpose="segment", retry=segment.tries > 0, look=look_after)
 
 
-def on_step_reported(run: Run, move: Report) -> Turn:
+def on_step_reported(run: Run, move: moves.Report) -> Turn:
     """Handle the outcome of a step of the segment."""
     segment = current_segment(run)
     if move.status == "ok":
         run = count(run, completed=1)
         if move.step.effect == "irreversible":
             run = replace(run, walked=with_progress(run))
-        return replace(run, segment=replace(segment, cursor=segment.cursor + 1, tries=0)), Advance()
+        return replace(run, segment=replace(segment, cursor=segment.cursor + 1, tries=0)), moves.Advance()
     if move.reason in REFUSALS:
-        return refuse(run, move.detail, Recover(reason="plan_refused", detail=move.detail))
+        return refuse(run, move.detail, moves.Recover(reason="plan_refused", detail=move.detail))
     run = remember(_learn(_reset_refusals(run), segment, move.step), move)
-    return run, Recover(step=move.step, reason=move.reason, detail=move.detail, track=move.track)
+    return run, moves.Recover(step=move.step, reason=move.reason, detail=move.detail, track=move.track)
 
 
-def on_deferred_reported(run: Run, move: Report) -> Turn:
+def on_deferred_reported(run: Run, move: moves.Report) -> Turn:
     """Handle the outcome of a deferred step of an earlier plan."""
     if move.status == "ok":
         run = replace(count(run, completed=1), walked=with_progress(run))
     why = f"it is known now that {move.step.skill} {'happened' if move.status == 'ok' else 'did not happen'}"
-    return run, Plan(cause="adaptive", why=f"{why}: {move.detail}" if move.detail else why)
+    return run, moves.Plan(cause="adaptive", why=f"{why}: {move.detail}" if move.detail else why)
 
 
 def _learn(run: Run, segment: Segment, step: PlannedStep) -> Run:

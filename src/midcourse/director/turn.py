@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from midcourse.domain.budget import FREE, Cost, Limits, Spent, total
-from midcourse.domain.command import Command
-from midcourse.domain.event import Accounted, Answer
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Accounted, Answer
 from midcourse.domain.failure import Attempt
-from midcourse.domain.move import End, Move, Report
+from midcourse.domain.moves import End, Move, Report
 from midcourse.domain.observation import ObservationRef
-from midcourse.domain.phase import Phase
+from midcourse.domain.phases import Phase
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Counts, Issued, Run
 from midcourse.policy.failure.classification import classify, may_pass

@@ -1,1 +1,1 @@
-"""The nouns: frozen, keyword-only values without behaviour. Read `event` and `command` first, then `run`."""
+"""The nouns: frozen, keyword-only values without behaviour. Read `events` and `commands` first, then `run`."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import Cost, Spent
 from midcourse.domain.failure import FailedStep
-from midcourse.domain.move import FinalReason
+from midcourse.domain.moves import FinalReason
 from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.records.audit import Head
 from midcourse.domain.records.summary import SUCCESSES as SUCCESSES

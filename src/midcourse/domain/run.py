@@ -6,14 +6,14 @@ from typing import Literal, TypeAlias
 from midcourse.domain.approval import Grant, Told, Withdrawn
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Budget, Cost, Limits, Spent
-from midcourse.domain.command import Command
+from midcourse.domain.commands import Command
 from midcourse.domain.detour import Detour
 from midcourse.domain.failure import Attempt
 from midcourse.domain.monitor import Watch
-from midcourse.domain.move import CheckOutcome
+from midcourse.domain.moves import CheckOutcome
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outline import Outline
-from midcourse.domain.phase import New, Phase
+from midcourse.domain.phases import New, Phase
 from midcourse.domain.plan import Segment, Walked
 from midcourse.domain.records.ledger import Absence
 

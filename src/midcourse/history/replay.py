@@ -11,7 +11,7 @@ from midcourse.config.recovery import PRESETS
 from midcourse.config.settings import Settings
 from midcourse.config.variables import check_names
 from midcourse.domain.budget import Limits
-from midcourse.domain.command import Command
+from midcourse.domain.commands import Command
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.run import Run
 from midcourse.drive import Progress

@@ -8,8 +8,8 @@ from midcourse.codec import make_encodable
 from midcourse.containment import Contained
 from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Spent, total
-from midcourse.domain.command import Act
-from midcourse.domain.event import Acted
+from midcourse.domain.commands import Act
+from midcourse.domain.events import Acted
 from midcourse.domain.observation import Observation, Unseen, Zone
 from midcourse.domain.outcome import DISPUTED, Outcome
 from midcourse.domain.plan import REACH, REPLAN, Step, Target

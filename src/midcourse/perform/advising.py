@@ -5,8 +5,8 @@ from functools import partial
 from itertools import groupby, takewhile
 
 from midcourse.domain.budget import Cost, bill
-from midcourse.domain.command import Advise
-from midcourse.domain.event import AdviceVerdict, Advised
+from midcourse.domain.commands import Advise
+from midcourse.domain.events import AdviceVerdict, Advised
 from midcourse.domain.failure import Failure
 from midcourse.domain.monitor import ProposedStep, TakenStep
 from midcourse.domain.observation import Observation

@@ -6,8 +6,8 @@ from midcourse.blame import describe_exception, format_traceback
 from midcourse.codec import decode, encode
 from midcourse.containment import Contained
 from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Verdict
-from midcourse.domain.command import AskPerson
-from midcourse.domain.event import ApprovalDecided, PersonAsked
+from midcourse.domain.commands import AskPerson
+from midcourse.domain.events import ApprovalDecided, PersonAsked
 from midcourse.domain.plan import Step
 from midcourse.domain.records.answers import AskedConsequence
 from midcourse.domain.records.ledger import LedgerEntry

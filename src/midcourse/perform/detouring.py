@@ -1,9 +1,9 @@
 """The commands of a detour, except acting: `PlanTry`, `JudgeCloseness` and `PlanRevert`."""
 
 from midcourse.domain.budget import bill
-from midcourse.domain.command import JudgeCloseness, PlanRevert, PlanTry
+from midcourse.domain.commands import JudgeCloseness, PlanRevert, PlanTry
 from midcourse.domain.detour import REACHED_CLOSENESS, Goal, Option, Tried
-from midcourse.domain.event import ClosenessJudged, RevertPlanned, TryPlanned
+from midcourse.domain.events import ClosenessJudged, RevertPlanned, TryPlanned
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REACH, REPLAN, Draft, PlannedStep, PlanVersion, Step
 from midcourse.domain.replace import replace

@@ -7,8 +7,8 @@ from dataclasses import fields
 from midcourse.containment import Contained
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.budget import total
-from midcourse.domain.command import CheckDone, Finish
-from midcourse.domain.event import DoneChecked, Finished
+from midcourse.domain.commands import CheckDone, Finish
+from midcourse.domain.events import DoneChecked, Finished
 from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import HELD_FOR, Observation, Unseen
 from midcourse.domain.outcome import SIGN_INS, Outcome

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from midcourse.containment import CallAborted, Contained
 from midcourse.domain.failure import Track
-from midcourse.domain.move import FinalReason
+from midcourse.domain.moves import FinalReason
 from midcourse.domain.observation import Observation
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Step

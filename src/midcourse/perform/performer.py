@@ -3,37 +3,7 @@
 from typing import Literal, assert_never
 
 from midcourse.containment import Contained
-from midcourse.domain.command import (
-    Act,
-    Advise,
-    AskPerson,
-    CheckDone,
-    Command,
-    Finish,
-    JudgeCloseness,
-    MakePlan,
-    Observe,
-    OpenWorld,
-    PlanRevert,
-    PlanTry,
-    Record,
-    Verify,
-    Wait,
-)
-from midcourse.domain.event import (
-    Acted,
-    Advised,
-    ClosenessJudged,
-    DoneChecked,
-    Event,
-    Observed,
-    Planned,
-    Recorded,
-    TimerFired,
-    TryPlanned,
-    Verified,
-    WorldOpened,
-)
+from midcourse.domain import commands, events
 from midcourse.domain.observation import Observation
 from midcourse.domain.replace import replace
 from midcourse.errors import TaskInvalid
@@ -57,57 +27,57 @@ class Performer:
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
 
-    async def perform(self, command: Command) -> Event:
+    async def perform(self, command: commands.Command) -> events.Event:
         event = await self._perform(command)
         match event:
             case (
-                WorldOpened()
-                | Observed()
-                | Planned()
-                | Acted()
-                | Verified()
-                | DoneChecked()
-                | TryPlanned()
-                | ClosenessJudged()
-                | Advised()
+                events.WorldOpened()
+                | events.Observed()
+                | events.Planned()
+                | events.Acted()
+                | events.Verified()
+                | events.DoneChecked()
+                | events.TryPlanned()
+                | events.ClosenessJudged()
+                | events.Advised()
             ):
                 return replace(event, detail=self.ports.sanitize(event.detail))
             case _:
                 return event
 
-    async def _perform(self, command: Command) -> Event:
+    async def _perform(self, command: commands.Command) -> events.Event:
         ports = self.ports
         match command:
-            case OpenWorld():
+            case commands.OpenWorld():
                 return await self._open(command)
-            case Observe():
+            case commands.Observe():
                 return await self._observe(command)
-            case MakePlan():
+            case commands.MakePlan():
                 return await make_plan(ports, command)
-            case Advise():
+            case commands.Advise():
                 return await advise(ports, command)
-            case Act():
+            case commands.Act():
                 acted = await act(ports, command)
                 await drop_failed(ports, command, acted)
                 return acted
-            case Verify():
+            case commands.Verify():
                 return await verify(ports, command)
-            case PlanTry():
+            case commands.PlanTry():
                 return await plan_try(ports, command)
-            case JudgeCloseness():
+            case commands.JudgeCloseness():
                 return await judge_closeness(ports, command)
-            case PlanRevert():
+            case commands.PlanRevert():
                 return await plan_revert(ports, command)
-            case CheckDone():
+            case commands.CheckDone():
                 return await check_done(ports, command)
-            case AskPerson():
+            case commands.AskPerson():
                 return await ask_person(ports, command)
-            case Wait():
+            case commands.Wait():
                 await ports.clock.sleep(command.seconds)
-                return TimerFired(answers=command.id)
-            case Record():
-                return Recorded(answers=command.id)
-            case Finish():
+                return events.TimerFired(answers=command.id)
+            case commands.Record():
+                return events.Recorded(answers=command.id)
+            case commands.Finish():
                 return await finish(ports, command)
             case _:
                 assert_never(command)
@@ -128,12 +98,12 @@ class Performer:
         await store.save_session(run_id, handle)
         return "reopened"
 
-    async def _open(self, command: OpenWorld) -> WorldOpened:
+    async def _open(self, command: commands.OpenWorld) -> events.WorldOpened:
         try:
             async with Contained(command.timeout):
                 await self.reach_world()
         except Exception as error:
-            return WorldOpened(
+            return events.WorldOpened(
                 answers=command.id,
                 opened=False,
                 invalid=isinstance(error, TaskInvalid),
@@ -141,14 +111,14 @@ class Performer:
                 full=isinstance(error, WorldFull),
                 detail=describe_error(error),
             )
-        return WorldOpened(answers=command.id, opened=True)
+        return events.WorldOpened(answers=command.id, opened=True)
 
-    async def _observe(self, command: Observe) -> Observed:
+    async def _observe(self, command: commands.Observe) -> events.Observed:
         looked = await look(self.ports, command.id, command.timeout, free=command.free)
         if isinstance(looked.seen, Observation):
-            return Observed(answers=command.id, seen=looked.ref, cost=looked.cost, spent=looked.spent)
+            return events.Observed(answers=command.id, seen=looked.ref, cost=looked.cost, spent=looked.spent)
         unseen = looked.seen
-        return Observed(
+        return events.Observed(
             answers=command.id,
             reason=unseen.reason,
             detail=unseen.detail,

@@ -1,8 +1,8 @@
 """The `MakePlan` command: load the context, get steps proposed, resolve them against the screen, save the plan."""
 
 from midcourse.domain.budget import bill
-from midcourse.domain.command import MakePlan
-from midcourse.domain.event import Planned
+from midcourse.domain.commands import MakePlan
+from midcourse.domain.events import Planned
 from midcourse.domain.failure import Failure
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlannedStep, PlanVersion, Step

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from midcourse.domain.command import MakePlan
+from midcourse.domain.commands import MakePlan
 from midcourse.domain.plan import Reused
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.perform.history import History

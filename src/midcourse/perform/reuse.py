@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from midcourse.containment import CallAborted, Contained
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import Act, Finish
-from midcourse.domain.event import Acted
+from midcourse.domain.commands import Act, Finish
+from midcourse.domain.events import Acted
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REPLAN, PlanVersion, Reused, Step
 from midcourse.domain.records.ledger import LedgerEntry

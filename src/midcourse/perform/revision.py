@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from midcourse.domain.approval import Consequence, Revision
 from midcourse.domain.argument import Arguments
-from midcourse.domain.command import AskPerson
+from midcourse.domain.commands import AskPerson
 from midcourse.domain.plan import PlanVersion, Step
 from midcourse.perform.history import HistoryCache, refresh_history
 from midcourse.perform.ports import Ports

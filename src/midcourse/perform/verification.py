@@ -3,8 +3,8 @@
 from midcourse.containment import Contained
 from midcourse.domain.argument import Pairs, Reference, Scalar
 from midcourse.domain.budget import Spent, total
-from midcourse.domain.command import Verify
-from midcourse.domain.event import Verified
+from midcourse.domain.commands import Verify
+from midcourse.domain.events import Verified
 from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import ACCEPTED_BY_SERVER, DISPUTED, SIGNED_IN, Evidence, Outcome

@@ -8,7 +8,7 @@ An attacker who can change results and journals as well can make all of it fit: 
 from dataclasses import dataclass
 from hashlib import sha256
 
-from midcourse.domain.event import ApprovalDecided, CancelAsked, Event, Guided, PauseAsked, ResumeAsked, TakenOver
+from midcourse.domain.events import ApprovalDecided, CancelAsked, Event, Guided, PauseAsked, ResumeAsked, TakenOver
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head
 
 HUMAN_INPUTS = (ApprovalDecided, PauseAsked, ResumeAsked, CancelAsked, Guided, TakenOver)

@@ -1,9 +1,9 @@
 """Decides which turns must survive a loss of power, for stores that flush the disk only where it matters."""
 
 from midcourse.domain.budget import Cost, total
-from midcourse.domain.command import AskPerson, Command
-from midcourse.domain.event import Acted, Event
-from midcourse.domain.phase import Ended
+from midcourse.domain.commands import AskPerson, Command
+from midcourse.domain.events import Acted, Event
+from midcourse.domain.phases import Ended
 from midcourse.domain.run import Run
 from midcourse.policy.audit import is_human_input
 

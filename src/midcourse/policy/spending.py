@@ -1,7 +1,7 @@
 """Budgets: ceilings on calls, tokens, money and time, and the cost by role, plan and model."""
 
 from midcourse.domain.budget import FREE, Cost, Limits, Spent
-from midcourse.domain.command import AskPerson, Command, Finish, Record, Wait
+from midcourse.domain.commands import AskPerson, Command, Finish, Record, Wait
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 

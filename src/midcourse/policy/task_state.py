@@ -15,7 +15,7 @@ new plan is being made."""
 
 
 def task_state(run: "Run") -> TaskState:
-    from midcourse.domain.phase import Planning  # not loaded to list runs
+    from midcourse.domain.phases import Planning  # not loaded to list runs
 
     if isinstance(run.phase, Planning) and run.phase.asked.cause == "error":
         return "FAILED"

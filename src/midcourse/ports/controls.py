@@ -3,7 +3,7 @@
 from typing import Generic, Protocol, TypeVar
 
 from midcourse.domain.approval import Decision, Question
-from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked, TakenOver
+from midcourse.domain.events import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked, TakenOver
 
 Request = ApprovalDecided | PauseAsked | ResumeAsked | CancelAsked | Guided | TakenOver
 """The events that a user may send to a run."""

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Choice, Goal, Option
-from midcourse.domain.event import TryVerdict
+from midcourse.domain.events import TryVerdict
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Draft, Step
 from midcourse.domain.task import Task

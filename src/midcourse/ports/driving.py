@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from midcourse.domain.command import Command
-from midcourse.domain.event import Event
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Event
 from midcourse.domain.run import Run
 from midcourse.ports.inbox import Inbox
 from midcourse.ports.store import Store
@@ -122,6 +122,6 @@ class Telemetry(Protocol):
         """A context that is entered while this process drives the run. `run` is the state at its beginning."""
         ...
 
-    def tell(self, event: Event, run: Run, commands: tuple[Command, ...]) -> None:
-        """Report a stored turn: the event, the state that it led to, and the issued commands."""
+    def tell(self, event: Event, run: Run, issued: tuple[Command, ...]) -> None:
+        """Report a stored turn: the event, the state that it led to, and the commands that were issued."""
         ...

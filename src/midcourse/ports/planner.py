@@ -5,7 +5,7 @@ from typing import Protocol
 
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.event import PlanVerdict
+from midcourse.domain.events import PlanVerdict
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.fields import NONE, Several, keep_several
 from midcourse.domain.monitor import Advice

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from midcourse.domain.approval import Consequence
-from midcourse.domain.command import Command
-from midcourse.domain.event import Event
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Event
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence

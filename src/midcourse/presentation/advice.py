@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from midcourse.domain.command import Advise, Command, MakePlan
-from midcourse.domain.event import Advised
-from midcourse.domain.move import Adviser
+from midcourse.domain.commands import Advise, Command, MakePlan
+from midcourse.domain.events import Advised
+from midcourse.domain.moves import Adviser
 from midcourse.domain.outline import Outline
 from midcourse.presentation.sentence import Sentence, report_setback
 from midcourse.presentation.vocabulary import pluralize

@@ -1,6 +1,6 @@
 """Entries of the audit log as sentences: what people decided."""
 
-from midcourse.domain.event import ApprovalDecided, Event, Guided, TakenOver
+from midcourse.domain.events import ApprovalDecided, Event, Guided, TakenOver
 
 VERDICTS = {
     "approved": "approved question {question}",

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from midcourse.domain.approval import Consequence
-from midcourse.domain.command import AskPerson, Verify
-from midcourse.domain.event import Acted, ApprovalDecided, Verified
+from midcourse.domain.commands import AskPerson, Verify
+from midcourse.domain.events import Acted, ApprovalDecided, Verified
 from midcourse.domain.outcome import Evidence, Outcome, Status
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.history.journal import Journal

@@ -4,45 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from midcourse.domain.command import (
-    Act,
-    AskPerson,
-    Command,
-    Finish,
-    MakePlan,
-    OpenWorld,
-    PlanRevert,
-    PlanTry,
-    Record,
-    Verify,
-    Wait,
-)
-from midcourse.domain.event import (
-    Acted,
-    Advised,
-    ApprovalDecided,
-    CancelAsked,
-    ClosenessJudged,
-    DoneChecked,
-    Event,
-    Finished,
-    Guided,
-    Observed,
-    PauseAsked,
-    PersonAsked,
-    Planned,
-    Postponed,
-    Recorded,
-    ResumeAsked,
-    Resumed,
-    RevertPlanned,
-    Started,
-    TakenOver,
-    TimerFired,
-    TryPlanned,
-    Verified,
-    WorldOpened,
-)
+from midcourse.domain import commands, events
 from midcourse.domain.plan import REPLAN, PlanVersion, Step
 from midcourse.presentation.advice import describe_advice
 from midcourse.presentation.audit import describe_taking_over
@@ -51,18 +13,18 @@ from midcourse.presentation.sentence import Tone as Tone
 from midcourse.presentation.vocabulary import CAUSES, describe_step, format_argument, format_seconds, pluralize
 
 OutsideEvent: TypeAlias = (
-    ApprovalDecided
-    | CancelAsked
-    | Finished
-    | Guided
-    | PauseAsked
-    | PersonAsked
-    | Recorded
-    | Resumed
-    | ResumeAsked
-    | Started
-    | TakenOver
-    | TimerFired
+    events.ApprovalDecided
+    | events.CancelAsked
+    | events.Finished
+    | events.Guided
+    | events.PauseAsked
+    | events.PersonAsked
+    | events.Recorded
+    | events.Resumed
+    | events.ResumeAsked
+    | events.Started
+    | events.TakenOver
+    | events.TimerFired
 )
 """Events that do not answer a command that observes the world, plans or acts."""
 
@@ -80,108 +42,112 @@ class Narrator:
     """Describes the turns of a run. It needs all turns in order, because an answer names its command only by id."""
 
     def __init__(self) -> None:
-        self._commands: dict[int, Command] = {}
+        self._commands: dict[int, commands.Command] = {}
         self._plans: dict[int, PlanVersion] = {}
-        self._latest: Command | None = None
+        self._latest: commands.Command | None = None
 
     def add_plan(self, plan: PlanVersion) -> None:
         """Add a plan, so that its steps can be described. Call this before the turn in which it was made."""
         self._plans[plan.version] = plan
 
-    def add_commands(self, commands: Iterable[Command]) -> None:
+    def add_commands(self, issued: Iterable[commands.Command]) -> None:
         """Add commands that were pending before the first turn: a fork begins in the middle."""
-        for command in commands:
+        for command in issued:
             self._commands[command.id] = command
-            self._latest = self._latest if isinstance(command, Wait | Record) else command
+            self._latest = self._latest if isinstance(command, commands.Wait | commands.Record) else command
 
     def _describe_place(self) -> str:
         """The command that was pending when the previous process ended, to append to a sentence."""
         match self._latest:
-            case Act() | Verify() as command:
+            case commands.Act() | commands.Verify() as command:
                 plan, index = self._plans.get(command.version), command.index
                 words = f" ({describe_step(plan.steps[index])})" if plan and index < len(plan.steps) else ""
                 return f" in step {index + 1} of plan {command.version}{words}"
-            case MakePlan() as command:
+            case commands.MakePlan() as command:
                 return f" while plan {command.version} was made"
-            case AskPerson():
+            case commands.AskPerson():
                 return " at a question"
             case _:
                 return ""
 
-    def new_plan_version(self, event: Event) -> int:
+    def new_plan_version(self, event: events.Event) -> int:
         """The version of the plan that arrived with this event, or 0."""
         match event:
-            case Planned():
+            case events.Planned():
                 drafted = event.verdict == "steps" and bool(event.steps)
-            case TryPlanned() | RevertPlanned():
+            case events.TryPlanned() | events.RevertPlanned():
                 drafted = event.step is not None
             case _:
                 return 0
         command = self._commands.get(event.answers)
-        return command.version if drafted and isinstance(command, MakePlan | PlanTry | PlanRevert) else 0
+        return (
+            command.version
+            if drafted and isinstance(command, commands.MakePlan | commands.PlanTry | commands.PlanRevert)
+            else 0
+        )
 
-    def describe(self, event: Event, commands: tuple[Command, ...]) -> LogLine | None:
-        sentence = self._describe_answer(event, commands)
-        self.add_commands(commands)
+    def describe(self, event: events.Event, issued: tuple[commands.Command, ...]) -> LogLine | None:
+        sentence = self._describe_answer(event, issued)
+        self.add_commands(issued)
         if sentence is None:
             return None
         detail = f" ({sentence.detail})" if sentence.detail else ""
-        return LogLine(at=event.at, text=sentence.text + _describe_next(commands) + detail, tone=sentence.tone)
+        return LogLine(at=event.at, text=sentence.text + _describe_next(issued) + detail, tone=sentence.tone)
 
-    def _describe_answer(self, event: Event, commands: tuple[Command, ...]) -> Sentence | None:
+    def _describe_answer(self, event: events.Event, issued: tuple[commands.Command, ...]) -> Sentence | None:
         """Describe an answer to a command. `_describe_outside` describes what people and the process do."""
         match event:
-            case WorldOpened():
+            case events.WorldOpened():
                 return _describe_opening(event)
-            case Postponed():
+            case events.Postponed():
                 return report_setback("put off: the database cannot be reached", event.detail)
-            case Observed():
+            case events.Observed():
                 return _describe_look(event)
-            case Planned():
-                return self._describe_plan(event, commands)
-            case Advised():
-                return describe_advice(event, commands)
-            case ClosenessJudged():
+            case events.Planned():
+                return self._describe_plan(event, issued)
+            case events.Advised():
+                return describe_advice(event, issued)
+            case events.ClosenessJudged():
                 return _describe_closeness(event)
-            case Acted():
-                return self._describe_act(event, commands)
-            case Verified():
-                return self._describe_verification(event, commands)
-            case TryPlanned() if event.step is None:
+            case events.Acted():
+                return self._describe_act(event, issued)
+            case events.Verified():
+                return self._describe_verification(event, issued)
+            case events.TryPlanned() if event.step is None:
                 return report_setback(f"no try was planned: {event.verdict.replace('_', ' ')}", event.detail)
-            case TryPlanned() | RevertPlanned():
+            case events.TryPlanned() | events.RevertPlanned():
                 return None
-            case DoneChecked():
+            case events.DoneChecked():
                 return _describe_check(event)
             case _:
-                return self._describe_outside(event, commands)
+                return self._describe_outside(event, issued)
 
-    def _describe_outside(self, event: OutsideEvent, commands: tuple[Command, ...]) -> Sentence | None:
+    def _describe_outside(self, event: OutsideEvent, issued: tuple[commands.Command, ...]) -> Sentence | None:
         match event:
-            case ApprovalDecided():
+            case events.ApprovalDecided():
                 return _describe_decision(event)
-            case TimerFired():
-                return report_setback("no answer in time") if _has_finish(commands) else None
-            case Resumed() if event.world == "kept":
+            case events.TimerFired():
+                return report_setback("no answer in time") if _has_finish(issued) else None
+            case events.Resumed() if event.world == "kept":
                 return Sentence(text=f"picked up again{self._describe_place()}; the world is as it was")
-            case Resumed():
+            case events.Resumed():
                 return Sentence(
                     text=f"picked up again{self._describe_place()}; the world had to be opened again", tone="doubt"
                 )
-            case PauseAsked():
+            case events.PauseAsked():
                 return Sentence(text="a pause was asked for", tone="ask")
-            case ResumeAsked():
+            case events.ResumeAsked():
                 return Sentence(text="continuing")
-            case CancelAsked():
+            case events.CancelAsked():
                 return report_setback("a cancel was asked for")
-            case Guided():
+            case events.Guided():
                 return Sentence(text=f"guidance: {event.text}", tone="ask")
-            case TakenOver():
+            case events.TakenOver():
                 return Sentence(text=f"{event.by} {describe_taking_over(event)}", tone="ask")
-            case Started() | PersonAsked() | Recorded() | Finished():
+            case events.Started() | events.PersonAsked() | events.Recorded() | events.Finished():
                 return None
 
-    def _describe_plan(self, event: Planned, commands: tuple[Command, ...]) -> Sentence:
+    def _describe_plan(self, event: events.Planned, issued: tuple[commands.Command, ...]) -> Sentence:
         match event.verdict:
             case "done" if event.reused:
                 return Sentence(text="here the task was done before", detail=event.detail)
@@ -197,11 +163,11 @@ class Narrator:
                 return report_setback(f"the planner's answer: {event.verdict.replace('_', ' ')}", event.detail)
             case "steps":
                 pass
-        refused = _find_refusal(commands)
+        refused = _find_refusal(issued)
         asked = self._commands.get(event.answers)
         if refused:
             return report_setback("the plan was refused", refused)
-        if not event.steps or not isinstance(asked, MakePlan):
+        if not event.steps or not isinstance(asked, commands.MakePlan):
             return report_setback("the planner sent no steps", event.detail)
         acts = sum(step.place != "replan" for step in event.steps)
         repairs = f", {pluralize(event.repairs, 'repair')}" if event.repairs else ""
@@ -214,16 +180,16 @@ class Narrator:
         plan = self._plans.get(version)
         return tuple(step for step in plan.steps if step.zone != REPLAN) if plan else ()
 
-    def _describe_act(self, event: Acted, commands: tuple[Command, ...]) -> Sentence | None:
-        sentence = self._describe_outcome(event, commands)
+    def _describe_act(self, event: events.Acted, issued: tuple[commands.Command, ...]) -> Sentence | None:
+        sentence = self._describe_outcome(event, issued)
         if sentence is None or not event.dropped:
             return sentence
         return replace(sentence, detail="; ".join(filter(None, (sentence.detail, *event.dropped))))
 
-    def _describe_outcome(self, event: Acted, commands: tuple[Command, ...]) -> Sentence | None:
+    def _describe_outcome(self, event: events.Acted, issued: tuple[commands.Command, ...]) -> Sentence | None:
         words = self._describe_command(event.answers)
         if event.reason == "held":
-            asked = any(isinstance(command, AskPerson) for command in commands)
+            asked = any(isinstance(command, commands.AskPerson) for command in issued)
             return (
                 Sentence(text=f"held: {words}", tone="ask", detail="not approved as it would be sent")
                 if asked
@@ -232,15 +198,15 @@ class Narrator:
         if event.status == "unknown":
             return Sentence(text=f"outcome unknown: {words}", tone="doubt", detail=event.detail or event.reason)
         if event.status == "ok":
-            back = any(isinstance(command, PlanTry) and _is_reverted(command) for command in commands)
+            back = any(isinstance(command, commands.PlanTry) and _is_reverted(command) for command in issued)
             return Sentence(text=f"done: {words}{'; the screen is as it was before' if back else ''}", tone="good")
         return report_setback(f"failed: {words}, {event.reason or event.status}", event.detail)
 
-    def _describe_verification(self, event: Verified, commands: tuple[Command, ...]) -> Sentence | None:
+    def _describe_verification(self, event: events.Verified, issued: tuple[commands.Command, ...]) -> Sentence | None:
         words = self._describe_command(event.answers)
         command = self._commands.get(event.answers)
-        if isinstance(command, Verify) and command.question:
-            if event.verdict in ("undecided", "too_early") or not commands:
+        if isinstance(command, commands.Verify) and command.question:
+            if event.verdict in ("undecided", "too_early") or not issued:
                 return None  # the question stays open, or an answer was first
             words = f"{words}; the question is withdrawn"
         match event.verdict:
@@ -256,7 +222,7 @@ class Narrator:
 
     def _describe_command(self, command_id: int) -> str:
         command = self._commands.get(command_id)
-        if not isinstance(command, Act | Verify):
+        if not isinstance(command, commands.Act | commands.Verify):
             return "a step"
         plan = self._plans.get(command.version)
         if plan is None or command.index >= len(plan.steps):
@@ -269,22 +235,22 @@ class Narrator:
         return f"{plan.why}, {words}{given}"
 
 
-def _is_reverted(command: PlanTry) -> bool:
+def _is_reverted(command: commands.PlanTry) -> bool:
     """Whether the latest try has been reverted."""
     return bool(command.tries) and command.tries[-1].reverted
 
 
-def _find_refusal(commands: tuple[Command, ...]) -> str:
+def _find_refusal(issued: tuple[commands.Command, ...]) -> str:
     """Why the new plan was refused; empty if it was not."""
-    for command in commands:
-        if isinstance(command, MakePlan) and command.refused:
+    for command in issued:
+        if isinstance(command, commands.MakePlan) and command.refused:
             return command.refused
-        if isinstance(command, Finish) and command.reason == "replan_no_change":
+        if isinstance(command, commands.Finish) and command.reason == "replan_no_change":
             return command.detail
     return ""
 
 
-def _describe_decision(event: ApprovalDecided) -> Sentence:
+def _describe_decision(event: events.ApprovalDecided) -> Sentence:
     match event.verdict:
         case "approved":
             return Sentence(text=f"approved {'once' if event.once else 'for this run'}", tone="good", detail=event.by)
@@ -309,7 +275,7 @@ def _describe_decision(event: ApprovalDecided) -> Sentence:
             return Sentence(text="a person says to send it again", tone="ask", detail=event.by)
 
 
-def _describe_closeness(event: ClosenessJudged) -> Sentence:
+def _describe_closeness(event: events.ClosenessJudged) -> Sentence:
     if event.verdict != "judged":
         return report_setback("the distance could not be judged", event.detail)
     if event.found:
@@ -317,7 +283,7 @@ def _describe_closeness(event: ClosenessJudged) -> Sentence:
     return Sentence(text=f"closeness {event.closeness:.1f} of 10", detail=event.detail)
 
 
-def _describe_opening(event: WorldOpened) -> Sentence:
+def _describe_opening(event: events.WorldOpened) -> Sentence:
     if event.opened:
         return Sentence(text="the world is open")
     if event.full:
@@ -325,7 +291,7 @@ def _describe_opening(event: WorldOpened) -> Sentence:
     return report_setback("the world's host is away" if event.away else "the world cannot be opened", event.detail)
 
 
-def _describe_look(event: Observed) -> Sentence:
+def _describe_look(event: events.Observed) -> Sentence:
     if event.seen is not None:
         return Sentence(text=f"looked: '{event.seen.surface}', {pluralize(event.seen.zones, 'zone')}")
     if event.reason == "world_lost":
@@ -333,7 +299,7 @@ def _describe_look(event: Observed) -> Sentence:
     return report_setback(f"the look failed: {event.reason}", event.detail)
 
 
-def _describe_check(event: DoneChecked) -> Sentence:
+def _describe_check(event: events.DoneChecked) -> Sentence:
     match event.verdict:
         case "met":
             return Sentence(text=f"verified: {event.detail}", tone="good")
@@ -347,35 +313,35 @@ def _describe_check(event: DoneChecked) -> Sentence:
             return Sentence(text="the world was lost before the task could be checked", tone="doubt")
 
 
-def _has_finish(commands: tuple[Command, ...]) -> bool:
-    return any(isinstance(command, Finish) for command in commands)
+def _has_finish(issued: tuple[commands.Command, ...]) -> bool:
+    return any(isinstance(command, commands.Finish) for command in issued)
 
 
-def _describe_next(commands: tuple[Command, ...]) -> str:
+def _describe_next(issued: tuple[commands.Command, ...]) -> str:
     """What the run does next, where that is not obvious."""
-    if any(isinstance(command, Record) for command in commands):
+    if any(isinstance(command, commands.Record) for command in issued):
         return "; paused"
-    if any(isinstance(command, AskPerson) for command in commands):
+    if any(isinstance(command, commands.AskPerson) for command in issued):
         return "; a person is asked"
-    for command in commands:
+    for command in issued:
         match command:
-            case Wait():
+            case commands.Wait():
                 return f"; trying again in {format_seconds(command.seconds)}"
-            case Verify():
+            case commands.Verify():
                 return "; checking"
-            case PlanTry() if command.hint:
+            case commands.PlanTry() if command.hint:
                 return f"; exploring: {command.hint.name}"
-            case PlanTry() if command.undo:
+            case commands.PlanTry() if command.undo:
                 return "; asking for a way back"
-            case PlanTry() if not command.tries:
+            case commands.PlanTry() if not command.tries:
                 return "; looking for a way"
-            case PlanRevert():
+            case commands.PlanRevert():
                 return "; a dead end, stepping back"
-            case MakePlan() if command.refused:
+            case commands.MakePlan() if command.refused:
                 return "; asking the planner once more"
-            case MakePlan() if command.cause in ("error", "reopened", "guided", "amended", "taken_over"):
+            case commands.MakePlan() if command.cause in ("error", "reopened", "guided", "amended", "taken_over"):
                 return "; planning again"
-            case OpenWorld() if command.id > 1:
+            case commands.OpenWorld() if command.id > 1:
                 return "; opening it again"
             case _:
                 pass

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from midcourse.domain.approval import Consequence
-from midcourse.domain.move import FinalReason
+from midcourse.domain.moves import FinalReason
 from midcourse.domain.outcome import ACCEPTED_BY_SERVER, ALREADY_DONE, REFUSALS, SIGNED_IN, Evidence, Outcome
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.summary import Sending

@@ -1,7 +1,7 @@
 """Words for causes, reasons, steps, durations and amounts, as people read them."""
 
 from midcourse.domain.argument import Argument, Reference
-from midcourse.domain.move import FinalReason
+from midcourse.domain.moves import FinalReason
 from midcourse.domain.plan import REPLAN, Cause, PlanVersion, Step
 from midcourse.presentation.moments import format_time as format_time
 

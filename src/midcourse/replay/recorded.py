@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from midcourse.director.decide import abort, decide
-from midcourse.domain.command import Command
-from midcourse.domain.event import Event
-from midcourse.domain.move import FinalReason
-from midcourse.domain.phase import Ended
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Event
+from midcourse.domain.moves import FinalReason
+from midcourse.domain.phases import Ended
 from midcourse.domain.result import SUCCESSES
 from midcourse.domain.run import Run
 from midcourse.errors import ImpossibleEvent

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from midcourse.domain.budget import Limits
-from midcourse.domain.command import Finish
+from midcourse.domain.commands import Finish
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.replay.equivalence import describe_commands

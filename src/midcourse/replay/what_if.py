@@ -5,35 +5,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from midcourse.director.lost import answer_for_lost
+from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.budget import Limits
-from midcourse.domain.command import (
-    Act,
-    Advise,
-    CheckDone,
-    Command,
-    Finish,
-    JudgeCloseness,
-    MakePlan,
-    Observe,
-    OpenWorld,
-    PlanTry,
-    Verify,
-    Wait,
-)
-from midcourse.domain.event import (
-    Acted,
-    Advised,
-    Answer,
-    ApprovalDecided,
-    ClosenessJudged,
-    DoneChecked,
-    Event,
-    Planned,
-    TimerFired,
-    TryPlanned,
-)
-from midcourse.domain.move import End
-from midcourse.domain.phase import Concluding
 from midcourse.domain.run import Issued, Run
 from midcourse.policy.spending import worst_plan
 from midcourse.replay.equivalence import (
@@ -55,17 +28,17 @@ SLACK = 0.1
 
 
 GIVEN_UP = (
-    OpenWorld,
-    Observe,
-    MakePlan,
-    Act,
-    PlanTry,
-    JudgeCloseness,
-    Advise,
+    commands.OpenWorld,
+    commands.Observe,
+    commands.MakePlan,
+    commands.Act,
+    commands.PlanTry,
+    commands.JudgeCloseness,
+    commands.Advise,
 )
 """Commands for which there is only one answer if they take too long."""
 
-CHARGED = (Planned, TryPlanned, ClosenessJudged, Advised)
+CHARGED = (events.Planned, events.TryPlanned, events.ClosenessJudged, events.Advised)
 """Events that cost the reserved amount if no answer came."""
 
 
@@ -93,9 +66,9 @@ class ChangedReplay:
             parting = self._check_event(row.event, before)
             if parting is None:
                 event = self._with_own_ids(row.event)
-                self._run, commands = take_turn(self._run, event)
-                self._issued.append(commands)
-                parting = self._compare(commands, row.commands, _end_after_check(after))
+                self._run, issued = take_turn(self._run, event)
+                self._issued.append(issued)
+                parting = self._compare(issued, row.commands, _end_after_check(after))
             if parting is not None:
                 return self._build_result(parting, row.seq)
         return build_result("same_course", self._run, self._states[-1], self._issued, detail=self._note)
@@ -103,20 +76,20 @@ class ChangedReplay:
     def _build_result(self, parting: _Divergence, at: int) -> Replayed:
         return build_result(parting.verdict, self._run, self._states[-1], self._issued, at=at, detail=parting.detail)
 
-    def _with_own_ids(self, event: Event) -> Event:
-        if isinstance(event, Answer):
+    def _with_own_ids(self, event: events.Event) -> events.Event:
+        if isinstance(event, events.Answer):
             return replace(event, answers=self._ids.get(event.answers, 0))
-        if isinstance(event, ApprovalDecided):
+        if isinstance(event, events.ApprovalDecided):
             return replace(event, question=self._ids.get(event.question, 0))
         return event
 
     # --- whether the event would have happened, and in the same way
 
-    def _check_event(self, event: Event, before: Run) -> _Divergence | None:
+    def _check_event(self, event: events.Event, before: Run) -> _Divergence | None:
         fired = self._find_earlier_timer(event, before)
         if fired is not None:
             return self._try_end(fired) or _diverge_undetermined("a timer would have fired before")
-        if not isinstance(event, Answer):
+        if not isinstance(event, events.Answer):
             return None
         theirs = _find_pending(before, event.answers)
         ours = _find_pending(self._run, self._ids.get(event.answers, 0))
@@ -124,28 +97,32 @@ class ChangedReplay:
             return None
         return self._compare_patience(event, theirs, ours) or self._check_answer(event, theirs.command)
 
-    def _find_earlier_timer(self, event: Event, before: Run) -> TimerFired | None:
+    def _find_earlier_timer(self, event: events.Event, before: Run) -> events.TimerFired | None:
         """A timer of a question or a pause that would have fired before this event."""
         for theirs in before.pending:
             ours = _find_pending(self._run, self._ids.get(theirs.command.id, 0))
-            if ours is None or not isinstance(theirs.command, Wait) or not isinstance(ours.command, Wait):
+            if (
+                ours is None
+                or not isinstance(theirs.command, commands.Wait)
+                or not isinstance(ours.command, commands.Wait)
+            ):
                 continue
             due = ours.at + ours.command.seconds
             if ours.command.seconds < theirs.command.seconds and due <= event.at:
-                return TimerFired(answers=ours.command.id, at=due)
+                return events.TimerFired(answers=ours.command.id, at=due)
         for ours in self._run.pending:
-            if isinstance(ours.command, Wait) and ours.command.id not in self._ids.values():
+            if isinstance(ours.command, commands.Wait) and ours.command.id not in self._ids.values():
                 due = ours.at + ours.command.seconds
                 if due <= event.at:
-                    return TimerFired(answers=ours.command.id, at=due)
+                    return events.TimerFired(answers=ours.command.id, at=due)
         return None
 
-    def _compare_patience(self, event: Answer, theirs: Issued, ours: Issued) -> _Divergence | None:
+    def _compare_patience(self, event: events.Answer, theirs: Issued, ours: Issued) -> _Divergence | None:
         """The divergence, if the answer came in time for only one of the two runs.
 
         If the process died during the command, it is unknown when: the time without a process counts as work.
         """
-        if isinstance(theirs.command, Wait) and isinstance(ours.command, Wait):
+        if isinstance(theirs.command, commands.Wait) and isinstance(ours.command, commands.Wait):
             waits, waited = ours.command.seconds, theirs.command.seconds
             if waited < waits and event.at < ours.at + waits:
                 detail = f"the recorded run stopped waiting after {waited:g} s, this one would have waited {waits:g} s"
@@ -167,41 +144,43 @@ class ChangedReplay:
             )
         return None
 
-    def _allowed_seconds(self, command: Command, limits: Limits, event: Answer) -> float:
+    def _allowed_seconds(self, command: commands.Command, limits: Limits, event: events.Answer) -> float:
         """The seconds that a command may take. The duration of its parts was not recorded, so the shortest changed limit counts."""
         times = [timeout_of(command)]
-        acts = isinstance(command, Act | Verify)
-        reads = isinstance(event, Planned) and any(step.effect == "irreversible" for step in event.steps)
+        acts = isinstance(command, commands.Act | commands.Verify)
+        reads = isinstance(event, events.Planned) and any(step.effect == "irreversible" for step in event.steps)
         if acts and self._old.act_timeout_seconds != self._new.act_timeout_seconds:
             times.append(limits.act_timeout_seconds)
         if (acts or reads) and self._old.look_timeout_seconds != self._new.look_timeout_seconds:
             times.append(limits.look_timeout_seconds)
-        models = self._old.reads_words and (acts or isinstance(command, CheckDone))
+        models = self._old.reads_words and (acts or isinstance(command, commands.CheckDone))
         if models and self._old.plan_timeout_seconds != self._new.plan_timeout_seconds:
             times.append(limits.plan_timeout_seconds)
         return min(times)
 
-    def _build_timeout_answer(self, command: Command, event: Answer, at: float) -> Answer | None:
+    def _build_timeout_answer(self, command: commands.Command, event: events.Answer, at: float) -> events.Answer | None:
         """The answer of a command that ran out of time, if there is only one. Its cost is the recorded one."""
         answer = answer_for_lost(command, event.cost)
-        if not isinstance(command, GIVEN_UP) or not isinstance(answer, Answer):
+        if not isinstance(command, GIVEN_UP) or not isinstance(answer, events.Answer):
             return None
         return replace(answer, at=at)
 
-    def _check_answer(self, event: Answer, command: Command) -> _Divergence | None:
+    def _check_answer(self, event: events.Answer, command: commands.Command) -> _Divergence | None:
         """The divergence, if a limit was changed that the answer itself depends on."""
         old, new = self._old, self._new
-        looks = isinstance(command, Act | Verify) or (isinstance(command, Observe) and not command.free)
-        looks = looks or (isinstance(command, CheckDone) and command.look)
-        if looks and old.look_calls != new.look_calls and not (isinstance(event, Acted) and not event.looked):
+        looks = isinstance(command, commands.Act | commands.Verify) or (
+            isinstance(command, commands.Observe) and not command.free
+        )
+        looks = looks or (isinstance(command, commands.CheckDone) and command.look)
+        if looks and old.look_calls != new.look_calls and not (isinstance(event, events.Acted) and not event.looked):
             return _diverge_undetermined("what a look costs was changed, and the recorded looks cost what they did")
         charged = isinstance(event, CHARGED)
         if charged and event.verdict in ("transport", "garbage") and worst_plan(old) != worst_plan(new):
             return _diverge_undetermined("what a planner call that failed is charged was changed")
-        thinks = isinstance(command, Observe | Act | Verify | CheckDone)
+        thinks = isinstance(command, commands.Observe | commands.Act | commands.Verify | commands.CheckDone)
         if thinks and (old.vision, old.reads_words) != (new.vision, new.reads_words):
             return _diverge_undetermined("whether a model reads was changed, and its answer is unknown")
-        if not isinstance(event, Planned):
+        if not isinstance(event, events.Planned):
             return None
         if self._run.has_detours and bool(old.detour_iterations) != bool(new.detour_iterations):
             return _diverge_undetermined("the planner would have been told otherwise about detours")
@@ -219,17 +198,17 @@ class ChangedReplay:
 
     # --- whether the same commands would follow
 
-    def _try_end(self, event: Event) -> _Divergence | None:
+    def _try_end(self, event: events.Event) -> _Divergence | None:
         """Take this event if it ends the run, and return the divergence; otherwise leave the run as it is and return None."""
-        run, commands = take_turn(self._run, event)
-        end = find_end(commands)
+        run, issued = take_turn(self._run, event)
+        end = find_end(issued)
         if end is None:
             return None
         self._run = run
-        self._issued.append(commands)
+        self._issued.append(issued)
         return _Divergence(verdict="ends_earlier", detail=describe_end(end))
 
-    def _compare(self, ours: Commands, theirs: Commands, gave_up: End | None) -> _Divergence | None:
+    def _compare(self, ours: Commands, theirs: Commands, gave_up: moves.End | None) -> _Divergence | None:
         end, recorded_end = find_end(ours), find_end(theirs)
         if recorded_end is not None:
             return self._compare_ends(end, recorded_end)
@@ -250,15 +229,19 @@ class ChangedReplay:
 
     def _end_after_failed_check(self, ours: Commands) -> _Divergence | None:
         """The end of a run that would only have checked once more whether the task is done."""
-        check = next(command for command in ours if isinstance(command, CheckDone))
+        check = next(command for command in ours if isinstance(command, commands.CheckDone))
         self._issued.pop()
-        ended = self._try_end(DoneChecked(answers=check.id, at=self._run.now))
+        ended = self._try_end(events.DoneChecked(answers=check.id, at=self._run.now))
         return ended and replace(ended, detail=f"{ended.detail}; unless done_when was met by then")
 
-    def _with_own_doubt(self, command: Command) -> Command:
-        return replace(command, doubted=self._ids.get(command.doubted, 0)) if isinstance(command, Verify) else command
+    def _with_own_doubt(self, command: commands.Command) -> commands.Command:
+        return (
+            replace(command, doubted=self._ids.get(command.doubted, 0))
+            if isinstance(command, commands.Verify)
+            else command
+        )
 
-    def _compare_ends(self, end: Finish | None, recorded: Finish) -> _Divergence | None:
+    def _compare_ends(self, end: commands.Finish | None, recorded: commands.Finish) -> _Divergence | None:
         if end is None:
             return _diverge_unrecorded(recorded)
         self._ids[recorded.id] = end.id
@@ -270,7 +253,9 @@ class ChangedReplay:
 
     def _match_ids(self, ours: Commands, theirs: Commands) -> None:
         for kind in (False, True):
-            mine, its = ([command for command in some if isinstance(command, Wait) is kind] for some in (ours, theirs))
+            mine, its = (
+                [command for command in some if isinstance(command, commands.Wait) is kind] for some in (ours, theirs)
+            )
             self._ids.update((it.id, my.id) for my, it in zip(mine, its, strict=False))
 
 
@@ -278,12 +263,12 @@ def _find_pending(run: Run, number: int) -> Issued | None:
     return next((issued for issued in run.pending if issued.command.id == number), None)
 
 
-def _end_after_check(run: Run) -> End | None:
+def _end_after_check(run: Run) -> moves.End | None:
     """The end of a run that only checks whether the task is done before it ends; None for any other run."""
-    return run.phase.otherwise if isinstance(run.phase, Concluding) else None
+    return run.phase.otherwise if isinstance(run.phase, phases.Concluding) else None
 
 
-def _diverge_unrecorded(recorded: Finish | End) -> _Divergence:
+def _diverge_unrecorded(recorded: commands.Finish | moves.End) -> _Divergence:
     detail = f"the recorded run ended there ({describe_end(recorded)}), this one would have gone on"
     return _Divergence(verdict="not_recorded", detail=detail)
 

@@ -12,18 +12,7 @@ from typing import Literal, TypeVar, cast
 from midcourse.blame import describe_exception
 from midcourse.containment import CallAborted, Contained, ends_process, is_running
 from midcourse.director.lost import answer_for_lost, answer_without_world
-from midcourse.domain.command import AskPerson, Command, Finish, Observe, OpenWorld, Record, Verify, Wait
-from midcourse.domain.event import (
-    ApprovalDecided,
-    DoneChecked,
-    Event,
-    ResumeAsked,
-    Resumed,
-    Started,
-    TimerFired,
-    Verified,
-)
-from midcourse.domain.phase import New, Opening
+from midcourse.domain import commands, events, phases
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Issued, Run
 from midcourse.drive import Progress, drive, is_over
@@ -94,9 +83,9 @@ class Driver:
         """Whether the run was resting when this driver took over: a missing session was then closed on purpose, and did not fail."""
         self._claim: Claim | None = None
         self._mailbox: Mailbox | None = None
-        self._early: list[Event] = []
+        self._early: list[events.Event] = []
         """Events that arrived before the run was claimed."""
-        self._arrival = Arrival(event=Started())
+        self._arrival = Arrival(event=events.Started())
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._records: dict[int, Records] = {}
         self._answered: set[int] = set()
@@ -121,15 +110,15 @@ class Driver:
         run, _ = await self._ports.store.load(self._ports.run_id)
         if is_over(run):
             raise RunEnded(f"run {run.id} has ended")
-        if isinstance(run.phase, New):
-            events: tuple[Event, ...] = (Started(),)
-        elif world_is_open or isinstance(run.phase, Opening):
-            events = (Resumed(),)  # while opening, the pending command reaches the world
+        if isinstance(run.phase, phases.New):
+            arrived: tuple[events.Event, ...] = (events.Started(),)
+        elif world_is_open or isinstance(run.phase, phases.Opening):
+            arrived = (events.Resumed(),)  # while opening, the pending command reaches the world
         else:
-            events = await self._recover(run, await self._reach_world())
+            arrived = await self._recover(run, await self._reach_world())
         if run.wish == "pause":
-            self.tell(ResumeAsked())
-        return await self._drive(run, events)
+            self.tell(events.ResumeAsked())
+        return await self._drive(run, arrived)
 
     async def drive(self, *, placed: int) -> Rested:
         """Drive a run that a supervisor placed here until it ends or rests. Raises `RunBusy` if it was placed elsewhere since."""
@@ -137,17 +126,17 @@ class Driver:
         if offers(self._ports.world, Ordered):
             self._ports.world.set_turn((placed, claim.epoch))
         run, _ = await self._retry_store(lambda: self._ports.store.load(self._ports.run_id))
-        events: tuple[Event, ...] = ()
-        if isinstance(run.phase, New):
-            events = (Started(),)
+        arrived: tuple[events.Event, ...] = ()
+        if isinstance(run.phase, phases.New):
+            arrived = (events.Started(),)
         elif claim.rested_at == run.seq:
             self._was_resting = True
         elif not is_over(run):
-            events = await self._recover(run, "kept")
-        run = await self._drive(run, events)
+            arrived = await self._recover(run, "kept")
+        run = await self._drive(run, arrived)
         return self._rested or Rested(why="ended", run=run, messages=self._box.known)
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: events.Event) -> None:
         """Put an event into the mailbox: a pause, a cancel, guidance, a decision. Allowed at any time, also during an act.
 
         It is stamped with the current time, not with the time when it is decided: an approval is valid from when it was given.
@@ -179,7 +168,7 @@ class Driver:
         if command.id not in self._answered:
             self._tasks[command.id] = asyncio.create_task(self._perform(issued), name=f"{command.kind} {command.id}")
 
-    def stop(self, command: Command) -> None:
+    def stop(self, command: commands.Command) -> None:
         self._records.pop(command.id, None)
         task = self._tasks.pop(command.id, None)
         if task:
@@ -191,7 +180,7 @@ class Driver:
             await self._turn_context.enter_async_context(self._turns())
             yield
 
-    async def receive(self) -> Event:
+    async def receive(self) -> events.Event:
         self._arrival = await self._box.receive()
         return self._arrival.event
 
@@ -215,7 +204,7 @@ class Driver:
         if self._must_stop is None or not self._box.is_empty():
             return False
         unstarted = {issued.command.id for issued in fresh}
-        timers = [issued for issued in run.pending if isinstance(issued.command, Wait)]
+        timers = [issued for issued in run.pending if isinstance(issued.command, commands.Wait)]
         if any(issued not in timers and issued.command.id not in unstarted for issued in run.pending):
             return False
         wake_at = min((_due_at(issued) for issued in timers), default=None)
@@ -256,9 +245,9 @@ class Driver:
         self._mailbox = Mailbox(self._store, claim, self._ports.clock, self._retry_store)
         return claim
 
-    async def _drive(self, run: Run, events: tuple[Event, ...]) -> Run:
+    async def _drive(self, run: Run, arrived: tuple[events.Event, ...]) -> Run:
         box = self._box
-        await box.recover(events)
+        await box.recover(arrived)
         for event in self._early:
             box.put(event)
         listening = asyncio.create_task(box.listen(), name=f"inbox of {run.id}") if self._must_stop is None else None
@@ -293,18 +282,18 @@ class Driver:
         """Perform a command and put its answer into the mailbox. Whatever is raised, the run gets an answer or fails: it never waits."""
         command, task = issued.command, asyncio.current_task()
         try:
-            if isinstance(command, Wait):
+            if isinstance(command, commands.Wait):
                 await self._ports.clock.sleep(max(0.0, _due_at(issued) - self._ports.clock.now()))
-                self._box.put(TimerFired(answers=command.id))
+                self._box.put(events.TimerFired(answers=command.id))
             elif await self._attach(command):
                 self._box.put(await self._perform_or_recover(issued))
             else:
-                for_question = isinstance(command, Verify) and bool(
+                for_question = isinstance(command, commands.Verify) and bool(
                     command.question
                 )  # no session is worth another look alone
                 reopened = not for_question and await self._reopen()
-                self._box.put(Resumed(world="reopened" if reopened else "kept"))  # the world has to be observed
-                repeats = reopened and isinstance(command, Observe | Verify)
+                self._box.put(events.Resumed(world="reopened" if reopened else "kept"))  # the world has to be observed
+                repeats = reopened and isinstance(command, commands.Observe | commands.Verify)
                 answer = answer_without_world(command, reopened=reopened)
                 self._box.put(await self._perform_or_recover(issued) if repeats else answer)
         except Exception as bug:
@@ -333,7 +322,7 @@ class Driver:
             return
         if not leaves:  # nothing is repeated in this process, where it would be cancelled again
             answer = answer or answer_for_lost(issued.command, issued.reserved)
-            if isinstance(answer, Verified | DoneChecked) and answer.verdict == "too_early":
+            if isinstance(answer, events.Verified | events.DoneChecked) and answer.verdict == "too_early":
                 answer = replace(answer, verdict="undecided", detail=describe_exception(raised))
         if answer is None:
             self._box.fail(raised if leaves else CallAborted(raised))
@@ -342,7 +331,7 @@ class Driver:
             self._exits[issued.command.id] = raised
         self._box.put(answer)
 
-    async def _perform_or_recover(self, issued: Issued) -> Event:
+    async def _perform_or_recover(self, issued: Issued) -> events.Event:
         """Perform a command. If it is lost with the store or hangs, its outcome is determined as after a crash."""
         command = issued.command
         while True:
@@ -359,11 +348,11 @@ class Driver:
                 if answer is not None:
                     return answer
 
-    async def _attach(self, command: Command) -> bool:
+    async def _attach(self, command: commands.Command) -> bool:
         """Attach to the world's session before the first command that needs it. False: the session is gone."""
-        if self._reached or isinstance(command, AskPerson | Record):
+        if self._reached or isinstance(command, commands.AskPerson | commands.Record):
             return True
-        if isinstance(command, OpenWorld):  # on any host: the earlier one may be gone
+        if isinstance(command, commands.OpenWorld):  # on any host: the earlier one may be gone
             self._reached = True
             return True
         handle = await self._retry_store(lambda: self._ports.store.session(self._ports.run_id))
@@ -376,7 +365,7 @@ class Driver:
                     self._reached = await self._ports.world.attach(handle)
             except Exception:
                 self._reached = False
-        return self._reached or isinstance(command, Finish)
+        return self._reached or isinstance(command, commands.Finish)
 
     async def _reopen(self) -> bool:
         """Open the world again if its session was closed while the run rested. False: the director decides what follows."""
@@ -417,30 +406,30 @@ class Driver:
         except WorldAway:
             return "reopened"  # the next observation finds it lost, and then the run waits for its host
 
-    async def _recover(self, run: Run, world: Literal["kept", "reopened"]) -> tuple[Event, ...]:
+    async def _recover(self, run: Run, world: Literal["kept", "reopened"]) -> tuple[events.Event, ...]:
         """The answers for commands that were under way when the last driver died."""
-        events: list[Event] = [Resumed(world=world)]
+        answers: list[events.Event] = [events.Resumed(world=world)]
         for issued in run.pending:
             answer = await self._retry_store(lambda issued=issued: find_answer(self._ports, issued))
             if answer is not None:
                 self._answered.add(issued.command.id)
-                events.append(answer)
-        return tuple(events)
+                answers.append(answer)
+        return tuple(answers)
 
 
 def _due_at(issued: Issued) -> float:
-    return issued.at + cast(Wait, issued.command).seconds
+    return issued.at + cast(commands.Wait, issued.command).seconds
 
 
-def _answered_command(event: Event) -> int:
+def _answered_command(event: events.Event) -> int:
     """The command that this event answers; 0 if it answers none. An approver may decide immediately."""
-    return event.question if isinstance(event, ApprovalDecided) else getattr(event, "answers", 0)
+    return event.question if isinstance(event, events.ApprovalDecided) else getattr(event, "answers", 0)
 
 
-def _time_limit(command: Command) -> float | None:
+def _time_limit(command: commands.Command) -> float | None:
     """Seconds after which a command counts as lost although this process is still running. A question has its own timer."""
     match command:
-        case AskPerson() | Record() | Finish() | Wait():
+        case commands.AskPerson() | commands.Record() | commands.Finish() | commands.Wait():
             return None
         case _:
             return command.timeout + MARGIN_SECONDS

@@ -2,8 +2,8 @@
 
 from midcourse.director.lost import answer_for_lost
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import Act
-from midcourse.domain.event import Event
+from midcourse.domain.commands import Act
+from midcourse.domain.events import Event
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Issued
 from midcourse.perform import Ports

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from midcourse.containment import Contained
-from midcourse.domain.event import Event
+from midcourse.domain.events import Event
 from midcourse.domain.replace import replace
 from midcourse.ports.clock import Clock
 from midcourse.ports.driving import Claim

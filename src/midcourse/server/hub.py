@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from midcourse.agent.control import NotDriven
-from midcourse.domain.event import Planned, RevertPlanned, TryPlanned
-from midcourse.domain.phase import Asking, Ended
+from midcourse.domain.events import Planned, RevertPlanned, TryPlanned
+from midcourse.domain.phases import Asking, Ended
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.run import Run
 from midcourse.drive import Progress, is_over

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
 
-from midcourse.domain.event import TakenOver
+from midcourse.domain.events import TakenOver
 from midcourse.ports.viewing import Gesture, Handled, NotAttended, PersonAction, View
 from midcourse.server.access.identity import Caller
 from midcourse.server.live import LiveView

@@ -4,7 +4,7 @@ import time
 
 from midcourse.agent.control import NotDriven
 from midcourse.domain.approval import VERDICTS, Decision, Question
-from midcourse.domain.phase import Asking, Ended
+from midcourse.domain.phases import Asking, Ended
 from midcourse.domain.plan import REPLAN, PlanVersion
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run

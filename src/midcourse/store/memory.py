@@ -9,10 +9,10 @@ from typing import TypeVar
 from midcourse.codec import decode_any, encode
 from midcourse.director.decide import find_objection_after
 from midcourse.domain.approval import Consequence, Question
-from midcourse.domain.command import Command
-from midcourse.domain.event import ApprovalDecided, Event
+from midcourse.domain.commands import Command
+from midcourse.domain.events import ApprovalDecided, Event
 from midcourse.domain.observation import Observation
-from midcourse.domain.phase import Asking, Ended
+from midcourse.domain.phases import Asking, Ended
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput

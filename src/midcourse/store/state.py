@@ -7,8 +7,8 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from midcourse.codec import decode_any
-from midcourse.domain.command import Command
-from midcourse.domain.phase import Ended
+from midcourse.domain.commands import Command
+from midcourse.domain.phases import Ended
 from midcourse.domain.run import READABLE, Run
 from midcourse.errors import FormatUnknown, RunPruned, RunUnknown, StoreUnusable
 

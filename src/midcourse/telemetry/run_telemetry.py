@@ -10,20 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from midcourse.domain.command import Act, AskPerson, Command, MakePlan, PlanTry, Verify
-from midcourse.domain.event import (
-    Accounted,
-    Acted,
-    ApprovalDecided,
-    Event,
-    Finished,
-    Planned,
-    Resumed,
-    Started,
-    TryPlanned,
-    Verified,
-)
-from midcourse.domain.phase import Asking, Ended
+from midcourse.domain import commands, events, phases
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.result import SUCCESSES
 from midcourse.domain.run import Issued, Run
@@ -69,17 +56,17 @@ class RunTelemetry:
 
     def follow(self, run: Run) -> AbstractContextManager[None]:
         self._replans = run.counts.replans
-        if isinstance(run.phase, Asking):
+        if isinstance(run.phase, phases.Asking):
             self._asked[run.phase.question] = (run.phase.about, run.now)
         self._remember(run)
         _mask_exported_logs()
         return self._trace.enter()
 
-    def tell(self, event: Event, run: Run, commands: tuple[Command, ...]) -> None:
+    def tell(self, event: events.Event, run: Run, issued: tuple[commands.Command, ...]) -> None:
         try:
             self._write(event, run)
-            for command in commands:
-                if isinstance(command, AskPerson):
+            for command in issued:
+                if isinstance(command, commands.AskPerson):
                     self._write_question(command, run.now)
             self._count(event, run)
             self._remember(run)
@@ -95,25 +82,28 @@ class RunTelemetry:
 
     # --- spans
 
-    def _write(self, event: Event, run: Run) -> None:
+    def _write(self, event: events.Event, run: Run) -> None:
         match event:
-            case Started() | Resumed():
+            case events.Started() | events.Resumed():
                 self._write_beginning(event)
-            case Planned() | TryPlanned():
+            case events.Planned() | events.TryPlanned():
                 self._write_plan(event)
-            case Acted():
+            case events.Acted():
                 self._write_act(event)
-            case Verified():
+            case events.Verified():
                 self._write_verification(event)
-            case ApprovalDecided():
+            case events.ApprovalDecided():
                 self._write_decision(event)
-            case Finished():
+            case events.Finished():
                 self._write_end(event, run)
             case _:
                 pass
 
-    def _write_beginning(self, event: Started | Resumed) -> None:
-        attributes: dict[str, Value] = {"gen_ai.agent.name": AGENT, "midcourse.resumed": isinstance(event, Resumed)}
+    def _write_beginning(self, event: events.Started | events.Resumed) -> None:
+        attributes: dict[str, Value] = {
+            "gen_ai.agent.name": AGENT,
+            "midcourse.resumed": isinstance(event, events.Resumed),
+        }
         if self._content:
             parts = [{"type": "text", "content": self._mask(self._goal)}]
             attributes["gen_ai.input.messages"] = json.dumps([{"role": "user", "parts": parts}], ensure_ascii=False)
@@ -121,13 +111,13 @@ class RunTelemetry:
             f"invoke_agent {AGENT}", "invoke_agent", began=event.at, ended=event.at, attributes=attributes
         )
 
-    def _write_plan(self, event: Planned | TryPlanned) -> None:
+    def _write_plan(self, event: events.Planned | events.TryPlanned) -> None:
         command, began = self._find_issued(event.answers, event.at)
         attributes: dict[str, Value] = {"gen_ai.agent.name": AGENT, "midcourse.verdict": event.verdict}
-        if isinstance(command, MakePlan | PlanTry):
+        if isinstance(command, commands.MakePlan | commands.PlanTry):
             attributes["midcourse.plan"] = command.version
-            attributes["midcourse.cause"] = command.cause if isinstance(command, MakePlan) else "detour"
-        if isinstance(event, Planned):
+            attributes["midcourse.cause"] = command.cause if isinstance(command, commands.MakePlan) else "detour"
+        if isinstance(event, events.Planned):
             attributes |= {
                 "midcourse.steps": len(event.steps),
                 "midcourse.final": event.final,
@@ -146,14 +136,18 @@ class RunTelemetry:
             error=event.verdict if event.verdict in ("garbage", "transport", "refused", "rejected") else "",
         )
 
-    def _write_act(self, event: Acted) -> None:
+    def _write_act(self, event: events.Acted) -> None:
         """Write a span only for an act that was sent or failed: a held step waits for a person, and some steps send nothing."""
         command, began = self._find_issued(event.answers, event.at)
-        step = self._steps.get((command.version, command.index)) if isinstance(command, Act) else None
+        step = self._steps.get((command.version, command.index)) if isinstance(command, commands.Act) else None
         if event.reason == "held" or not (event.dispatched or event.status in FAILURES):
             return
         name = step.skill if step else ""
-        effect = event.effect or (command.effect if isinstance(command, Act) else None) or (step.effect if step else "")
+        effect = (
+            event.effect
+            or (command.effect if isinstance(command, commands.Act) else None)
+            or (step.effect if step else "")
+        )
         attributes: dict[str, Value] = {
             "gen_ai.tool.name": name,
             "gen_ai.tool.type": "function",
@@ -164,7 +158,7 @@ class RunTelemetry:
             "midcourse.reason": event.reason,
             "midcourse.evidence": event.evidence,
         }
-        if isinstance(command, Act):
+        if isinstance(command, commands.Act):
             attributes |= {"midcourse.plan": command.version, "midcourse.step": command.index + 1}
         self._trace.write(
             f"execute_tool {name}".strip(),
@@ -180,31 +174,33 @@ class RunTelemetry:
             if event.status == "unknown":
                 self._metrics.unknown.add(1, kind)
 
-    def _write_verification(self, event: Verified) -> None:
+    def _write_verification(self, event: events.Verified) -> None:
         command, began = self._find_issued(event.answers, event.at)
-        step = self._steps.get((command.version, command.index)) if isinstance(command, Verify) else None
+        step = self._steps.get((command.version, command.index)) if isinstance(command, commands.Verify) else None
         attributes: dict[str, Value] = {
             "gen_ai.tool.name": step.skill if step else "",
             "midcourse.verdict": event.verdict,
             "midcourse.evidence": event.evidence,
         }
-        if isinstance(command, Verify):
+        if isinstance(command, commands.Verify):
             attributes["gen_ai.tool.call.id"] = f"{self._run_id}/{command.doubted}"
         name = f"verify {attributes['gen_ai.tool.name']}".strip()
         more = self._detail_attributes(event.detail)
         self._trace.write(name, "verify", began=began, ended=event.at, attributes=attributes | more)
 
-    def _write_question(self, command: AskPerson, at: float) -> None:
+    def _write_question(self, command: commands.AskPerson, at: float) -> None:
         self._asked[command.id] = (command.about, at)
         asked: dict[str, Value] = {
             "midcourse.question": command.id,
             "midcourse.about": command.about,
             "midcourse.steps": len(command.steps),
         }
-        events = {"midcourse.approval.requested": asked}
-        self._trace.write("request_approval", "request_approval", began=at, ended=at, attributes=asked, events=events)
+        span_events = {"midcourse.approval.requested": asked}
+        self._trace.write(
+            "request_approval", "request_approval", began=at, ended=at, attributes=asked, events=span_events
+        )
 
-    def _write_decision(self, event: ApprovalDecided) -> None:
+    def _write_decision(self, event: events.ApprovalDecided) -> None:
         about, asked_at = self._asked.pop(event.question, ("", event.at))
         decided: dict[str, Value] = {
             "midcourse.question": event.question,
@@ -216,13 +212,15 @@ class RunTelemetry:
                 "midcourse.decided_by": event.by,
                 "midcourse.guidance": self._mask(event.guidance)[:LONGEST_TEXT],
             }
-        events = {"midcourse.approval.decided": decided}
-        self._trace.write("approval", "approval", began=asked_at, ended=event.at, attributes=decided, events=events)
+        span_events = {"midcourse.approval.decided": decided}
+        self._trace.write(
+            "approval", "approval", began=asked_at, ended=event.at, attributes=decided, events=span_events
+        )
         kind = {"midcourse.about": about, "midcourse.verdict": event.verdict}
         self._metrics.waiting.record(max(0.0, event.at - asked_at), kind)
 
-    def _write_end(self, event: Finished, run: Run) -> None:
-        reason = run.phase.reason if isinstance(run.phase, Ended) else "cancelled"
+    def _write_end(self, event: events.Finished, run: Run) -> None:
+        reason = run.phase.reason if isinstance(run.phase, phases.Ended) else "cancelled"
         success, spent = reason in SUCCESSES, run.budget.spent
         attributes: dict[str, Value] = {
             "gen_ai.agent.name": AGENT,
@@ -244,18 +242,18 @@ class RunTelemetry:
     def _detail_attributes(self, detail: str) -> dict[str, Value]:
         return {"midcourse.detail": self._mask(detail)[:LONGEST_TEXT]} if self._content and detail else {}
 
-    def _find_issued(self, number: int, otherwise: float) -> tuple[Command | None, float]:
+    def _find_issued(self, number: int, otherwise: float) -> tuple[commands.Command | None, float]:
         """The command that was answered, and when it was issued."""
         issued = self._issued.get(number)
         return (issued.command, issued.at or otherwise) if issued else (None, otherwise)
 
     # --- metrics
 
-    def _count(self, event: Event, run: Run) -> None:
+    def _count(self, event: events.Event, run: Run) -> None:
         if run.counts.replans > self._replans:
             self._metrics.replans.add(run.counts.replans - self._replans)
         self._replans = run.counts.replans
-        for spent in event.spent if isinstance(event, Accounted) else ():
+        for spent in event.spent if isinstance(event, events.Accounted) else ():
             kind: dict[str, Value] = {"midcourse.role": spent.role, "gen_ai.request.model": spent.model}
             self._metrics.calls.add(spent.cost.calls, kind)
             self._metrics.tokens.add(spent.cost.tokens, kind)

@@ -8,7 +8,7 @@ import pytest
 from midcourse.domain.agreement import Agreement, Rule
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.budget import Limits
-from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.plan import Target
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.policy.approval.rules import find_ruling, is_proven, weighs_experience

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from midcourse.domain.approval import Decision, Question, Verdict
-from midcourse.domain.event import CancelAsked, Event, Guided, PauseAsked, ResumeAsked
-from midcourse.domain.phase import Paused
+from midcourse.domain.events import CancelAsked, Event, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.phases import Paused
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.perform import Ports

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from midcourse.director.decide import find_objection
-from midcourse.domain.event import ApprovalDecided, Event, Resumed
-from midcourse.domain.phase import New
+from midcourse.domain.events import ApprovalDecided, Event, Resumed
+from midcourse.domain.phases import New
 from midcourse.domain.run import Run
 from midcourse.drive import is_over
 from midcourse.ports.controls import Request

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from benchmarks.fleet.directors import hesitate
 from midcourse.director.decide import ENTER
 from midcourse.director.segment import ask_planner
-from midcourse.domain.event import Event
-from midcourse.domain.move import AskPlanner
+from midcourse.domain.events import Event
+from midcourse.domain.moves import AskPlanner
 from midcourse.store.postgres.connections import ConnectionPool, Connections
 from tests.properties.drivers.fleet import BUILD, Fleet
 from tests.properties.drivers.invariants import Auditor

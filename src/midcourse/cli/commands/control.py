@@ -15,7 +15,7 @@ from midcourse.cli.overrides import Overrides
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.config.defaults import user, user_id
 from midcourse.domain.approval import Decision
-from midcourse.domain.phase import Ended, Paused
+from midcourse.domain.phases import Ended, Paused
 from midcourse.errors import TaskInvalid
 from midcourse.policy.approval.check import why_may_not_decide
 

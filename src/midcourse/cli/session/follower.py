@@ -14,8 +14,8 @@ from midcourse.cli.session.signals import handle_signals
 from midcourse.cli.view.run import RunView
 from midcourse.config.defaults import user, user_id
 from midcourse.domain.approval import Decision
-from midcourse.domain.event import ApprovalDecided, ResumeAsked
-from midcourse.domain.phase import Paused
+from midcourse.domain.events import ApprovalDecided, ResumeAsked
+from midcourse.domain.phases import Paused
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
 from midcourse.policy.approval.check import why_may_not_decide

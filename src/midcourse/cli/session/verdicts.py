@@ -4,7 +4,7 @@ from pathlib import Path
 
 from midcourse.cli.view.verdict import Verdict
 from midcourse.config.defaults import NO_APPROVER
-from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.result import Result
 from midcourse.errors import RunPruned
 from midcourse.ports.store import Store

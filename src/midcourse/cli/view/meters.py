@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from midcourse.cli.view.symbols import Marks
-from midcourse.domain.phase import Asking, Ended, New, Paused
+from midcourse.domain.phases import Asking, Ended, New, Paused
 from midcourse.domain.run import Run
 from midcourse.presentation.vocabulary import format_seconds
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.events import ApprovalDecided
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ import unicodedata
 
 from midcourse.domain.approval import Change, Decision, Grant, Question, Verdict
 from midcourse.domain.budget import Limits
-from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.plan import PlannedStep, Step
 from midcourse.domain.run import Run
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from midcourse.domain.approval import Consequence, Decision, Question
 from midcourse.domain.argument import Argument, Reference
-from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.events import ApprovalDecided
 from midcourse.policy.identity import consequence_digest
 
 RowKind: TypeAlias = Literal["skill", "target", "origin", "address", "argument", "value"]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from midcourse.domain.argument import Scalar
-from midcourse.domain.move import FinalReason
+from midcourse.domain.moves import FinalReason
 from midcourse.domain.observation import Observation
 from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_INS, UNASKED, Outcome
 from midcourse.domain.records.summary import SUCCESSES, Sending

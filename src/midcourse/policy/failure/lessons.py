@@ -8,7 +8,7 @@ is none if the run ended for another reason or never planned again.
 from collections.abc import Iterable, Sequence
 
 from midcourse.domain.argument import Argument, Reference
-from midcourse.domain.move import DEAD_ENDS, FinalReason
+from midcourse.domain.moves import DEAD_ENDS, FinalReason
 from midcourse.domain.plan import REPLAN, PlanVersion, Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.lesson import Lesson, LessonVerdict, Untrusted

@@ -5,8 +5,8 @@ from base64 import b64encode
 from dataclasses import dataclass, field
 
 from midcourse.domain.approval import Consequence
-from midcourse.domain.command import AskedStep, AskPerson
-from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.commands import AskedStep, AskPerson
+from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.result import Result
 from midcourse.history.journal import Journal, journal_of
 from midcourse.history.pictures import list_pictures

@@ -6,8 +6,8 @@ from temporalio.client import Client
 from temporalio.common import SearchAttributeKey
 from temporalio.service import RPCError, RPCStatusCode
 
-from midcourse.domain.command import AskPerson, Record
-from midcourse.domain.phase import Asking, Ended, Paused
+from midcourse.domain.commands import AskPerson, Record
+from midcourse.domain.phases import Asking, Ended, Paused
 from midcourse.domain.run import Run
 from midcourse.errors import FleetUnavailable
 

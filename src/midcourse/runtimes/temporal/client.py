@@ -30,7 +30,7 @@ from temporalio.exceptions import ActivityError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from midcourse.domain.approval import Question
-from midcourse.domain.event import ResumeAsked
+from midcourse.domain.events import ResumeAsked
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task

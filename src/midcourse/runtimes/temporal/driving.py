@@ -13,8 +13,8 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.service import RPCError
 
 from midcourse.containment import Contained
-from midcourse.domain.event import CancelAsked
-from midcourse.domain.phase import Ended
+from midcourse.domain.events import CancelAsked
+from midcourse.domain.phases import Ended
 from midcourse.errors import RunBusy
 from midcourse.perform import Ports
 from midcourse.ports.driving import SharedStore

@@ -19,7 +19,7 @@ from pydantic import Field
 from midcourse.agent.start import is_stored
 from midcourse.domain.approval import Verdict
 from midcourse.domain.argument import Scalar
-from midcourse.domain.phase import Asking
+from midcourse.domain.phases import Asking
 from midcourse.domain.records.summary import Sending
 from midcourse.errors import MidcourseError, RunUnknown
 from midcourse.server.access.identity import Caller

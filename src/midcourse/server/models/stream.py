@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from midcourse.domain.budget import Cost
-from midcourse.domain.event import Event
+from midcourse.domain.events import Event
 from midcourse.domain.observation import ObservationRef
 from midcourse.presentation.narration import Tone
 from midcourse.server.models.base import Model

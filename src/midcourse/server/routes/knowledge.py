@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from midcourse.codec import decode_any
-from midcourse.domain.event import Event
+from midcourse.domain.events import Event
 from midcourse.domain.records.audit import Head
 from midcourse.domain.records.lesson import Lesson
 from midcourse.policy.audit import verify_log

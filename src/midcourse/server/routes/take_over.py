@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from midcourse.domain.approval import VERDICTS, Decision
-from midcourse.domain.phase import Asking, Ended, Paused
+from midcourse.domain.phases import Asking, Ended, Paused
 from midcourse.policy.approval.check import why_may_not_decide
 from midcourse.ports.viewing import NotAttended
 from midcourse.server.access.identity import Caller

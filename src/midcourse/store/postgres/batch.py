@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import psycopg
 
 from midcourse.codec import encode
-from midcourse.domain.command import Command
-from midcourse.domain.event import Event
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Event
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.domain.records.audit import AuditLog, Head
 from midcourse.domain.records.ledger import LedgerEntry

@@ -10,8 +10,8 @@ from psycopg import AsyncConnection
 
 from midcourse.codec import decode_any, encode
 from midcourse.director.decide import find_objection_after
-from midcourse.domain.command import Command
-from midcourse.domain.event import Event
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Event
 from midcourse.domain.run import Run
 from midcourse.errors import RunBusy, RunUnknown
 from midcourse.ports.controls import Request

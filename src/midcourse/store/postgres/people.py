@@ -1,6 +1,6 @@
 """The writes that follow an event from a person: a row of the audit log, and the end of a question."""
 
-from midcourse.domain.event import ApprovalDecided, Event
+from midcourse.domain.events import ApprovalDecided, Event
 from midcourse.policy.audit import is_human_input
 from midcourse.store.postgres.statements import ADD_TO_AUDIT, CLOSE_QUESTION, NO_QUESTION, Statement, Values
 

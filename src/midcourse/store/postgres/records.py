@@ -6,7 +6,7 @@ from psycopg import AsyncConnection
 
 from midcourse.codec import decode, decode_any, encode
 from midcourse.domain.approval import Consequence, Question
-from midcourse.domain.event import ApprovalDecided, Event
+from midcourse.domain.events import ApprovalDecided, Event
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence

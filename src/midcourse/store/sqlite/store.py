@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 from midcourse.codec import encode
 from midcourse.domain.approval import Consequence, Question
-from midcourse.domain.command import Command
-from midcourse.domain.event import ApprovalDecided, Event
+from midcourse.domain.commands import Command
+from midcourse.domain.events import ApprovalDecided, Event
 from midcourse.domain.observation import Observation
-from midcourse.domain.phase import Asking
+from midcourse.domain.phases import Asking
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput

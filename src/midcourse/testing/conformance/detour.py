@@ -15,7 +15,7 @@ from typing import get_args
 from midcourse.codec import decode, encode
 from midcourse.domain.budget import FREE
 from midcourse.domain.detour import REACHED_CLOSENESS, Goal, Option
-from midcourse.domain.event import TryVerdict
+from midcourse.domain.events import TryVerdict
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.plan import Step, Target
 from midcourse.ports.closeness import Closeness, ClosenessJudge, JudgingContext

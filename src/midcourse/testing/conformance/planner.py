@@ -14,7 +14,7 @@ from typing import get_args
 
 from midcourse.codec import decode, encode
 from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.event import PlanVerdict
+from midcourse.domain.events import PlanVerdict
 from midcourse.domain.expectation import Probe
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.observation import Observation, Surface, Zone, fingerprint_of

@@ -3,17 +3,14 @@
 from dataclasses import replace
 from typing import TypeAlias
 
+from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Reference
 from midcourse.domain.budget import FREE, Cost, Limits
-from midcourse.domain.command import AskedStep, AskPerson, Command, Finish, MakePlan, Observe
-from midcourse.domain.event import ApprovalDecided, Event, Observed, Started
 from midcourse.domain.expectation import Expectation, Probe, TextContains, ZoneHasState
 from midcourse.domain.failure import FailedStep
-from midcourse.domain.move import Advance, Ask, AskPlanner, Look, Plan
 from midcourse.domain.observation import Observation, ObservationRef, Surface, Zone
 from midcourse.domain.outcome import CompletedStep
-from midcourse.domain.phase import Asking, Ended, Looking, Planning
 from midcourse.domain.plan import PlannedStep, PlanVersion, Step, Target
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import BudgetUsed, Result
@@ -22,7 +19,7 @@ from midcourse.domain.skill import Parameter
 from midcourse.domain.task import Task
 from midcourse.ports.store import JournalRow
 
-Turn: TypeAlias = tuple[Run, Event, tuple[Command, ...]]
+Turn: TypeAlias = tuple[Run, events.Event, tuple[commands.Command, ...]]
 
 TASK = Task(
     goal="Order 3 × “Blue pens”",
@@ -107,42 +104,44 @@ def new_run(run_id: str) -> Run:
 
 def turns(run_id: str) -> tuple[Turn, ...]:
     """A short run: it looks, plans, asks a person and ends."""
-    look = Observe(id=1, timeout=60.0)
+    look = commands.Observe(id=1, timeout=60.0)
     seen = ObservationRef(id="o1", fingerprint="f1", zones=2, surface="Shop")
-    make_plan = MakePlan(id=2, timeout=120.0, version=1, cause="initial", why="", seen="o1", left=Cost(calls=7))
-    ask_person = AskPerson(
-        id=3, about="approve", steps=(AskedStep(version=1, index=0, consequence="c1"),), expires_at=99.0
+    make_plan = commands.MakePlan(
+        id=2, timeout=120.0, version=1, cause="initial", why="", seen="o1", left=Cost(calls=7)
     )
-    finish = Finish(id=4, reason="rejected", detail="a person said no", verified=False)
-    ask = Ask(about="approve", steps=(PLANNED,), purpose="segment", then=Advance())
+    ask_person = commands.AskPerson(
+        id=3, about="approve", steps=(commands.AskedStep(version=1, index=0, consequence="c1"),), expires_at=99.0
+    )
+    finish = commands.Finish(id=4, reason="rejected", detail="a person said no", verified=False)
+    ask = moves.Ask(about="approve", steps=(PLANNED,), purpose="segment", then=moves.Advance())
     looking = replace(
         new_run(run_id),
         seq=1,
         next_id=2,
         started_at=10.0,
         now=10.0,
-        phase=Looking(then=Look(then=Plan(cause="initial"))),
+        phase=phases.Looking(then=moves.Look(then=moves.Plan(cause="initial"))),
         pending=(Issued(command=look, reserved=Cost(calls=1), at=10.0),),
     )
     planning = replace(
-        looking, seq=2, next_id=3, now=11.0, phase=Planning(asked=AskPlanner(cause="initial")), seen=seen
+        looking, seq=2, next_id=3, now=11.0, phase=phases.Planning(asked=moves.AskPlanner(cause="initial")), seen=seen
     )
     asking = replace(
         planning,
         seq=3,
         next_id=4,
         now=12.0,
-        phase=Asking(about="approve", steps=(PLANNED,), purpose="segment", question=3, then=ask),
+        phase=phases.Asking(about="approve", steps=(PLANNED,), purpose="segment", question=3, then=ask),
         pending=(Issued(command=ask_person),),
     )
     ended = replace(
-        asking, seq=4, next_id=5, now=13.0, phase=Ended(reason="rejected", detail="a person said no"), pending=()
+        asking, seq=4, next_id=5, now=13.0, phase=phases.Ended(reason="rejected", detail="a person said no"), pending=()
     )
     return (
-        (looking, Started(at=10.0), (look,)),
-        (planning, Observed(answers=1, at=11.0, seen=seen), (make_plan,)),
-        (asking, Observed(answers=2, at=12.0, reason="empty"), (ask_person, look)),
-        (ended, ApprovalDecided(question=3, at=13.0, verdict="rejected", guidance="no"), (finish,)),
+        (looking, events.Started(at=10.0), (look,)),
+        (planning, events.Observed(answers=1, at=11.0, seen=seen), (make_plan,)),
+        (asking, events.Observed(answers=2, at=12.0, reason="empty"), (ask_person, look)),
+        (ended, events.ApprovalDecided(question=3, at=13.0, verdict="rejected", guidance="no"), (finish,)),
     )
 
 
@@ -189,4 +188,4 @@ def result(run_id: str) -> Result:
 
 
 def rows(run_id: str) -> tuple[JournalRow, ...]:
-    return tuple(JournalRow(seq=run.seq, event=event, commands=commands) for run, event, commands in turns(run_id))
+    return tuple(JournalRow(seq=run.seq, event=event, commands=issued) for run, event, issued in turns(run_id))

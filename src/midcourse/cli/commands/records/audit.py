@@ -15,7 +15,7 @@ from midcourse.cli.overrides import Overrides, load_fleet_settings, load_setting
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.codec import decode_any
-from midcourse.domain.event import Event
+from midcourse.domain.events import Event
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head
 from midcourse.errors import TaskInvalid
 from midcourse.home.folder import has_store

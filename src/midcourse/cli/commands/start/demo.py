@@ -24,7 +24,7 @@ from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.config.extras import require_chromium, require_extras
 from midcourse.demo import GOAL, DemoApprover, TroubledShop, demo_job, provide_password
 from midcourse.domain.approval import Question
-from midcourse.domain.event import Acted, Event, Observed, Verified
+from midcourse.domain.events import Acted, Event, Observed, Verified
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
 from midcourse.home.stores import LocalStore, open_store

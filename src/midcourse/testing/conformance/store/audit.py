@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from midcourse.codec import decode_any
-from midcourse.domain.event import (
+from midcourse.domain.events import (
     ApprovalDecided,
     CancelAsked,
     Event,

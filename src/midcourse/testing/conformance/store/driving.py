@@ -3,7 +3,7 @@
 from typing import cast
 
 from midcourse.director.decide import decide
-from midcourse.domain.event import CancelAsked, Guided, PauseAsked, Resumed, Started
+from midcourse.domain.events import CancelAsked, Guided, PauseAsked, Resumed, Started
 from midcourse.domain.run import Run
 from midcourse.errors import RunBusy, RunUnknown
 from midcourse.ports.abilities import offers

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from midcourse.domain.approval import Question
-from midcourse.domain.phase import Ended
+from midcourse.domain.phases import Ended
 from midcourse.ports.abilities import offers
 from midcourse.ports.inbox import Questions
 from midcourse.ports.store import Listing, RunQuery, Store

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import cast
 
-from midcourse.domain.command import Command
-from midcourse.domain.event import Event
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Event
 from midcourse.domain.run import Run
 from midcourse.errors import KeyTaken, RunPruned, RunUnknown
 from midcourse.policy.audit import verify_log

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from midcourse.domain.event import (
+from midcourse.domain.events import (
     Observed,
     Started,
 )

@@ -11,7 +11,7 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy, Tried
 from midcourse.domain.failure import Failure
 from midcourse.domain.monitor import Advice
-from midcourse.domain.move import Adviser, FinalReason
+from midcourse.domain.moves import Adviser, FinalReason
 from midcourse.domain.outline import Outline
 from midcourse.domain.plan import Amendment, Cause
 from midcourse.domain.reflection import Reflection

@@ -5,20 +5,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Discriminator
 
+from midcourse.domain import moves
 from midcourse.domain.approval import About
-from midcourse.domain.move import (
-    Adviser,
-    AskPlanner,
-    CheckOutcome,
-    Consult,
-    Do,
-    End,
-    FinalReason,
-    Move,
-    Purpose,
-    Try,
-    Weigh,
-)
 from midcourse.domain.outcome import Evidence
 from midcourse.domain.plan import PlannedStep
 
@@ -34,7 +22,7 @@ class New:
 class Opening:
     """The world is being opened."""
 
-    then: Move
+    then: moves.Move
     failures: int = 0
     kind: Literal["opening"] = "opening"
 
@@ -43,7 +31,7 @@ class Opening:
 class Looking:
     """An observation is under way."""
 
-    then: Move
+    then: moves.Move
     failures: int = 0
     kind: Literal["looking"] = "looking"
 
@@ -52,7 +40,7 @@ class Looking:
 class Planning:
     """The planner was asked, and its answer is awaited."""
 
-    asked: AskPlanner
+    asked: moves.AskPlanner
     kind: Literal["planning"] = "planning"
 
 
@@ -60,8 +48,8 @@ class Planning:
 class Advising:
     """An adviser was asked, and its answer is awaited."""
 
-    role: Adviser
-    then: Consult
+    role: moves.Adviser
+    then: moves.Consult
     drafted: bool = False
     """Whether a monitor reviews a plan that is already made. With an objection the planner is asked again."""
     kind: Literal["advising"] = "advising"
@@ -71,7 +59,7 @@ class Advising:
 class Acting:
     """A step is being carried out. Nothing interrupts this."""
 
-    doing: Do
+    doing: moves.Do
     before: str
     """Fingerprint of the screen that the step is tried on."""
     kind: Literal["acting"] = "acting"
@@ -81,7 +69,7 @@ class Acting:
 class Verifying:
     """Whether an act happened is being verified."""
 
-    doubt: CheckOutcome
+    doubt: moves.CheckOutcome
     kind: Literal["verifying"] = "verifying"
 
 
@@ -91,10 +79,10 @@ class Asking:
 
     about: About
     steps: tuple[PlannedStep, ...]
-    purpose: Purpose
+    purpose: moves.Purpose
     question: int
-    then: Move
-    doubt: CheckOutcome | None = None
+    then: moves.Move
+    doubt: moves.CheckOutcome | None = None
     """For `happened`: the doubt, which is checked again while the question is open."""
     against: Evidence = ""
     """For `happened`: the evidence that contradicts an earlier answer of a person."""
@@ -109,7 +97,7 @@ class Asking:
 class BackingOff:
     """The run waits for a timer before it continues."""
 
-    then: Move
+    then: moves.Move
     kind: Literal["backing_off"] = "backing_off"
 
 
@@ -117,7 +105,7 @@ class BackingOff:
 class Trying:
     """The next try of a detour is being planned."""
 
-    asked: Try
+    asked: moves.Try
     kind: Literal["trying"] = "trying"
 
 
@@ -125,7 +113,7 @@ class Trying:
 class Weighing:
     """The closeness to the detour's goal is being judged."""
 
-    asked: Weigh
+    asked: moves.Weigh
     kind: Literal["weighing"] = "weighing"
 
 
@@ -141,7 +129,7 @@ class Concluding:
     """Whether the task is done is being checked."""
 
     detail: str = ""
-    otherwise: End | None = None
+    otherwise: moves.End | None = None
     turn: int = 0
     kind: Literal["concluding"] = "concluding"
 
@@ -150,7 +138,7 @@ class Concluding:
 class Paused:
     """Paused on request."""
 
-    then: Move
+    then: moves.Move
     kind: Literal["paused"] = "paused"
 
 
@@ -158,7 +146,7 @@ class Paused:
 class Ended:
     """The run is over."""
 
-    reason: FinalReason
+    reason: moves.FinalReason
     detail: str
     kind: Literal["ended"] = "ended"
 

@@ -15,7 +15,7 @@ from midcourse.domain.budget import FREE, Cost, Spent
 from midcourse.domain.detour import Option, Strategy
 from midcourse.domain.failure import Track
 from midcourse.domain.monitor import Advice
-from midcourse.domain.move import Adviser
+from midcourse.domain.moves import Adviser
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.plan import PlannedStep
