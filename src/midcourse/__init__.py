@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from midcourse.agent.guarded import guarded as guarded
     from midcourse.agent.one_line import DryRun as DryRun
     from midcourse.cli.one_line import do as do
-    from midcourse.cli.session.approver import TerminalApprover as TerminalApprover
     from midcourse.config.settings import Settings as Settings
     from midcourse.domain.approval import Decision as Decision
     from midcourse.domain.expectation import Expectation as Expectation
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from midcourse.domain.result import Result as Result
     from midcourse.domain.task import Task as Task
     from midcourse.ports.planner import PlanDraft as PlanDraft
+    from midcourse.terminal.approver import TerminalApprover as TerminalApprover
     from midcourse.worlds.base import BaseWorld as BaseWorld
     from midcourse.worlds.base import Scene as Scene
     from midcourse.worlds.base import probe as probe
@@ -37,7 +37,7 @@ __getattr__, __dir__ = lazy_exports(
         "midcourse.agent.one_line": "DryRun",
         "midcourse.config.settings": "Settings",
         "midcourse.cli.one_line": "do",
-        "midcourse.cli.session.approver": "TerminalApprover",
+        "midcourse.terminal.approver": "TerminalApprover",
         "midcourse.domain.approval": "Decision",
         "midcourse.domain.expectation": "Expectation Probe",
         "midcourse.domain.observation": "Zone",

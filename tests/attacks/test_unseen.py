@@ -9,10 +9,9 @@ import pytest
 
 from midcourse.cli.commands.control import report
 from midcourse.cli.main import main
-from midcourse.cli.view.symbols import UNICODE
-from midcourse.cli.view.terminal import print_json, print_object
 from midcourse.llm.prompt.quoting import quote
 from midcourse.redact import Redactor
+from midcourse.terminal.output import UNICODE, print_json, print_object
 
 IGNORABLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\U000e0100"
 

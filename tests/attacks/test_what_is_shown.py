@@ -13,12 +13,12 @@ from rich.console import Console
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Zone, skill
 from midcourse.agent.control import LocalControl
 from midcourse.cli.session.deciding import _question_json, _why_not_confirmed, _why_outdated
-from midcourse.cli.view.question import question_panel
-from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import CommitSet, Consequence, Decision, Question
 from midcourse.domain.plan import Target
 from midcourse.policy.identity import consequence_digest
 from midcourse.runtimes.temporal.client import RunHandle
+from midcourse.terminal.output import UNICODE
+from midcourse.terminal.question import question_panel
 from midcourse.testing import Approves, Posts
 from midcourse.worlds.browser.egress.request import Request
 

@@ -10,14 +10,12 @@ from dataclasses import dataclass, field, replace
 import pytest
 from rich.console import Console
 
-from midcourse.cli.session.approver import TerminalApprover
-from midcourse.cli.session.keyboard import InputEnded, Keyboard
-from midcourse.cli.session.prompt import Prompt
-from midcourse.cli.session.screen import NoScreen
-from midcourse.cli.view.question import question_panel
-from midcourse.cli.view.symbols import ASCII, UNICODE
 from midcourse.config.defaults import user, user_id
 from midcourse.domain.approval import Change, CommitSet, Decision, Earlier, Question, Revision
+from midcourse.terminal.approver import TerminalApprover
+from midcourse.terminal.output import ASCII, UNICODE
+from midcourse.terminal.prompt import InputEnded, Keyboard, Prompt
+from midcourse.terminal.question import question_panel
 from tests.cli.samples import make_consequence, make_question
 
 
@@ -39,7 +37,6 @@ class Terminal:
         console = Console(file=self.screen, width=80, color_system=None)
         return TerminalApprover(
             prompt=Prompt(console=console, keyboard=self.keyboard, marks=UNICODE),
-            screen=NoScreen(),
             interrupted=self._on_interrupt,
             ended=self._on_end,
             now=lambda: 0.0,
@@ -263,17 +260,16 @@ async def test_closed_terminal_does_not_answer_the_question(terminal: Terminal) 
 async def test_the_live_view_steps_aside_and_comes_back_even_if_the_question_expires(terminal: Terminal) -> None:
     stood: list[str] = []
 
-    class Screen(NoScreen):
-        @contextmanager
-        def make_room(self) -> Iterator[None]:
-            stood.append("aside")
-            try:
-                yield
-            finally:
-                stood.append("back")
+    @contextmanager
+    def make_room() -> Iterator[None]:
+        stood.append("aside")
+        try:
+            yield
+        finally:
+            stood.append("back")
 
     approver = terminal.make_approver()
-    approver._screen = Screen()
+    approver._make_room = make_room
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(approver.ask(make_question()), 0.05)
     assert stood == ["aside", "back"]

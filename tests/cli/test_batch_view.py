@@ -11,8 +11,8 @@ from midcourse.agent.wiring import load_job
 from midcourse.batch.batch import Batch, Row, new_batch
 from midcourse.batch.results import RowEnd
 from midcourse.cli.view.batch import Board
-from midcourse.cli.view.symbols import ASCII, UNICODE, Marks
 from midcourse.domain.result import Result
+from midcourse.terminal.output import ASCII, UNICODE, Marks
 from midcourse.testing import MemoryStore
 from midcourse.testing.conformance.store_samples import result
 from tests.cli.samples import make_plan, make_turns

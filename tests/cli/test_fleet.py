@@ -15,11 +15,11 @@ from uuid import uuid4
 
 import pytest
 
-from midcourse.cli.session.approver import user
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.up_file import read_up
 from midcourse.home.fleet_store import open_fleet_store
 from midcourse.policy.audit import verify_log
+from midcourse.terminal.approver import user
 from midcourse.worlds.simulated.effects import read_effects
 from tests.cli.conftest import Cli, write_order
 

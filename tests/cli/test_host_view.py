@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from midcourse.cli.view.host import HostView
-from midcourse.cli.view.symbols import ASCII, UNICODE, Marks
+from midcourse.terminal.output import ASCII, UNICODE, Marks
 from midcourse.worlds.host.lifecycle import Host
 from midcourse.worlds.host.registry import WorldRegistry
 from midcourse.worlds.host.sessions import Sessions

@@ -7,8 +7,8 @@ import pytest
 
 from midcourse.cli.commands.start.look import lines
 from midcourse.cli.main import main
-from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.observation import Observation, Surface, Zone
+from midcourse.terminal.output import UNICODE
 from tests.pages import serve_pages
 
 PAGE = "<h1>Shop</h1><label>Name <input value=Ada></label><div style='height: 2000px'></div><button>Buy</button>"

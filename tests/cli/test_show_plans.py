@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from midcourse.cli.commands.records.show import plan_lines
-from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.failure import Failure
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.reflection import Analysis, Fix, ReplanningContext
+from midcourse.terminal.output import UNICODE
 from tests.cli.conftest import Cli, write_order
 
 

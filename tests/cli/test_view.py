@@ -7,7 +7,6 @@ import pytest
 from rich.console import Console
 
 from midcourse.cli.view.run import RunView
-from midcourse.cli.view.symbols import ASCII, UNICODE, Marks
 from midcourse.domain.commands import Wait
 from midcourse.domain.events import TimerFired
 from midcourse.domain.moves import Advance, AskPlanner, CheckOutcome, Consult, Plan
@@ -15,6 +14,7 @@ from midcourse.domain.phases import Advising, BackingOff, Looking, Paused, Plann
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.run import Issued, Run
 from midcourse.drive import Progress
+from midcourse.terminal.output import ASCII, UNICODE, Marks
 from tests.cli.samples import make_plan, make_run, make_turns
 
 GOAL = "Open Notepad, write a note and save it in Documents"

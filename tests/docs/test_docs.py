@@ -55,9 +55,9 @@ def run(*command: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[st
 
 
 AGREES = """\
-import midcourse.cli.session.approver
+import midcourse.terminal.approver
 from midcourse.testing import Approves as _Approves
-midcourse.cli.session.approver.TerminalApprover = _Approves
+midcourse.terminal.approver.TerminalApprover = _Approves
 """
 """In place of the reader of a block, who would say yes."""
 

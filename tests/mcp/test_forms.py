@@ -14,13 +14,12 @@ from pydantic import BaseModel
 from rich.console import Console
 
 from midcourse import Agent, PlanDraft, Task, TerminalApprover
-from midcourse.cli.session.form import fill_in_form
-from midcourse.cli.session.keyboard import Keyboard
-from midcourse.cli.session.prompt import Prompt
-from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.budget import Limits
 from midcourse.domain.skill import Parameter
 from midcourse.ports.approver import Form
+from midcourse.terminal.approver import fill_in_form
+from midcourse.terminal.output import UNICODE
+from midcourse.terminal.prompt import Keyboard, Prompt
 from midcourse.testing import Approves, MemoryStore
 from midcourse.worlds import Mcp
 from tests.mcp.test_http import served_by

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from midcourse.cli.session.deciding import _question_json, _why_not_confirmed
-from midcourse.cli.view.question import KINDS, question_panel
-from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import Consequence, Decision, Question
 from midcourse.domain.plan import Target
 from midcourse.policy.approval.check import why_needs_all_values
+from midcourse.terminal.output import UNICODE
+from midcourse.terminal.question import KINDS, question_panel
 from midcourse.worlds.browser.egress.request import LONGEST, MAX_VALUES, Request
 
 ADDRESS = "https://bank.example/transfer"

@@ -203,7 +203,7 @@ def _misuse(problem: str, args: Sequence[str]) -> int:
 
 
 def _print_problem(problem: str) -> None:
-    from midcourse.cli.view.symbols import marks_for
+    from midcourse.terminal.output import marks_for
 
     lines = (
         marks_for(sys.stderr).clean(line) for line in problem.splitlines()

@@ -7,12 +7,12 @@ from midcourse.agent.agent import agent_for
 from midcourse.agent.one_line import DRY, DryRun, OneLineTask, job_for, tape_settings
 from midcourse.agent.start import new_run_id
 from midcourse.agent.wiring import run_folder, save_job
-from midcourse.cli.session.approver import TerminalApprover
 from midcourse.config.extras import require_chromium
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Approvals
 from midcourse.domain.result import Result
 from midcourse.ports.approver import Approver
+from midcourse.terminal.approver import TerminalApprover
 
 
 async def do(

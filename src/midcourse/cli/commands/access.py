@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from midcourse.cli.options import Json, teach
-from midcourse.cli.view.terminal import print_object
 from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import describe_unknown
+from midcourse.terminal.output import print_object
 
 commands = typer.Typer(no_args_is_help=True)
 

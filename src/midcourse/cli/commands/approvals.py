@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from midcourse.cli.options import Fleet, Json, Run, teach
-from midcourse.cli.overrides import Overrides, load_home_and_fleet
-from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.cli.options import Fleet, Json, Overrides, Run, load_home_and_fleet, teach
 from midcourse.errors import TaskInvalid
 from midcourse.home.folder import AtHome, has_store, open_catalogue
+from midcourse.terminal.output import print_object, terminal
 
 if TYPE_CHECKING:
     from midcourse.domain.approval import Decision, Verdict

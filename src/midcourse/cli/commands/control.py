@@ -10,14 +10,13 @@ from rich.text import Text
 
 from midcourse.agent.control import RunControl
 from midcourse.cli.lookup import open_run
-from midcourse.cli.options import Fleet, Json, Run, teach
-from midcourse.cli.overrides import Overrides
-from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.cli.options import Fleet, Json, Overrides, Run, teach
 from midcourse.config.defaults import user, user_id
 from midcourse.domain.approval import Decision
 from midcourse.domain.phases import Ended, Paused
 from midcourse.errors import TaskInvalid
 from midcourse.policy.approval.check import why_may_not_decide
+from midcourse.terminal.output import print_object, terminal
 
 DONE, REFUSED = 0, 1
 GLANCE = 0.2

@@ -8,14 +8,13 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from midcourse.cli.options import DurableOnly, Fleet, Json, teach
-from midcourse.cli.overrides import Overrides, load_fleet_settings, load_settings
-from midcourse.cli.view.terminal import Terminal, print_object, terminal
+from midcourse.cli.options import DurableOnly, Fleet, Json, Overrides, load_fleet_settings, load_settings, teach
 from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.errors import TaskInvalid
 from midcourse.home.stores import open_segments
 from midcourse.ports.plan_cache import PlanCache
 from midcourse.presentation.vocabulary import format_argument, format_time, pluralize
+from midcourse.terminal.output import Terminal, print_object, terminal
 
 SHORT_ID = 8
 

@@ -8,15 +8,14 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from midcourse.cli.options import DurableOnly, Fleet, Json, teach
-from midcourse.cli.overrides import Overrides, load_fleet_settings, load_settings
-from midcourse.cli.session.approver import user
-from midcourse.cli.view.terminal import Terminal, print_object, terminal
+from midcourse.cli.options import DurableOnly, Fleet, Json, Overrides, load_fleet_settings, load_settings, teach
 from midcourse.domain.records.lesson import Lesson
 from midcourse.errors import TaskInvalid
 from midcourse.home.stores import open_lessons
 from midcourse.ports.memory import Memory
 from midcourse.presentation.vocabulary import pluralize
+from midcourse.terminal.approver import user
+from midcourse.terminal.output import Terminal, print_object, terminal
 
 SHORT_KEY = 8
 A_PERSON = ""

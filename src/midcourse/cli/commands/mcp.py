@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from midcourse.cli.commands.serve import DurableRuns, read_served
-from midcourse.cli.options import Fleet, HomeFolder, teach
-from midcourse.cli.overrides import with_options
+from midcourse.cli.options import Fleet, HomeFolder, teach, with_options
 from midcourse.config.extras import require_extras
 from midcourse.errors import TaskInvalid
 

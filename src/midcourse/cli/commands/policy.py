@@ -9,10 +9,9 @@ import typer
 
 from midcourse.cli.commands.run import run_once
 from midcourse.cli.lookup import find_run
-from midcourse.cli.options import Json, Set, next_runs, teach
-from midcourse.cli.overrides import Overrides, load_both_settings
+from midcourse.cli.options import Json, Overrides, Set, load_both_settings, next_runs, teach
 from midcourse.cli.session.local import Verbosity
-from midcourse.cli.view.terminal import print_object
+from midcourse.terminal.output import print_object
 
 commands = typer.Typer(
     help="Propose a policy file: what may leave a browser, what tools may do, and what needs no question.",

@@ -11,8 +11,18 @@ from midcourse.agent.wiring import job_of_run, run_folder
 from midcourse.batch.batch import saved_batch
 from midcourse.cli.commands.control import report
 from midcourse.cli.lookup import find_batch, find_run
-from midcourse.cli.options import Detach, Fleet, HomeFolder, Json, Quiet, RequireVerified, next_runs, teach
-from midcourse.cli.overrides import load_both_settings, with_options
+from midcourse.cli.options import (
+    Detach,
+    Fleet,
+    HomeFolder,
+    Json,
+    Quiet,
+    RequireVerified,
+    load_both_settings,
+    next_runs,
+    teach,
+    with_options,
+)
 from midcourse.cli.session.local import Verbosity, print_result, resume_run
 from midcourse.config.defaults import DEMO_PLANNERS
 from midcourse.config.fleet_settings import FleetSettings

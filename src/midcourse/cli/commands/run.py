@@ -24,6 +24,7 @@ from midcourse.cli.options import (
     Json,
     MaxCost,
     Model,
+    Overrides,
     Quiet,
     Record,
     RequireVerified,
@@ -31,9 +32,11 @@ from midcourse.cli.options import (
     Sends,
     Set,
     next_tasks,
+    parse_overrides,
+    split_fleet,
     teach,
+    with_options,
 )
-from midcourse.cli.overrides import Overrides, parse_overrides, split_fleet, with_options
 from midcourse.cli.session.local import Verbosity, start_run
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import TaskInvalid

@@ -5,15 +5,14 @@ from typing import Annotated
 
 import typer
 
-from midcourse.cli.options import Fleet, HomeFolder, OnceJson, teach
-from midcourse.cli.overrides import Overrides, load_settings, split_home, with_options
+from midcourse.cli.options import Fleet, HomeFolder, OnceJson, Overrides, load_settings, split_home, teach, with_options
 from midcourse.cli.session.console import open_in_browser
-from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.config.extras import require_extras
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.tenants.desks import LOCAL
+from midcourse.terminal.output import print_object, terminal
 
 commands = typer.Typer()
 

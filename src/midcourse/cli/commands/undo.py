@@ -11,15 +11,14 @@ from midcourse.agent.agent import Agent
 from midcourse.agent.undo import UndoneAct, UndoReport, functions_in, undo_acts
 from midcourse.agent.wiring import job_of_run, run_folder, with_current_settings, world_for
 from midcourse.cli.lookup import FoundRun, find_run
-from midcourse.cli.options import Fleet, HomeFolder, Json, Run, teach
-from midcourse.cli.overrides import load_both_settings, with_options
-from midcourse.cli.session.approver import TerminalApprover
+from midcourse.cli.options import Fleet, HomeFolder, Json, Run, load_both_settings, teach, with_options
 from midcourse.cli.session.local import log_to
-from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.config.settings import Settings
 from midcourse.errors import RunUnknown
 from midcourse.home.stores import LocalStore
 from midcourse.ports.world import World
+from midcourse.terminal.approver import TerminalApprover
+from midcourse.terminal.output import print_object, terminal
 
 if TYPE_CHECKING:
     from midcourse.config.fleet_settings import FleetSettings

@@ -11,18 +11,18 @@ from midcourse.agent.wiring import Job
 from midcourse.batch.batch import Batch, Row, new_batch
 from midcourse.batch.rows import rows_text
 from midcourse.batch.runner import Summary, run_batch
-from midcourse.cli.session.approver import OneAtATime, TerminalApprover
-from midcourse.cli.session.keyboard import Keyboard
 from midcourse.cli.session.local import LEFT, Verbosity, log_to, open_prompt
 from midcourse.cli.session.screen import LiveView, NoScreen
 from midcourse.cli.session.signals import handle_signals
 from midcourse.cli.view.batch import Board
 from midcourse.cli.view.batch_verdict import BatchVerdict, summary_json
-from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.errors import TaskInvalid
 from midcourse.home.stores import LocalStore, open_store
 from midcourse.ports.approver import Approver
 from midcourse.presentation.vocabulary import pluralize
+from midcourse.terminal.approver import OneAtATime, TerminalApprover
+from midcourse.terminal.output import print_object, terminal
+from midcourse.terminal.prompt import Keyboard
 
 HINT = "Ctrl-C begins no more rows"
 WINDING_DOWN = "finishing the rows that have begun; Ctrl-C again leaves them to be resumed"
@@ -117,7 +117,7 @@ class BatchSession:
             return None
         asks = TerminalApprover(
             prompt=self._prompt,
-            screen=self._screen,
+            make_room=self._screen.make_room,
             interrupted=self._handle_question_interrupt,
             ended=self._leave,
             heading=f"Row {row.number} of {len(self._batch.rows)}: {row.label}",

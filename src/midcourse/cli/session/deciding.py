@@ -12,13 +12,7 @@ from rich.text import Text
 from midcourse.agent.control import LocalControl, RunControl
 from midcourse.cli.commands.control import DONE, REFUSED, deliver, report
 from midcourse.cli.lookup import ControlledRun, local_questions, open_run
-from midcourse.cli.overrides import Overrides
-from midcourse.cli.session.edits import parse_changes
-from midcourse.cli.session.keyboard import InputEnded, Interrupted, Keyboard
-from midcourse.cli.session.prompt import Choice, open_prompt
-from midcourse.cli.view.question import question_panel
-from midcourse.cli.view.symbols import Marks
-from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.cli.options import Overrides
 from midcourse.codec import encode
 from midcourse.config.defaults import user, user_id
 from midcourse.director.asking import why_withdrawn
@@ -28,6 +22,10 @@ from midcourse.home.folder import JOB_FILE, AtHome
 from midcourse.policy.approval.question import compare_steps, describe_change, is_read_at_a_glance, list_digests
 from midcourse.presentation.question import TITLES, step_json, why_unseen
 from midcourse.presentation.vocabulary import format_seconds
+from midcourse.terminal.approver import parse_changes
+from midcourse.terminal.output import Marks, print_object, terminal
+from midcourse.terminal.prompt import Choice, InputEnded, Interrupted, Keyboard, open_prompt
+from midcourse.terminal.question import question_panel
 
 if TYPE_CHECKING:
     from midcourse.config.fleet_settings import FleetSettings

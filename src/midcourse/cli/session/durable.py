@@ -8,10 +8,10 @@ from midcourse.agent.wiring import Job, decode_job, run_folder
 from midcourse.cli.lookup import PROGRAM
 from midcourse.cli.session.local import Verbosity, print_result
 from midcourse.cli.session.watching import WatchSession, print_problem
-from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.fleet.connection import connect_fleet, start_durable_run
 from midcourse.fleet.control import START_ONE, FleetControl
+from midcourse.terminal.output import print_object, terminal
 
 BEGUN = 0
 

@@ -6,9 +6,6 @@ from typing import ClassVar, Protocol
 
 from rich.text import Text
 
-from midcourse.cli.session.approver import OneAtATime
-from midcourse.cli.session.keyboard import InputEnded, Interrupted
-from midcourse.cli.session.prompt import Choice, Prompt
 from midcourse.cli.session.screen import Screen
 from midcourse.cli.session.signals import handle_signals
 from midcourse.cli.view.run import RunView
@@ -21,6 +18,8 @@ from midcourse.drive import Progress
 from midcourse.policy.approval.check import why_may_not_decide
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
+from midcourse.terminal.approver import OneAtATime
+from midcourse.terminal.prompt import Choice, InputEnded, Interrupted, Prompt
 
 CANCEL = Choice(key="c", label="[c]ancel", leads_to="end the run here; what is done stays done")
 LEAVE = "q"

@@ -15,15 +15,10 @@ from midcourse.agent.agent import Agent, agent_for
 from midcourse.agent.one_line import DryRun
 from midcourse.agent.start import start_run as store_run
 from midcourse.agent.wiring import Job, export, result_json, run_folder
-from midcourse.cli.session.approver import TerminalApprover
 from midcourse.cli.session.follower import FollowableRun, RunFollower
-from midcourse.cli.session.keyboard import Keyboard
-from midcourse.cli.session.prompt import open_prompt as open_prompt
 from midcourse.cli.session.screen import Lines, LiveView, NoScreen, Screen
 from midcourse.cli.session.verdicts import verdict_of
-from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.run import RunView
-from midcourse.cli.view.terminal import Terminal, print_json, print_object, terminal
 from midcourse.cli.view.verdict import most_steps
 from midcourse.domain.approval import Question
 from midcourse.domain.result import Result
@@ -37,6 +32,11 @@ from midcourse.presentation.question import step_json
 from midcourse.presentation.result import describe_counts, sent_effects
 from midcourse.presentation.vocabulary import format_argument
 from midcourse.redact import Discreet
+from midcourse.terminal.approver import TerminalApprover
+from midcourse.terminal.output import Terminal, print_json, print_object, terminal
+from midcourse.terminal.prompt import Keyboard
+from midcourse.terminal.prompt import open_prompt as open_prompt
+from midcourse.terminal.question import question_panel
 
 SUCCEEDED, FAILED, UNVERIFIED, LEFT = 0, 1, 3, 130
 
@@ -136,7 +136,7 @@ class Session:
         if prompt is not None:
             asks = TerminalApprover(
                 prompt=prompt,
-                screen=screen,
+                make_room=screen.make_room,
                 interrupted=self._follower.handle_question_interrupt,
                 ended=self._follower.leave,
             )

@@ -10,10 +10,10 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from midcourse.cli.session.keyboard import Keyboard
 from midcourse.cli.view.run import RunView
 from midcourse.presentation.narration import LogLine
 from midcourse.presentation.vocabulary import format_elapsed
+from midcourse.terminal.prompt import Keyboard
 
 TICKS_A_SECOND = 5
 

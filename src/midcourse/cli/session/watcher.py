@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from midcourse.cli.session.follower import BACK, CANCEL, LEAVE, RunFollower
-from midcourse.cli.session.prompt import Choice
+from midcourse.terminal.prompt import Choice
 
 LEFT_ALONE = Choice(key=LEAVE, label="[q]uit", leads_to="leave it; it continues without you")
 CHOICES = (

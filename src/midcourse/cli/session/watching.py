@@ -8,12 +8,12 @@ from rich.text import Text
 from midcourse.agent.control import NotDriven, RunControl
 from midcourse.agent.following import FollowedRun
 from midcourse.agent.wiring import export
-from midcourse.cli.session.approver import TerminalApprover
-from midcourse.cli.session.keyboard import Keyboard
 from midcourse.cli.session.local import FAILED, LEFT, Verbosity, log_to, open_prompt, open_screen, print_result
 from midcourse.cli.session.watcher import RunWatcher
 from midcourse.cli.view.run import RunView
-from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.terminal.approver import TerminalApprover
+from midcourse.terminal.output import print_object, terminal
+from midcourse.terminal.prompt import Keyboard
 
 HINT = "Ctrl-C: what now?"
 
@@ -44,7 +44,10 @@ class WatchSession:
         watcher = RunWatcher(store=store, view=self._view, screen=screen, prompt=prompt, live=self._terminal.live)
         if prompt is not None:
             asks = TerminalApprover(
-                prompt=prompt, screen=screen, interrupted=watcher.handle_question_interrupt, ended=watcher.leave
+                prompt=prompt,
+                make_room=screen.make_room,
+                interrupted=watcher.handle_question_interrupt,
+                ended=watcher.leave,
             )
             run.approver = watcher.one_at_a_time(asks)
         if not self._terminal.live and not self._verbosity.silent:

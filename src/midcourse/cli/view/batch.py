@@ -13,10 +13,10 @@ from rich.text import Text
 from midcourse.batch.batch import Batch, Row
 from midcourse.batch.results import RowEnd
 from midcourse.cli.view.run import TALLEST, RunView
-from midcourse.cli.view.symbols import UNICODE, Marks
 from midcourse.drive import Progress
 from midcourse.ports.store import Store
 from midcourse.presentation.vocabulary import format_elapsed, pluralize
+from midcourse.terminal.output import UNICODE, Marks
 
 HEAD = 6
 """The number of lines above and between the two lists of rows."""

@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from midcourse.batch.runner import Summary
-from midcourse.cli.view.symbols import Marks
 from midcourse.presentation.result import DENIED_UNASKED
 from midcourse.presentation.vocabulary import format_seconds, pluralize
+from midcourse.terminal.output import Marks
 
 MOST_FAILURES = 10
 

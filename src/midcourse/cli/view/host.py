@@ -9,8 +9,8 @@ from rich.panel import Panel
 from rich.text import Text
 
 from midcourse.agent.wiring import WORLDS
-from midcourse.cli.view.symbols import UNICODE, Marks
 from midcourse.presentation.vocabulary import format_elapsed, pluralize
+from midcourse.terminal.output import UNICODE, Marks
 from midcourse.worlds.host.lifecycle import Host
 from midcourse.worlds.host.wire import Listed
 

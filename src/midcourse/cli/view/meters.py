@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from midcourse.cli.view.symbols import Marks
 from midcourse.domain.phases import Asking, Ended, New, Paused
 from midcourse.domain.run import Run
 from midcourse.presentation.vocabulary import format_seconds
+from midcourse.terminal.output import Marks
 
 LABEL = 10
 

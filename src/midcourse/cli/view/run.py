@@ -12,13 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from midcourse.cli.view.meters import meter_lines
-from midcourse.cli.view.symbols import UNICODE, Marks
 from midcourse.domain.plan import REPLAN, PlanVersion, Step
 from midcourse.domain.run import Run
 from midcourse.ports.store import JournalRow
 from midcourse.presentation.narration import LogLine, Narrator, Tone
 from midcourse.presentation.status import StepStatus, run_status, step_status
 from midcourse.presentation.vocabulary import describe_call, describe_step, format_elapsed, plan_reason, pluralize
+from midcourse.terminal.output import UNICODE, Marks
 
 if TYPE_CHECKING:
     from midcourse.drive import Progress

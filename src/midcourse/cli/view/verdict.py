@@ -9,7 +9,6 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.cli.view.symbols import Marks
 from midcourse.domain.result import Result
 from midcourse.presentation.result import (
     DENIED_UNASKED,
@@ -23,6 +22,7 @@ from midcourse.presentation.result import (
     tone_of,
 )
 from midcourse.presentation.vocabulary import format_argument, pluralize
+from midcourse.terminal.output import Marks
 
 ALL = 10**6
 STYLES = {"good": "green", "doubt": "yellow", "plain": "default", "bad": "red"}

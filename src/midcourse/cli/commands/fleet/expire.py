@@ -7,12 +7,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from midcourse.cli.options import Fleet, Json, teach
-from midcourse.cli.overrides import split_home
-from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.cli.options import Fleet, Json, split_home, teach
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import FleetUnavailable
 from midcourse.presentation.vocabulary import pluralize
+from midcourse.terminal.output import print_object, terminal
 
 DONE = 0
 

@@ -16,19 +16,18 @@ import typer
 from rich.text import Text
 
 from midcourse.agent.wiring import SIMULATED, world_classes
-from midcourse.cli.options import Home, teach
-from midcourse.cli.overrides import load_settings
-from midcourse.cli.session.keyboard import Keyboard
+from midcourse.cli.options import Home, load_settings, teach
 from midcourse.cli.session.local import log_to
 from midcourse.cli.session.screen import LiveView
 from midcourse.cli.session.signals import stop_event
 from midcourse.cli.view.host import HostView
-from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.home.stores import open_home
 from midcourse.presentation.vocabulary import pluralize
 from midcourse.redact import log_with_redaction
+from midcourse.terminal.output import Terminal, print_object, terminal
+from midcourse.terminal.prompt import Keyboard
 from midcourse.worlds.host.lifecycle import Host, HostConfig, NotClosed, serve_host
 from midcourse.worlds.host.registry import NotServed, WorldRegistry
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from midcourse.cli.commands.run import check_name, job_with_inputs
-from midcourse.cli.options import Fleet, Input, Json, Set, teach
-from midcourse.cli.overrides import load_fleet_settings, split_fleet
-from midcourse.cli.view.terminal import print_object
+from midcourse.cli.options import Fleet, Input, Json, Set, load_fleet_settings, split_fleet, teach
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import describe_unknown
+from midcourse.terminal.output import print_object
 
 if TYPE_CHECKING:
     from midcourse.agent.wiring import Job

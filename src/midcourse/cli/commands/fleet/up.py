@@ -9,15 +9,14 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.cli.options import Home, Json, OnceJson, teach
-from midcourse.cli.overrides import load_settings
+from midcourse.cli.options import Home, Json, OnceJson, load_settings, teach
 from midcourse.cli.session.console import open_in_browser, serve_console
 from midcourse.cli.session.signals import is_set_within, stop_event
-from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.config.extras import missing_extras
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.up_file import Part, Up, read_up, up_folder
 from midcourse.fleet.up import start_all, stop_all
+from midcourse.terminal.output import Terminal, print_object, terminal
 
 STOPPED, LEFT = 0, 130
 GLANCE = 0.5

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from midcourse.cli.options import Fleet, OnceJson, teach
-from midcourse.cli.overrides import load_fleet_settings
+from midcourse.cli.options import Fleet, OnceJson, load_fleet_settings, teach
 from midcourse.cli.session.signals import stop_event
-from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.home.stores import open_home
 from midcourse.redact import log_with_redaction
+from midcourse.terminal.output import Terminal, print_object, terminal
 
 if TYPE_CHECKING:
     from midcourse.fleet.connection import Fleet as FleetConnection

@@ -10,10 +10,7 @@ import typer
 from rich.text import Text
 
 from midcourse.cli.lookup import open_local_store
-from midcourse.cli.options import DurableOnly, Fleet, Json, teach
-from midcourse.cli.overrides import Overrides, load_fleet_settings, load_settings
-from midcourse.cli.view.symbols import Marks
-from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.cli.options import DurableOnly, Fleet, Json, Overrides, load_fleet_settings, load_settings, teach
 from midcourse.codec import decode_any
 from midcourse.domain.events import Event
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head
@@ -22,6 +19,7 @@ from midcourse.home.folder import has_store
 from midcourse.policy.audit import verify_log
 from midcourse.presentation.audit import describe_input
 from midcourse.presentation.vocabulary import format_time
+from midcourse.terminal.output import Marks, print_object, terminal
 
 HOLDS, BROKEN = 0, 1
 HEAD = re.compile(r"(\d+):([0-9a-f]{64})")

@@ -7,12 +7,11 @@ import typer
 from rich.text import Text
 
 from midcourse.cli.lookup import find_run
-from midcourse.cli.options import Fleet, HomeFolder, Json, Run, teach
-from midcourse.cli.overrides import load_home_and_fleet, with_options
-from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.cli.options import Fleet, HomeFolder, Json, Run, load_home_and_fleet, teach, with_options
 from midcourse.cli.view.verdict import sent_line
 from midcourse.home.folder import run_folder
 from midcourse.presentation.result import EFFECTS, effect_lines, sent_effects
+from midcourse.terminal.output import print_object, terminal
 
 commands = typer.Typer()
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from midcourse.cli.lookup import blobs_of_run, find_run, task_name
-from midcourse.cli.options import Fleet, HomeFolder, Json, Run, teach
-from midcourse.cli.overrides import load_home_and_fleet, with_options
-from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.cli.options import Fleet, HomeFolder, Json, Run, load_home_and_fleet, teach, with_options
 from midcourse.files import atomic_write
 from midcourse.home.folder import AtHome
 from midcourse.presentation.page.page import page_of_run
 from midcourse.presentation.page.story import MOST_BYTES
+from midcourse.terminal.output import print_object, terminal
 
 if TYPE_CHECKING:
     from midcourse.config.fleet_settings import FleetSettings

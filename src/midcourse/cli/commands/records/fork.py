@@ -15,14 +15,13 @@ from midcourse.agent.fork import fork as fork_run
 from midcourse.agent.start import new_run_id
 from midcourse.agent.wiring import Job, load_saved_job, save_job
 from midcourse.cli.lookup import FoundJournal, find_journal
-from midcourse.cli.options import Change, Journal, Json, Quiet, teach
-from midcourse.cli.overrides import split_home
+from midcourse.cli.options import Change, Journal, Json, Quiet, split_home, teach
 from midcourse.cli.session.local import Session, Verbosity
-from midcourse.cli.view.terminal import terminal
 from midcourse.config.defaults import user, user_id
 from midcourse.config.settings import Settings
 from midcourse.errors import NotForkable, RunUnknown
 from midcourse.home.stores import open_store
+from midcourse.terminal.output import terminal
 
 commands = typer.Typer()
 

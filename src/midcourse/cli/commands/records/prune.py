@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from midcourse.cli.options import DurableOnly, Fleet, HomeFolder, Json, teach
-from midcourse.cli.overrides import load_both_settings, with_options
-from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.cli.options import DurableOnly, Fleet, HomeFolder, Json, load_both_settings, teach, with_options
 from midcourse.errors import FleetUnavailable, TaskInvalid
 from midcourse.presentation.vocabulary import pluralize
+from midcourse.terminal.output import print_object, terminal
 
 DAY = 86_400.0
 SECONDS = {"h": 3_600.0, "d": DAY, "w": 7 * DAY}

@@ -7,14 +7,12 @@ import typer
 from rich.text import Text
 
 from midcourse.cli.lookup import find_journal
-from midcourse.cli.options import Change, Journal, Json, teach
-from midcourse.cli.overrides import split_home
-from midcourse.cli.view.symbols import Marks
-from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.cli.options import Change, Journal, Json, split_home, teach
 from midcourse.history.journal import Journal as RunJournal
 from midcourse.history.replay import replay_journal
 from midcourse.presentation.replay import describe_replay
 from midcourse.replay import Replayed
+from midcourse.terminal.output import Marks, print_object, terminal
 
 FOUND, BROKEN = 0, 1
 """Exit codes: the replay gave an answer; the unchanged run replays differently, which is a bug."""

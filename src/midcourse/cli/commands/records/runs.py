@@ -8,16 +8,24 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.cli.options import DurableOnly, Fleet, HomeFolder, Json, teach
-from midcourse.cli.overrides import Overrides, load_fleet_settings, load_home, with_options
+from midcourse.cli.options import (
+    DurableOnly,
+    Fleet,
+    HomeFolder,
+    Json,
+    Overrides,
+    load_fleet_settings,
+    load_home,
+    teach,
+    with_options,
+)
 from midcourse.cli.run_states import batch_of, driven_state, local_state
-from midcourse.cli.view.symbols import Marks
-from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.config.home_setting import may_have_fleet
 from midcourse.domain.records.summary import SUCCESSES, RunSummary
 from midcourse.home.folder import AtHome, Catalogue, batch_ids, has_store, open_catalogue
 from midcourse.policy.task_state import state_in_phase
 from midcourse.presentation.moments import format_time
+from midcourse.terminal.output import Marks, Terminal, print_object, terminal
 
 if TYPE_CHECKING:
     from midcourse.config.fleet_settings import FleetSettings

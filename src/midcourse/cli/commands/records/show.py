@@ -11,14 +11,10 @@ import typer
 from rich.text import Text
 
 from midcourse.cli.lookup import FoundRun, blobs_of_run, find_journal, find_run
-from midcourse.cli.options import Fleet, HomeFolder, Journal, Json, teach
-from midcourse.cli.overrides import load_home_and_fleet, with_options
+from midcourse.cli.options import Fleet, HomeFolder, Journal, Json, load_home_and_fleet, teach, with_options
 from midcourse.cli.session.verdicts import verdict_of
 from midcourse.cli.view.costs import cost_lines
-from midcourse.cli.view.question import ABSENT
 from midcourse.cli.view.run import STYLES
-from midcourse.cli.view.symbols import Marks
-from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.codec import encode
 from midcourse.domain.plan import PlanVersion, Step
 from midcourse.domain.run import Run
@@ -38,6 +34,8 @@ from midcourse.presentation.vocabulary import (
     format_time,
     plan_reason,
 )
+from midcourse.terminal.output import Marks, print_object, terminal
+from midcourse.terminal.question import ABSENT
 
 if TYPE_CHECKING:
     from midcourse.config.fleet_settings import FleetSettings

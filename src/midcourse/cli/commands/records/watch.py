@@ -14,18 +14,27 @@ from rich.text import Text
 
 from midcourse.cli.commands.records.runs import latest_durable, latest_local, line_of, run_json, tab_separated, table_of
 from midcourse.cli.lookup import open_local_store, open_run
-from midcourse.cli.options import Fleet, Json, Quiet, RequireVerified, next_runs, teach
-from midcourse.cli.overrides import HOME, Overrides, load_both_settings, load_fleet_settings
-from midcourse.cli.session.keyboard import Keyboard
+from midcourse.cli.options import (
+    HOME,
+    Fleet,
+    Json,
+    Overrides,
+    Quiet,
+    RequireVerified,
+    load_both_settings,
+    load_fleet_settings,
+    next_runs,
+    teach,
+)
 from midcourse.cli.session.local import Verbosity, print_result
 from midcourse.cli.session.screen import LiveView
 from midcourse.cli.session.signals import is_set_within, stop_event
 from midcourse.cli.session.watching import WatchSession
-from midcourse.cli.view.symbols import Marks
-from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.home.folder import has_store
 from midcourse.ports.store import RunSummary
 from midcourse.presentation.vocabulary import format_time
+from midcourse.terminal.output import Marks, Terminal, print_object, terminal
+from midcourse.terminal.prompt import Keyboard
 
 Latest: TypeAlias = Callable[[], Awaitable[list[tuple[RunSummary, str]]]]
 """Reads the newest runs and their states."""

@@ -10,12 +10,11 @@ from typing import Annotated
 import typer
 from typer.completion import completion_init, get_completion_script
 
-from midcourse.cli.options import Json, teach
-from midcourse.cli.overrides import load_home
-from midcourse.cli.view.terminal import print_object
+from midcourse.cli.options import Json, load_home, teach
 from midcourse.errors import MidcourseError, TaskInvalid
 from midcourse.home.folder import AtHome, has_store, open_catalogue
 from midcourse.policy.spelling import describe_unknown
+from midcourse.terminal.output import print_object
 
 VARIABLE = "_MIDCOURSE_COMPLETE"
 """The variable that the script sets when a shell asks for completions."""

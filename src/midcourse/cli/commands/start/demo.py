@@ -14,13 +14,11 @@ from rich.text import Text
 from midcourse.agent.live_run import LiveRun
 from midcourse.agent.start import new_run_id, start_run
 from midcourse.agent.wiring import Job
-from midcourse.cli.options import Headed, Home, Json, teach
-from midcourse.cli.overrides import load_settings
+from midcourse.cli.options import Headed, Home, Json, load_settings, teach
 from midcourse.cli.session.console import open_in_browser, serve_console
 from midcourse.cli.session.local import LEFT, Session, Verbosity, dry_panel
 from midcourse.cli.session.screen import NoScreen, Screen
 from midcourse.cli.view.run import STYLES
-from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.config.extras import require_chromium, require_extras
 from midcourse.demo import GOAL, DemoApprover, TroubledShop, demo_job, provide_password
 from midcourse.domain.approval import Question
@@ -30,6 +28,7 @@ from midcourse.drive import Progress
 from midcourse.home.stores import LocalStore, open_store
 from midcourse.presentation.narration import LogLine
 from midcourse.presentation.vocabulary import format_elapsed, pluralize
+from midcourse.terminal.output import Terminal, print_object, terminal
 from midcourse.testing.sites.server import serve
 
 PACE = 0.4

@@ -24,9 +24,10 @@ from midcourse.cli.options import (
     RunId,
     Sends,
     Set,
+    parse_overrides,
     teach,
+    with_options,
 )
-from midcourse.cli.overrides import parse_overrides, with_options
 from midcourse.cli.session.local import Verbosity, start_run
 from midcourse.config.extras import require_chromium
 from midcourse.domain.budget import Approvals

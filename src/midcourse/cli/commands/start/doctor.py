@@ -6,12 +6,10 @@ from dataclasses import asdict
 import typer
 from rich.text import Text
 
-from midcourse.cli.options import Home, Json, Model, teach
-from midcourse.cli.overrides import load_settings
+from midcourse.cli.options import Home, Json, Model, load_settings, teach
 from midcourse.cli.session.local import log_to
-from midcourse.cli.view.symbols import Marks
-from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.doctor import Finding, Health, check_setup
+from midcourse.terminal.output import Marks, print_object, terminal
 
 WELL, ILL = 0, 1
 STYLES: dict[Health, str] = {"good": "green", "absent": "yellow", "bad": "red"}

@@ -8,9 +8,9 @@ from rich.text import Text
 
 from midcourse.agent.wiring import load_job, packaged_tasks
 from midcourse.cli.options import Json, teach
-from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import describe_unknown
+from midcourse.terminal.output import print_object, terminal
 
 commands = typer.Typer()
 

@@ -11,12 +11,11 @@ from rich.text import Text
 
 from midcourse.agent.wiring import job_of_run
 from midcourse.cli.lookup import find_run
-from midcourse.cli.options import Home, Json, next_runs, teach
-from midcourse.cli.overrides import load_settings
-from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.cli.options import Home, Json, load_settings, next_runs, teach
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import describe_unknown
+from midcourse.terminal.output import print_object, terminal
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -14,13 +14,12 @@ from rich.text import Text
 
 from midcourse.agent.wiring import build_browser, build_desktop
 from midcourse.cli.options import OriginsFile, teach
-from midcourse.cli.view.symbols import Marks
-from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.codec import encode
 from midcourse.domain.argument import Scalar
 from midcourse.domain.observation import Observation, Unseen, Zone
 from midcourse.errors import TaskInvalid
 from midcourse.presentation.vocabulary import pluralize
+from midcourse.terminal.output import Marks, print_object, terminal
 
 _STYLES = {"page": "bold", "heading": "bold", "text": "dim", "cell": "dim", "alert": "red", "dialog": "magenta"}
 _LONGEST_ROLE = 10

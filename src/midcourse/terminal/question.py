@@ -10,11 +10,11 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.cli.view.symbols import Marks
 from midcourse.domain.approval import Consequence, Question, Revision
 from midcourse.policy.approval.question import Difference, QuestionRow, RowKind, compare_rows, is_same
 from midcourse.presentation.question import ABRIDGED, TITLES, before_of, earlier_lines, sight_lines
 from midcourse.presentation.vocabulary import format_argument, format_seconds, pluralize
+from midcourse.terminal.output import Marks
 
 KINDS: dict[RowKind, str] = {
     "skill": "does",

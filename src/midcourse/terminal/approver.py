@@ -1,28 +1,27 @@
-"""Approvers that ask at the terminal: they show everything that would be sent, and wait for an answer."""
+"""Asks people in the terminal: shows everything that would be sent and waits for an answer, or asks for the values of a form."""
 
 import asyncio
+import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from midcourse.cli.session.edits import is_editable, parse_changes
-from midcourse.cli.session.form import fill_in_form
-from midcourse.cli.session.keyboard import InputEnded, Interrupted, Keyboard
-from midcourse.cli.session.prompt import Choice, Prompt, open_prompt
-from midcourse.cli.session.screen import NoScreen, Screen
-from midcourse.cli.view.question import CANCEL_OR_QUIT, question_panel
-from midcourse.cli.view.terminal import terminal
 from midcourse.config.defaults import user, user_id
 from midcourse.domain.approval import VERDICTS, About, Change, Decision, Question
-from midcourse.domain.argument import Scalar
+from midcourse.domain.argument import Argument, Pairs, Scalar
+from midcourse.domain.skill import Parameter
 from midcourse.errors import TaskInvalid
 from midcourse.policy.approval.check import CONSENTS, why_may_not_decide
 from midcourse.ports.abilities import offers
 from midcourse.ports.approver import Approver, Form, FormFiller
 from midcourse.presentation.question import why_unseen
+from midcourse.terminal.output import terminal
+from midcourse.terminal.prompt import Choice, InputEnded, Interrupted, Keyboard, Prompt, open_prompt
+from midcourse.terminal.question import CANCEL_OR_QUIT, question_panel
 
 CHOICES: dict[About, tuple[Choice, ...]] = {
     "approve": (
@@ -84,23 +83,23 @@ class TerminalApprover:
     """Asks the user at the terminal: shows everything that would be sent, and waits for a key. Expired questions are dropped.
 
     Without a terminal, or if the input ends (Ctrl-D), the answer is no. Ctrl-C ends the program; the run can be resumed.
-    The command line passes its own `prompt` and `screen`, and two callbacks: `interrupted` is called for Ctrl-C and returns
-    whether to ask again, and `ended` is called for Ctrl-D. With them, neither key is an answer. `heading` names the subject
-    of the question, such as a row of a batch.
+    The command line passes its own `prompt` and three callbacks: `make_room` takes away a live view while a question is open,
+    `interrupted` is called for Ctrl-C and returns whether to ask again, and `ended` is called for Ctrl-D. With the last two,
+    neither key is an answer. `heading` names the subject of the question, such as a row of a batch.
     """
 
     def __init__(
         self,
         *,
         prompt: Prompt | None = None,
-        screen: Screen | None = None,
+        make_room: Callable[[], AbstractContextManager[None]] = nullcontext,
         interrupted: Callable[[], Awaitable[bool]] | None = None,
         ended: Callable[[], None] | None = None,
         heading: str = "",
         now: Callable[[], float] = time.time,
     ) -> None:
         self._at = prompt or open_prompt(terminal(), Keyboard())
-        self._screen = screen or NoScreen()
+        self._make_room = make_room
         self._interrupted = interrupted
         self._ended = ended
         self._heading = heading
@@ -116,7 +115,7 @@ class TerminalApprover:
             return _build_denial(question, NO_TERMINAL)
         if why_may_not_decide(question, Decision(verdict="approved", by=user(), by_id=user_id())):
             return self._leave_to_others(question)
-        with self._screen.make_room():
+        with self._make_room():
             self._prompt.keyboard.forget()
             while True:
                 try:
@@ -135,7 +134,7 @@ class TerminalApprover:
         """Ask for the values of a form. Returns None without a terminal, or if the user declines."""
         if self._at is None:
             return None
-        with self._screen.make_room():
+        with self._make_room():
             self._prompt.keyboard.forget()
             try:
                 return await fill_in_form(form, self._prompt)
@@ -154,7 +153,7 @@ class TerminalApprover:
         return parse_changes(question, typed)
 
     def _leave_to_others(self, question: Question) -> None:
-        with self._screen.make_room():
+        with self._make_room():
             self._print_heading()
             self._prompt.print(self._build_panel(question))
             self._prompt.print(
@@ -207,3 +206,109 @@ class OneAtATime:
     async def fill_in(self, form: Form) -> Mapping[str, Scalar] | None:
         async with self._turn:
             return await self._approver.fill_in(form) if offers(self._approver, FormFiller) else None
+
+
+# --- changes: `to=Grace`, or `2.to=Grace` for the second step
+
+TYPED = re.compile(r"(?:(\d+)\.)?([^=]+?)\s*=\s*(.*)", re.DOTALL)
+
+
+def is_editable(question: Question) -> bool:
+    """Whether the question's arguments can be changed. Contents of a form cannot, because other steps filled it in."""
+    return question.about == "approve" and any(consequence.arguments for consequence in question.consequences)
+
+
+def parse_changes(question: Question, typed: Sequence[str]) -> tuple[Change, ...]:
+    """Parse NAME=VALUE texts. Raises `TaskInvalid`, which names the arguments that can be changed."""
+    found: dict[int, Pairs] = {}
+    for text in typed:
+        step, name, value = _parse_change(question, text)
+        found[step] = (*found.get(step, ()), (name, value))
+    return tuple(Change(step=step, arguments=arguments) for step, arguments in sorted(found.items()))
+
+
+def _parse_change(question: Question, text: str) -> tuple[int, str, Scalar]:
+    parts = TYPED.fullmatch(text.strip())
+    if parts is None:
+        raise TaskInvalid(f"'{text}': write it as NAME=VALUE, or 2.NAME=VALUE for the second step")
+    number, name, value = int(parts[1] or 1), parts[2].strip(), parts[3]
+    if not 1 <= number <= len(question.consequences):
+        raise TaskInvalid(f"'{text}': there is no step {number} in the question")
+    known = dict(question.consequences[number - 1].arguments)
+    if name not in known:
+        names = ", ".join(known) or "none: reject it with guidance"
+        raise TaskInvalid(f"'{name}' is not an argument of step {number}; what can be changed: {names}")
+    return number - 1, name, _parse_value(value, known[name], text)
+
+
+def _parse_value(text: str, before: Argument, typed: str) -> Scalar:
+    """Parse the value as the type of the argument that it replaces."""
+    try:
+        match before:
+            case bool():
+                return {"true": True, "false": False}[text.strip().lower()]
+            case int():
+                return int(text)
+            case float():
+                return float(text)
+            case _:
+                return text
+    except (ValueError, KeyError):
+        raise TaskInvalid(f"'{typed}': must be {type(before).__name__}, as before") from None
+
+
+# --- forms
+
+FILL_IN = (
+    Choice(key="f", label="[f]ill in", leads_to="what you type is sent to the server, and to no model"),
+    Choice(key="d", label="[d]ecline", leads_to="the server gets nothing"),
+)
+OPENED = (
+    Choice(key="o", label="[o]pened", leads_to="the server is told that you opened it"),
+    Choice(key="d", label="[d]ecline", leads_to="the server gets nothing"),
+)
+YES, NO = ("y", "yes", "true"), ("n", "no", "false")
+
+
+async def fill_in_form(form: Form, prompt: Prompt) -> Mapping[str, Scalar] | None:
+    """Ask for each field and return the values that the user typed; None if the user declines."""
+    clean = prompt.marks.clean
+    prompt.print(Text(clean(f"{form.asker} asks you something, for its tool {form.skill}. It says:"), "bold magenta"))
+    prompt.print(Text(f"  {clean(form.message)}"))
+    if form.address:
+        prompt.print(Text(f"  It wants you to open {clean(form.address)}"))
+    if await prompt.choose(OPENED if form.address else FILL_IN) == "d":
+        return None
+    values = {field.name: await _ask_value(field, prompt) for field in form.fields}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+async def _ask_value(field: Parameter, prompt: Prompt) -> Scalar:
+    clean = prompt.marks.clean
+    choices = f", one of {', '.join(map(str, field.choices))}" if field.choices else ""
+    optional = "" if field.required else ", Enter for none"
+    if field.description:
+        prompt.print(Text(f"  {clean(field.description)}", "dim"))
+    while True:
+        typed = await prompt.line(clean(f"{field.name} ({field.type}{choices}{optional}): "))
+        if not typed and not field.required:
+            return None
+        value = _parse_field(typed, field)
+        if value is not None:
+            return value
+        prompt.print(Text("  that does not fit", "yellow"))
+
+
+def _parse_field(typed: str, field: Parameter) -> Scalar:
+    """Parse the text as the type of the field; None if it does not fit."""
+    value: Scalar = typed or None
+    try:
+        if field.type == "integer":
+            value = int(typed)
+        elif field.type == "number":
+            value = float(typed)
+        elif field.type == "boolean":
+            value = True if typed.lower() in YES else False if typed.lower() in NO else None
+    except ValueError:
+        return None
+    return value if not field.choices or value in field.choices else None
