@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from midcourse.agent.agent import Agent as Agent
     from midcourse.agent.guarded import guarded as guarded
     from midcourse.agent.one_line import DryRun as DryRun
-    from midcourse.cli.one_line import do as do
+    from midcourse.agent.one_line import do as do
     from midcourse.config.settings import Settings as Settings
     from midcourse.domain.approval import Decision as Decision
     from midcourse.domain.expectation import Expectation as Expectation
@@ -34,9 +34,8 @@ __getattr__, __dir__ = lazy_exports(
     {
         "midcourse.agent.agent": "Agent",
         "midcourse.agent.guarded": "guarded",
-        "midcourse.agent.one_line": "DryRun",
+        "midcourse.agent.one_line": "DryRun do",
         "midcourse.config.settings": "Settings",
-        "midcourse.cli.one_line": "do",
         "midcourse.terminal.approver": "TerminalApprover",
         "midcourse.domain.approval": "Decision",
         "midcourse.domain.expectation": "Expectation Probe",

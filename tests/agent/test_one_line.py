@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from midcourse.agent.one_line import DryRun, OneLineTask, job_for
+from midcourse.agent.wiring import decode_job, encode_job
 from midcourse.config import extras
 from midcourse.config.task.file import parse_task_file
 from midcourse.domain.approval import About, CommitSet, Consequence, Decision, Question
@@ -24,7 +25,7 @@ def _isolate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MIDCOURSE_SECRET_PIN", "1234")
 
 
-def make_wish(**fields: Any) -> OneLineTask:
+def make_task(**fields: Any) -> OneLineTask:
     given: dict[str, Any] = {"goal": "Order one desk lamp", "at": f"{SHOP}/", "model": "openai:gpt-5", **fields}
     return OneLineTask(**given)
 
@@ -33,25 +34,41 @@ def list_options(asked: OneLineTask) -> dict[str, object]:
     return dict(job_for(asked).file.world.options)
 
 
-def test_it_is_an_ordinary_task_file():
-    job = job_for(make_wish(max_cost=0.5, approvals="adaptive", inputs={"reference": "PO-1001"}))
-    file = parse_task_file(job.source)
-    assert (file.task.goal, file.task.inputs) == ("Order one desk lamp", (("reference", "PO-1001"),))
-    assert (file.world.name, file.world.options) == ("browser", {"start": f"{SHOP}/"})
-    assert file.planner.model == "openai:gpt-5"
+def test_job_of_a_sentence():
+    job = job_for(make_task(max_cost=0.5, approvals="adaptive", inputs={"reference": "PO-1001"}))
+    assert (job.file.task.goal, job.file.task.inputs) == ("Order one desk lamp", (("reference", "PO-1001"),))
+    assert (job.file.world.name, job.file.world.options) == ("browser", {"start": f"{SHOP}/"})
+    assert job.file.planner.model == "openai:gpt-5"
     assert (job.task.limits.max_cost_usd, job.task.limits.approvals) == (0.5, "adaptive")
     assert (job.name, job.unfiled) == ("order-one-desk-lamp", True)
 
 
-def test_what_is_said_on_the_command_line_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"max_cost": 0.5, "approvals": "adaptive", "model": "openai:gpt-5", "headed": True, "sends": True},
+        {"goal": "Pay $5 for $input.item, not $$input.item or $input.other", "inputs": {"item": "a $ lamp", "n": 2}},
+        {"goal": "Is it $input.sure?", "inputs": {"sure": True, "price": 12.5, "unknown": None}, "at": f"{SHOP}/?q=$x"},
+        {"secrets": ("password", "pin@https://login.example/path")},
+        {"origins": {SHOP: {"safe": ["POST /$basket*"]}}, "goal": 'Write "a"\n[world]\nname = "x"'},
+    ],
+)
+def test_task_file_that_is_kept_reads_as_the_job_that_runs(fields: dict[str, Any]):
+    job = job_for(make_task(**fields))
+    assert parse_task_file(job.source) == job.file
+    assert decode_job(encode_job(job)) == job
+
+
+def test_options_win_over_the_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MIDCOURSE_MAX_COST_USD", "9")
     monkeypatch.setenv("MIDCOURSE_APPROVALS", "never")
-    limits = job_for(make_wish(max_cost=0.5, approvals="always")).task.limits
+    limits = job_for(make_task(max_cost=0.5, approvals="always")).task.limits
     assert (limits.max_cost_usd, limits.approvals) == (0.5, "always")
 
 
 def test_a_secret_belongs_to_the_start_or_to_the_origin_after_the_at_sign():
-    asked = make_wish(secrets=("password", "pin@https://login.example/path"))
+    asked = make_task(secrets=("password", "pin@https://login.example/path"))
     task = job_for(asked).task
     assert (task.secrets, dict(task.secret_origins)) == (
         ("password", "pin"),
@@ -62,20 +79,20 @@ def test_a_secret_belongs_to_the_start_or_to_the_origin_after_the_at_sign():
 
 def test_a_policy_file_keeps_what_it_says(tmp_path: Path):
     (tmp_path / "origins.toml").write_text(f'["{SHOP}"]\nsafe = ["POST /basket*"]\n')
-    found = list_options(make_wish(origins="origins.toml", secrets=("password",)))["origins"]
+    found = list_options(make_task(origins="origins.toml", secrets=("password",)))["origins"]
     assert found == {SHOP: {"safe": ["POST /basket*"]}}
 
 
 def test_dollar_signs_are_plain_but_for_the_inputs_that_were_given():
     job = job_for(
-        make_wish(goal="Pay $5 for $input.item, not $input.other", inputs={"item": "a lamp"}, at=f"{SHOP}/?q=$x")
+        make_task(goal="Pay $5 for $input.item, not $input.other", inputs={"item": "a lamp"}, at=f"{SHOP}/?q=$x")
     )
     assert job.task.goal == "Pay $5 for a lamp, not $input.other"
     assert job.file.world.options["start"] == f"{SHOP}/?q=$x"
 
 
 def test_a_value_that_would_end_the_text_stays_inside_it():
-    job = job_for(make_wish(goal='Write "a"\n[world]\nname = "x"', inputs={"note": 'b"\n[settings]'}))
+    job = job_for(make_task(goal='Write "a"\n[world]\nname = "x"', inputs={"note": 'b"\n[settings]'}))
     assert job.task.goal == 'Write "a"\n[world]\nname = "x"'
     assert tomllib.loads(job.source)["inputs"] == {"note": 'b"\n[settings]'}
 
@@ -94,14 +111,14 @@ def test_a_value_that_would_end_the_text_stays_inside_it():
 )
 def test_what_cannot_be_run_as_said_is_refused_in_words(fields: dict[str, object], problem: str):
     with pytest.raises(TaskInvalid) as refused:
-        job_for(make_wish(**fields))
+        job_for(make_task(**fields))
     assert problem in str(refused.value)
 
 
 def test_a_missing_extra_is_told_with_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(extras.EXTRAS, "browser", ("playwright", "no_such_module"))
     with pytest.raises(TaskInvalid, match=r"pip install 'midcourse\[browser\]'"):
-        job_for(make_wish())
+        job_for(make_task())
 
 
 class YesApprover:

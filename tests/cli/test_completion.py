@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.cli.commands.start.completion import run_names, setting_names, task_names
 from midcourse.cli.main import main
+from midcourse.cli.options import next_runs, next_settings, next_tasks
 from tests.cli.conftest import Cli
 
 
@@ -42,13 +42,13 @@ def test_what_comes_next(
 
 
 def test_runs_and_task_files_of_this_folder(cli: Cli, order: str):
-    assert [name for name, _ in run_names("")] == ["last"], "there is no home yet, and none is made"
+    assert [name for name, _ in next_runs("")] == ["last"], "there is no home yet, and none is made"
     assert not Path(".midcourse").exists()
     cli("run", order, "--set", "approvals=never", "--run-id", "lamp", "--json")
-    assert list(run_names("la")) == [("last", "the latest run"), ("lamp", "Order one desk lamp")]
-    assert ("order.toml", "") in task_names("")
-    assert all(name.endswith("=") and words for name, words in setting_names(""))
-    offered = {name for name, _ in setting_names("")}
+    assert list(next_runs("la")) == [("last", "the latest run"), ("lamp", "Order one desk lamp")]
+    assert ("order.toml", "") in next_tasks("")
+    assert all(name.endswith("=") and words for name, words in next_settings(""))
+    offered = {name for name, _ in next_settings("")}
     assert {"max_calls=", "recovery=", "human_after="} <= offered
     assert "visible_plans=" not in offered
 

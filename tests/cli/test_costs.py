@@ -1,6 +1,6 @@
 """What a run cost, as `midcourse show` tells it."""
 
-from midcourse.cli.view.costs import cost_lines
+from midcourse.cli.commands.records.show import cost_lines
 from midcourse.domain.budget import Cost, Spent
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from midcourse.cli.view.host import HostView
+from midcourse.cli.commands.fleet.host import HostView
 from midcourse.terminal.output import ASCII, UNICODE, Marks
 from midcourse.worlds.host.lifecycle import Host
 from midcourse.worlds.host.registry import WorldRegistry

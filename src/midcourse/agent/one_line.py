@@ -1,42 +1,51 @@
-"""Makes a task from one sentence: a goal, the page where it begins, and a model."""
+"""`await midcourse.do(...)` and `midcourse do`: a task from one sentence, the page where it begins, and a model."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import cast
 
-from midcourse.agent.wiring import Job, parse_job
-from midcourse.config.defaults import DenyAll, EnvironmentVault, check_secrets
-from midcourse.config.extras import require_extras
+from midcourse.agent.agent import agent_for
+from midcourse.agent.start import new_run_id
+from midcourse.agent.wiring import Job, run_folder, save_job
+from midcourse.config.defaults import DenyAll, EnvironmentVault, check_secrets, user, user_id
+from midcourse.config.extras import require_chromium, require_extras
+from midcourse.config.settings import Settings, format_value
+from midcourse.config.task.file import PlannerSpec, TaskFile, WorldSpec
 from midcourse.config.toml_text import toml_text
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Approvals
+from midcourse.domain.result import Result
+from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.ports.approver import Approver
+from midcourse.signatures import takes
+from midcourse.terminal.approver import TerminalApprover
 
-DRY = {"approvals": "always", "approval_policy": "none"}
-"""Settings of a dry run: everything irreversible needs approval, so that it can be dropped."""
 SAVED = """\
 # Without this, 'done' is what the planner claims, unless a probe found the effect. Which page shows that it is done?
 # [done_when]
 # surface_matches = "Thank you*"
 """
 LONGEST_NAME = 24
+_DOLLAR = re.compile(r"\$(?:input\.(\w+))?")
+"""A dollar sign, or a reference to an input."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class OneLineTask:
-    """A goal and its options, as the user gives them in one line."""
+    """A goal and its options: the arguments of `do`, from Python and from the command line."""
 
     goal: str
+    _: KW_ONLY
     at: str
     """The page where it begins."""
     model: str = ""
     """The model that plans; if empty, the model in the settings."""
-    inputs: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
-    secrets: tuple[str, ...] = ()
+    inputs: Mapping[str, Scalar] | None = None
+    secrets: Iterable[str] = ()
     """Names of secrets, each with `@` and the origin where it may be typed; by default that is the origin of `at`."""
     origins: str | Mapping[str, object] | None = None
     """A policy file, or the contents of one."""
@@ -46,51 +55,95 @@ class OneLineTask:
     headed: bool = False
     sends: bool = False
     """Whether it is done only if something was sent."""
+    record: str | Path | None = None
+    """A file in which to record what models are asked and answer."""
+    approver: Approver | None = None
+    run_id: str = ""
+
+
+@takes(OneLineTask)
+async def do(task: OneLineTask) -> Result:
+    """Let a model carry out a goal in a browser, which starts at the page `at`.
+
+    `secrets` are names, such as `password` or `password@https://shop.example`; their values are in the environment
+    (`MIDCOURSE_SECRET_PASSWORD`). Without an `approver` you are asked in the terminal, and without a terminal nothing irreversible
+    is sent. With `sends` a run that sent nothing but a sign-in fails. The approver `DryRun()` drops the first irreversible request
+    and keeps it in `dropped`. The run is stored in the home: `midcourse show`, `resume` and `init task --from` find it.
+    """
+    approver = task.approver or TerminalApprover()
+    job = job_for(task)
+    await require_chromium()
+    run_id = task.run_id or new_run_id()
+    folder = run_folder(job.settings, run_id)
+    live = agent_for(job, folder, approver).start(job.task, run_id=run_id)
+    save_job(job, folder)
+    return await live.result()
 
 
 def job_for(one_line: OneLineTask, overrides: Mapping[str, str] | None = None) -> Job:
-    """Build the job for a task that was given in one line. Raises `TaskInvalid` if it cannot be run, for example because a secret is missing."""
+    """Build the job of this task. Raises `TaskInvalid` if it cannot be run, for example because a secret is missing.
+
+    Its source is the same as a task file: the run's folder keeps it, and `midcourse init task --from` prints it.
+    """
     require_extras("`do`", "browser", "llm")
     from midcourse.worlds.browser.egress.policy import policy_values
 
-    secrets = _bind_secrets(one_line)
-    elsewhere = {
-        origin: {"allowed": True} for origin in secrets.values() if origin != _origin(one_line.at, "the start URL")
-    }
-    policy = {**elsewhere, **policy_values(one_line.origins)}
+    if not one_line.goal.strip():
+        raise TaskInvalid('give a goal, such as midcourse do "Order one desk lamp" --at https://shop.example')
+    inputs = {name: value for name, value in (one_line.inputs or {}).items() if value is not None}
+    start = _parse_origin(one_line.at, "the start URL")
+    secrets = _bind_secrets(one_line.secrets, start)
+    elsewhere = {origin: {"allowed": True} for origin in secrets.values() if origin != start}
+    origins = {**elsewhere, **policy_values(one_line.origins)}
+    options = {"start": one_line.at, "headed": one_line.headed, "origins": origins}
+    options = {name: value for name, value in options.items() if value}
     settings = {"max_cost_usd": one_line.max_cost, "approvals": one_line.approvals}
-    source = toml_text(
-        {
-            "goal": _escape(one_line.goal, one_line.inputs),
-            "sends": one_line.sends or None,
-            "secrets": [f"{name}@{origin}" for name, origin in secrets.items()] or None,
-            "inputs": one_line.inputs,
-            "world": {
-                "name": "browser",
-                "options": {
-                    "start": _escape(one_line.at),
-                    "headed": one_line.headed or None,
-                    "origins": _escape_all(policy),
-                },
-            },
-            "planner": {"model": one_line.model or None},
-            "settings": settings,
-        }
+    settings = {name: value for name, value in settings.items() if value is not None}
+    bound = [f"{name}@{origin}" for name, origin in secrets.items()]
+
+    def fill_in(found: re.Match[str]) -> str:
+        return format_value(inputs[found[1]]) if found[1] in inputs else found[0]
+
+    file = TaskFile(
+        task=Task(
+            goal=_DOLLAR.sub(fill_in, one_line.goal),
+            world="browser",
+            inputs=inputs,
+            secrets=bound,
+            sends=one_line.sends,
+        ),
+        world=WorldSpec(name="browser", options=options),
+        planner=PlannerSpec(name="model", model=one_line.model),
+        settings=settings,
     )
-    given = {name: str(value) for name, value in settings.items() if value is not None}
-    job = replace(
-        parse_job(f"{source}\n{SAVED}", _derive_name(one_line.goal), {**given, **(overrides or {})}), unfiled=True
+    source = {
+        "goal": _escape(one_line.goal, inputs),
+        "sends": one_line.sends or None,
+        "secrets": bound or None,
+        "inputs": inputs,
+        "world": {"name": "browser", "options": _escape(options)},
+        "planner": {"model": one_line.model or None},
+        "settings": settings,
+    }
+    given = {name: str(value) for name, value in settings.items()} | dict(overrides or {})
+    if one_line.record:  # an absolute path, because the run may be resumed in another folder
+        given["record"] = str(Path(one_line.record).absolute())
+    if isinstance(one_line.approver, DryRun):  # it is asked about everything irreversible, so that it can drop it
+        given |= {"approvals": "always", "approval_policy": "none"}
+    job = Job(
+        name=_derive_name(one_line.goal),
+        source=f"{toml_text(source)}\n{SAVED}",
+        overrides=given,
+        file=file,
+        settings=Settings.load(task=settings, overrides=given),
+        by=user(),
+        by_id=user_id(),
+        unfiled=True,
     )
-    if not (job.file.planner.model or job.settings.model):
+    if not (one_line.model or job.settings.model):
         raise TaskInvalid("no model is named to plan: name one, such as openai:gpt-5, with --model or MIDCOURSE_MODEL")
     check_secrets(job.task.secrets, EnvironmentVault())
     return job
-
-
-def tape_settings(*, record: str | Path | None = None, cassette: str | Path | None = None) -> dict[str, str]:
-    """Settings to record a run or to play a recording. Paths are absolute, because a run may be resumed in another folder."""
-    files = {"record": record, "cassette": cassette}
-    return {name: str(Path(file).absolute()) for name, file in files.items() if file}
 
 
 class DryRun:
@@ -111,20 +164,19 @@ class DryRun:
         return Decision(verdict="rejected", by="the dry run")
 
 
-def _bind_secrets(one_line: OneLineTask) -> dict[str, str]:
-    """The origin of each secret, by name."""
-    start = _origin(one_line.at, "the start URL")
+def _bind_secrets(secrets: Iterable[str], start: str) -> dict[str, str]:
+    """Find the origin of each secret, by name; `start` for those that name none."""
     found: dict[str, str] = {}
-    for secret in one_line.secrets:
+    for secret in secrets:
         name, at, where = secret.partition("@")
         if not re.fullmatch(r"[A-Za-z]\w*", name) or (at and not where):
             example = "password, or password@https://shop.example"
             raise TaskInvalid(f"secret '{secret}': write its name, and after an @ the origin it belongs to: {example}")
-        found[name] = _origin(where, f"secret '{secret}'") if at else start
+        found[name] = _parse_origin(where, f"secret '{secret}'") if at else start
     return found
 
 
-def _origin(address: str, what: str) -> str:
+def _parse_origin(address: str, what: str) -> str:
     from midcourse.worlds.browser.egress.address import AddressRefused, parse
 
     try:
@@ -133,21 +185,15 @@ def _origin(address: str, what: str) -> str:
         raise TaskInvalid(f"{what}: {refused}") from None
 
 
-def _escape(text: str, inputs: Iterable[str] = ()) -> str:
-    """The text for a task file: every dollar sign is doubled, except in references to these inputs."""
-    kept = "".join(rf"(?!input\.{re.escape(name)}\b)" for name in inputs)
-    return re.sub(rf"\${kept}", "$$", text)
-
-
-def _escape_all(value: object) -> object:
-    """Escape every text in a value."""
+def _escape(value: object, inputs: Container[str] = ()) -> object:
+    """Double each dollar sign in the texts of a value, as task files need it, except in references to these inputs."""
     match value:
         case str():
-            return _escape(value)
+            return _DOLLAR.sub(lambda found: found[0] if found[1] in inputs else f"${found[0]}", value)
         case Mapping():
-            return {name: _escape_all(inner) for name, inner in cast(Mapping[str, object], value).items()}
+            return {name: _escape(inner) for name, inner in cast(Mapping[str, object], value).items()}
         case list() | tuple():
-            return [_escape_all(inner) for inner in cast(Sequence[object], value)]
+            return [_escape(inner) for inner in cast(Sequence[object], value)]
         case _:
             return value
 

@@ -3,9 +3,10 @@
 import secrets
 import shutil
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import TypeVar
 
 from midcourse.agent.models.reserves import with_call_reserves
@@ -168,41 +169,69 @@ class StartedRun:
     """Whether it is an earlier run with the same key."""
 
 
-async def start_run(
-    job: Job, run_id: str, store: Store, *, again: bool = False, ready: Callable[[], object] | None = None
-) -> StartedRun:
-    """Store a new run of the job, or find the earlier one with its key. For `again` and `KeyTaken` see `check_key`.
+async def find_earlier(job: Job, store: Store, *, again: bool = False) -> StartedRun | Free:
+    """Find the earlier run with the job's key that has to be resumed, or did the task already. Raises `KeyTaken` like `check_key`."""
+    match await check_key(store, job.task.key, again=again):
+        case Done(result=result):
+            return StartedRun(run=result.run, job=job, result=result, earlier=True)
+        case Unfinished(run=earlier):
+            return StartedRun(run=earlier, job=job_of_run(job.settings, earlier), earlier=True)
+        case Free() as free:
+            return free
 
-    `ready` builds what a new run needs, before it is stored: if that raises, no run is left behind.
+
+@dataclass(kw_only=True)
+class PreparedRun:
+    """A run that can begin: its folder has the job, and what it needs can be built there. `prepare_run` makes one."""
+
+    job: Job
+    store: Store
+    run: Run
+    task: Task
+    folder: Path
+    may_be_stored: bool = False
+
+    async def begin(self, *, again: bool = False) -> StartedRun:
+        """Store the run; or return the one that another process began under the same key in the meantime."""
+        while True:
+            found = await find_earlier(self.job, self.store, again=again)
+            if isinstance(found, StartedRun):
+                return found
+            try:
+                self.may_be_stored = True
+                await self.store.begin(self.run, self.task, after=found.after)
+            except KeyTaken:  # only after this error it is certain that nothing was stored
+                self.may_be_stored = False
+                continue
+            return StartedRun(run=self.run.id, job=self.job)
+
+
+@asynccontextmanager
+async def prepare_run(job: Job, run_id: str, store: Store) -> AsyncGenerator[PreparedRun]:
+    """Prepare a new run of the job. If it does not begin within this context, its folder is removed: no trace is left.
+
+    Raises `TaskInvalid` for an id that is taken and for a secret without a value.
     """
+    if await is_stored(store, run_id):
+        raise TaskInvalid(f"there is a run '{run_id}' already; choose another --run-id, or midcourse resume {run_id}")
+    run, task = new_run_of(job, run_id)
+    check_secrets(task.secrets, EnvironmentVault())
+    prepared = PreparedRun(job=job, store=store, run=run, task=task, folder=run_folder(job.settings, run_id))
+    save_job(job, prepared.folder)
+    try:
+        yield prepared
+    finally:
+        if not prepared.may_be_stored:
+            shutil.rmtree(prepared.folder)
 
-    async def begin(after: str) -> StartedRun:
-        if await is_stored(store, run_id):
-            raise TaskInvalid(
-                f"there is a run '{run_id}' already; choose another --run-id, or midcourse resume {run_id}"
-            )
-        run, task = new_run_of(job, run_id)
-        check_secrets(task.secrets, EnvironmentVault())
-        folder = run_folder(job.settings, run_id)
-        save_job(job, folder)
-        try:
-            if ready is not None:
-                ready()
-        except BaseException:
-            shutil.rmtree(folder)
-            raise
-        try:
-            await store.begin(run, task, after=after)
-        except KeyTaken:  # only after this error it is certain that nothing was stored
-            shutil.rmtree(folder)
-            raise
-        return StartedRun(run=run_id, job=job)
 
-    async def resume(earlier: str) -> StartedRun:
-        return StartedRun(run=earlier, job=job_of_run(job.settings, earlier), earlier=True)
-
-    started = await start_under_key(store, job.task.key, begin=begin, resume=resume, again=again)
-    return found_run(started, job)
+async def start_run(job: Job, run_id: str, store: Store, *, again: bool = False) -> StartedRun:
+    """Store a new run of the job, or find the earlier one with its key. Nothing drives it yet."""
+    found = await find_earlier(job, store, again=again)
+    if isinstance(found, StartedRun):
+        return found
+    async with prepare_run(job, run_id, store) as prepared:
+        return await prepared.begin(again=again)
 
 
 def found_run(started: StartedRun | Result, job: Job) -> StartedRun:

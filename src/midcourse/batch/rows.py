@@ -5,7 +5,7 @@ All errors in the file are found here, before anything runs.
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from math import isfinite
 from pathlib import Path
@@ -34,16 +34,22 @@ def read_rows(text: str, inputs: Pairs, file: str = "rows") -> tuple[Pairs, ...]
     columns = _columns(header, dict(inputs), file)
     if not rows:
         raise TaskInvalid(f"{file}: there are no rows under {','.join(columns)}")
-    models = dict(inputs)
     found: list[Pairs] = []
     for number, (line, cells) in enumerate(rows, start=1):
         where = f"{file}: row {number} (line {line})"
         if len(cells) != len(columns):
             raise TaskInvalid(f"{where}: has {len(cells)} cells, and there are {len(columns)} columns")
-        found.append(
-            tuple((name, _value(cell, models[name], where, name)) for name, cell in zip(columns, cells, strict=True))
-        )
+        found.append(convert_inputs(dict(zip(columns, cells, strict=True)), inputs, f"{where}: column"))
     return tuple(found)
+
+
+def convert_inputs(texts: Mapping[str, str], inputs: Pairs, where: str) -> Pairs:
+    """Convert each text to the type of the task's own input. `where` is what error messages begin with."""
+    models = dict(inputs)
+    for name in texts:
+        if name not in models:
+            raise TaskInvalid(f"{where}: {describe_unknown('input', name, models)}")
+    return tuple((name, _value(text, models[name], f"{where} '{name}'")) for name, text in texts.items())
 
 
 def _records(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
@@ -69,7 +75,7 @@ def _columns(header: Sequence[str], inputs: dict[str, Scalar], file: str) -> lis
     return columns
 
 
-def _value(cell: str, like: Scalar, where: str, column: str) -> Scalar:
+def _value(cell: str, like: Scalar, where: str) -> Scalar:
     """The value of a cell in the type of `like`. An empty cell is an empty text, never the task's own value."""
     bare = cell.strip()
     match like:
@@ -88,7 +94,7 @@ def _value(cell: str, like: Scalar, where: str, column: str) -> Scalar:
             wanted = "a number such as 12.5"
         case _:
             return cell
-    raise TaskInvalid(f"{where}: column '{column}': '{cell}' has to be {wanted}")
+    raise TaskInvalid(f"{where}: '{cell}' has to be {wanted}")
 
 
 def _number(text: str) -> float | None:

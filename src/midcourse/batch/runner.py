@@ -11,7 +11,7 @@ from typing import Protocol
 
 from midcourse.agent.agent import agent_for
 from midcourse.agent.live_run import LiveRun
-from midcourse.agent.start import StartedRun, is_stored, start_run
+from midcourse.agent.start import StartedRun, find_earlier, is_stored, prepare_run
 from midcourse.agent.wiring import export, run_folder
 from midcourse.batch.batch import RESULTS_FILE, Batch, Row
 from midcourse.batch.results import RowEnd, results_csv
@@ -206,10 +206,12 @@ class _Work:
         return RowEnd(row=row.number, run=entry.run, result=result)
 
     async def _enter(self, row: Row) -> StartedRun:
-        folder = run_folder(row.job.settings, row.run)
-        return await start_run(
-            row.job, row.run, self._store, again=self._again, ready=lambda: agent_for(row.job, folder, None)
-        )
+        found = await find_earlier(row.job, self._store, again=self._again)
+        if isinstance(found, StartedRun):
+            return found
+        async with prepare_run(row.job, row.run, self._store) as prepared:
+            agent_for(row.job, prepared.folder, None)  # what cannot be built leaves no run behind
+            return await prepared.begin(again=self._again)
 
     async def _follow(self, row: Row, live: LiveRun) -> Result:
         outcome = asyncio.ensure_future(live.result())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from midcourse.agent.control import LocalControl, RunControl, list_open_questions
-from midcourse.cli.options import Overrides, load_home_and_fleet
+from midcourse.cli.options import LAST, Overrides, load_home_and_fleet
 from midcourse.cli.run_states import batch_of, driven_state, local_state
 from midcourse.domain.approval import Question
 from midcourse.domain.records.summary import RunSummary
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from midcourse.config.fleet_settings import FleetSettings
     from midcourse.home.fleet_store import FleetStore
 
-LAST = "last"
 SUGGESTED = 5
 PROGRAM = "run"
 """Shown for a run that a program started, because its task has no name."""

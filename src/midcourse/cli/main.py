@@ -1,21 +1,27 @@
-"""The `midcourse` program: its table of commands, and how errors become exit codes."""
+"""The `midcourse` program: its table of commands, each imported only when it is called, and how errors become exit codes."""
 
 import json as json_format
 import os
 import sys
 import traceback
 import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, ClassVar, Protocol, TextIO, runtime_checkable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Annotated, Any, ClassVar, Protocol, TextIO, runtime_checkable
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from midcourse.cli.lazy import Entry, LazyGroup
-from midcourse.cli.options import EXIT_CODES
 from midcourse.errors import MidcourseError
 
 MISUSE, LEFT = 2, 130
+EXIT_CODES = (
+    "Exit codes: 0 success, 1 ended without success, 2 misuse, 3 done but not verified (with --require-verified), "
+    "130 left before its end (resume it)."
+)
 OF_FLEETS = ("alembic", "cryptography", "psycopg", "sqlalchemy", "temporalio")
 """Packages that the base install does not have."""
 HINTS = {
@@ -23,6 +29,61 @@ HINTS = {
     "RUN": "a run is named by its id; `midcourse runs` lists them, and `last` is the latest",
 }
 """What to type for an argument that is missing."""
+
+
+# --- the table of commands
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of a command table: where the command is declared, and how `--help` lists it."""
+
+    module: str
+    help: str
+    panel: str | None = None
+
+
+class LazyGroup(TyperGroup):
+    """Lists its commands from a table. A module has its commands in a Typer app called `commands`."""
+
+    table: ClassVar[Mapping[str, Entry]]
+    removed: ClassVar[Mapping[str, str]] = {}
+    """Commands of earlier versions, each with the command to type now."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, entry in self.table.items():
+            self.add_command(TyperCommand(name, short_help=entry.help, rich_help_panel=entry.panel))
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _hide_types_of_flags(super().get_params(ctx))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        for words in (" ".join(args[:2]), args[0]):
+            if words in self.removed and not ctx.resilient_parsing:
+                ctx.fail(f"'{words}' was removed; type: {self.removed[words]}")
+        name, _, rest = super().resolve_command(ctx, args)
+        command = self._load(name) if name else None
+        for each in (command, *getattr(command, "commands", {}).values()):
+            if each is not None:
+                _hide_types_of_flags(each.get_params(ctx))
+        return name, command, rest
+
+    def _load(self, name: str) -> Any:
+        """The command of this name in its module, or the module's whole app if that is a group of this name."""
+        commands = import_module(self.table[name].module).commands
+        commands._add_completion = False  # noqa: SLF001  # `midcourse completion` does that, for all commands
+        found = get_command(commands)
+        return found.commands.get(name, found) if isinstance(found, TyperGroup) else found
+
+
+def _hide_types_of_flags(params: list[Any]) -> list[Any]:
+    """Let `--help` show no type beside flags: Typer shows `<bool>`, as if they took a value."""
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
+
 
 START, RUNS, WHILE, KNOWN, SERVED, FLEETS = (
     "Start here",
@@ -87,7 +148,7 @@ class Commands(LazyGroup):
         "schedule": Entry(
             f"{_C}fleet.schedule", "Run tasks in a fleet at set times; list or remove schedules.", FLEETS
         ),
-        "fleet": Entry(f"{_C}fleet", "Start a worker or a world host, or look after a fleet's database.", FLEETS),
+        "fleet": Entry(__name__, "Start a worker or a world host, or look after a fleet's database.", FLEETS),
     }
     removed: ClassVar = {
         "plans": "midcourse show RUN --plans, or midcourse show RUN --diff A B",
@@ -101,6 +162,27 @@ class Commands(LazyGroup):
         "reuse": "midcourse kept",
         "compare": "midcourse run TASK --model MODEL for each model, then midcourse show",
     }
+
+
+class FleetCommands(LazyGroup):
+    """The commands of `midcourse fleet`."""
+
+    table: ClassVar = {
+        "worker": Entry(f"{_C}fleet.worker", "Carry out the runs of a fleet, until it is stopped."),
+        "host": Entry(
+            f"{_C}fleet.host", "Open worlds, such as browsers, for the workers of a fleet, until it is stopped."
+        ),
+        "migrate": Entry(f"{_C}fleet.migrate", "Bring a fleet's database to the schema of this version."),
+        "expire": Entry(f"{_C}fleet.expire", "Delete journals, observations and screenshots of the runs of a month."),
+    }
+
+
+commands = typer.Typer(cls=FleetCommands, no_args_is_help=True)
+
+
+@commands.callback()
+def fleet() -> None:
+    """Start a worker or a world host, or look after a fleet's database. `midcourse up` does all of it on one machine."""
 
 
 app = typer.Typer(

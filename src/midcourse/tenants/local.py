@@ -13,7 +13,7 @@ from midcourse.agent.agent import Agent, agent_for
 from midcourse.agent.control import LocalControl, list_open_questions
 from midcourse.agent.fork import Forked, fork, job_of_fork, limits_of_fork
 from midcourse.agent.live_run import LiveRun
-from midcourse.agent.start import StartedRun, start_run
+from midcourse.agent.start import StartedRun, find_earlier, prepare_run
 from midcourse.agent.wiring import (
     JOB_FILE,
     Job,
@@ -76,13 +76,14 @@ class LocalDesk:
         return load_saved_job(folder) if (folder / JOB_FILE).is_file() else None
 
     async def start(self, job: Job, run_id: str, *, again: bool = False) -> StartedRun:
-        built: list[Agent] = []
-        folder = run_folder(job.settings, run_id)
-        started = await start_run(
-            job, run_id, self.store, again=again, ready=lambda: built.append(agent_for(job, folder, LeaveOpen()))
-        )
+        found = await find_earlier(job, self.store, again=again)
+        if isinstance(found, StartedRun):
+            return found
+        async with prepare_run(job, run_id, self.store) as prepared:
+            agent = agent_for(job, prepared.folder, LeaveOpen())
+            started = await prepared.begin(again=again)
         if not started.earlier:
-            await self._drive(started.run, built[-1])
+            await self._drive(started.run, agent)
         return started
 
     async def continue_start(self, run_id: str) -> None:

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from midcourse.cli.commands.run import run_once
+from midcourse.cli.commands.run import run
 from midcourse.cli.lookup import find_run
 from midcourse.cli.options import Json, Overrides, Set, load_both_settings, next_runs, teach
-from midcourse.cli.session.local import Verbosity
 from midcourse.terminal.output import print_object
 
 commands = typer.Typer(
@@ -54,7 +53,7 @@ def learn(
             code = 0
         else:
             with redirect_stdout(sys.stderr):
-                code = run_once(watched, set_, Verbosity(quiet=True))
+                code = run(task=watched, set_=set_, quiet=True)
     print(learned.propose(), end="")
     return code
 

@@ -18,12 +18,13 @@ from midcourse.cli.options import (
     Json,
     Quiet,
     RequireVerified,
+    Verbosity,
     load_both_settings,
     next_runs,
     teach,
     with_options,
 )
-from midcourse.cli.session.local import Verbosity, print_result, resume_run
+from midcourse.cli.session.local import print_result, resume_run
 from midcourse.config.defaults import DEMO_PLANNERS
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.settings import Settings

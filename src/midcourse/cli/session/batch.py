@@ -11,18 +11,18 @@ from midcourse.agent.wiring import Job
 from midcourse.batch.batch import Batch, Row, new_batch
 from midcourse.batch.rows import rows_text
 from midcourse.batch.runner import Summary, run_batch
-from midcourse.cli.session.local import LEFT, Verbosity, log_to, open_prompt
+from midcourse.cli.options import LEFT, Verbosity
+from midcourse.cli.session.local import log_to
 from midcourse.cli.session.screen import LiveView, NoScreen
 from midcourse.cli.session.signals import handle_signals
-from midcourse.cli.view.batch import Board
-from midcourse.cli.view.batch_verdict import BatchVerdict, summary_json
+from midcourse.cli.view.batch import BatchVerdict, Board, summary_json
 from midcourse.errors import TaskInvalid
 from midcourse.home.stores import LocalStore, open_store
 from midcourse.ports.approver import Approver
 from midcourse.presentation.vocabulary import pluralize
 from midcourse.terminal.approver import OneAtATime, TerminalApprover
 from midcourse.terminal.output import print_object, terminal
-from midcourse.terminal.prompt import Keyboard
+from midcourse.terminal.prompt import Keyboard, open_prompt
 
 HINT = "Ctrl-C begins no more rows"
 WINDING_DOWN = "finishing the rows that have begun; Ctrl-C again leaves them to be resumed"

@@ -6,7 +6,8 @@ from rich.text import Text
 
 from midcourse.agent.wiring import Job, decode_job, run_folder
 from midcourse.cli.lookup import PROGRAM
-from midcourse.cli.session.local import Verbosity, print_result
+from midcourse.cli.options import Verbosity
+from midcourse.cli.session.local import print_result
 from midcourse.cli.session.watching import WatchSession, print_problem
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.fleet.connection import connect_fleet, start_durable_run

@@ -4,7 +4,7 @@ import json
 import logging
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -13,13 +13,13 @@ from rich.text import Text
 
 from midcourse.agent.agent import Agent, agent_for
 from midcourse.agent.one_line import DryRun
-from midcourse.agent.start import start_run as store_run
+from midcourse.agent.start import StartedRun, find_earlier, prepare_run
 from midcourse.agent.wiring import Job, export, result_json, run_folder
+from midcourse.cli.options import LEFT, SUCCEEDED, Verbosity
 from midcourse.cli.session.follower import FollowableRun, RunFollower
 from midcourse.cli.session.screen import Lines, LiveView, NoScreen, Screen
-from midcourse.cli.session.verdicts import verdict_of
 from midcourse.cli.view.run import RunView
-from midcourse.cli.view.verdict import most_steps
+from midcourse.cli.view.verdict import most_steps, verdict_of
 from midcourse.domain.approval import Question
 from midcourse.domain.result import Result
 from midcourse.errors import RunBusy, RunEnded
@@ -34,29 +34,8 @@ from midcourse.presentation.vocabulary import format_argument
 from midcourse.redact import Discreet
 from midcourse.terminal.approver import TerminalApprover
 from midcourse.terminal.output import Terminal, print_json, print_object, terminal
-from midcourse.terminal.prompt import Keyboard
-from midcourse.terminal.prompt import open_prompt as open_prompt
+from midcourse.terminal.prompt import Keyboard, open_prompt
 from midcourse.terminal.question import question_panel
-
-SUCCEEDED, FAILED, UNVERIFIED, LEFT = 0, 1, 3, 130
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verbosity:
-    """How much a command prints, and whether its exit code tells a claim from a verified success."""
-
-    json: bool = False
-    quiet: bool = False
-    require_verified: bool = False
-
-    @property
-    def silent(self) -> bool:
-        return self.json or self.quiet
-
-    def exit_code(self, *, success: bool, verified: bool) -> int:
-        if not success:
-            return FAILED
-        return UNVERIFIED if self.require_verified and not verified else SUCCEEDED
 
 
 async def start_run(
@@ -64,45 +43,33 @@ async def start_run(
 ) -> int:
     """Start a run, or continue the earlier one with the same business key. A `dry` run drops its first irreversible request."""
     with open_store(job.settings.home) as store:
-        built: list[Session] = []
-        entry = await store_run(
-            job,
-            run_id,
-            store,
-            again=again,
-            ready=lambda: built.append(Session(job, run_id, store, verbosity, dry=dry)),
-        )
-        if entry.result is not None:
-            folder = run_folder(job.settings, entry.run)
-            return await print_result(entry.result, store, folder, verbosity, key=job.task.key)
-        try:
-            session = built[-1] if built and not entry.earlier else None
-            return await resume_run(entry.job, entry.run, store, verbosity, dry=dry, session=session)
-        except RunEnded:  # another process started it at the same time and was faster
-            result = await store.result(entry.run)
-            if result is None:
-                raise
-            return await print_result(result, store, run_folder(job.settings, entry.run), verbosity, key=job.task.key)
+        session: Session | None = None
+        found = await find_earlier(job, store, again=again)
+        if not isinstance(found, StartedRun):
+            async with prepare_run(job, run_id, store) as prepared:
+                session = Session(job, run_id, store, verbosity, dry=dry)
+                found = await prepared.begin(again=again)
+        result = found.result
+        if result is None:
+            try:
+                if session is not None and not found.earlier:
+                    return await session.follow(session.agent.pick_up(run_id))
+                return await resume_run(found.job, found.run, store, verbosity, dry=dry)
+            except RunEnded:  # another process started it at the same time and was faster
+                result = await store.result(found.run)
+                if result is None:
+                    raise
+        return await print_result(result, store, run_folder(job.settings, found.run), verbosity, key=job.task.key)
 
 
 async def resume_run(
-    job: Job,
-    run_id: str,
-    store: LocalStore,
-    verbosity: Verbosity,
-    *,
-    restored: bool = False,
-    dry: DryRun | None = None,
-    session: "Session | None" = None,
+    job: Job, run_id: str, store: LocalStore, verbosity: Verbosity, *, restored: bool = False, dry: DryRun | None = None
 ) -> int:
-    """Continue a stored run, in this `session` if it was already built, otherwise in a new one."""
-    session = session or Session(job, run_id, store, verbosity, dry=dry)
+    """Continue a stored run."""
+    session = Session(job, run_id, store, verbosity, dry=dry)
     run, _ = await store.load(run_id)
     session.view.restore(run, await store.plans(run_id), await store.journal(run_id))
-    try:
-        return await session.follow(session.agent.pick_up(run_id, restored=restored))
-    except RunBusy:
-        raise RunBusy(f"another process drives run {run_id}; watch it with midcourse watch {run_id}") from None
+    return await session.follow(session.agent.pick_up(run_id, restored=restored))
 
 
 class Session:
@@ -148,8 +115,13 @@ class Session:
     async def follow(self, live: FollowableRun) -> int:
         """Follow the run to its end and present it. Returns the exit code."""
         self.announce()
-        with log_to(self.folder / "run.log"):
-            result = await self._follower.follow(live)
+        try:
+            with log_to(self.folder / "run.log"):
+                result = await self._follower.follow(live)
+        except RunBusy:
+            raise RunBusy(
+                f"another process drives run {self._run_id}; watch it with midcourse watch {self._run_id}"
+            ) from None
         await export(self._store, self._run_id, self.folder)
         if result is None:
             return self.print_left()

@@ -9,7 +9,11 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from midcourse.config.defaults import NO_APPROVER
+from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.result import Result
+from midcourse.errors import RunPruned
+from midcourse.ports.store import Store
 from midcourse.presentation.result import (
     DENIED_UNASKED,
     EFFECTS,
@@ -17,7 +21,9 @@ from midcourse.presentation.result import (
     Sent,
     describe_counts,
     describe_ways,
+    effect_lines,
     headline,
+    sent_effects,
     suggest_next,
     tone_of,
 )
@@ -153,3 +159,24 @@ def _label_lines(label: str, lines: list[Text], most: int, marks: Marks) -> list
         left_out = len(lines) - most + 1
         lines = [Text(f"{marks.ellipsis} {left_out} before", "dim"), *lines[left_out:]]
     return [(label if number == 0 else "", line) for number, line in enumerate(lines)]
+
+
+async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdict:
+    unattended = False
+    if result.final_reason in ("rejected", "needs_human"):
+        decided = await _decisions(store, result.run)
+        unattended = bool(decided) and decided[-1].by == NO_APPROVER
+    return Verdict(
+        result=result,
+        folder=folder,
+        unattended=unattended,
+        sent=await sent_effects(store, result.run),
+        effects=effect_lines(folder / EFFECTS) if folder else (),
+    )
+
+
+async def _decisions(store: Store, run_id: str) -> list[ApprovalDecided]:
+    try:
+        return [row.event for row in await store.journal(run_id) if isinstance(row.event, ApprovalDecided)]
+    except RunPruned:
+        return []

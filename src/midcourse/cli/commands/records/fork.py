@@ -15,8 +15,8 @@ from midcourse.agent.fork import fork as fork_run
 from midcourse.agent.start import new_run_id
 from midcourse.agent.wiring import Job, load_saved_job, save_job
 from midcourse.cli.lookup import FoundJournal, find_journal
-from midcourse.cli.options import Change, Journal, Json, Quiet, split_home, teach
-from midcourse.cli.session.local import Session, Verbosity
+from midcourse.cli.options import Change, Journal, Json, Quiet, Verbosity, split_home, teach
+from midcourse.cli.session.local import Session
 from midcourse.config.defaults import user, user_id
 from midcourse.config.settings import Settings
 from midcourse.errors import NotForkable, RunUnknown

@@ -12,9 +12,8 @@ from rich.text import Text
 
 from midcourse.cli.lookup import FoundRun, blobs_of_run, find_journal, find_run
 from midcourse.cli.options import Fleet, HomeFolder, Journal, Json, load_home_and_fleet, teach, with_options
-from midcourse.cli.session.verdicts import verdict_of
-from midcourse.cli.view.costs import cost_lines
 from midcourse.cli.view.run import STYLES
+from midcourse.cli.view.verdict import verdict_of
 from midcourse.codec import encode
 from midcourse.domain.plan import PlanVersion, Step
 from midcourse.domain.run import Run
@@ -40,6 +39,11 @@ from midcourse.terminal.question import ABSENT
 if TYPE_CHECKING:
     from midcourse.config.fleet_settings import FleetSettings
     from midcourse.history.replay import PlanComparison
+
+
+from midcourse.domain.budget import Cost, Spent
+from midcourse.policy.spending import MICRO
+from midcourse.presentation.vocabulary import pluralize
 
 commands = typer.Typer()
 
@@ -307,3 +311,29 @@ def _argument_lines(change: StepChange, marks: Marks) -> Iterator[Text]:
             was = marks.clean(format_argument(old[name])) if name in old else ABSENT
             now = marks.clean(format_argument(new[name])) if name in new else ABSENT
             yield Text(f"      {marks.clean(name)}: {was} {marks.arrow} {now}", "yellow")
+
+
+# --- what was spent
+
+
+UNKNOWN_ROLE = "lost or given up"
+
+
+def cost_lines(spent: tuple[Spent, ...]) -> Iterator[Text]:
+    """A line for each role and plan; empty if nothing was spent."""
+    if not spent:
+        return
+    yield Text("Spent", "bold")
+    for line in spent:
+        plan = f" on plan {line.version}" if line.version else ""
+        model = f" by {line.model}" if line.model else ""
+        yield Text.assemble(f"  {line.role or UNKNOWN_ROLE}{plan}", (model, "dim"), f": {format_cost(line.cost)}")
+    yield Text("")
+
+
+def format_cost(cost: Cost) -> str:
+    """Calls, tokens and dollars, without those that are zero."""
+    parts = [pluralize(cost.calls, "call")]
+    parts += [pluralize(cost.tokens, "token")] if cost.tokens else []
+    parts += [f"${cost.microusd / MICRO:.4f}"] if cost.microusd else []
+    return ", ".join(parts)

@@ -21,12 +21,13 @@ from midcourse.cli.options import (
     Overrides,
     Quiet,
     RequireVerified,
+    Verbosity,
     load_both_settings,
     load_fleet_settings,
     next_runs,
     teach,
 )
-from midcourse.cli.session.local import Verbosity, print_result
+from midcourse.cli.session.local import print_result
 from midcourse.cli.session.screen import LiveView
 from midcourse.cli.session.signals import is_set_within, stop_event
 from midcourse.cli.session.watching import WatchSession

@@ -3,16 +3,13 @@
 Typer, which parses the command line, also writes these scripts and answers them. Tools such as shtab would need an argparse parser.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer.completion import completion_init, get_completion_script
 
-from midcourse.cli.options import Json, load_home, teach
-from midcourse.errors import MidcourseError, TaskInvalid
-from midcourse.home.folder import AtHome, has_store, open_catalogue
+from midcourse.cli.options import Json, teach
+from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import describe_unknown
 from midcourse.terminal.output import print_object
 
@@ -64,40 +61,3 @@ def completion(
 def answer_shells() -> None:
     """Let Typer answer a shell that asks for completions."""
     completion_init()
-
-
-# --- completions that the parser cannot know
-
-
-def run_names(incomplete: str) -> Iterator[tuple[str, str]]:
-    """The latest runs of this home, with their goals."""
-    yield "last", "the latest run"
-    try:
-        settings = load_home(None)
-        if has_store(settings):
-            yield from _stored(settings, incomplete)
-    except (MidcourseError, OSError):
-        return  # an error message would appear among the completions
-
-
-def _stored(settings: AtHome, incomplete: str) -> Iterator[tuple[str, str]]:
-    with open_catalogue(settings) as catalogue:
-        found = catalogue.named(incomplete, MOST)
-    yield from ((run.id, " ".join(run.goal.split())[:60]) for run in found)
-
-
-def setting_names(incomplete: str) -> Iterator[tuple[str, str]]:
-    """Completions for `--set`, such as `max_calls=`, without settings that only benchmarks use."""
-    from midcourse.config.audience import Audience, names_for
-    from midcourse.config.settings import Settings
-
-    for name in names_for(Settings, Audience.EVERYDAY, Audience.ADVANCED):
-        yield f"{name}=", (Settings.model_fields[name].description or "").partition(".")[0][:60]
-
-
-def task_names(incomplete: str) -> Iterator[tuple[str, str]]:
-    """The tasks that ship with Midcourse, and the task files of this folder."""
-    from midcourse.agent.wiring import packaged_tasks
-
-    yield from ((name, "ships with Midcourse") for name in packaged_tasks())
-    yield from ((str(path), "") for path in sorted(Path().glob("*.toml")))

@@ -14,9 +14,9 @@ from rich.text import Text
 from midcourse.agent.live_run import LiveRun
 from midcourse.agent.start import new_run_id, start_run
 from midcourse.agent.wiring import Job
-from midcourse.cli.options import Headed, Home, Json, load_settings, teach
+from midcourse.cli.options import LEFT, Headed, Home, Json, Verbosity, load_settings, teach
 from midcourse.cli.session.console import open_in_browser, serve_console
-from midcourse.cli.session.local import LEFT, Session, Verbosity, dry_panel
+from midcourse.cli.session.local import Session, dry_panel
 from midcourse.cli.session.screen import NoScreen, Screen
 from midcourse.cli.view.run import STYLES
 from midcourse.config.extras import require_chromium, require_extras
