@@ -1,16 +1,18 @@
 """Output to the terminal of this process: its consoles, the symbols it can show, and text and JSON that cannot disturb it."""
 
-import json
+import json as json_format
 import os
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TextIO
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from midcourse.policy.invisible import make_readable, spell_out
 
@@ -120,6 +122,29 @@ class Terminal:
     live: bool
     """Whether `console` can show something that moves."""
 
+    def say(self, *parts: str | tuple[str, str] | Text, style: str = "") -> None:
+        """Print a line of these parts, each a text or a text with its style. Control characters in them are spelt out."""
+        clean = self.marks.clean
+        assembled = (
+            clean(part) if isinstance(part, str) else part if isinstance(part, Text) else (clean(part[0]), part[1])
+            for part in parts
+        )
+        self.console.print(Text.assemble(*assembled, style=style), soft_wrap=True)
+
+    def print_rows(self, columns: Sequence[str], rows: Iterable[Sequence[str]], *, none: str) -> None:
+        """Print a table, of which only the last column wraps; elsewhere than in a terminal, lines of tab-separated cells."""
+        cleaned = [[self.marks.clean(cell) for cell in row] for row in rows]
+        if not cleaned:
+            self.say(none)
+        elif self.console.is_terminal:
+            table = plain_table(*columns, wraps=columns[-1:])
+            for row in cleaned:
+                table.add_row(*row)
+            self.console.print(table)
+        else:
+            for row in cleaned:
+                print("\t".join(row))
+
 
 def terminal(*, silent: bool = False) -> Terminal:
     """The terminal of this process. `silent`: only the outcome may go to standard output, so questions go to standard error."""
@@ -147,15 +172,33 @@ def _console(*, stderr: bool) -> Console:
     return Console(stderr=stderr, highlight=False, emoji=False, markup=False)
 
 
+def plain_table(*columns: str, wraps: Sequence[str] = ()) -> Table:
+    """A table without lines. A cell of a column that does not wrap is never cut."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for column in columns:
+        table.add_column(column, no_wrap=column not in wraps)
+    return table
+
+
+def print_outcome(value: object, *parts: str | tuple[str, str], json: bool) -> None:
+    """Print what a command did: with `--json` this value, otherwise a line."""
+    if json:
+        print_object(value)
+    else:
+        terminal().say(*parts)
+
+
 def print_json(text: str) -> None:
     """Print JSON as one line, in ASCII if the output cannot show other characters."""
-    print(json.dumps(json.loads(text)) if marks_for(sys.stdout).ascii_only else _harmless(text), flush=True)
+    print(
+        json_format.dumps(json_format.loads(text)) if marks_for(sys.stdout).ascii_only else _harmless(text), flush=True
+    )
 
 
 def print_object(value: object) -> None:
-    print(_harmless(json.dumps(value, ensure_ascii=marks_for(sys.stdout).ascii_only)), flush=True)
+    print(_harmless(json_format.dumps(value, ensure_ascii=marks_for(sys.stdout).ascii_only)), flush=True)
 
 
 def _harmless(line: str) -> str:
     """The same JSON with control and invisible characters as JSON escapes."""
-    return spell_out(line, lambda char: json.dumps(char)[1:-1] if ord(char) > 127 else f"\\u{ord(char):04x}")
+    return spell_out(line, lambda char: json_format.dumps(char)[1:-1] if ord(char) > 127 else f"\\u{ord(char):04x}")

@@ -9,7 +9,7 @@ import typer
 from midcourse.cli.options import Json, teach
 from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import describe_unknown
-from midcourse.terminal.output import print_object
+from midcourse.terminal.output import print_object, print_outcome
 
 commands = typer.Typer(no_args_is_help=True)
 
@@ -86,7 +86,5 @@ def remove(name: Name, keys: KeysFile, tenant: Tenant = "local", json: Json = Fa
     from midcourse.server.access.keys import remove_key
 
     remove_key(Path(keys), name, tenant)
-    if json:
-        print_object({"removed": name, "tenant": tenant})
-    else:
-        print(f"removed the key of {name} of tenant {tenant}")
+    what = f"removed the key of {name} of tenant {tenant}"
+    print_outcome({"removed": name, "tenant": tenant}, what, json=json)

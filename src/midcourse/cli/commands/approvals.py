@@ -8,7 +8,7 @@ import typer
 from midcourse.cli.options import Fleet, Json, Overrides, Run, load_home_and_fleet, teach
 from midcourse.errors import TaskInvalid
 from midcourse.home.folder import AtHome, has_store, open_catalogue
-from midcourse.terminal.output import print_object, terminal
+from midcourse.terminal.output import print_outcome
 
 if TYPE_CHECKING:
     from midcourse.domain.approval import Decision, Verdict
@@ -190,10 +190,7 @@ def _decide(
 def _list_questions(overrides: Overrides, *, json: bool) -> int:
     settings, fleet = load_home_and_fleet(overrides)
     if fleet is None and not _has_questions(settings):  # the usual case, in which nothing needs to be loaded
-        if json:
-            print_object([])
-        else:
-            terminal().console.print("nothing is waiting for an answer", soft_wrap=True)
+        print_outcome([], "nothing is waiting for an answer", json=json)
         return NOTHING
     import asyncio
 

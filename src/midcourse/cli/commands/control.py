@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from midcourse.agent.control import RunControl
 from midcourse.cli.lookup import open_run
@@ -16,7 +15,7 @@ from midcourse.domain.approval import Decision
 from midcourse.domain.phases import Ended, Paused
 from midcourse.errors import TaskInvalid
 from midcourse.policy.approval.check import why_may_not_decide
-from midcourse.terminal.output import print_object, terminal
+from midcourse.terminal.output import print_outcome
 
 DONE, REFUSED = 0, 1
 GLANCE = 0.2
@@ -122,12 +121,7 @@ async def deliver(sending: Awaitable[str]) -> str:
 
 def report(run_id: str, why_not: str, reply: str, *, json: bool, **more: object) -> int:
     """Print whether the run accepted a message and, if not, why. Returns the exit code."""
-    where = terminal()
-    if json:
-        print_object({"run": run_id, "taken": not why_not, **({"error": why_not} if why_not else more)})
-    elif why_not:
-        line = Text.assemble(("refused", "bold red"), f": {where.marks.clean(why_not)}")
-        where.console.print(line, soft_wrap=True)
-    else:
-        where.console.print(Text(where.marks.clean(f"run {run_id}: {reply}")), soft_wrap=True)
+    said = (("refused", "bold red"), f": {why_not}") if why_not else (f"run {run_id}: {reply}",)
+    value = {"run": run_id, "taken": not why_not, **({"error": why_not} if why_not else more)}
+    print_outcome(value, *said, json=json)
     return REFUSED if why_not else DONE

@@ -1,12 +1,11 @@
 """`midcourse kept`: lists and drops the plan segments that later runs reuse."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from midcourse.cli.options import DurableOnly, Fleet, Json, Overrides, load_fleet_settings, load_settings, teach
 from midcourse.domain.records.plan_cache import KeptSegment
@@ -14,9 +13,10 @@ from midcourse.errors import TaskInvalid
 from midcourse.home.stores import open_segments
 from midcourse.ports.plan_cache import PlanCache
 from midcourse.presentation.vocabulary import format_argument, format_time, pluralize
-from midcourse.terminal.output import Terminal, print_object, terminal
+from midcourse.terminal.output import print_object, print_outcome, terminal
 
 SHORT_ID = 8
+COLUMNS = ("segment", "screen", "does", "worked", "last", "goal")
 
 
 commands = typer.Typer(
@@ -35,16 +35,11 @@ def list_kept(context: typer.Context, set_: Fleet = None, durable: DurableOnly =
     if context.invoked_subcommand is not None:
         return
     found = asyncio.run(_load_all(set_, durable))
-    where = terminal()
     if json:
         print_object([_segment_json(segment) for segment in found])
-    elif not found:
-        where.console.print("nothing is kept; runs with --set reuse=on keep what worked", soft_wrap=True)
-    elif where.console.is_terminal:
-        where.console.print(_build_table(found, where))
     else:
-        for segment in found:
-            print("\t".join(where.marks.clean(text) for text in _format_cells(segment)))
+        none = "nothing is kept; runs with --set reuse=on keep what worked"
+        terminal().print_rows(COLUMNS, map(_format_cells, found), none=none)
 
 
 @commands.command()
@@ -67,10 +62,7 @@ def drop(
     if bool(segment) == everything:
         raise TaskInvalid("name one segment, or give --all")
     dropped = asyncio.run(_drop(segment, set_, durable))
-    if json:
-        print_object({"dropped": dropped})
-    else:
-        terminal().console.print(f"dropped {pluralize(len(dropped), 'segment')}", soft_wrap=True)
+    print_outcome({"dropped": dropped}, f"dropped {pluralize(len(dropped), 'segment')}", json=json)
 
 
 @asynccontextmanager
@@ -130,12 +122,3 @@ def _format_cells(segment: KeptSegment) -> tuple[str, ...]:
         format_time(segment.worked_at),
         segment.goal,
     )
-
-
-def _build_table(found: Sequence[KeptSegment], where: Terminal) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for column in ("segment", "screen", "does", "worked", "last", "goal"):
-        table.add_column(column, no_wrap=column != "goal")
-    for segment in found:
-        table.add_row(*(where.marks.clean(text) for text in _format_cells(segment)))
-    return table

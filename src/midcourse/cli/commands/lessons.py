@@ -1,12 +1,11 @@
 """`midcourse lessons`: lists, shows, shares and forgets what runs learned from failures."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from midcourse.cli.options import DurableOnly, Fleet, Json, Overrides, load_fleet_settings, load_settings, teach
 from midcourse.domain.records.lesson import Lesson
@@ -15,9 +14,10 @@ from midcourse.home.stores import open_lessons
 from midcourse.ports.memory import Memory
 from midcourse.presentation.vocabulary import pluralize
 from midcourse.terminal.approver import user
-from midcourse.terminal.output import Terminal, print_object, terminal
+from midcourse.terminal.output import print_object, print_outcome, terminal
 
 SHORT_KEY = 8
+COLUMNS = ("lesson", "agent", "fixed", "shared", "signature")
 A_PERSON = ""
 """The agent name for access by a person: empty, so that nothing is read or written as one of the agents."""
 
@@ -43,16 +43,11 @@ def list_lessons(context: typer.Context, set_: Fleet = None, durable: DurableOnl
     if context.invoked_subcommand is not None:
         return
     found = asyncio.run(_load_all(set_, durable))
-    where = terminal()
     if json:
         print_object([_lesson_json(lesson) for lesson in found])
-    elif not found:
-        where.console.print("no lessons yet: nothing has failed that a lesson could be drawn from", soft_wrap=True)
-    elif where.console.is_terminal:
-        where.console.print(_build_table(found, where))
     else:
-        for lesson in found:
-            print("\t".join(where.marks.clean(text) for text in _format_cells(lesson)))
+        none = "no lessons yet: nothing has failed that a lesson could be drawn from"
+        terminal().print_rows(COLUMNS, map(_format_cells, found), none=none)
 
 
 @commands.command()
@@ -69,7 +64,7 @@ def show(lesson: LessonKey, set_: Fleet = None, durable: DurableOnly = False, js
     where = terminal()
     for entry in found:
         for word, text in _format_details(entry):
-            where.console.print(f"{word:11}{where.marks.clean(text)}", soft_wrap=True)
+            where.say(f"{word:11}{text}")
 
 
 @commands.command()
@@ -100,10 +95,8 @@ def share(
             "read it first (midcourse lessons show), then add --yes: other agents' planners will read its words"
         )
     asyncio.run(_share(found[0], set_, durable))
-    if json:
-        print_object({"shared": found[0].key, "agent": found[0].agent, "by": user()})
-    else:
-        terminal().console.print(f"shared as it is now; what {found[0].agent} learns later is not", soft_wrap=True)
+    shared = {"shared": found[0].key, "agent": found[0].agent, "by": user()}
+    print_outcome(shared, f"shared as it is now; what {found[0].agent} learns later is not", json=json)
 
 
 @commands.command()
@@ -114,10 +107,8 @@ def forget(lesson: LessonKey, set_: Fleet = None, durable: DurableOnly = False, 
     """
     key = asyncio.run(_find_lesson(lesson, set_, durable))[0].key
     forgotten = asyncio.run(_forget(key, set_, durable))
-    if json:
-        print_object({"forgotten": key, "lessons": forgotten})
-    else:
-        terminal().console.print(f"forgot {pluralize(forgotten, 'lesson')}, and all numbers", soft_wrap=True)
+    what = f"forgot {pluralize(forgotten, 'lesson')}, and all numbers"
+    print_outcome({"forgotten": key, "lessons": forgotten}, what, json=json)
 
 
 # --- stores
@@ -205,12 +196,3 @@ def _format_cells(lesson: Lesson) -> tuple[str, ...]:
     mended, runs = lesson.track.mended, lesson.track.mended + lesson.track.unmended
     shared = f"shared by {lesson.shared_by}" if lesson.shared_by else ""
     return lesson.key[:SHORT_KEY], lesson.agent, f"{mended} of {runs}", shared, lesson.signature
-
-
-def _build_table(found: Sequence[Lesson], where: Terminal) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for column in ("lesson", "agent", "fixed", "shared", "signature"):
-        table.add_column(column, no_wrap=column != "signature")
-    for lesson in found:
-        table.add_row(*(where.marks.clean(text) for text in _format_cells(lesson)))
-    return table

@@ -12,7 +12,7 @@ from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.tenants.desks import LOCAL
-from midcourse.terminal.output import print_object, terminal
+from midcourse.terminal.output import print_outcome
 
 commands = typer.Typer()
 
@@ -130,10 +130,7 @@ def serve(
 
 
 def _announce(address: str, home: Path, *, json: bool, opens: bool) -> None:
-    if json:
-        print_object({"url": address})
-    else:
-        terminal().console.print(f"Midcourse is at {address}", soft_wrap=True)
+    print_outcome({"url": address}, f"Midcourse is at {address}", json=json)
     if opens:
         open_in_browser(address, home)
 

@@ -70,7 +70,7 @@ def settings(
     for audience, heading in HEADINGS.items():
         _print_rows([row for row in shown if row.audience is audience], heading, where)
     if hidden:
-        where.console.print(Text(_describe_hidden(hidden), "dim"), soft_wrap=True)
+        where.say(_describe_hidden(hidden), style="dim")
 
 
 def _rows(now: VariableSettings) -> list[Row]:
@@ -108,8 +108,7 @@ def _print_rows(rows: list[Row], heading: str, where: Terminal) -> None:
         return
     for row in rows:
         now, usual = format_argument(row.value) or "not set", format_argument(row.default) or "not set"
-        line = f"{row.name} = {now} (default {usual}): {row.changes}"
-        where.console.print(Text(where.marks.clean(line)), soft_wrap=True)
+        where.say(f"{row.name} = {now} (default {usual}): {row.changes}")
 
 
 def _table(rows: list[Row], where: Terminal) -> Table:

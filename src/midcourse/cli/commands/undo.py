@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from midcourse.agent.agent import Agent
 from midcourse.agent.undo import UndoneAct, UndoReport, functions_in, undo_acts
@@ -130,14 +129,14 @@ def _print_act(act: UndoneAct) -> None:
     text = (
         f"{act.number:>3}  {act.says}: {WORDS[act.state]}{': ' if act.state == 'left' else ' '}{explanation}".rstrip()
     )
-    where.console.print(Text.assemble((f"{mark} ", style), where.marks.clean(text)), soft_wrap=True)
+    where.say((f"{mark} ", style), text)
 
 
 def _print_verdict(report: UndoReport, *, dry_run: bool) -> None:
     where = terminal()
     if minor := sum(map(_is_minor, report.acts)):
         text = f"{minor:>5}  more that only set a state are left as they are (--json lists them)"
-        where.console.print(Text(text, "dim"), soft_wrap=True)
+        where.say(text, style="dim")
     if not report.acts:
         text = f"run {report.run} changed nothing"
     elif dry_run:
@@ -147,4 +146,4 @@ def _print_verdict(report: UndoReport, *, dry_run: bool) -> None:
         text = f"all of run {report.run} is undone" if len(report.acts) > 1 else "undone"
     else:
         text = f"{len(report.left)} of {len(report.acts)} are left"
-    where.console.print(Text(text, "bold"), soft_wrap=True)
+    where.say(text, style="bold")

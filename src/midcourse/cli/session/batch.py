@@ -21,7 +21,7 @@ from midcourse.home.stores import LocalStore, open_store
 from midcourse.ports.approver import Approver
 from midcourse.presentation.vocabulary import pluralize
 from midcourse.terminal.approver import OneAtATime, TerminalApprover
-from midcourse.terminal.output import print_object, terminal
+from midcourse.terminal.output import print_object, print_outcome, terminal
 from midcourse.terminal.prompt import Keyboard, open_prompt
 
 HINT = "Ctrl-C begins no more rows"
@@ -86,14 +86,14 @@ class BatchSession:
         if not self._terminal.live and not self._verbosity.silent:
             rows = pluralize(len(self._batch.rows), "row")
             line = f"batch {self._batch.id}: {self._batch.job.name}, {rows}, {self._batch.concurrency} at a time"
-            self._terminal.console.print(Text(self._terminal.marks.clean(line)), soft_wrap=True)
+            self._terminal.say(line)
 
     def _print_summary(self, summary: Summary, seconds: float) -> int:
         verdict = BatchVerdict(summary=summary, seconds=seconds, unattended=self._prompt is None)
         if self._verbosity.json:
             print_object(summary_json(summary))
         elif self._verbosity.quiet:
-            self._terminal.console.print(Text(verdict.line(self._terminal.marks)), soft_wrap=True)
+            self._terminal.say(verdict.line(self._terminal.marks))
         else:
             verdict.print(self._terminal.console, self._terminal.marks)
         every = summary.rows
@@ -102,12 +102,9 @@ class BatchSession:
     def _print_left(self) -> int:
         how = f"midcourse resume {self._batch.id}"
         ended, rows = self._board.ended_rows, self._board.rows
-        if self._verbosity.json:
-            problem = f"left with {ended} of {rows} rows ended; {how} continues it"
-            print_object({"error": problem, "batch": self._batch.id, "rows": rows, "ended": ended})
-        else:
-            head = (f"left with {ended} of {rows} rows ended", "bold yellow")
-            self._terminal.console.print(Text.assemble(head, f"; to continue: {how}"), soft_wrap=True)
+        left = f"left with {ended} of {rows} rows ended"
+        problem = {"error": f"{left}; {how} continues it", "batch": self._batch.id, "rows": rows, "ended": ended}
+        print_outcome(problem, (left, "bold yellow"), f"; to continue: {how}", json=self._verbosity.json)
         return LEFT
 
     # --- questions
@@ -145,6 +142,6 @@ class BatchSession:
         if isinstance(self._screen, LiveView):
             self._screen.hint = WINDING_DOWN
         elif not self._verbosity.silent:
-            self._terminal.console.print(Text(WINDING_DOWN), soft_wrap=True)
+            self._terminal.say(WINDING_DOWN)
         if self._prompt is not None:
             self._prompt.keyboard.interrupt()  # the open question reports it, too

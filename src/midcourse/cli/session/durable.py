@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from rich.text import Text
-
 from midcourse.agent.wiring import Job, decode_job, run_folder
 from midcourse.cli.lookup import PROGRAM
 from midcourse.cli.options import Verbosity
@@ -12,7 +10,7 @@ from midcourse.cli.session.watching import WatchSession, print_problem
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.fleet.connection import connect_fleet, start_durable_run
 from midcourse.fleet.control import START_ONE, FleetControl
-from midcourse.terminal.output import print_object, terminal
+from midcourse.terminal.output import print_outcome
 
 BEGUN = 0
 
@@ -55,11 +53,7 @@ async def resume_durable(
 def _print_started(run_id: str, verbosity: Verbosity, *, attended: bool) -> int:
     """Print that the run was started. `attended` says whether there is a worker to drive it."""
     missing = f"no worker is there to take it up; {START_ONE}"
-    if verbosity.json:
-        print_object({"run": run_id} if attended else {"run": run_id, "warning": missing})
-    elif verbosity.quiet:
-        print(run_id)
-    else:
-        text = f"run {run_id} has started" if attended else f"run {run_id} waits: {missing}"
-        terminal().console.print(Text(f"{text}; to watch it: midcourse watch {run_id}"), soft_wrap=True)
+    state = "has started" if attended else f"waits: {missing}"
+    said = run_id if verbosity.quiet else f"run {run_id} {state}; to watch it: midcourse watch {run_id}"
+    print_outcome({"run": run_id} if attended else {"run": run_id, "warning": missing}, said, json=verbosity.json)
     return BEGUN

@@ -110,7 +110,7 @@ class RunFollower:
     async def _take_turn(self, progress: Progress) -> None:
         version = self._view.narrator.new_plan_version(progress.event)
         plan = await self._store.plan(progress.run.id, version) if version else None
-        self._screen.show(self._view.add_turn(progress, plan))
+        self._screen.show(progress, self._view.add_turn(progress, plan))
         taken_over = isinstance(progress.event, ApprovalDecided) and self._prompt is not None
         self._paused = isinstance(progress.run.phase, Paused)
         if isinstance(progress.event, ResumeAsked):

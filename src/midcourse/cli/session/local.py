@@ -33,7 +33,7 @@ from midcourse.presentation.result import describe_counts, sent_effects
 from midcourse.presentation.vocabulary import format_argument
 from midcourse.redact import Discreet
 from midcourse.terminal.approver import TerminalApprover
-from midcourse.terminal.output import Terminal, print_json, print_object, terminal
+from midcourse.terminal.output import Terminal, print_json, print_outcome, terminal
 from midcourse.terminal.prompt import Keyboard, open_prompt
 from midcourse.terminal.question import question_panel
 
@@ -137,17 +137,14 @@ class Session:
     def announce(self) -> None:
         """Print what was started, unless a live view shows it."""
         if not self.terminal.live and not self.verbosity.silent:
-            goal = self.terminal.marks.clean(self.view.goal)
-            self.terminal.console.print(Text(f"run {self._run_id}: {goal}"), soft_wrap=True)
+            self.terminal.say(f"run {self._run_id}: {self.view.goal}")
 
     def print_left(self) -> int:
         """Print how to continue a run that was left before its end."""
         how = f"midcourse resume {self._run_id}"
-        if self.verbosity.json:
-            print_object({"error": f"left before its end; {how} continues it", "run": self._run_id})
-        else:
-            text = Text.assemble(("left before its end", "bold yellow"), f"; to continue: {how}")
-            self.terminal.console.print(text, soft_wrap=True)
+        problem = {"error": f"left before its end; {how} continues it", "run": self._run_id}
+        said = (("left before its end", "bold yellow"), f"; to continue: {how}")
+        print_outcome(problem, *said, json=self.verbosity.json)
         return LEFT
 
 
@@ -183,13 +180,12 @@ async def print_result(
         where = terminal()
         verdict = replace(await verdict_of(result, store, folder), save_as=save_as)
         before = f"run {result.run} had ended already; this is its result" if ended else ""
-        before = f"already done under this key: {where.marks.clean(key)}" if key else before
+        before = f"already done under this key: {key}" if key else before
         if verbosity.quiet:
-            line = "; ".join(part for part in (before, verdict.line(where.marks)) if part)
-            where.console.print(Text(line), soft_wrap=True)
+            where.say("; ".join(part for part in (before, verdict.line(where.marks)) if part))
         else:
             if before:
-                where.console.print(Text(before, "bold"), soft_wrap=True)
+                where.say(before, style="bold")
             verdict.print(where.console, where.marks, most_steps(where.console))
     return verbosity.exit_code(success=result.success, verified=result.verified)
 
@@ -203,10 +199,8 @@ def print_dry_run(result: Result, dropped: Question, verbosity: Verbosity) -> in
     where = terminal()
     if not verbosity.quiet:
         where.console.print(dry_panel(dropped, where))
-    where.console.print(
-        Text(f"dry run: this would be sent, and was not; {describe_counts(result)}", "bold"), soft_wrap=True
-    )
-    where.console.print(Text("to do it: the same command without --dry-run", "dim"), soft_wrap=True)
+    where.say(f"dry run: this would be sent, and was not; {describe_counts(result)}", style="bold")
+    where.say("to do it: the same command without --dry-run", style="dim")
     return SUCCEEDED
 
 

@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from midcourse.cli.view.run import RunView
+from midcourse.drive import Progress
 from midcourse.presentation.narration import LogLine
 from midcourse.presentation.vocabulary import format_elapsed
 from midcourse.terminal.prompt import Keyboard
@@ -23,7 +24,7 @@ class Picture(Protocol):
 
 
 class Screen(Protocol):
-    def show(self, line: LogLine | None) -> None:
+    def show(self, progress: Progress, line: LogLine | None) -> None:
         """Show that the view has a new turn. `line` describes the turn, if it is worth a line."""
         ...
 
@@ -37,7 +38,7 @@ class Screen(Protocol):
 class NoScreen:
     """Shows nothing, for `--json` and `--quiet`."""
 
-    def show(self, line: LogLine | None) -> None:
+    def show(self, progress: Progress, line: LogLine | None) -> None:
         pass
 
     @contextmanager
@@ -56,7 +57,7 @@ class Lines:
         self._console = console
         self._view = view
 
-    def show(self, line: LogLine | None) -> None:
+    def show(self, progress: Progress, line: LogLine | None) -> None:
         if line is not None:
             text = self._view.marks.clean(line.text)
             at = format_elapsed(line.at - self._view.started_at())
@@ -88,7 +89,10 @@ class LiveView:
         height = max(4, console.size.height - 1)
         yield self._view.render(width=options.max_width, height=height, now=time.time(), hint=self.hint)
 
-    def show(self, line: LogLine | None) -> None:
+    def show(self, progress: Progress, line: LogLine | None) -> None:
+        self.refresh()
+
+    def refresh(self) -> None:
         if self._live is None:
             return
         if self._console.size != self._size:
@@ -138,4 +142,4 @@ class LiveView:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(1 / TICKS_A_SECOND)
-            self.show(None)
+            self.refresh()

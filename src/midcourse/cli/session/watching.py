@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from rich.text import Text
-
 from midcourse.agent.control import NotDriven, RunControl
 from midcourse.agent.following import FollowedRun
 from midcourse.agent.wiring import export
@@ -15,7 +13,7 @@ from midcourse.cli.session.follower import BACK, CANCEL, LEAVE, RunFollower
 from midcourse.cli.session.local import log_to, open_screen, print_result
 from midcourse.cli.view.run import RunView
 from midcourse.terminal.approver import TerminalApprover
-from midcourse.terminal.output import print_object, terminal
+from midcourse.terminal.output import print_outcome, terminal
 from midcourse.terminal.prompt import Choice, Keyboard, open_prompt
 
 LEFT_ALONE = Choice(key=LEAVE, label="[q]uit", leads_to="leave it; it continues without you")
@@ -94,27 +92,20 @@ class WatchSession:
 
     def _say(self, text: str) -> None:
         """Print a notice; with `--json` or `--quiet`, print it to standard error."""
-        clean = self._terminal.marks.clean(text)
         if self._verbosity.silent:
-            print(clean, file=sys.stderr)
+            print(self._terminal.marks.clean(text), file=sys.stderr)
         else:
-            self._terminal.console.print(Text(clean), soft_wrap=True)
+            self._terminal.say(text)
 
     def _print_left(self) -> int:
         how = f"midcourse watch {self._run_id}"
-        if self._verbosity.json:
-            print_object({"error": f"left before its end; it continues, and {how} returns to it", "run": self._run_id})
-        else:
-            text = Text.assemble(("left", "bold yellow"), f"; it continues without you: {how}")
-            self._terminal.console.print(text, soft_wrap=True)
+        problem = {"error": f"left before its end; it continues, and {how} returns to it", "run": self._run_id}
+        said = (("left", "bold yellow"), f"; it continues without you: {how}")
+        print_outcome(problem, *said, json=self._verbosity.json)
         return LEFT
 
 
 def print_problem(what: str, why: str, run_id: str, verbosity: Verbosity) -> int:
     """Print why a run cannot be followed. Returns the exit code."""
-    if verbosity.json:
-        print_object({"error": why, "run": run_id})
-    else:
-        where = terminal()
-        where.console.print(Text.assemble((what, "bold red"), f": {where.marks.clean(why)}"), soft_wrap=True)
+    print_outcome({"error": why, "run": run_id}, (what, "bold red"), f": {why}", json=verbosity.json)
     return FAILED

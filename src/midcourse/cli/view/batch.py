@@ -5,16 +5,14 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rich import box
-from rich.console import Console, Group, RenderableType
-from rich.panel import Panel
-from rich.table import Table
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from midcourse.batch.batch import Batch, Row
 from midcourse.batch.results import RowEnd
 from midcourse.batch.runner import Summary
-from midcourse.cli.view.run import TALLEST, RunView
+from midcourse.cli.view.run import TALLEST, RunView, draw_frame
+from midcourse.cli.view.verdict import print_verdict
 from midcourse.drive import Progress
 from midcourse.ports.store import Store
 from midcourse.presentation.result import DENIED_UNASKED
@@ -116,17 +114,8 @@ class Board:
         needed = HEAD + self._batch.concurrency + LATEST
         inner, most = max(20, width - 4), max(4, min(height - 2, TALLEST - 2, needed))
         lines = self._lines_of(inner, most, now)
-        return Panel(
-            Group(*lines[:most]),
-            box=box.ASCII if self._marks.ascii_only else box.ROUNDED,
-            title=Text.assemble(("midcourse ", "bold"), (self._marks.fit(self._batch.job.name, 30), "cyan")),
-            title_align="left",
-            subtitle=Text(self._marks.fit(f"{self._batch.id} {self._marks.dot} {hint}", max(4, width - 6)), "dim"),
-            subtitle_align="right",
-            border_style="dim",
-            width=width,
-            height=most + 2,
-        )
+        hint = f"{self._batch.id} {self._marks.dot} {hint}"
+        return draw_frame(lines[:most], self._batch.job.name, hint, self._marks, width=width, height=most + 2)
 
     def _lines_of(self, width: int, most: int, now: float) -> list[Text]:
         head = [self._bar(width), *self._counts(width), self._time(now)]
@@ -305,26 +294,5 @@ class BatchVerdict:
         return [*lines, f"{marks.ellipsis} {more} more"] if more else lines
 
     def print(self, console: Console, marks: Marks) -> None:
-        if not console.is_terminal:
-            console.print(Text(self.headline()), soft_wrap=True)
-            for label, text in self.rows(marks):
-                console.print(Text(f"{label:<8}{text.plain}"), soft_wrap=True)
-            return
-        table = Table.grid(padding=(0, 2, 0, 0))
-        table.add_column(style="dim", no_wrap=True)
-        table.add_column(overflow="fold")
-        for label, text in self.rows(marks):
-            table.add_row(label, text)
         sign = {"green": marks.done, "red": marks.failed}.get(self.style, marks.claimed)
-        console.print(
-            Panel(
-                table,
-                title=Text(f"{sign} {self.headline()}", f"bold {self.style}"),
-                title_align="left",
-                subtitle=Text(self.summary.batch, "dim"),
-                subtitle_align="right",
-                border_style=self.style,
-                box=box.ASCII if marks.ascii_only else box.ROUNDED,
-                width=min(console.width, 100),
-            )
-        )
+        print_verdict(self.rows(marks), self.headline(), sign, self.style, self.summary.batch, console, marks)

@@ -36,6 +36,23 @@ KEPT = 50
 """The number of log lines that are remembered."""
 
 
+def draw_frame(
+    lines: Iterable[RenderableType], title: str, hint: str, marks: Marks, *, width: int, height: int | None = None
+) -> Panel:
+    """Draw the frame of a live view around these lines."""
+    return Panel(
+        Group(*lines),
+        box=box.ASCII if marks.ascii_only else box.ROUNDED,
+        title=Text.assemble(("midcourse ", "bold"), (marks.fit(title, 40), "cyan")),
+        title_align="left",
+        subtitle=Text(marks.fit(hint, max(4, width - 6)), "dim"),
+        subtitle_align="right",
+        border_style="dim",
+        width=width,
+        height=height,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Room:
     """The size of the panel."""
@@ -106,17 +123,8 @@ class RunView:
         """Draw the view, never higher than `height` and never wider than `width`."""
         room = Room(width=width, height=height)
         lines = self._wide_lines(room, now) if room.wide else self._narrow_lines(room, now)
-        return Panel(
-            Group(*lines),
-            box=box.ASCII if self.marks.ascii_only else box.ROUNDED,
-            title=Text.assemble(("midcourse ", "bold"), (self.marks.fit(self._name, 30), "cyan")),
-            title_align="left",
-            subtitle=Text(self.marks.fit(f"{self._run_id} {self.marks.dot} {hint}", max(4, width - 6)), "dim"),
-            subtitle_align="right",
-            border_style="dim",
-            width=width,
-            height=room.lines + 2,
-        )
+        hint = f"{self._run_id} {self.marks.dot} {hint}"
+        return draw_frame(lines, self._name, hint, self.marks, width=width, height=room.lines + 2)
 
     # --- the two layouts
 

@@ -103,30 +103,9 @@ class Verdict:
         return rows
 
     def print(self, console: Console, marks: Marks, most: int = ALL) -> None:
-        title = headline(self.result)
-        if not console.is_terminal:
-            console.print(Text(title), soft_wrap=True)
-            for label, text in self.rows(marks, most):
-                console.print(Text(f"{label:<8}{text.plain}"), soft_wrap=True)
-            return
-        table = Table.grid(padding=(0, 2, 0, 0))
-        table.add_column(style="dim", no_wrap=True)
-        table.add_column(overflow="fold")
-        for label, text in self.rows(marks, most):
-            table.add_row(label, text)
         sign = {"good": marks.done, "bad": marks.failed}.get(tone_of(self.result), marks.claimed)
-        console.print(
-            Panel(
-                table,
-                title=Text(f"{sign} {title}", f"bold {self.style}"),
-                title_align="left",
-                subtitle=Text(f"{self.result.run}", "dim"),
-                subtitle_align="right",
-                border_style=self.style,
-                box=box.ASCII if marks.ascii_only else box.ROUNDED,
-                width=min(console.width, 100),
-            )
-        )
+        rows = self.rows(marks, most)
+        print_verdict(rows, headline(self.result), sign, self.style, self.result.run, console, marks)
 
     def _completed_lines(self, marks: Marks) -> list[Text]:
         def format_step(words: str, doubtful: bool) -> Text:
@@ -180,3 +159,31 @@ async def _decisions(store: Store, run_id: str) -> list[ApprovalDecided]:
         return [row.event for row in await store.journal(run_id) if isinstance(row.event, ApprovalDecided)]
     except RunPruned:
         return []
+
+
+def print_verdict(
+    rows: list[tuple[str, Text]], title: str, sign: str, style: str, hint: str, console: Console, marks: Marks
+) -> None:
+    """Print labelled rows under a title: in a panel in a terminal, as plain lines elsewhere."""
+    if not console.is_terminal:
+        console.print(Text(title), soft_wrap=True)
+        for label, text in rows:
+            console.print(Text(f"{label:<8}{text.plain}"), soft_wrap=True)
+        return
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console.print(
+        Panel(
+            table,
+            title=Text(f"{sign} {title}", f"bold {style}"),
+            title_align="left",
+            subtitle=Text(hint, "dim"),
+            subtitle_align="right",
+            border_style=style,
+            box=box.ASCII if marks.ascii_only else box.ROUNDED,
+            width=min(console.width, 100),
+        )
+    )

@@ -5,13 +5,12 @@ from datetime import datetime
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from midcourse.cli.options import Fleet, Json, split_home, teach
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import FleetUnavailable
 from midcourse.presentation.vocabulary import pluralize
-from midcourse.terminal.output import print_object, terminal
+from midcourse.terminal.output import print_outcome
 
 DONE = 0
 
@@ -50,11 +49,7 @@ def expire(
         raise FleetUnavailable("no database: set MIDCOURSE_DATABASE_URL, with the user that owns the tables")
     expired = asyncio.run(expire_month(fleet, settings.home, month.date(), really=yes))
     runs = pluralize(expired.runs, "run")
-    if json:
-        print_object({"runs": expired.runs, "dropped": list(expired.dropped)})
-    elif yes:
-        what = ", ".join(expired.dropped) or "nothing: there is no such month"
-        terminal().console.print(Text(f"{runs}; deleted {what}"), soft_wrap=True)
-    else:
-        terminal().console.print(Text(f"{runs}; to delete what they saw and did: --yes"), soft_wrap=True)
+    dropped = ", ".join(expired.dropped) or "nothing: there is no such month"
+    what = f"{runs}; deleted {dropped}" if yes else f"{runs}; to delete what they saw and did: --yes"
+    print_outcome({"runs": expired.runs, "dropped": list(expired.dropped)}, what, json=json)
     return DONE

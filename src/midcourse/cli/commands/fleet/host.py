@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.console import Group, RenderableType
-from rich.panel import Panel
+from rich.console import RenderableType
 from rich.text import Text
 
 from midcourse.agent.wiring import SIMULATED, WORLDS, world_classes
@@ -23,6 +21,7 @@ from midcourse.cli.options import Home, load_settings, teach
 from midcourse.cli.session.local import log_to
 from midcourse.cli.session.screen import LiveView
 from midcourse.cli.session.signals import stop_event
+from midcourse.cli.view.run import draw_frame
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.home.stores import open_home
@@ -304,7 +303,7 @@ class HostSession:
             where = f"{self._config.address}:{self._config.port}"
             raise TaskInvalid(f"it cannot listen on {where}: {trouble.strerror or trouble}") from trouble
         if not self._json:
-            self._say(f"stopped; {pluralize(host.sessions.opened, 'session')} served")
+            self._terminal.say(f"stopped; {pluralize(host.sessions.opened, 'session')} served")
         return STOPPED
 
     async def _serve_until(self, stopped: asyncio.Event, host: Host) -> None:
@@ -315,7 +314,7 @@ class HostSession:
         self._announce(host)
         await stopped.wait()
         if not self._json:
-            self._say(self._leaving)
+            self._terminal.say(self._leaving)
 
     async def _show_until(self, stopped: asyncio.Event, host: Host, where: Terminal) -> None:
         view = HostView(host, self._names, self._config.ready, where.marks)
@@ -330,15 +329,12 @@ class HostSession:
             ready = str(self._config.ready)
             print_object({"url": host.url, "pid": os.getpid(), "ready": ready, "worlds": list(self._names)})
             return
-        self._say(f"listening on {host.url}, process {os.getpid()}")
-        self._say(f"worlds: {', '.join(self._names)}")
-        self._say(f"workers find it, and its token, in {self._config.ready}")
-        self._say(
+        self._terminal.say(f"listening on {host.url}, process {os.getpid()}")
+        self._terminal.say(f"worlds: {', '.join(self._names)}")
+        self._terminal.say(f"workers find it, and its token, in {self._config.ready}")
+        self._terminal.say(
             f"to stop: Ctrl-C, or kill {os.getpid()}; every world is closed, and current acts get {self._config.grace:g} s"
         )
-
-    def _say(self, text: str) -> None:
-        self._terminal.console.print(Text(self._terminal.marks.clean(text)), soft_wrap=True)
 
 
 WIDEST, TALLEST = 120, 30
@@ -362,16 +358,7 @@ class HostView:
         lines = [*self._head(width - 4), *self._table(sessions, width - 4, most - 4)]
         for line in lines:
             line.truncate(width - 4)
-        return Panel(
-            Group(*lines[:most]),
-            box=box.ASCII if self._marks.ascii_only else box.ROUNDED,
-            title=Text.assemble(("midcourse ", "bold"), ("host", "cyan")),
-            title_align="left",
-            subtitle=Text(self._marks.fit(hint, max(4, width - 6)), "dim"),
-            subtitle_align="right",
-            border_style="dim",
-            width=width,
-        )
+        return draw_frame(lines[:most], "host", hint, self._marks, width=width)
 
     def _head(self, width: int) -> list[Text]:
         sessions = self._host.sessions

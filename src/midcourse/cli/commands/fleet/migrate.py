@@ -1,12 +1,11 @@
 """`midcourse fleet migrate`: brings a fleet's database to the schema of this version."""
 
 import typer
-from rich.text import Text
 
 from midcourse.cli.options import Fleet, Json, split_home, teach
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import FleetUnavailable
-from midcourse.terminal.output import print_object, terminal
+from midcourse.terminal.output import print_outcome
 
 DONE = 0
 
@@ -39,9 +38,6 @@ def migrate(set_: Fleet = None, json: Json = False) -> int:
     if not fleet.database_url.get_secret_value():
         raise FleetUnavailable("no database: set MIDCOURSE_DATABASE_URL, with the user that owns the tables")
     where = migrate_database(fleet)
-    if json:
-        print_object({"database": where})
-    else:
-        text = f"{where} has the schema of this version, and room for the months ahead"
-        terminal().console.print(Text(text), soft_wrap=True)
+    text = f"{where} has the schema of this version, and room for the months ahead"
+    print_outcome({"database": where}, text, json=json)
     return DONE

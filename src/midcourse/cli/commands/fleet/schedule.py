@@ -11,7 +11,7 @@ from midcourse.cli.options import Fleet, Input, Json, Set, load_fleet_settings, 
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import describe_unknown
-from midcourse.terminal.output import print_object
+from midcourse.terminal.output import print_object, print_outcome
 
 if TYPE_CHECKING:
     from midcourse.agent.wiring import Job
@@ -85,10 +85,8 @@ def add(
         raise TaskInvalid(f"--name: {LONGEST_NAME} characters at most, since runs are called NAME-DATE")
     timetable = Timetable.parse(when)
     asyncio.run(_add(settings, name, timetable, job, overlap, timedelta(hours=catch_up)))
-    if json:
-        print_object({"schedule": name})
-    else:
-        print(f"added the schedule {name}; its runs are called {name}-DATE: midcourse schedule list")
+    added = f"added the schedule {name}; its runs are called {name}-DATE: midcourse schedule list"
+    print_outcome({"schedule": name}, added, json=json)
 
 
 async def _add(
@@ -107,30 +105,14 @@ def list_schedules(set_: Fleet = None, json: Json = False) -> None:
     """List schedules, with the latest and the next time of each."""
     _, settings = load_fleet_settings(set_)
     found = asyncio.run(_load_schedules(settings))
+    rows = [(each.name, each.says, _format_time(each.next_at), _format_time(each.last_at)) for each in found]
     if json:
         print_object(
-            [
-                {
-                    "name": listed.name,
-                    "says": listed.says,
-                    "next": _format_time(listed.next_at),
-                    "last": _format_time(listed.last_at),
-                }
-                for listed in found
-            ]
+            [{"name": name, "says": says, "next": next_at, "last": last} for name, says, next_at, last in rows]
         )
         return
-    for listed in found:
-        print(
-            "\t".join(
-                (
-                    listed.name,
-                    listed.says,
-                    f"next {_format_time(listed.next_at) or 'never'}",
-                    f"last {_format_time(listed.last_at) or 'never'}",
-                )
-            )
-        )
+    for name, says, next_at, last in rows:
+        print(f"{name}\t{says}\tnext {next_at or 'never'}\tlast {last or 'never'}")
 
 
 async def _load_schedules(settings: FleetSettings) -> "list[ListedSchedule]":
@@ -146,10 +128,7 @@ def remove(name: Name, set_: Fleet = None, json: Json = False) -> None:
     """Remove a schedule. Runs that it started are left as they are."""
     _, settings = load_fleet_settings(set_)
     asyncio.run(_remove(settings, name))
-    if json:
-        print_object({"removed": name})
-    else:
-        print(f"removed the schedule {name}")
+    print_outcome({"removed": name}, f"removed the schedule {name}", json=json)
 
 
 async def _remove(settings: FleetSettings, name: str) -> None:

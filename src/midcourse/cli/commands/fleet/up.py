@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
-from rich.text import Text
 
 from midcourse.cli.options import Home, Json, OnceJson, load_settings, teach
 from midcourse.cli.session.console import open_in_browser, serve_console
@@ -62,12 +61,12 @@ def up(
     where = terminal(silent=json)
     before = {part.process for part in read_up(home).parts if part.process.alive}
     if not json:
-        _say(where, "starting PostgreSQL, Temporal, a host and a worker" if not before else "checking what is up")
+        where.say("starting PostgreSQL, Temporal, a host and a worker" if not before else "checking what is up")
     try:
         there = start_all(home, ui=ui)
     except KeyboardInterrupt:
         if not json:
-            _say(where, "interrupted before it was up; everything that had started was stopped")
+            where.say("interrupted before it was up; everything that had started was stopped")
         return LEFT
     already = all(part.process in before for part in there.parts)
     if json:
@@ -80,11 +79,11 @@ def up(
         nullcontext("") if json else serve_console(settings, FleetSettings.load(home, dict(there.settings))) as console
     ):
         if console:
-            _say(where, f"console  {console}")
+            where.say(f"console  {console}")
             open_in_browser(console, home)
         asyncio.run(_wait_for_stop(home, where, json=json))
     if not json:
-        _say(where, "stopping everything")
+        where.say("stopping everything")
     stop_all(home)
     return STOPPED
 
@@ -101,9 +100,9 @@ def down(set_: Home = None, json: Json = False) -> int:
     if json:
         print_object({"stopped": [_part_json(part) for part in stopped]})
     elif stopped:
-        _say(where, f"stopped: {', '.join(part.name for part in stopped)}; what they keep is in {up_folder(home)}")
+        where.say(f"stopped: {', '.join(part.name for part in stopped)}; what they keep is in {up_folder(home)}")
     else:
-        _say(where, f"nothing of a fleet is up in '{home}'")
+        where.say(f"nothing of a fleet is up in '{home}'")
     return STOPPED
 
 
@@ -115,13 +114,13 @@ async def _wait_for_stop(home: Path, where: Terminal, *, json: bool) -> None:
         gone = {part for part in parts if not part.process.alive} - missed
         missed |= gone
         for part in () if json else gone:
-            _say(where, f"{part.name}, process {part.process.pid}, is gone; its log is {part.log}", "yellow")
-            _say(where, "midcourse up, in another terminal, starts what is missing")
+            where.say(f"{part.name}, process {part.process.pid}, is gone; its log is {part.log}", style="yellow")
+            where.say("midcourse up, in another terminal, starts what is missing")
 
 
 def _print_parts(there: Up, home: Path, where: Terminal, *, already: bool, stays: bool) -> None:
     if already:
-        _say(where, "it is up already", "bold")
+        where.say("it is up already", style="bold")
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for column in ("what", "process", "log", "where"):
         table.add_column(column, overflow="fold")
@@ -131,18 +130,14 @@ def _print_parts(there: Up, home: Path, where: Terminal, *, already: bool, stays
         log = Path(part.log)
         table.add_row(part.name, str(part.process.pid), str(log.relative_to(folder)), seen)
     where.console.print(table, soft_wrap=not where.console.is_terminal)
-    _say(where, f"logs and data are in {folder}")
+    where.say(f"logs and data are in {folder}")
     if FleetSettings.load(home).temporal_address != there.settings["temporal_address"]:
-        _say(where, "the environment names another fleet: that is where the other commands go, not here", "yellow")
-    _say(where, "try it: midcourse run order --durable", "bold")
+        where.say("the environment names another fleet: that is where the other commands go, not here", style="yellow")
+    where.say("try it: midcourse run order --durable", style="bold")
     if not stays and not missing_extras(["server"]):
-        _say(where, "see it in a browser: midcourse serve --durable --open")
-    _say(where, "to stop: Ctrl-C" if stays else "to stop: midcourse down")
+        where.say("see it in a browser: midcourse serve --durable --open")
+    where.say("to stop: Ctrl-C" if stays else "to stop: midcourse down")
 
 
 def _part_json(part: Part) -> dict[str, object]:
     return {"name": part.name, "pid": part.process.pid, "address": part.address, "ui": part.ui, "log": part.log}
-
-
-def _say(where: Terminal, text: str, style: str = "") -> None:
-    where.console.print(Text(where.marks.clean(text), style), soft_wrap=True)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from midcourse.cli.options import Fleet, OnceJson, load_fleet_settings, teach
 from midcourse.cli.session.signals import stop_event
@@ -80,9 +79,9 @@ async def _work(home: Path, settings: FleetSettings, tenants: tuple[str, ...], *
         _announce(fleets[0], tenants, where, json=json)
         await stopped.wait()
         if not json:
-            _say(where, f"taking nothing new; current steps get {settings.shutdown_seconds:g} s")
+            where.say(f"taking nothing new; current steps get {settings.shutdown_seconds:g} s")
     if not json:
-        _say(where, "stopped; other workers continue its runs, or the next one that is started")
+        where.say("stopped; other workers continue its runs, or the next one that is started")
     return STOPPED
 
 
@@ -106,14 +105,10 @@ def _announce(fleet: "FleetConnection", tenants: tuple[str, ...], where: Termina
         print_object(facts)
         return
     whom = f"tenant '{tenants[0]}'" if len(tenants) == 1 else f"{len(tenants)} tenants"
-    _say(where, f"working for {whom}, process {os.getpid()}")
-    _say(where, f"Temporal: {fleet.temporal}, {fleet.security}, namespace '{fleet.client.namespace}'")
-    _say(where, f"database: {database}")
-    _say(where, f"worlds: at the host in {settings.host_file}" if settings.host_file else "worlds: beside this worker")
+    where.say(f"working for {whom}, process {os.getpid()}")
+    where.say(f"Temporal: {fleet.temporal}, {fleet.security}, namespace '{fleet.client.namespace}'")
+    where.say(f"database: {database}")
+    where.say(f"worlds: at the host in {settings.host_file}" if settings.host_file else "worlds: beside this worker")
     allowed = f"only Midcourse's own and {settings.task_modules}" if settings.task_modules else "any but Python's own"
-    _say(where, f"modules that tasks may name: {allowed}")
-    _say(where, f"to stop: Ctrl-C, or kill {os.getpid()}; current steps are finished first")
-
-
-def _say(where: Terminal, text: str) -> None:
-    where.console.print(Text(where.marks.clean(text)), soft_wrap=True)
+    where.say(f"modules that tasks may name: {allowed}")
+    where.say(f"to stop: Ctrl-C, or kill {os.getpid()}; current steps are finished first")

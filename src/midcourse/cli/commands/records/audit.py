@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 from midcourse.cli.lookup import open_local_store
 from midcourse.cli.options import DurableOnly, Fleet, Json, Overrides, load_fleet_settings, load_settings, teach
@@ -19,7 +18,7 @@ from midcourse.home.folder import has_store
 from midcourse.policy.audit import verify_log
 from midcourse.presentation.audit import describe_input
 from midcourse.presentation.vocabulary import format_time
-from midcourse.terminal.output import Marks, print_object, terminal
+from midcourse.terminal.output import print_object, terminal
 
 HOLDS, BROKEN = 0, 1
 HEAD = re.compile(r"(\d+):([0-9a-f]{64})")
@@ -51,9 +50,11 @@ def show(
         return
     where = terminal()
     for row in rows:
-        where.console.print(_format_row(row, where.marks), soft_wrap=True)
+        event: Event = decode_any(Event, row.body)
+        head = (f"{row.n:>5}  {format_time(event.at)}  ", "dim")
+        where.say(head, (row.run, "bold"), f"  {describe_input(event)}  ", (row.hash[:12], "dim"))
     if not rows:
-        where.console.print("no decisions yet", soft_wrap=True)
+        where.say("no decisions yet")
 
 
 @commands.command(
@@ -93,13 +94,13 @@ def verify(
         head = {"n": found.head.n, "hash": found.head.hash}
         print_object({"holds": not found.problem, "problem": found.problem, "rows": len(log.rows), "head": head})
     elif found.problem:
-        terminal().console.print(Text.assemble(("tampered with", "bold red"), f": {found.problem}"), soft_wrap=True)
+        terminal().say(("tampered with", "bold red"), f": {found.problem}")
     else:
         held = f": {found.head.n} rows, and {len(log.anchors)} results that lead through them"
-        where = terminal().console
-        where.print(Text.assemble(("the log holds", "bold green"), held), soft_wrap=True)
+        where = terminal()
+        where.say(("the log holds", "bold green"), held)
         if found.head.n:
-            where.print(f"keep this elsewhere: {found.head.n}:{found.head.hash}", soft_wrap=True)
+            where.say(f"keep this elsewhere: {found.head.n}:{found.head.hash}")
     return BROKEN if found.problem else HOLDS
 
 
@@ -142,14 +143,3 @@ def _parse_head(text: str) -> Head:
 
 def _row_json(row: AuditRow) -> dict[str, object]:
     return {"n": row.n, "run": row.run, "seq": row.seq, "event": json_format.loads(row.body), "hash": row.hash}
-
-
-def _format_row(row: AuditRow, marks: Marks) -> Text:
-    event: Event = decode_any(Event, row.body)
-    when = format_time(event.at)
-    return Text.assemble(
-        (f"{row.n:>5}  {when}  ", "dim"),
-        (row.run, "bold"),
-        f"  {marks.clean(describe_input(event))}  ",
-        (row.hash[:12], "dim"),
-    )

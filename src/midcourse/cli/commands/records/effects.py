@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import asdict
 
 import typer
-from rich.text import Text
 
 from midcourse.cli.lookup import find_run
 from midcourse.cli.options import Fleet, HomeFolder, Json, Run, load_home_and_fleet, teach, with_options
@@ -41,8 +40,8 @@ async def _print_effects(name: str, overrides: list[str], *, json: bool) -> None
         return
     where = terminal()
     for act in sent:
-        where.console.print(Text.assemble(("sent   ", "dim"), sent_line(act, where.marks)), soft_wrap=True)
+        where.say(("sent   ", "dim"), sent_line(act, where.marks))
     for line in logged:
-        where.console.print(Text.assemble(("world  ", "dim"), where.marks.clean(line)), soft_wrap=True)
+        where.say(("world  ", "dim"), line)
     if not sent and not logged:
-        where.console.print(f"run {found.run.id} sent nothing irreversible", soft_wrap=True)
+        where.say(f"run {found.run.id} sent nothing irreversible")

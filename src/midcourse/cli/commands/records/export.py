@@ -12,7 +12,7 @@ from midcourse.files import atomic_write
 from midcourse.home.folder import AtHome
 from midcourse.presentation.page.page import page_of_run
 from midcourse.presentation.page.story import MOST_BYTES
-from midcourse.terminal.output import print_object, terminal
+from midcourse.terminal.output import print_outcome
 
 if TYPE_CHECKING:
     from midcourse.config.fleet_settings import FleetSettings
@@ -49,12 +49,9 @@ def export(
     run_id, page = asyncio.run(_page(run, settings, fleet, int(most_megabytes * MEGABYTE)))
     path = Path(html)
     atomic_write(path, page)
-    if json:
-        print_object({"run": run_id, "path": str(path), "bytes": path.stat().st_size})
-    else:
-        terminal().console.print(
-            f"run {run_id} is in {path} ({path.stat().st_size / MEGABYTE:.1f} MB)", soft_wrap=True, highlight=False
-        )
+    size = path.stat().st_size
+    done = f"run {run_id} is in {path} ({size / MEGABYTE:.1f} MB)"
+    print_outcome({"run": run_id, "path": str(path), "bytes": size}, done, json=json)
 
 
 async def _page(name: str, settings: AtHome, fleet: "FleetSettings | None", most_bytes: int) -> tuple[str, str]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from midcourse.agent.fork import Forked, find_quiet_point, job_of_fork, limits_of_fork
 from midcourse.agent.fork import fork as fork_run
@@ -97,7 +96,6 @@ def _announce(found: FoundJournal, asked: int, forked: Forked, verbosity: Verbos
     if forked.at != asked:
         text += f": after event {asked} an act was not finished, or the run had ended"
     if not verbosity.silent:
-        where = terminal()
-        where.console.print(Text(where.marks.clean(text)), soft_wrap=True)
+        terminal().say(text)
     elif forked.at != asked:
         print(f"midcourse: {text}", file=sys.stderr)

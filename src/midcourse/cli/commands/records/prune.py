@@ -6,12 +6,11 @@ import time
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from midcourse.cli.options import DurableOnly, Fleet, HomeFolder, Json, load_both_settings, teach, with_options
 from midcourse.errors import FleetUnavailable, TaskInvalid
 from midcourse.presentation.vocabulary import pluralize
-from midcourse.terminal.output import print_object, terminal
+from midcourse.terminal.output import print_outcome
 
 DAY = 86_400.0
 SECONDS = {"h": 3_600.0, "d": DAY, "w": 7 * DAY}
@@ -70,14 +69,11 @@ def prune(
 
         prunes = prune_home(settings.home, now - age, now, dry_run=dry_run) if has_store(settings) else None
         pruned = asyncio.run(prunes) if prunes else Pruned(runs=0)
-    if json:
-        print_object({"runs": pruned.runs, "freed_bytes": pruned.freed_bytes, "dry_run": dry_run})
-        return 0
     freed = f"; the database is {pruned.freed_bytes / MEGABYTE:.1f} MB smaller" if pruned.freed_bytes else ""
     later = "" if pruned.shrunk else "; the file stays as large until no process drives a run"
     runs = pluralize(pruned.runs, "run")
     sentence = f"{runs} would be pruned" if dry_run else f"{runs} pruned{freed}{later}"
-    terminal().console.print(Text(sentence), soft_wrap=True)
+    print_outcome({"runs": pruned.runs, "freed_bytes": pruned.freed_bytes, "dry_run": dry_run}, sentence, json=json)
     return 0
 
 

@@ -47,7 +47,7 @@ def replay(journal: Journal, set_: Change = None, json: Json = False) -> int:
     else:
         where = terminal()
         for line in _lines(recorded, again, where.marks):
-            where.console.print(line, soft_wrap=True)
+            where.say(line)
     return BROKEN if again.verdict == "nondeterminism" else FOUND
 
 

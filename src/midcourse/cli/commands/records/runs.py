@@ -118,13 +118,13 @@ def run_json(run: RunSummary, state: str) -> dict[str, object]:
 
 
 def _print_none(settings: AtHome, where: Terminal) -> None:
-    where.console.print(f"no runs in '{settings.home}' yet; midcourse run notepad makes one", soft_wrap=True)
+    where.say(f"no runs in '{settings.home}' yet; midcourse run notepad makes one")
     _point_to_fleet(settings, where)
 
 
 def _point_to_fleet(settings: AtHome, where: Terminal) -> None:
     if may_have_fleet(settings.home) and _is_up(settings):
-        where.console.print("the fleet that is up here has its own: midcourse runs --durable", soft_wrap=True)
+        where.say("the fleet that is up here has its own: midcourse runs --durable")
 
 
 def _is_up(settings: AtHome) -> bool:
@@ -146,14 +146,11 @@ def _list_durable(overrides: Overrides, *, everything: bool, json: bool) -> None
     if json:
         print_object([run_json(run, state) for run, state in shown])
     elif not found:
-        where.console.print(
-            f"no durable runs of tenant '{settings.tenant}' yet; midcourse run order --durable makes one",
-            soft_wrap=True,
-        )
+        where.say(f"no durable runs of tenant '{settings.tenant}' yet; midcourse run order --durable makes one")
     elif where.console.is_terminal:
         where.console.print(table_of([line_of(*each) for each in shown], where.marks, where.console.width))
         if len(shown) < len(found):
-            where.console.print("there are more: midcourse runs --durable --all")
+            where.say("there are more: midcourse runs --durable --all")
     else:
         for run, state in shown:
             print(tab_separated(run, state, where))
@@ -198,7 +195,7 @@ def _print_table(settings: AtHome, most: int | None, where: Terminal) -> None:
         return
     where.console.print(table_of(lines, where.marks, where.console.width))
     if total > len(lines):
-        where.console.print(f"{total - len(lines)} more: midcourse runs --all")
+        where.say(f"{total - len(lines)} more: midcourse runs --all")
     _point_to_fleet(settings, where)
 
 

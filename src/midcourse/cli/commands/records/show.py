@@ -108,7 +108,7 @@ async def _show_pruned(found: FoundRun, pruned_at: float, *, as_json: bool) -> N
     if result := await found.store.result(found.run.id):
         (await verdict_of(result, found.store, None)).print(where.console, where.marks)
     when = f"pruned on {format_time(pruned_at)}: its journal, plans, observations and files were deleted"
-    where.console.print(Text(when, "dim"), soft_wrap=True)
+    where.say(when, style="dim")
 
 
 async def _find_pictures(
@@ -168,9 +168,9 @@ async def _print_run(found: FoundRun, pictures: tuple[PicturedLook, ...], settin
         verdict = await verdict_of(result, store, folder if (folder / RESULT_FILE).exists() else None)
         verdict.print(where.console, where.marks)
         return
-    where.console.print(Text(where.marks.clean(run.goal), "bold"), soft_wrap=True)
-    where.console.print(_state_line(found), soft_wrap=True)
-    where.console.print(Text(f"task state: {task_state((await store.load(run.id))[0])}", "dim"), soft_wrap=True)
+    where.say(run.goal, style="bold")
+    where.say(_state_line(found))
+    where.say(f"task state: {task_state(state)}", style="dim")
 
 
 def _state_line(found: FoundRun) -> Text:
@@ -239,7 +239,7 @@ def _print_plans(journal: RunJournal, *, json: bool) -> None:
     for line in _plans_lines(journal.plans, where.marks):
         where.console.print(line, soft_wrap=not where.console.is_terminal)
     if not journal.plans:
-        where.console.print(f"run {journal.opening.id} has made no plan", soft_wrap=True)
+        where.say(f"run {journal.opening.id} has made no plan")
 
 
 def plan_lines(plan: PlanVersion, marks: Marks) -> Iterator[Text]:

@@ -7,9 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Annotated, TypeAlias
 
 import typer
-from rich import box
-from rich.console import Group, RenderableType
-from rich.panel import Panel
+from rich.console import RenderableType
 from rich.text import Text
 
 from midcourse.cli.commands.records.runs import latest_durable, latest_local, line_of, run_json, tab_separated, table_of
@@ -31,6 +29,7 @@ from midcourse.cli.session.local import print_result
 from midcourse.cli.session.screen import LiveView
 from midcourse.cli.session.signals import is_set_within, stop_event
 from midcourse.cli.session.watching import WatchSession
+from midcourse.cli.view.run import draw_frame
 from midcourse.home.folder import has_store
 from midcourse.ports.store import RunSummary
 from midcourse.presentation.vocabulary import format_time
@@ -164,13 +163,4 @@ class RunsView:
         most = max(1, height - 3)
         lines = [line_of(run, state) for run, state in self.runs[:most]]
         inside = table_of(lines, self._marks, width - 4) if lines else Text("no runs yet", "dim")
-        return Panel(
-            Group(inside),
-            box=box.ASCII if self._marks.ascii_only else box.ROUNDED,
-            title=Text.assemble(("midcourse ", "bold"), (self._marks.fit(self._title, 40), "cyan")),
-            title_align="left",
-            subtitle=Text(self._marks.fit(hint, max(4, width - 6)), "dim"),
-            subtitle_align="right",
-            border_style="dim",
-            width=width,
-        )
+        return draw_frame([inside], self._title, hint, self._marks, width=width)

@@ -3,7 +3,7 @@
 import asyncio
 import textwrap
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +11,7 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
-from midcourse.agent.live_run import LiveRun
-from midcourse.agent.start import new_run_id, start_run
+from midcourse.agent.start import new_run_id, prepare_run
 from midcourse.agent.wiring import Job
 from midcourse.cli.options import LEFT, Headed, Home, Json, Verbosity, load_settings, teach
 from midcourse.cli.session.console import open_in_browser, serve_console
@@ -101,7 +100,7 @@ def demo(headed: Headed = False, set_: Home = None, json: Json = False) -> int:
 
 def show_console(address: str, home: Path, where: Terminal) -> None:
     """Print the address of the console and, in a terminal, open it in the user's browser."""
-    where.console.print(f"console  {address}", style="dim", soft_wrap=True, highlight=False)
+    where.say(f"console  {address}", style="dim")
     if where.live:
         open_in_browser(address, home)
 
@@ -115,15 +114,14 @@ def wait_for_interrupt() -> None:
 async def _run(job: Job, shop: TroubledShop, verbosity: Verbosity, console: str) -> int:
     run_id = new_run_id()
     with open_store(job.settings.home) as store:
-        await start_run(job, run_id, store)
         story = Story(terminal(silent=verbosity.silent), silent=verbosity.silent)
-        session = DemoSession(job, run_id, store, verbosity, story, shop)
+        async with prepare_run(job, run_id, store) as prepared:
+            session = DemoSession(job, run_id, store, verbosity, story, shop)
+            await prepared.begin()
         story.begin(job)
         if console:
             show_console(f"{console}/runs/{run_id}", job.settings.home, terminal())
-        run, _ = await store.load(run_id)
-        session.view.restore(run, (), ())
-        code = await session.follow(NarratedRun(session.agent.pick_up(run_id), story))
+        code = await session.follow(session.agent.pick_up(run_id))
         story.suggest()
         return code
 
@@ -136,8 +134,6 @@ class Story:
         self._silent = silent
         self._explained: set[str] = set()
         self._began = 0.0
-        self.event: Event | None = None
-        """The event that the next line is about."""
         self.answered_by = "you"
 
     def begin(self, job: Job) -> None:
@@ -145,12 +141,12 @@ class Story:
         self._line(f"goal  {GOAL}", "bold")
         self._line(f"shop  {job.file.world.options['start']}", "dim")
 
-    def show(self, line: LogLine | None) -> None:
+    def show(self, progress: Progress, line: LogLine | None) -> None:
         if line is not None:
             self._began = self._began or line.at
             at = format_elapsed(line.at - self._began)
             self._line(f"{at:>6}  {line.text}", STYLES[line.tone])
-        if self.event is not None and (explanation := explain_event(self.event)) not in ("", *self._explained):
+        if (explanation := explain_event(progress.event)) not in ("", *self._explained):
             self._explained.add(explanation)
             self.say(explanation)
 
@@ -211,37 +207,6 @@ def explain_event(event: Event) -> str:
             return HAPPENED
         case _:
             return ""
-
-
-class NarratedRun:
-    """A run that passes every event to the story before the follower gets it."""
-
-    def __init__(self, run: LiveRun, story: Story) -> None:
-        self._run = run
-        self._story = story
-
-    async def __aiter__(self) -> AsyncIterator[Progress]:
-        async for progress in self._run:
-            self._story.event = progress.event
-            yield progress
-
-    async def result(self) -> Result:
-        return await self._run.result()
-
-    def pause(self) -> str:
-        return self._run.pause()
-
-    def resume(self) -> str:
-        return self._run.resume()
-
-    def cancel(self) -> str:
-        return self._run.cancel()
-
-    def guide(self, text: str) -> str:
-        return self._run.guide(text)
-
-    async def attend(self) -> str:
-        return await self._run.attend()
 
 
 class DemoSession(Session):

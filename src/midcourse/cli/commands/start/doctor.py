@@ -4,12 +4,11 @@ import asyncio
 from dataclasses import asdict
 
 import typer
-from rich.text import Text
 
 from midcourse.cli.options import Home, Json, Model, load_settings, teach
 from midcourse.cli.session.local import log_to
-from midcourse.doctor import Finding, Health, check_setup
-from midcourse.terminal.output import Marks, print_object, terminal
+from midcourse.doctor import Health, check_setup
+from midcourse.terminal.output import print_object, terminal
 
 WELL, ILL = 0, 1
 STYLES: dict[Health, str] = {"good": "green", "absent": "yellow", "bad": "red"}
@@ -41,14 +40,9 @@ def doctor(model: Model = "", set_: Home = None, json: Json = False) -> int:
         return ILL if ill else WELL
     where = terminal()
     for finding in findings:
-        for line in _lines(finding, where.marks):
-            where.console.print(line, soft_wrap=True)
+        sign = {"good": where.marks.done, "absent": where.marks.waiting, "bad": where.marks.failed}[finding.health]
+        says = " ".join(finding.says.split())
+        where.say((f"{sign} ", STYLES[finding.health]), (f"{finding.about:<12}", "bold"), f" {says}")
+        if finding.type_this:
+            where.say(" " * 15, ("type: ", "dim"), (finding.type_this, "cyan"))
     return ILL if ill else WELL
-
-
-def _lines(finding: Finding, marks: Marks) -> list[Text]:
-    sign = {"good": marks.done, "absent": marks.waiting, "bad": marks.failed}[finding.health]
-    says = marks.clean(" ".join(finding.says.split()))
-    head = Text.assemble((f"{sign} ", STYLES[finding.health]), (f"{finding.about:<12}", "bold"), f" {says}")
-    command = marks.clean(finding.type_this)
-    return [head, Text.assemble(" " * 15, ("type: ", "dim"), (command, "cyan"))] if command else [head]

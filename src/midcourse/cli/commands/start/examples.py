@@ -4,7 +4,6 @@ import re
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from midcourse.agent.wiring import load_job, packaged_tasks
 from midcourse.cli.options import Json, teach
@@ -49,9 +48,8 @@ def examples(
     for job in jobs:
         shows = first_sentence(job.source) or job.task.goal
         needs = f"; needs {extra}" if (extra := find_needs(job.source)) else ""
-        line = Text.assemble((f"{job.name:<{longest}}", "bold"), f"  {where.marks.clean(shows)}", (needs, "dim"))
-        where.console.print(line, soft_wrap=True)
-    where.console.print(Text("midcourse run NAME runs one; midcourse examples NAME prints its file", "dim"))
+        where.say((f"{job.name:<{longest}}", "bold"), f"  {shows}", (needs, "dim"))
+    where.say("midcourse run NAME runs one; midcourse examples NAME prints its file", style="dim")
 
 
 def first_sentence(source: str) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from midcourse.agent.wiring import job_of_run
 from midcourse.cli.lookup import find_run
@@ -15,7 +14,7 @@ from midcourse.cli.options import Home, Json, load_settings, next_runs, teach
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import describe_unknown
-from midcourse.terminal.output import print_object, terminal
+from midcourse.terminal.output import print_outcome, terminal
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -92,12 +91,10 @@ def init(
     except FileExistsError:
         raise TaskInvalid(f"{path} is there already; give another name: midcourse init {what} NAME") from None
     try_it = kind.try_it.format(file=path)
-    if json:
-        print_object({"file": str(path), "try": try_it})
-        return
-    console = terminal().console
-    console.print(Text.assemble("wrote ", (str(path), "bold"), "; to try it: ", (try_it, "cyan")), soft_wrap=True)
-    console.print(Text(f"what it can contain: {kind.read} in the documentation", "dim"), soft_wrap=True)
+    wrote = ("wrote ", (str(path), "bold"), "; to try it: ", (try_it, "cyan"))
+    print_outcome({"file": str(path), "try": try_it}, *wrote, json=json)
+    if not json:
+        terminal().say(f"what it can contain: {kind.read} in the documentation", style="dim")
 
 
 def _path(name: str, kind: Kind) -> Path:

@@ -93,7 +93,7 @@ def look(
     drawn = f"drawn in {png}" if sight.picture else "no picture: a dialog must be answered first"
     where.console.print(Text(f"\n{zones} in {sight.milliseconds:.0f} ms, {drawn}", "dim"), soft_wrap=True)
     for request in sight.turned_away:
-        where.console.print(Text(f"not let through: {where.marks.fit(request, 100)}", "yellow"), soft_wrap=True)
+        where.say(f"not let through: {where.marks.fit(request, 100)}", style="yellow")
 
 
 async def _look(url: str, options: Mapping[str, object], *, whole: bool) -> Snapshot:
