@@ -144,20 +144,18 @@ function QuestionCard({ question, onDone }: { question: QuestionView; onDone: (c
         )}
       </header>
 
-      {question.contradicted && (
-        <div role="alert" className="border-b bg-ask-wash px-4 py-3 text-sm text-ask sm:px-5">
-          <strong className="font-semibold">It was said that it did not happen, and now something shows that it did. Look again.</strong>
+      {question.notices.length > 0 && (
+        <div role="alert" className="space-y-1 border-b bg-ask-wash px-4 py-3 text-sm font-semibold text-ask sm:px-5">
+          {question.notices.map((notice) => (
+            <p key={notice}>{notice}</p>
+          ))}
         </div>
       )}
 
-      {(stale || question.voids_approval || changedUnderneath) && (
+      {(stale || changedUnderneath) && (
         <div role="alert" className="border-b bg-ask-wash px-4 py-3 text-sm text-ask sm:px-5">
           <strong className="font-semibold">
-            {stale
-              ? "The question has changed since you saw it. Nothing was decided."
-              : changedUnderneath
-                ? "This card changed while you were reading. Read it again."
-                : "Your earlier approval was for something else and is void."}
+            {stale ? "The question has changed since you saw it. Nothing was decided." : "This card changed while you were reading. Read it again."}
           </strong>
           {stale && refusal && <ChangeList changes={refusal.changes} />}
         </div>

@@ -1,4 +1,7 @@
-"""The contents of a question to a person: its title, what was sent before, and what would be sent."""
+"""The contents of a question to a person: its title, what to know before, what was sent before, and what would be sent.
+
+The terminal, the console and exported pages take their words from here.
+"""
 
 import json
 
@@ -15,6 +18,7 @@ TITLES: dict[About, str] = {
     "repeat": "Send this again?",
     "question": "What is your answer?",
 }
+VOID = "What you approved is not what would be sent now. The old approval is void, nothing was sent."
 ABRIDGED = (
     "Not all of it can be shown: what ends in a SHA-256 below is too large, or not text, and that digest is all that "
     "you would agree to."
@@ -24,6 +28,25 @@ _FINDINGS = {
     "may_exist": "which may exist",
     "reported_absent": "a probe reported it as absent",
 }
+
+
+def list_notices(question: Question) -> tuple[str, ...]:
+    """Sentences to read before what would be sent: what is known, and why it is asked."""
+    lines = [VOID] if question.changed_from is not None else []
+    match question.about:
+        case "happened" if question.contradicted:
+            lines.append("It was said that it did not happen, and now something shows that it did. Please look again.")
+        case "happened":
+            lines.append(
+                "It was sent, and nothing shows yet whether it happened. Please look for yourself; it is looked for meanwhile, too."
+            )
+        case "stuck":
+            lines.append("New plans make no progress. Continue, best with advice, or stop here?")
+        case "question":
+            lines.append("The planner asks, because only you can know:")
+        case "approve" | "repeat":
+            pass
+    return (*lines, *((ABRIDGED,) if question.abridged else ()))
 
 
 def earlier_lines(question: Question) -> list[str]:

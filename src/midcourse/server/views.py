@@ -22,7 +22,7 @@ from midcourse.policy.approval.question import (
 from midcourse.policy.spending import MICRO
 from midcourse.policy.task_state import task_state
 from midcourse.ports.store import RunSummary
-from midcourse.presentation.question import TITLES, before_of
+from midcourse.presentation.question import TITLES, before_of, list_notices
 from midcourse.presentation.result import describe_counts, headline, headline_of, suggest_next
 from midcourse.presentation.status import run_sentence, run_status, step_status
 from midcourse.presentation.vocabulary import REASONS, describe_call, describe_step, plan_reason
@@ -202,6 +202,7 @@ def build_question_view(question: Question) -> QuestionView:
         id=question.id,
         about=question.about,
         title=TITLES[question.about],
+        notices=list_notices(question),
         goal=question.goal,
         detail=question.detail,
         steps=tuple(_build_asked_step(question, number) for number in range(len(question.consequences))),

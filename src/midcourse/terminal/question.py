@@ -12,7 +12,7 @@ from rich.text import Text
 
 from midcourse.domain.approval import Consequence, Question, Revision
 from midcourse.policy.approval.question import Difference, QuestionRow, RowKind, compare_rows, is_same
-from midcourse.presentation.question import ABRIDGED, TITLES, before_of, earlier_lines, sight_lines
+from midcourse.presentation.question import ABRIDGED, TITLES, VOID, before_of, earlier_lines, list_notices, sight_lines
 from midcourse.presentation.vocabulary import format_argument, format_seconds, pluralize
 from midcourse.terminal.output import Marks
 
@@ -39,24 +39,11 @@ def question_panel(
 ) -> RenderableType:
     """The question as a panel. `seconds_left` is None if it is only shown and waits for no answer."""
     parts: list[RenderableType] = []
-    if question.changed_from is not None:
-        parts += [
-            Text(
-                "What you approved is not what would be sent now. The old approval is void, nothing was sent.", "yellow"
-            ),
-            Text(""),
-        ]
-    if question.about == "happened":
-        parts += [Text(_what_is_known(question)), Text("")]
+    for line in list_notices(question):
+        parts += [Text(line, "yellow" if line in (VOID, ABRIDGED) else ""), Text("")]
     parts += [Text(line, "bold yellow") for line in earlier_lines(question)]
-    if question.about == "stuck":
-        parts += [Text("New plans make no progress. Continue, best with advice, or stop here?"), Text("")]
-    if question.about == "question":
-        parts += [Text("The planner asks, because only you can know:"), Text("")]
     if question.revision is not None:
         parts += [*_revision_lines(question.revision, marks), Text("")]
-    if question.abridged:
-        parts += [Text(ABRIDGED, "yellow"), Text("")]
     for number, consequence in enumerate(question.consequences):
         words = question.says[number] or consequence.skill
         parts.append(Text(_collapse_blanks(words, marks), "bold"))
@@ -77,12 +64,6 @@ def question_panel(
         box=box.ASCII if marks.ascii_only else box.ROUNDED,
         width=width,
     )
-
-
-def _what_is_known(question: Question) -> str:
-    if question.contradicted:
-        return "It was said that it did not happen, and now something shows that it did. Please look again."
-    return "It was sent, and nothing shows yet whether it happened. Please look for yourself; it is looked for meanwhile, too."
 
 
 def _revision_lines(revision: Revision, marks: Marks) -> list[Text]:

@@ -163,7 +163,9 @@ def _lesson_json(lesson: Lesson) -> dict[str, object]:
         "error_type": lesson.error_type,
         "importance": lesson.importance,
         "tags": list(lesson.tags),
-        "mended": lesson.track.mended,
+        "fixed": lesson.track.mended,
+        "not_fixed": lesson.track.unmended,
+        "mended": lesson.track.mended,  # these names go with the next version
         "unmended": lesson.track.unmended,
         "shared_by": lesson.shared_by,
         "untrusted": {
@@ -176,7 +178,7 @@ def _lesson_json(lesson: Lesson) -> dict[str, object]:
 
 
 def _format_details(lesson: Lesson) -> list[tuple[str, str]]:
-    mended, runs = lesson.track.mended, lesson.track.mended + lesson.track.unmended
+    fixed, runs = lesson.track.mended, lesson.track.mended + lesson.track.unmended
     lines = [
         ("lesson", lesson.key),
         ("agent", f"{lesson.agent}, shared by {lesson.shared_by}" if lesson.shared_by else lesson.agent),
@@ -184,7 +186,7 @@ def _format_details(lesson: Lesson) -> list[tuple[str, str]]:
         ("category", lesson.category),
         ("type", lesson.error_type),
         ("task", lesson.task.text),
-        ("fixed", f"in {mended} of {pluralize(runs, 'run')} that planned again"),
+        ("fixed", f"in {fixed} of {pluralize(runs, 'run')} that planned again"),
         ("error", lesson.said.text),
         ("because", lesson.root_cause.text),
         ("fix", lesson.fix.text),
@@ -193,6 +195,6 @@ def _format_details(lesson: Lesson) -> list[tuple[str, str]]:
 
 
 def _format_cells(lesson: Lesson) -> tuple[str, ...]:
-    mended, runs = lesson.track.mended, lesson.track.mended + lesson.track.unmended
+    fixed, runs = lesson.track.mended, lesson.track.mended + lesson.track.unmended
     shared = f"shared by {lesson.shared_by}" if lesson.shared_by else ""
-    return lesson.key[:SHORT_KEY], lesson.agent, f"{mended} of {runs}", shared, lesson.signature
+    return lesson.key[:SHORT_KEY], lesson.agent, f"{fixed} of {runs}", shared, lesson.signature

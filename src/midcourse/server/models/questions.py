@@ -53,6 +53,8 @@ class QuestionView(Model):
     id: int
     about: About
     title: str
+    notices: tuple[str, ...]
+    """Sentences to read before what would be sent."""
     goal: str
     detail: str
     steps: tuple[AskedStep, ...]
