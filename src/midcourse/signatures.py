@@ -24,7 +24,7 @@ def takes(options: Callable[P, Options]) -> Callable[[Callable[[Options], R]], C
             return function(options(*args, **kwargs))
 
         returned = inspect.signature(function).return_annotation
-        call.__signature__ = inspect.Signature(fields, return_annotation=returned)
+        call.__dict__["__signature__"] = inspect.Signature(fields, return_annotation=returned)
         return call
 
     return decorate

@@ -201,13 +201,13 @@ def find_journal(name: str, settings: AtHome, fleet: "FleetSettings | None" = No
         return FoundJournal(journal=read_journal(path), folder=path.parent)
     if len(path.parts) > 1 or path.suffix == ".jsonl":
         raise RunUnknown(f"there is no journal '{name}'; give a journal.jsonl, or a run's id")
-    return asyncio.run(_stored_journal(name, settings, fleet))
 
+    async def load() -> FoundJournal:
+        async with find_run(settings, fleet, name) as found:
+            journal = await journal_of(found.store, found.run.id)
+            return FoundJournal(journal=journal, folder=run_folder(settings, found.run.id))
 
-async def _stored_journal(name: str, settings: AtHome, fleet: "FleetSettings | None") -> FoundJournal:
-    async with find_run(settings, fleet, name) as found:
-        journal = await journal_of(found.store, found.run.id)
-        return FoundJournal(journal=journal, folder=run_folder(settings, found.run.id))
+    return asyncio.run(load())
 
 
 # --- batches

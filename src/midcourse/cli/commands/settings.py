@@ -1,7 +1,6 @@
 """`midcourse settings`: lists settings, their current values, and what they change."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
@@ -70,7 +69,9 @@ def settings(
     for audience, heading in HEADINGS.items():
         _print_rows([row for row in shown if row.audience is audience], heading, where)
     if hidden:
-        where.say(_describe_hidden(hidden), style="dim")
+        changed = [row.name for row in hidden if row.value != row.default]
+        also = f"; not at their defaults: {', '.join(changed)}" if changed else ""
+        where.say(f"{len(hidden)} more with midcourse settings --all{also}", style="dim")
 
 
 def _rows(now: VariableSettings) -> list[Row]:
@@ -90,12 +91,6 @@ def _rows(now: VariableSettings) -> list[Row]:
 
 def _scalar(value: object) -> Scalar:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-def _describe_hidden(rows: Sequence[Row]) -> str:
-    changed = [row.name for row in rows if row.value != row.default]
-    also = f"; not at their defaults: {', '.join(changed)}" if changed else ""
-    return f"{len(rows)} more with midcourse settings --all{also}"
 
 
 def _print_rows(rows: list[Row], heading: str, where: Terminal) -> None:

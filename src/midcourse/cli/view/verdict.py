@@ -1,5 +1,6 @@
 """The verdict on a run, on one screen: done or not, verified or not, why, what was done, and what to do next."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -143,8 +144,10 @@ def _label_lines(label: str, lines: list[Text], most: int, marks: Marks) -> list
 async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdict:
     unattended = False
     if result.final_reason in ("rejected", "needs_human"):
-        decided = await _decisions(store, result.run)
-        unattended = bool(decided) and decided[-1].by == NO_APPROVER
+        with suppress(RunPruned):
+            journal = await store.journal(result.run)
+            decided = [row.event for row in journal if isinstance(row.event, ApprovalDecided)]
+            unattended = bool(decided) and decided[-1].by == NO_APPROVER
     return Verdict(
         result=result,
         folder=folder,
@@ -152,13 +155,6 @@ async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdi
         sent=await sent_effects(store, result.run),
         effects=effect_lines(folder / EFFECTS) if folder else (),
     )
-
-
-async def _decisions(store: Store, run_id: str) -> list[ApprovalDecided]:
-    try:
-        return [row.event for row in await store.journal(run_id) if isinstance(row.event, ApprovalDecided)]
-    except RunPruned:
-        return []
 
 
 def print_verdict(

@@ -220,9 +220,13 @@ def host(
     open_home(settings.home)
     names = [name.strip() for name in worlds.split(",") if name.strip()] or list(SIMULATED)
     tls = listening.tls()
+    try:
+        registry = WorldRegistry(world_classes(names), options=_parse_options(option or [], names), home=settings.home)
+    except NotServed as wrong:
+        raise TaskInvalid(f"--option: {wrong}") from None
     ready_file = Path(ready) if ready else settings.home / "host.json"
     config = HostConfig(
-        worlds=_build_registry(names, option or [], settings.home),
+        worlds=registry,
         ready=ready_file,
         acts=ready_file.with_name(f"{ready_file.stem}.acts.jsonl"),
         idle=idle,
@@ -236,13 +240,6 @@ def host(
         token=_read_token(token_file) if token_file else "",
     )
     return _serve(HostSession(config, names, settings, json=json), json=json)
-
-
-def _build_registry(names: Sequence[str], options: Sequence[str], home: Path) -> WorldRegistry:
-    try:
-        return WorldRegistry(world_classes(names), options=_parse_options(options, names), home=home)
-    except NotServed as wrong:
-        raise TaskInvalid(f"--option: {wrong}") from None
 
 
 def _serve(session: "HostSession", *, json: bool) -> int:

@@ -12,7 +12,7 @@ from midcourse.cli.lookup import open_local_store
 from midcourse.cli.options import DurableOnly, Fleet, Json, Overrides, load_fleet_settings, load_settings, teach
 from midcourse.codec import decode_any
 from midcourse.domain.events import Event
-from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head
+from midcourse.domain.records.audit import START, AuditLog, Head
 from midcourse.errors import TaskInvalid
 from midcourse.home.folder import has_store
 from midcourse.policy.audit import verify_log
@@ -46,7 +46,12 @@ def show(
     """Show what people decided and advised, the oldest entry first."""
     rows = [row for row in _load_log(set_, durable=durable).rows if row.run.startswith(run)]
     if json:
-        print_object([_row_json(row) for row in rows])
+        print_object(
+            [
+                {"n": row.n, "run": row.run, "seq": row.seq, "event": json_format.loads(row.body), "hash": row.hash}
+                for row in rows
+            ]
+        )
         return
     where = terminal()
     for row in rows:
@@ -139,7 +144,3 @@ def _parse_head(text: str) -> Head:
         return Head(n=int(head["n"]), hash=str(head["hash"]))
     except (ValueError, LookupError, TypeError, AttributeError):
         raise TaskInvalid(f"--through {text}: this file has no head of an audit log") from None
-
-
-def _row_json(row: AuditRow) -> dict[str, object]:
-    return {"n": row.n, "run": row.run, "seq": row.seq, "event": json_format.loads(row.body), "hash": row.hash}

@@ -28,7 +28,6 @@ from midcourse.presentation.moments import format_time
 from midcourse.terminal.output import Marks, Terminal, print_object, terminal
 
 if TYPE_CHECKING:
-    from midcourse.config.fleet_settings import FleetSettings
     from midcourse.fleet.connection import Fleet as FleetConnection
 
 LATEST = 20
@@ -76,7 +75,10 @@ def _list_local(overrides: Overrides, *, everything: bool, json: bool) -> None:
     if where.console.is_terminal and not json:
         _print_table(settings, most, where)
         return
-    found = _load_latest(settings, most)
+    found: list[tuple[RunSummary, str]] = []
+    if has_store(settings):
+        with open_catalogue(settings) as catalogue:
+            found = latest_local(catalogue, most)
     if json:
         print_object([run_json(run, state) for run, state in found])
         return
@@ -84,13 +86,6 @@ def _list_local(overrides: Overrides, *, everything: bool, json: bool) -> None:
         print(tab_separated(run, state, where))
     if not found:
         _print_none(settings, where)
-
-
-def _load_latest(settings: AtHome, most: int | None) -> list[tuple[RunSummary, str]]:
-    if not has_store(settings):
-        return []
-    with open_catalogue(settings) as catalogue:
-        return latest_local(catalogue, most)
 
 
 def latest_local(catalogue: Catalogue, most: int | None) -> list[tuple[RunSummary, str]]:
@@ -123,14 +118,12 @@ def _print_none(settings: AtHome, where: Terminal) -> None:
 
 
 def _point_to_fleet(settings: AtHome, where: Terminal) -> None:
-    if may_have_fleet(settings.home) and _is_up(settings):
-        where.say("the fleet that is up here has its own: midcourse runs --durable")
-
-
-def _is_up(settings: AtHome) -> bool:
+    if not may_have_fleet(settings.home):
+        return
     from midcourse.config.up_file import fleet_in
 
-    return bool(fleet_in(settings.home))
+    if fleet_in(settings.home):
+        where.say("the fleet that is up here has its own: midcourse runs --durable")
 
 
 # --- runs of a fleet
@@ -139,8 +132,15 @@ def _is_up(settings: AtHome) -> bool:
 def _list_durable(overrides: Overrides, *, everything: bool, json: bool) -> None:
     import asyncio
 
+    from midcourse.fleet.connection import connect_fleet
+
     _, settings = load_fleet_settings(overrides)
-    found = asyncio.run(_load_durable(settings, None if everything else LATEST + 1))
+
+    async def load() -> list[tuple[RunSummary, str]]:
+        async with connect_fleet(settings) as fleet:
+            return await latest_durable(fleet, None if everything else LATEST + 1)
+
+    found = asyncio.run(load())
     shown = found if everything else found[:LATEST]
     where = terminal()
     if json:
@@ -154,13 +154,6 @@ def _list_durable(overrides: Overrides, *, everything: bool, json: bool) -> None
     else:
         for run, state in shown:
             print(tab_separated(run, state, where))
-
-
-async def _load_durable(settings: "FleetSettings", most: int | None) -> list[tuple[RunSummary, str]]:
-    from midcourse.fleet.connection import connect_fleet
-
-    async with connect_fleet(settings) as fleet:
-        return await latest_durable(fleet, most)
 
 
 async def latest_durable(fleet: "FleetConnection", most: int | None) -> list[tuple[RunSummary, str]]:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
-from pathlib import Path
 
 import typer
 from rich.text import Text
@@ -98,13 +97,6 @@ def demo(headed: Headed = False, set_: Home = None, json: Json = False) -> int:
         return code
 
 
-def show_console(address: str, home: Path, where: Terminal) -> None:
-    """Print the address of the console and, in a terminal, open it in the user's browser."""
-    where.say(f"console  {address}", style="dim")
-    if where.live:
-        open_in_browser(address, home)
-
-
 def wait_for_interrupt() -> None:
     with suppress(KeyboardInterrupt):
         while True:
@@ -120,7 +112,11 @@ async def _run(job: Job, shop: TroubledShop, verbosity: Verbosity, console: str)
             await prepared.begin()
         story.begin(job)
         if console:
-            show_console(f"{console}/runs/{run_id}", job.settings.home, terminal())
+            address = f"{console}/runs/{run_id}"
+            where = terminal()
+            where.say(f"console  {address}", style="dim")
+            if where.live:
+                open_in_browser(address, job.settings.home)
         code = await session.follow(session.agent.pick_up(run_id))
         story.suggest()
         return code

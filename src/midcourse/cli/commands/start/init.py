@@ -84,7 +84,11 @@ def init(
     kind = KINDS[what]
     path = _path(name or what, kind)
     settings = load_settings(set_, "home")
-    text = asyncio.run(_text_of(settings, run)) if run else _template(what, path, kind)
+    if run:
+        text = asyncio.run(_text_of(settings, run))
+    else:
+        template = (TEMPLATES / f"{what}{kind.suffix}").read_text(encoding="utf-8")
+        text = template.replace("{file}", str(path)).replace("{module}", path.stem)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -102,11 +106,6 @@ def _path(name: str, kind: Kind) -> Path:
     if kind.suffix == ".py" and (not path.stem.isidentifier() or keyword.iskeyword(path.stem)):
         raise TaskInvalid(f"'{path.stem}' is not a module name; use letters, digits and _, such as lamp_shop")
     return path
-
-
-def _template(what: str, path: Path, kind: Kind) -> str:
-    text = (TEMPLATES / f"{what}{kind.suffix}").read_text(encoding="utf-8")
-    return text.replace("{file}", str(path)).replace("{module}", path.stem)
 
 
 async def _text_of(settings: Settings, run: str) -> str:
