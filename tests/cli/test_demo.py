@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.agent.start import start_run
+from midcourse.agent.start import prepare_run
 from midcourse.cli.commands.start import demo
 from midcourse.cli.main import main
 from midcourse.config import extras
@@ -42,7 +42,8 @@ async def test_a_demo_that_was_killed_is_not_continued_without_its_shop(
     monkeypatch.setenv("MIDCOURSE_HOME", str(tmp_path))
     job = demo_job("http://127.0.0.1:9", headed=False, home=tmp_path)
     with open_store(tmp_path) as store, provide_password():
-        await start_run(job, "killed", store)
+        async with prepare_run(job, "killed", store) as prepared:
+            await prepared.begin()
     assert await asyncio.to_thread(main, ["resume", "killed"]) == 2
     assert "type: midcourse demo" in capsys.readouterr().err
 

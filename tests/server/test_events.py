@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.agent.start import start_run
+from midcourse.agent.start import prepare_run
 from midcourse.agent.wiring import load_job
 from midcourse.config.settings import Settings
 from midcourse.domain.run import Run
@@ -115,7 +115,8 @@ def test_viewers_that_come_at_the_same_moment_share_a_follower(tmp_path: Path, m
             return await initial_state(run_id)
 
         monkeypatch.setattr(desk.store, "initial_state", later)
-        await start_run(jobs, "idle", desk.store)
+        async with prepare_run(jobs, "idle", desk.store) as prepared:
+            await prepared.begin()
         found = await asyncio.gather(*(hub.watch("local", desk, "idle") for _ in range(20)))
         assert len(set(map(id, found))) == 1
         assert hub.watched == 1
@@ -131,7 +132,8 @@ def test_viewers_of_a_run_that_waits_are_not_woken(tmp_path: Path, monkeypatch: 
 
     async def play() -> None:
         desk, hub = LocalDesk(Settings.load(overrides={"home": str(tmp_path)})), Hub()
-        await start_run(load_job("notepad", {"home": str(tmp_path)}), "idle", desk.store)
+        async with prepare_run(load_job("notepad", {"home": str(tmp_path)}), "idle", desk.store) as prepared:
+            await prepared.begin()
         watched = await hub.watch("local", desk, "idle")
         viewer = watched.read("")
         assert (await anext(viewer)).type == "notice"
@@ -172,7 +174,8 @@ def test_a_run_that_nothing_drives_is_noticed(tmp_path_factory: pytest.TempPathF
         desk = LocalDesk(Settings.load(overrides={"home": str(home)}))
         hub = Hub()
         job = load_job("notepad", {"home": str(home)})
-        await start_run(job, "idle", desk.store)
+        async with prepare_run(job, "idle", desk.store) as prepared:
+            await prepared.begin()
         watched = await hub.watch("local", desk, "idle")
         types: list[str] = []
         async for sent in watched.read(""):

@@ -225,22 +225,6 @@ async def prepare_run(job: Job, run_id: str, store: Store) -> AsyncGenerator[Pre
             shutil.rmtree(prepared.folder)
 
 
-async def start_run(job: Job, run_id: str, store: Store, *, again: bool = False) -> StartedRun:
-    """Store a new run of the job, or find the earlier one with its key. Nothing drives it yet."""
-    found = await find_earlier(job, store, again=again)
-    if isinstance(found, StartedRun):
-        return found
-    async with prepare_run(job, run_id, store) as prepared:
-        return await prepared.begin(again=again)
-
-
-def found_run(started: StartedRun | Result, job: Job) -> StartedRun:
-    """Turn what `start_under_key` returned into a `StartedRun`."""
-    if isinstance(started, StartedRun):
-        return started
-    return StartedRun(run=started.run, job=job, result=started, earlier=True)
-
-
 async def is_stored(store: Store, run_id: str) -> bool:
     try:
         await store.initial_state(run_id)

@@ -15,10 +15,11 @@ from typing import TypeAlias
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from midcourse.agent.start import StartedRun, found_run, new_run_of, start_under_key
+from midcourse.agent.start import StartedRun, new_run_of, start_under_key
 from midcourse.agent.wiring import BUILT_IN, Job, check_job, encode_job, make_portable
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.task.modules import AllowedModules
+from midcourse.domain.result import Result
 from midcourse.errors import FleetUnavailable
 from midcourse.home.fleet_store import open_pool, read_keys, store_of
 from midcourse.redact import keep_out_of_logs
@@ -125,7 +126,10 @@ async def start_durable_run(fleet: Fleet, job: Job, run_id: str, *, again: bool 
         await fleet.runs.resume(earlier, world=job.task.world)
         return StartedRun(run=earlier, job=job, earlier=True)
 
-    return found_run(await start_under_key(fleet.store, job.task.key, begin=begin, resume=resume, again=again), job)
+    started = await start_under_key(fleet.store, job.task.key, begin=begin, resume=resume, again=again)
+    if isinstance(started, Result):
+        return StartedRun(run=started.run, job=job, result=started, earlier=True)
+    return started
 
 
 async def broken_runs(fleet: Fleet) -> set[str]:

@@ -18,7 +18,7 @@ from midcourse.drive import Progress
 from midcourse.policy.approval.check import why_may_not_decide
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
-from midcourse.terminal.approver import OneAtATime
+from midcourse.terminal.approver import OneAtATime, TerminalApprover
 from midcourse.terminal.prompt import Choice, InputEnded, Interrupted, Prompt
 
 CANCEL = Choice(key="c", label="[c]ancel", leads_to="end the run here; what is done stays done")
@@ -91,9 +91,17 @@ class RunFollower:
             self._outcome.cancel()
             await asyncio.gather(self._outcome, return_exceptions=True)
 
-    def one_at_a_time(self, approver: Approver) -> Approver:
-        """Wrap an approver so that it waits while a menu is open: the run continues, and may ask in the meantime."""
-        return OneAtATime(approver, self._one_prompt)
+    def build_approver(self) -> Approver | None:
+        """Build the approver that asks here, but not while a menu is open; None if there is no terminal to ask in."""
+        if self._prompt is None:
+            return None
+        asks = TerminalApprover(
+            prompt=self._prompt,
+            make_room=self._screen.make_room,
+            interrupted=self.handle_question_interrupt,
+            ended=self.leave,
+        )
+        return OneAtATime(asks, self._one_prompt)
 
     def leave(self) -> None:
         """Stop driving the run. An interrupted step is verified when the run is resumed."""

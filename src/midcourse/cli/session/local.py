@@ -32,7 +32,6 @@ from midcourse.presentation.question import step_json
 from midcourse.presentation.result import describe_counts, sent_effects
 from midcourse.presentation.vocabulary import format_argument
 from midcourse.redact import Discreet
-from midcourse.terminal.approver import TerminalApprover
 from midcourse.terminal.output import Terminal, print_json, print_outcome, terminal
 from midcourse.terminal.prompt import Keyboard, open_prompt
 from midcourse.terminal.question import question_panel
@@ -99,15 +98,7 @@ class Session:
         prompt = open_prompt(self.terminal, keyboard)
         screen = screen or open_screen(self.terminal, self.view, keyboard, verbosity)
         self._follower = RunFollower(store=store, view=self.view, screen=screen, prompt=prompt, live=self.terminal.live)
-        approver: Approver | None = stand_in
-        if prompt is not None:
-            asks = TerminalApprover(
-                prompt=prompt,
-                make_room=screen.make_room,
-                interrupted=self._follower.handle_question_interrupt,
-                ended=self._follower.leave,
-            )
-            approver = self._follower.one_at_a_time(asks)
+        approver = self._follower.build_approver() or stand_in
         if dry is not None and approver is not None:
             dry.otherwise = approver
         self.agent: Agent = replace(agent_for(job, self.folder, dry or approver), store=store)

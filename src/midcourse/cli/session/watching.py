@@ -12,7 +12,6 @@ from midcourse.cli.options import FAILED, LEFT, Verbosity
 from midcourse.cli.session.follower import BACK, CANCEL, LEAVE, RunFollower
 from midcourse.cli.session.local import log_to, open_screen, print_result
 from midcourse.cli.view.run import RunView
-from midcourse.terminal.approver import TerminalApprover
 from midcourse.terminal.output import print_outcome, terminal
 from midcourse.terminal.prompt import Choice, Keyboard, open_prompt
 
@@ -69,14 +68,7 @@ class WatchSession:
         prompt = open_prompt(self._terminal, keyboard)
         screen = open_screen(self._terminal, self._view, keyboard, self._verbosity, HINT)
         watcher = RunWatcher(store=store, view=self._view, screen=screen, prompt=prompt, live=self._terminal.live)
-        if prompt is not None:
-            asks = TerminalApprover(
-                prompt=prompt,
-                make_room=screen.make_room,
-                interrupted=watcher.handle_question_interrupt,
-                ended=watcher.leave,
-            )
-            run.approver = watcher.one_at_a_time(asks)
+        run.approver = watcher.build_approver()
         if not self._terminal.live and not self._verbosity.silent:
             self._say(f"run {self._run_id}: {self._view.goal}")
         try:
