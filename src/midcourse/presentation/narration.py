@@ -1,16 +1,15 @@
-"""Describes the events of a run in sentences, one for each turn, for live views, logs and `show`."""
+"""Describes the events of a run in sentences: one for each turn, for live views, logs and `show`, and one for each row of the audit log."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from midcourse.domain import commands, events
+from midcourse.domain.outline import Outline
 from midcourse.domain.plan import REPLAN, PlanVersion, Step
-from midcourse.presentation.advice import describe_advice
-from midcourse.presentation.audit import describe_taking_over
-from midcourse.presentation.sentence import Sentence, report_setback
-from midcourse.presentation.sentence import Tone as Tone
 from midcourse.presentation.vocabulary import CAUSES, describe_step, format_argument, format_seconds, pluralize
+
+Tone: TypeAlias = Literal["good", "bad", "doubt", "ask", "plain"]
 
 OutsideEvent: TypeAlias = (
     events.ApprovalDecided
@@ -27,6 +26,19 @@ OutsideEvent: TypeAlias = (
     | events.TimerFired
 )
 """Events that do not answer a command that observes the world, plans or acts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentence:
+    text: str
+    tone: Tone = "plain"
+    detail: str = ""
+    """Shown after the text; left out if the line is too narrow."""
+
+
+def report_setback(text: str, detail: str = "") -> Sentence:
+    """Make a sentence with the tone `bad`."""
+    return Sentence(text=text, tone="bad", detail=detail)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +118,7 @@ class Narrator:
             case events.Planned():
                 return self._describe_plan(event, issued)
             case events.Advised():
-                return describe_advice(event, issued)
+                return _describe_advice(event, issued)
             case events.ClosenessJudged():
                 return _describe_closeness(event)
             case events.Acted():
@@ -346,3 +358,83 @@ def _describe_next(issued: tuple[commands.Command, ...]) -> str:
             case _:
                 pass
     return ""
+
+
+# --- advisers
+
+
+def _describe_advice(event: events.Advised, issued: tuple[commands.Command, ...]) -> Sentence | None:
+    """Why a step failed, what a monitor noticed, or the outline and its progress; None if a monitor objects to nothing."""
+    answered = event.verdict == "answered"
+    match event.role:
+        case "reflector":
+            if event.reflection is None:
+                return report_setback(f"no explanation: {event.verdict}", event.detail)
+            cause, fix = event.reflection.analysis.root_cause, event.reflection.fix.message
+            helps = f"may help: {fix.rstrip('.')}" if fix else ""
+            return Sentence(text=f"it failed because: {cause.rstrip('.')}", detail=helps)
+        case "monitor" if not answered:
+            return report_setback("the path could not be reviewed", event.detail)
+        case "monitor":
+            if event.advice is None:
+                return None
+            problem = event.advice.problem.replace("_", " ")
+            return Sentence(text=f"the monitor: {event.advice.says}", tone="doubt", detail=problem)
+        case "outliner" if answered:
+            return Sentence(text=f"outline: {'; '.join(event.goals)}", detail=event.detail)
+        case "outliner":
+            return report_setback(f"no outline: {event.verdict.replace('_', ' ')}", event.detail)
+        case "judge" if not answered:
+            return report_setback("progress on the outline could not be judged", event.detail)
+        case "judge":
+            asking = (one for one in issued if isinstance(one, commands.MakePlan | commands.Advise))
+            outline = next((one.outline for one in asking), None)
+            text = _describe_outline_progress(outline) if outline else f"goal {event.current} of the outline"
+            if not event.evidence:
+                return Sentence(text=f"{text}, without evidence", tone="doubt", detail=event.detail)
+            return Sentence(text=text, detail=f"seen: {event.evidence}")
+
+
+def _describe_outline_progress(outline: Outline) -> str:
+    """How many goals of the outline are finished, and the next one."""
+    done, goals = outline.finished, outline.goals
+    following = f", next: {goals[done].says}" if done < len(goals) else ""
+    return f"{done} of {pluralize(len(goals), 'goal')} done{following}"
+
+
+# --- the audit log: what people decided
+
+
+DECISIONS = {
+    "approved": "approved question {question}",
+    "rejected": "rejected question {question}",
+    "changed": "approved question {question} with changes",
+    "take_over": "took over at question {question}",
+    "go_on": "answered question {question}: continue",
+    "happened": "answered question {question}: it happened",
+    "did_not_happen": "answered question {question}: it did not happen",
+    "stop": "stopped at question {question}",
+    "send_again": "answered question {question}: send it again",
+}
+REQUESTS = {"pause_asked": "asked for a pause", "resume_asked": "resumed it", "cancel_asked": "cancelled it"}
+
+
+def describe_taking_over(event: events.TakenOver) -> str:
+    """What a person did in the world, without the person's name."""
+    return f"acted in place of the run: {'; '.join(event.did)}" if event.did else "took over the world of the run"
+
+
+def describe_input(event: events.Event) -> str:
+    """What a person did, as a sentence."""
+    match event:
+        case events.ApprovalDecided():
+            who = event.by or "a person"
+            what = DECISIONS[event.verdict].format(question=event.question)
+            words = f": {event.guidance}" if event.guidance else ""
+            return f"{who} {what}{words}"
+        case events.Guided():
+            return f"a person advised: {event.text}"
+        case events.TakenOver():
+            return f"{event.by} {describe_taking_over(event)}"
+        case _:
+            return f"a person {REQUESTS[event.kind]}"

@@ -10,7 +10,7 @@ from midcourse.domain.events import Event
 from midcourse.domain.records.audit import Head
 from midcourse.domain.records.lesson import Lesson
 from midcourse.policy.audit import verify_log
-from midcourse.presentation.audit import describe_input
+from midcourse.presentation.narration import describe_input
 from midcourse.server.models.base import Model
 from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.state import Admin, TheDesk

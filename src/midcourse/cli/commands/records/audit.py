@@ -16,7 +16,7 @@ from midcourse.domain.records.audit import START, AuditLog, Head
 from midcourse.errors import TaskInvalid
 from midcourse.home.folder import has_store
 from midcourse.policy.audit import verify_log
-from midcourse.presentation.audit import describe_input
+from midcourse.presentation.narration import describe_input
 from midcourse.presentation.vocabulary import format_time
 from midcourse.terminal.output import print_object, terminal
 
