@@ -11,11 +11,10 @@ import pytest
 
 from midcourse.cli.main import main
 from midcourse.errors import TaskInvalid
-from midcourse.server.webhooks.addresses import is_public
 from midcourse.server.webhooks.config import Webhook, read_webhooks
 from midcourse.server.webhooks.notifier import RETRIES, Notifier
 from midcourse.server.webhooks.outbox import Outbox
-from midcourse.server.webhooks.sender import send, sign
+from midcourse.server.webhooks.sender import is_public, send, sign
 from midcourse.tenants.desks import Desks
 from tests.server.receiver import SECRET, Received, Receiver, run_receiver
 from tests.server.serving import decide, run_server, start, start_run_that_asks, wait_for_end, wait_until

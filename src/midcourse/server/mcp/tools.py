@@ -30,8 +30,7 @@ from midcourse.server.problems import Refusal
 from midcourse.server.routes import questions
 from midcourse.server.starting import Starts, job_for, list_task_rows, start_once
 from midcourse.server.views import build_question_view, build_run_row, build_run_view
-from midcourse.tenants.desk import Desk, RunState
-from midcourse.tenants.listing import PageQuery, list_page
+from midcourse.tenants.desk import Desk, PageQuery, RunState, list_page
 
 LONGEST_WAIT = 50.0
 """The maximum seconds of a wait: hosts give up a call after a minute."""

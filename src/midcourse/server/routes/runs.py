@@ -15,8 +15,7 @@ from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.starting import job_for, list_task_rows, start_once
 from midcourse.server.state import Operator, Reader, SharedState, TheDesk
 from midcourse.server.views import build_run_row, build_run_view
-from midcourse.tenants.desk import RunState
-from midcourse.tenants.listing import PageQuery, count_states, list_page
+from midcourse.tenants.desk import PageQuery, RunState, count_states, list_page
 
 router = APIRouter(tags=["runs"])
 RunPath = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$", description="The id of the run.")]

@@ -20,9 +20,8 @@ from midcourse.presentation.result import headline
 from midcourse.server.webhooks.config import EventType, Hook, SlackHook
 from midcourse.server.webhooks.outbox import Outbox, Waiting, message_id
 from midcourse.server.webhooks.sender import TIMEOUT, Answer, send
-from midcourse.tenants.desk import Desk
+from midcourse.tenants.desk import NOT_ENDED, Desk
 from midcourse.tenants.desks import Desks
-from midcourse.tenants.listing import NOT_ENDED
 
 log = logging.getLogger(__name__)
 

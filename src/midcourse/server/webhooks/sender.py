@@ -1,4 +1,4 @@
-"""Sends one signed message. A name is resolved once, and the checked address is the one connected to: it cannot change in between.
+"""Sends one signed message, to addresses of the public internet only. A name is resolved once, and the checked address is the one connected to: it cannot change in between.
 
 Redirects are not followed: they count as failures, like any other answer that is not a success.
 """
@@ -6,6 +6,7 @@ Redirects are not followed: they count as failures, like any other answer that i
 import asyncio
 import base64
 import hmac
+import ipaddress
 import socket
 import ssl
 import time
@@ -13,12 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import h11
 
-from midcourse.server.webhooks.addresses import is_public
 from midcourse.server.webhooks.config import Webhook
 
 TIMEOUT = 15.0
@@ -119,3 +119,24 @@ async def _resolve(host: str, port: int) -> list[str]:
 @lru_cache(maxsize=1)
 def _context() -> ssl.SSLContext:
     return ssl.create_default_context()
+
+
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+def is_public(text: str) -> bool:
+    """Whether this address, and any IPv4 address that it wraps, belongs to the public internet."""
+    address = ipaddress.ip_address(text.partition("%")[0])
+    return all(candidate.is_global and not candidate.is_multicast for candidate in (address, *_wrapped(address)))
+
+
+def _wrapped(address: Address) -> tuple[Address, ...]:
+    """The IPv4 addresses that are wrapped in an IPv6 address."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return ()
+    inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    if address in NAT64:
+        inner.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return tuple(wrapped for wrapped in inner if wrapped is not None)
