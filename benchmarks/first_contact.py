@@ -3,7 +3,7 @@
     python -m benchmarks.first_contact --json
 
 The sites, tasks and the planner in `first_contact_sites` were written from the HTTP and HTML contract alone, and frozen
-(`frozen.sha256`) before the first run; `results/first_contact_first.md` is that run. Each form is a separate run with a new browser,
+(`frozen.sha256`) before the first run. Each form is a separate run with a new browser,
 without a policy file, with an approver that approves everything but repeats.
 
 effects     entries in the site's own log, and whether they are exactly the expected ones
@@ -14,7 +14,6 @@ false       'done' although the log disagrees
 questions   how often the approver was asked; `needless` counts those beyond one per effect; `sends` is how many unsafe requests a
             person's browser would have sent
 arrived     requests with an unsafe method that reached the site, also those that it refused, such as one with a spent token
-            (not counted in the first run)
 """
 
 import argparse
@@ -226,7 +225,6 @@ def format_summary(summary: dict[str, Any], rows: Sequence[Row]) -> str:
 def main() -> int:
     parser = make_parser(__doc__)
     parser.add_argument("--forms", default="", help="names of forms, separated by commas; default: all")
-    parser.add_argument("--name", default="first_contact", help="the name of the kept result")
     args: argparse.Namespace = parser.parse_args()
     if list_digests() != FROZEN.read_text(encoding="utf-8"):
         print("the sites, tasks or the planner are not those of frozen.sha256", file=sys.stderr)
@@ -238,7 +236,7 @@ def main() -> int:
     rows = asyncio.run(run_cases(cases))
     summary = summarize(rows)
     if args.keep:
-        keep(args.name, summary, format_summary(summary, rows))
+        keep("first_contact", summary, format_summary(summary, rows))
     if not args.json:
         print(format_summary(summary, rows))
     print(json.dumps(summary))

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from chart_page import chart_page
-from plots import draw_agentdojo, draw_drift, draw_first_contact, draw_tau2
+from plots import draw_agentdojo, draw_drift, draw_tau2
 from scale_page import scale_page
 from scale_plots import draw_measured_growth, draw_needs
 from unit_costs import read_result
@@ -150,7 +150,6 @@ def drawings() -> dict[str, str]:
     return {
         "agentdojo": draw_agentdojo(read_result("agentdojo")),
         "drift": draw_drift(read_result("drift")),
-        "first-contact": draw_first_contact(read_result("first_contact_first"), read_result("first_contact")),
         "scale-growth": draw_measured_growth(),
         "scale-needs": draw_needs(),
         "tau2": draw_tau2(read_result("tau2_airline"), read_result("tau2_bfcl")),

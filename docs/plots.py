@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drawing.bars import Bar, Row, draw_bars
-from drawing.card import OPEN, OTHERS, OURS, WRONG
-from drawing.squares import draw_strips
+from drawing.card import OPEN, OURS, WRONG
 
 INTERVALS = "Lines: 95 % intervals."
 
@@ -67,47 +66,6 @@ def _split(row: Mapping[str, Any]) -> Bar:
     open_ = cases - row["finished"]
     pieces = [(right / cases, OURS), (open_ / cases, OPEN), (row["false"] / cases, WRONG)]
     return Bar(pieces=pieces, shown=f"{right} of {cases}")
-
-
-def draw_first_contact(first: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """How each form came out in the first run and after the corrections."""
-    outcomes = {"right": OURS, "open": OTHERS, "false": WRONG}
-    ends = [{row["form"]: _judge(row) for row in result["rows"]} for result in (first, now)]
-    for result, end in zip((first, now), ends, strict=True):
-        counts = [list(end.values()).count(outcome) for outcome in outcomes]
-        assert counts == [
-            result["right"],
-            result["forms"] - result["right"] - result["false_done"],
-            result["false_done"],
-        ]
-    order = sorted(ends[0], key=lambda form: [list(outcomes).index(end[form]) for end in reversed(ends)])
-    labels = ["First run", "After the corrections that it led to"]
-    strips = [
-        (_summarize(label, result), [outcomes[end[form]] for form in order])
-        for label, result, end in zip(labels, (first, now), ends, strict=True)
-    ]
-    legend = [
-        (OURS, "right"),
-        (OTHERS, "not finished"),
-        (WRONG, "false 'done': reported as done, but it was not"),
-    ]
-    title = f"{first['forms']} forms that Midcourse had not seen"
-    return draw_strips(title, "A square is a form; a form is at the same place in both rows.", strips, legend)
-
-
-def _judge(row: Mapping[str, Any]) -> str:
-    """As benchmarks.first_contact does."""
-    done, as_asked = row["ending"] == "done", row["actual"] == row["expected"]
-    if row["finished"]:
-        return "right" if as_asked and done else "false"
-    return "right" if as_asked and not done else "open"
-
-
-def _summarize(label: str, result: Mapping[str, Any]) -> str:
-    return (
-        f"{label}: {result['right']} of {result['forms']} right, {result['false_done']} false 'done', "
-        f"{result['repeated']} effects repeated"
-    )
 
 
 def _share(share: Mapping[str, float]) -> Bar:

@@ -18,13 +18,10 @@ RESTING = 7 * DAY
 
 @dataclass(frozen=True, kw_only=True)
 class Prices:
-    """Dollars. Assumptions for an example, except for the price of Temporal Cloud, which the page cites."""
+    """Dollars. Assumptions for an example."""
 
-    core_hour: float = 0.04
     memory_gb_hour: float = 0.0045
     storage_gb_month: float = 0.08
-    million_actions: float = 25.0
-    """Between 100 and 200 million a month; the first five million cost twice as much each."""
 
 
 PRICES = Prices()
@@ -45,13 +42,6 @@ you have thousands of runs at a time, or hundreds of thousands that wait.
 
 | what | measured | by |
 |---|---|---|
-| processor time per durable step, all parts | {cpu} ms | `python -m benchmarks.engine_overhead` (segments of ten) |
-| of which worker / Temporal / PostgreSQL | {worker} / {temporal} / {postgres} ms | the same |
-| Temporal transitions per step | {transitions} | the same |
-| PostgreSQL transactions per step | {commits} | the same |
-| Temporal history per step | {history:.0f} bytes | the same |
-| heartbeats of an active run, at `heartbeat_seconds` = 10 (the default) / 60 | {beats:.2f} / {beats_seldom:.3f} per second | `python -m benchmarks.chaos --trial heartbeats:100` |
-| their processor time per second, worker and Temporal | {beats_ms:.2f} / {beats_seldom_ms:.2f} ms | the same |
 | PostgreSQL, a step on a page of {elements} elements | {step:,} bytes | `python -m benchmarks.storage --runs {kept_runs} --steps {kept_steps}` |
 | PostgreSQL, a run that waits for an approval | {waiting:,} bytes | the same |
 | PostgreSQL, a run of {kept_steps} steps that has ended / was pruned | {ended:,} / {pruned:,} bytes | the same |
@@ -66,7 +56,9 @@ you have thousands of runs at a time, or hundreds of thousands that wait.
 | connections of a worker to PostgreSQL, for any number of runs and tenants | {connections} | the setting `max_connections` |
 | connections to the server with 100 tenants behind PgBouncer | at most 20 | `pytest tests/store/test_pgbouncer.py` |
 
-The table does not include the memory of larger pages, and calls of models, which cost more than everything above.
+The table does not include the memory of larger pages, and calls of models, which cost more than everything above. Nor does it include processor
+time: measure that of a step with `python -m benchmarks.engine_overhead`, and that of heartbeats with `python -m benchmarks.chaos --trial heartbeats:100`,
+on a machine like yours.
 
 ![Processor time per step along a run, stored bytes per step by the size of the page, and memory of a worker by the number of waiting runs](img/scale-growth.svg)
 
@@ -84,7 +76,6 @@ A run that waits for a person costs only storage. It has no timer, holds no conn
 | storage in PostgreSQL | {waiting_1m:.0f} GB | {waiting_100m:.1f} TB |
 | questions that expire, at `approval_seconds` = 1 hour (the default) | {expire_hour_1m:,.0f} per second | {expire_hour_100m:,.0f} per second |
 | the same at 7 days | {expire_week_1m:.1f} per second | {expire_week_100m:.0f} per second |
-| cores needed if every run is answered within 7 days and then makes one more plan of ten steps | {answers_1m:.1f} | {answers_100m:.0f} |
 
 In a fleet that waits for people, set `approval_seconds` to several days: at an hour, most of the work is expiring questions. No wait of a minute or
 more has a timer in Temporal. Instead, every five seconds each worker asks the database once per tenant which runs are due, by an index on the time,
@@ -97,52 +88,43 @@ For 1 million runs that each do a step every {seconds} s, on pages of {elements}
 | what | needed | details |
 |---|---|---|
 | steps | {steps_second:,.0f} per second | |
-| cores for steps | {cores:,.0f} | {cores_worker:,.0f} for workers, {cores_temporal:,.0f} for Temporal, {cores_postgres:,.0f} for PostgreSQL |
-| cores for heartbeats | {cores_beats:,.0f} | {cores_beats_temporal:,.0f} of them for Temporal; {cores_beats_seldom:,.0f} in all with `heartbeat_seconds` = 60 |
-| Temporal transitions | {transitions_second:,.0f} per second | |
-| PostgreSQL transactions | {commits_second:,.0f} per second | |
 | storage | {bytes_second:.0f} MB per second, {bytes_day:.1f} TB per day | {bytes_pruned_day:.1f} TB per day are left after pruning |
-| worker processes, at `max_runs` = {runs_worker:,} | {processes:,.0f} | each {process_share:.0f} % of a core |
+| worker processes, at `max_runs` = {runs_worker:,} | {processes:,.0f} | |
 | their connections | {connections_all:,.0f} | so you need a pooler, with a few hundred connections to the server |
 
-![Cores and memory against the number of active runs, and storage against the number of waiting runs](img/scale-needs.svg)
+![Memory for browsers against the number of active runs, and storage against the number of waiting runs](img/scale-needs.svg)
 
-Heartbeats need more than steps here, because an active run sends them all the time, and makes a step only every {seconds} s. With a larger
-`heartbeat_seconds` they need less, and a lost worker is noticed later.
+An active run sends heartbeats all the time, and makes a step only every {seconds} s. With a larger `heartbeat_seconds` it sends fewer, and a lost
+worker is noticed later.
 
 ## An example with prices
 
 **The unit prices are assumptions**: list prices differ by more than a factor of ten. Replace them with yours (`Prices` in `docs/scale_page.py`), and
-run `python docs/generate.py`. Only the price of Temporal Cloud is from a public list.
+run `python docs/generate.py`.
 
 | dollars per month | unit price | 1,000 active runs | 1 million active runs | 1 million waiting runs |
 |---|---|---|---|---|
 {prices}
 
-A month has {hours} hours. Not included: memory of workers and servers, replicas, backups, traffic, and calls of models.
+A month has {hours} hours. Not included: processors, memory of workers and servers, replicas, backups, traffic, and calls of models.
 
 **Temporal Cloud** would take the place of your own Temporal cluster. It bills every heartbeat
-[as an Action](https://docs.temporal.io/cloud/actions). Its [price list](https://docs.temporal.io/cloud/pricing) began at $50 per million Actions and
-went down to ${million_actions:.0f} between 100 and 200 million a month when we last saw it; above that, prices are by agreement. One active run sends
-{actions_month:,.0f} heartbeats a month. At the lower price they cost ${actions_dollars:.0f}, more than everything in the table for this run together.
-Waiting runs send none. Raise `heartbeat_seconds` before you use Temporal Cloud for runs that are active for long: at 60 they cost
-${actions_seldom_dollars:.2f}.
+[as an Action](https://docs.temporal.io/cloud/actions) ([prices](https://docs.temporal.io/cloud/pricing)). Waiting runs send none. Raise
+`heartbeat_seconds` before you use Temporal Cloud for runs that are active for long.
 
 ## What breaks first, and what to add when
 
 1. **Browsers.** Each active run needs {browser_mb} MB, so about {browsers_32gb} fit into 32 GB. Set this limit with `--max-sessions`: further runs wait
    until a session is free. Runs that wait for a person release their browser after `--park` seconds. Add memory or [hosts](fleets.md#hosts) as the number of active
    runs grows, long before anything below.
-2. **Temporal's heartbeats and transitions.** The development server of `midcourse up`, which uses SQLite, needs one core for the heartbeats of about
-   {beating_core:.0f} active runs at the default `heartbeat_seconds`. It makes about {transitions_core:.0f} transitions per second and core, at the
-   measured {transition_ms:.0f} ms each: if a thousand runs begin at once, it is busy for a minute. Before that matters, use a cluster or Temporal
-   Cloud.
+2. **Temporal's heartbeats and transitions.** The development server of `midcourse up` uses SQLite, and every active run sends it heartbeats. Before
+   its processor time matters, raise `heartbeat_seconds`, or use a cluster or Temporal Cloud.
 3. **Connections.** Each worker process has {connections}. From about fifty worker processes on, put PgBouncer in between (`database_pooler`), or serve
    more tenants per process (`--tenants`).
 4. **Storage.** {bytes_day:.1f} TB per day at a million active runs is the first significant cost. To delete old data ([operations](operations.md)),
    `midcourse fleet expire` drops whole months without touching rows, and `midcourse prune` deletes by tenant and age.
-5. **Transactions.** By the table, {commits_second:,.0f} per second need {cores_postgres:,.0f} cores of PostgreSQL, and each needs a flush: more than one
-   server can do. No query joins rows of two tenants, so you can divide tenants among servers: one fleet for each server, with its own `database_url`.
+5. **Transactions.** A step takes [one or two](fleets.md#what-it-costs), and each needs a flush: at {steps_second:,.0f} steps per second, that is more than
+   one server can do. No query joins rows of two tenants, so you can divide tenants among servers: one fleet for each server, with its own `database_url`.
    There is no tool that moves a tenant.
 6. **Tables without partitions** (runs, plans, ledger, results, drives, audit) grow with the number of runs and are not dropped by month. Pruning
    empties plans, consequences and most of the ledger. The rest stays.
@@ -169,7 +151,6 @@ def scale_page() -> str:
         **_count_stored(costs),
         **_count_waiting(costs),
         **_count_active(costs),
-        **_count_heartbeats(costs),
         **_compare_tenants(),
     }
     return PAGE.format(prices=_price_rows(costs), hours=HOURS, **figures)
@@ -180,11 +161,6 @@ def _price_rows(costs: UnitCosts) -> str:
     thousand, million = 1e3, 1e6
     kept = KEPT_DAYS * DAY
     rows: list[tuple[str, str, list[float]]] = [
-        (
-            "cores, for steps and heartbeats",
-            f"${PRICES.core_hour} per core and hour",
-            [costs.count_cores(runs, costs.often) * HOURS * PRICES.core_hour for runs in (thousand, million)],
-        ),
         (
             "memory for browsers",
             f"${PRICES.memory_gb_hour} per GB and hour",
@@ -256,7 +232,7 @@ def _count_stored(costs: UnitCosts) -> dict[str, Any]:
 
 def _count_waiting(costs: UnitCosts) -> dict[str, Any]:
     result = read_result("chaos_waiting")
-    memory, answer = result["rss_mb"], 10 * costs.cpu / 1000
+    memory = result["rss_mb"]
     return {
         "cached": result["cached_max"],
         "waiting_mb": memory[-1],
@@ -269,56 +245,18 @@ def _count_waiting(costs: UnitCosts) -> dict[str, Any]:
         "expire_hour_100m": 1e8 / 3600,
         "expire_week_1m": 1e6 / RESTING,
         "expire_week_100m": 1e8 / RESTING,
-        "answers_1m": 1e6 / RESTING * answer,
-        "answers_100m": 1e8 / RESTING * answer,
     }
 
 
 def _count_active(costs: UnitCosts) -> dict[str, Any]:
-    a_second, processes = costs.count_steps(1e6), 1e6 / RUNS_A_WORKER
-    worker_cores = costs.count_step_cores(RUNS_A_WORKER, costs.worker) + RUNS_A_WORKER * costs.often.worker / 1000
+    processes = 1e6 / RUNS_A_WORKER
     return {
-        "cpu": costs.cpu,
-        "worker": costs.worker,
-        "temporal": costs.temporal,
-        "postgres": costs.postgres,
-        "transitions": costs.transitions,
-        "commits": costs.commits,
-        "transition_ms": costs.temporal / costs.transitions,
-        "transitions_core": 1000 / (costs.temporal / costs.transitions),
-        "history": costs.history,
         "seconds": SECONDS_A_STEP,
-        "steps_second": a_second,
-        "cores": costs.count_step_cores(1e6, costs.cpu),
-        "cores_worker": costs.count_step_cores(1e6, costs.worker),
-        "cores_temporal": costs.count_step_cores(1e6, costs.temporal),
-        "cores_postgres": costs.count_step_cores(1e6, costs.postgres),
-        "transitions_second": a_second * costs.transitions,
-        "commits_second": a_second * costs.commits,
+        "steps_second": costs.count_steps(1e6),
         "runs_worker": RUNS_A_WORKER,
         "processes": processes,
-        "process_share": 100 * worker_cores,
         "connections": CONNECTIONS,
         "connections_all": processes * CONNECTIONS,
-    }
-
-
-def _count_heartbeats(costs: UnitCosts) -> dict[str, Any]:
-    often, seldom = costs.often, costs.seldom
-    month = HOURS * 3600
-    return {
-        "million_actions": PRICES.million_actions,
-        "beats": often.sent,
-        "beats_seldom": seldom.sent,
-        "beats_ms": often.worker + often.temporal,
-        "beats_seldom_ms": seldom.worker + seldom.temporal,
-        "cores_beats": 1e6 * (often.worker + often.temporal) / 1000,
-        "cores_beats_temporal": 1e6 * often.temporal / 1000,
-        "cores_beats_seldom": 1e6 * (seldom.worker + seldom.temporal) / 1000,
-        "beating_core": round(1000 / often.temporal, -2),
-        "actions_month": often.sent * month,
-        "actions_dollars": often.sent * month * PRICES.million_actions / 1e6,
-        "actions_seldom_dollars": seldom.sent * month * PRICES.million_actions / 1e6,
     }
 
 

@@ -62,45 +62,28 @@ def _plot_waiting_worker() -> Panel:
 
 def draw_needs() -> str:
     costs = read_costs()
-    often = _calculate(
-        "heartbeat_seconds = 10", ACTIVE, lambda runs: costs.count_cores(runs, costs.often), _write_cores
-    )
-    seldom = _calculate(
-        "heartbeat_seconds = 60", ACTIVE, lambda runs: costs.count_cores(runs, costs.seldom), _write_cores
-    )
-    own = _calculate("a Chromium for each", ACTIVE, lambda runs: costs.count_browser_gb(runs, shared=False), _write_gb)
-    shared = _calculate("sessions share them", ACTIVE, costs.count_browser_gb, _write_gb)
-    stored = _calculate("PostgreSQL", WAITING, costs.count_waiting_gb, _write_gb)
+    own = _calculate("a Chromium for each", ACTIVE, lambda runs: costs.count_browser_gb(runs, shared=False))
+    shared = _calculate("sessions share them", ACTIVE, costs.count_browser_gb)
+    stored = _calculate("PostgreSQL", WAITING, costs.count_waiting_gb)
     panels = [
-        _plot_need("Cores", "active runs", [often, replace(_move_labels_below(seldom, _write_cores), ours=False)]),
-        _plot_need(
-            "Memory for browsers, GB", "active runs", [replace(own, ours=False), _move_labels_below(shared, _write_gb)]
-        ),
+        _plot_need("Memory for browsers, GB", "active runs", [replace(own, ours=False), _move_labels_below(shared)]),
         _plot_need("Storage in PostgreSQL, GB", "waiting runs", [stored]),
     ]
     note = "Calculated from the unit costs, not measured at this size. All axes are logarithmic."
     return draw_panels("What many runs need", note, panels)
 
 
-def _calculate(
-    label: str, runs: Sequence[float], need: Callable[[float], float], write: Callable[[float], str]
-) -> Line:
+def _calculate(label: str, runs: Sequence[float], need: Callable[[float], float]) -> Line:
     points = [(count, need(count)) for count in runs]
-    return Line(label=label, points=points, labels_above=_label_points(points[1:], write), dotted=False)
+    return Line(label=label, points=points, labels_above=_label_points(points[1:]), dotted=False)
 
 
-def _label_points(
-    points: Sequence[tuple[float, float]], write: Callable[[float], str]
-) -> list[tuple[float, float, str]]:
-    return [(count, need, write(need)) for count, need in points]
+def _label_points(points: Sequence[tuple[float, float]]) -> list[tuple[float, float, str]]:
+    return [(count, need, _write_gb(need)) for count, need in points]
 
 
-def _move_labels_below(line: Line, write: Callable[[float], str]) -> Line:
-    return replace(line, labels_above=(), labels_below=_label_points(line.points[:-1], write))
-
-
-def _write_cores(cores: float) -> str:
-    return f"{cores:,.{1 if cores < 10 else 0}f}"
+def _move_labels_below(line: Line) -> Line:
+    return replace(line, labels_above=(), labels_below=_label_points(line.points[:-1]))
 
 
 def _write_gb(size: float) -> str:

@@ -55,6 +55,9 @@ def test_every_kept_result_is_named_and_every_named_one_is_kept() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.command)
 def test_the_duration_and_the_figures_are_those_of_the_kept_result(row: Row) -> None:
+    if row.result == "–":
+        assert row.minutes == "–"
+        return
     (name,) = re.findall(r"\(results/(\w+)\.md\)", row.result)
     text = (FOLDER / "results" / f"{name}.json").read_text(encoding="utf-8")
     seconds = json.loads(text).get("seconds")

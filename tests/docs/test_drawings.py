@@ -49,7 +49,6 @@ def read_box(text: ElementTree.Element) -> Box:
 def test_there_are_drawings():
     assert {path.stem for path in DRAWINGS} >= {
         "drift",
-        "first-contact",
         "scale-growth",
         "scale-needs",
         "tau2",
