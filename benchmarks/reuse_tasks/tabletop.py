@@ -8,11 +8,10 @@ from typing import ClassVar, Unpack
 from midcourse.domain.observation import Observation, Unseen, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import Scene, failed, probe, skill, unreachable
-from midcourse.worlds.simulated.arm import NEAR, OBJECTS, Arm, ArmState, Thing, build_thing_zone, parse_things
+from midcourse.worlds.simulated.arm import NEAR, OBJECTS, Arm, ArmState, Thing, build_thing_zone, parse_things, solve
 from midcourse.worlds.simulated.base import Simulation
 from midcourse.worlds.simulated.effects import LoggedEffect
 from midcourse.worlds.simulated.faults import Special
-from midcourse.worlds.simulated.kinematics import solve
 
 BINS = "red_bin=0.30,0.45 blue_bin=0.45,0.40 green_bin=0.15,0.50"
 SHIFT = 0.05

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from random import Random
 
-from midcourse.worlds.simulated.windows import MAIN, Application, Control, View
+from midcourse.worlds.simulated.application import MAIN, Application, Control, View
 
 TOPICS: dict[str, tuple[str, ...]] = {
     "File": ("Open", "Import", "Export", "Add Files", "Batch Processing", "Recent Documents", "Archive", "Templates"),

@@ -19,8 +19,7 @@ from midcourse.ports.judge import Judgement, ProgressContext
 from midcourse.ports.outliner import OutlineDraft, OutliningContext
 from midcourse.ports.planner import ONE_CALL, PlanDraft, PlanningContext
 from midcourse.testing import FakeClock, MemoryStore
-from midcourse.worlds.simulated.application import Windows
-from midcourse.worlds.simulated.windows import MAIN, Stack
+from midcourse.worlds.simulated.application import MAIN, Stack, Windows
 
 RIGHT = 0.75
 """How often the outliner knows the next menu or entry. Otherwise it names another of the same window."""

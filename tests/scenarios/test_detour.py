@@ -12,8 +12,7 @@ from midcourse.domain.plan import REACH, Draft
 from midcourse.ports.detour import DetourContext, TryDraft
 from midcourse.testing import JudgedBy, Scripted, ScriptedTries
 from midcourse.worlds.simulated import Fault
-from midcourse.worlds.simulated.application import Windows
-from midcourse.worlds.simulated.windows import MAIN, Application, Control, View
+from midcourse.worlds.simulated.application import MAIN, Application, Control, View, Windows
 from tests.scenarios.stage import AGAIN, Played, Stage, click, plan, press
 
 

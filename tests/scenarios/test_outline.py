@@ -15,8 +15,7 @@ from midcourse.policy.advice.outline import format_outline
 from midcourse.ports.judge import Judgement, ProgressContext
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.testing import Scripted, ScriptedOutlines, ScriptedProgress
-from midcourse.worlds.simulated.application import Windows
-from midcourse.worlds.simulated.windows import MAIN, Application, Control, View
+from midcourse.worlds.simulated.application import MAIN, Application, Control, View, Windows
 from tests.scenarios.stage import AGAIN, Played, Stage, click, plan
 
 GOALS = (

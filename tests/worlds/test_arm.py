@@ -8,7 +8,7 @@ import pytest
 
 from midcourse.errors import TaskInvalid
 from midcourse.worlds.simulated import Arm, read_effects
-from midcourse.worlds.simulated.kinematics import LINKS, REACH, TOLERANCE, solve
+from midcourse.worlds.simulated.arm import LINKS, REACH, TOLERANCE, solve
 from tests.worlds.support import Hand, ok
 
 

@@ -5,8 +5,7 @@ from hashlib import blake2b
 import pytest
 
 from benchmarks.search.generated import application_of, related
-from midcourse.worlds.simulated.application import AppState, Windows
-from midcourse.worlds.simulated.windows import MAIN, Application, Control, View
+from midcourse.worlds.simulated.application import MAIN, Application, AppState, Control, View, Windows
 from tests.worlds.support import Hand, ok
 
 FROZEN = "9acb9de294fe7a16"

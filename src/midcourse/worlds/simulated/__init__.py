@@ -1,6 +1,6 @@
 """Simulated worlds for tests and benchmarks, with scheduled or random faults, and a log of the effects that really happened."""
 
-from midcourse.worlds.simulated.application import Windows
+from midcourse.worlds.simulated.application import MAIN, Application, Control, View, Windows
 from midcourse.worlds.simulated.arm import Arm
 from midcourse.worlds.simulated.base import SimulatedWorld
 from midcourse.worlds.simulated.desktop import Desktop
@@ -11,7 +11,6 @@ from midcourse.worlds.simulated.faults import Fault
 from midcourse.worlds.simulated.quest import Quest
 from midcourse.worlds.simulated.shop import Shop
 from midcourse.worlds.simulated.web import Web
-from midcourse.worlds.simulated.windows import MAIN, Application, Control, View
 
 __all__ = [
     "MAIN",

@@ -1,16 +1,15 @@
-"""Base class of the simulated worlds: a back end with an effect log, and faults that are scheduled or random."""
+"""Base class of the simulated worlds: a back end with an effect log, faults that are scheduled or random, and what a fault shows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, ClassVar, Generic, TypedDict, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypedDict, TypeVar
 
-from midcourse.domain.observation import Observation, Unseen, Zone
+from midcourse.domain.observation import Observation, Surface, Unseen, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.world import Call
 from midcourse.worlds.base import BaseWorld, Scene, failed, no_effect, skill, unreachable
-from midcourse.worlds.simulated.disguise import Disguises
 from midcourse.worlds.simulated.drift import NO_DRIFT, Chance, Drift, drift_from
 from midcourse.worlds.simulated.effects import EffectLog, LoggedEffect
 from midcourse.worlds.simulated.faults import (
@@ -29,7 +28,60 @@ from midcourse.worlds.simulated.faults import (
     check_faults,
     parse_faults,
 )
-from midcourse.worlds.simulated.overlay import Overlay
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlay:
+    """An overlay that hides all other zones. It closes when its button is clicked, when its time is over, or by itself."""
+
+    kind: Literal["popup", "error", "loading", "flicker"]
+    title: str
+    text: str
+    button: str = ""
+    until: float | None = None
+
+    @property
+    def button_id(self) -> str:
+        return f"{self.kind}_button"
+
+    def scene(self, under: Surface) -> Scene:
+        role = "text" if self.button else "progressbar"
+        zones = [Zone(id=f"{self.kind}_text", role=role, label=self.text)]
+        if self.button:
+            zones.append(Zone(id=self.button_id, role="button", label=self.button))
+        return Scene(self.title, *zones, address=under.address, origin=under.origin)
+
+
+WIDTH, HEIGHT, ROW = 300, 20, 24
+ASIDE = 320
+
+
+class Disguises:
+    """The ids and labels that have changed since the session began."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+        self._labels: dict[str, str] = {}
+
+    def give_id(self, thing: str, shown_as: str) -> None:
+        self._ids[thing] = shown_as
+
+    def give_label(self, thing: str, label: str) -> None:
+        self._labels[thing] = label
+
+    def id_of(self, thing: str) -> str:
+        return self._ids.get(thing, thing)
+
+    def thing(self, zone_id: str) -> str:
+        """The original id of the zone that is shown under this id."""
+        return next((thing for thing, shown_as in self._ids.items() if shown_as == zone_id), zone_id)
+
+    def disguise_zone(self, index: int, zone: Zone) -> Zone:
+        """The zone as it is shown. Zones are laid out one below the other; a zone with a changed id is shifted to the right."""
+        left = ASIDE if zone.id in self._ids else 0
+        bounds = (left, ROW * index, WIDTH, HEIGHT)
+        return replace(zone, id=self.id_of(zone.id), label=self._labels.get(zone.id, zone.label), bounds=bounds)
+
 
 State = TypeVar("State")
 

@@ -3,13 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, Unpack
 
+from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.world import Call
 from midcourse.worlds.base import Scene, no_effect, probe, skill
-from midcourse.worlds.simulated import desktop_zones
-from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
-from midcourse.worlds.simulated.overlay import Overlay
+from midcourse.worlds.simulated.base import Overlay, SimulatedWorld, Simulation
 
 Front: TypeAlias = Literal["desktop", "start", "notepad", "save_as"]
 Focus: TypeAlias = Literal["", "query", "text", "file_name"]
@@ -124,15 +123,13 @@ class Desktop(SimulatedWorld[DesktopState]):
         state = self.state
         match state.front:
             case "desktop":
-                return Scene("Desktop", *desktop_zones.build_desktop())
+                return Scene("Desktop", *build_desktop())
             case "start":
-                return Scene("Start", *desktop_zones.build_start_menu(state.query))
+                return Scene("Start", *build_start_menu(state.query))
             case "notepad":
                 title = f"{state.saved_as} - Notepad" if state.saved_as else "Notepad"
                 focused = state.focus == "text"
-                zones = desktop_zones.build_notepad(
-                    title, state.text, focused=focused, selected=focused and state.selected
-                )
+                zones = build_notepad(title, state.text, focused=focused, selected=focused and state.selected)
                 return Scene(title, *zones)
             case "save_as":
                 return Scene("Save As", *self._build_dialog())
@@ -142,9 +139,7 @@ class Desktop(SimulatedWorld[DesktopState]):
         saved = (file for file in self.happened("file_saved") if file.get("folder") == state.folder)
         files = tuple(dict.fromkeys(str(file.get("name")) for file in saved))
         focused = state.focus == "file_name"
-        return desktop_zones.build_save_as(
-            state.folder, state.file_name, files, focused=focused, selected=focused and state.selected
-        )
+        return build_save_as(state.folder, state.file_name, files, focused=focused, selected=focused and state.selected)
 
     def _show(self, front: Front) -> None:
         self.state = replace(self.state, front=front, focus="", selected=False, query="")
@@ -163,7 +158,7 @@ class Desktop(SimulatedWorld[DesktopState]):
 
     def _enter(self) -> None:
         state = self.state
-        if state.front == "start" and desktop_zones.find_apps(state.query)[:1] == ("Notepad",):
+        if state.front == "start" and find_apps(state.query)[:1] == ("Notepad",):
             self._open_notepad()
         elif state.front == "save_as":
             self._save(state.file_name)
@@ -199,3 +194,141 @@ class Desktop(SimulatedWorld[DesktopState]):
         self.store("file_saved", folder=self.state.folder, name=name, text=self.state.text)
         self._show("notepad")
         self.state = replace(self.state, saved_as=name)
+
+
+# --- what is on the screens: 22 zones at rest, 50 in Notepad, 35 in its Save As dialog
+
+
+FOLDERS = (
+    "Quick access",
+    "Desktop",
+    "Documents",
+    "Downloads",
+    "Pictures",
+    "Music",
+    "Videos",
+    "This PC",
+    "Local Disk (C:)",
+    "Network",
+)
+FILE_ROWS = 5
+_TASKBAR = ("Start", "Search", "Task View", "File Explorer", "Browser", "Code", "Notepad", "Mail")
+_TRAY = (
+    "Show hidden icons",
+    "Network",
+    "Volume",
+    "Battery",
+    "Language",
+    "Clock",
+    "Notifications",
+    "Show desktop",
+)
+_APPS = ("Notepad", "Calculator", "Paint", "Settings", "Terminal", "Code", "Mail", "Calendar")
+_TOOLS = (
+    "New",
+    "Open",
+    "Save",
+    "Print",
+    "Cut",
+    "Copy",
+    "Paste",
+    "Undo",
+    "Redo",
+    "Find",
+    "Replace",
+    "Go to",
+    "Select all",
+    "Time and date",
+    "Font",
+    "Zoom in",
+    "Zoom out",
+    "Word wrap",
+)
+
+
+def build_shell() -> tuple[Zone, ...]:
+    """Taskbar and tray, under every window but a dialog."""
+    return (*_build_zones("taskbar", "taskbar_button", _TASKBAR), *_build_zones("tray", "tray_icon", _TRAY))
+
+
+def build_desktop() -> tuple[Zone, ...]:
+    return (
+        *_build_zones("icon", "icon", ("Recycle Bin", "This PC", "Documents", "Browser")),
+        Zone(id="window_code", role="window", label="Code"),
+        Zone(id="code_editor", role="document", label="main.py"),
+        *build_shell(),
+    )
+
+
+def build_start_menu(query: str) -> tuple[Zone, ...]:
+    """Return the start menu: a search box with the query, and the programs that begin with it."""
+    found = find_apps(query)
+    return (
+        Zone(id="search_box", role="textbox", label="Type here to search", state=_build_state(query, focused=True)),
+        *_build_zones("result", "menu_item", found),
+        *(() if query else _build_zones("app", "menu_item", _APPS)),
+        *_build_zones("start", "button", ("Account", "Power")),
+        *build_shell(),
+    )
+
+
+def find_apps(query: str) -> tuple[str, ...]:
+    return tuple(app for app in _APPS if query and app.lower().startswith(query.strip().lower()))
+
+
+def build_notepad(title: str, text: str, *, focused: bool, selected: bool) -> tuple[Zone, ...]:
+    return (
+        Zone(id="title_bar", role="title_bar", label=title),
+        *_build_zones("btn", "button", ("Minimise", "Maximise", "Close")),
+        *_build_zones("menu", "menu", ("File", "Edit", "Format", "View", "Help")),
+        *_build_zones("tool", "toolbar_button", _TOOLS),
+        Zone(
+            id="editor",
+            role="document",
+            label="Text editor",
+            state=_build_state(text, focused=focused, selected=selected),
+        ),
+        *_build_zones("scroll", "scrollbar", ("Vertical", "Horizontal")),
+        *_build_zones("status", "status", ("Line and column", "Zoom level", "Line ending", "Encoding")),
+        *build_shell(),
+    )
+
+
+def build_save_as(
+    folder: str, file_name: str, files: tuple[str, ...], *, focused: bool, selected: bool
+) -> tuple[Zone, ...]:
+    rows = (*files, "readme.txt", "todo.txt", "ideas.txt", "minutes.txt", "draft.txt")[:FILE_ROWS]
+    return (
+        Zone(id="dialog_title", role="title_bar", label="Save As"),
+        *_build_zones("btn", "button", ("Close",)),
+        *_build_zones("nav", "button", ("Back", "Forward", "Up", "Refresh")),
+        Zone(id="address_bar", role="textbox", label="Address", state=(("text", folder),)),
+        Zone(id="search_files", role="textbox", label="Search"),
+        *_build_zones("tool", "toolbar_button", ("Organise", "New folder", "View")),
+        *(
+            Zone(id=f"folder_{_make_slug(name)}", role="folder", label=name, state=(("open", name == folder),))
+            for name in FOLDERS
+        ),
+        *_build_zones("column", "column_header", ("Name", "Date modified", "Type")),
+        *(Zone(id=f"file_{row}", role="file", label=name) for row, name in enumerate(rows, start=1)),
+        Zone(
+            id="field_file_name",
+            role="textbox",
+            label="File name",
+            state=_build_state(file_name, focused=focused, selected=selected),
+        ),
+        *_build_zones("field", "combobox", ("Save as type", "Encoding")),
+        *_build_zones("btn", "button", ("Hide folders", "Save", "Cancel")),
+    )
+
+
+def _build_zones(prefix: str, role: str, labels: tuple[str, ...]) -> tuple[Zone, ...]:
+    return tuple(Zone(id=f"{prefix}_{_make_slug(label)}", role=role, label=label) for label in labels)
+
+
+def _make_slug(label: str) -> str:
+    return "".join(letter if letter.isalnum() else " " for letter in label.lower()).strip().replace(" ", "_")
+
+
+def _build_state(text: str, *, focused: bool, selected: bool = False) -> Pairs:
+    return (("text", text), ("focused", focused), ("selected", selected))

@@ -11,9 +11,8 @@ from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import Scene, failed, not_sent, probe, skill
-from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
+from midcourse.worlds.simulated.base import Overlay, SimulatedWorld, Simulation
 from midcourse.worlds.simulated.faults import Special
-from midcourse.worlds.simulated.overlay import Overlay
 
 USERNAME = "ada"
 PASSWORD = "lovelace"

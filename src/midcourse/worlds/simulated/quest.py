@@ -7,8 +7,7 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import Scene, failed, not_sent, probe, skill
-from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
-from midcourse.worlds.simulated.overlay import Overlay
+from midcourse.worlds.simulated.base import Overlay, SimulatedWorld, Simulation
 
 QUEST = "The lost lantern"
 ELDER = "Elder Mara"

@@ -10,8 +10,7 @@ from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.world import Call
 from midcourse.worlds.base import Scene, failed, not_sent, probe, skill
-from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
-from midcourse.worlds.simulated.overlay import Overlay
+from midcourse.worlds.simulated.base import Overlay, SimulatedWorld, Simulation
 
 ORIGIN = "https://shop.example"
 FORM_ACTION = f"{ORIGIN}/orders"

@@ -11,9 +11,8 @@ from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.world import Call
 from midcourse.worlds.base import Scene, failed, no_effect, not_sent, probe, skill
-from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
+from midcourse.worlds.simulated.base import Overlay, SimulatedWorld, Simulation
 from midcourse.worlds.simulated.faults import Special
-from midcourse.worlds.simulated.overlay import Overlay
 
 ORIGIN = "https://reports.example"
 USERNAME = "ada"
