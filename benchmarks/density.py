@@ -42,7 +42,7 @@ from midcourse.expect import Expectation, SurfaceMatches
 from midcourse.ports.planner import PlanningContext
 from midcourse.testing import Approves
 from midcourse.testing.sites import Request, Response, serve
-from midcourse.testing.sites.tokens import TOKEN, Tokens
+from midcourse.testing.sites.site import TOKEN, Tokens
 from midcourse.worlds import RemoteWorld
 from midcourse.worlds.host import read_host_file
 

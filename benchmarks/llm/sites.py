@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Literal, TypeAlias
 
 from midcourse.testing.sites.server import Request, Response, serve
-from midcourse.testing.sites.tokens import TOKEN, Tokens
+from midcourse.testing.sites.site import TOKEN, Tokens
 
 __all__ = [
     "APPS",

@@ -13,7 +13,7 @@ from benchmarks.peer_systems.profiles import Errors, policy_of, rate_of
 from benchmarks.web_apps.pretix.application import PASSWORD as CUSTOMERS_PASSWORD
 from benchmarks.web_apps.wagtail.application import PASSWORD as EDITORS_PASSWORD
 from midcourse.testing.models import Blurts, ChatRequest, Fails, Says, Usage
-from midcourse.testing.models.answer import Answer
+from midcourse.testing.models.script import Answer
 
 PASSWORDS = {"wagtail": EDITORS_PASSWORD, "pretix": CUSTOMERS_PASSWORD}
 NOT_UNDERSTOOD: Message = {"content": "I do not understand."}

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from benchmarks.web_apps.clerk import DONE, Clerk, Either, Final, Screen, form, press
+from benchmarks.web_apps.preferences_site import TIMES, Preferences
+from benchmarks.web_apps.reports_site import Reports
 from midcourse.domain.expectation import Expectation, SurfaceMatches, ZoneAppears
 from midcourse.ports.planner import PlanDraft, PlanningContext
-from midcourse.testing.sites import Preferences, Reports, Shop, Tickets
-from midcourse.testing.sites.preferences import TIMES
+from midcourse.testing.sites import Shop, Tickets
 
 CREATE, ANSWER, ORDER, SAVE, INVITE, GENERATE = "Create", "Answer", "Order", "Save", "Invite", "Generate"
 

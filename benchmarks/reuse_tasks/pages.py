@@ -15,9 +15,11 @@ from benchmarks.reuse_tasks.clerks import (
     YearClerk,
 )
 from benchmarks.reuse_tasks.desk import Given, Page
+from benchmarks.web_apps.preferences_site import Preferences
+from benchmarks.web_apps.reports_site import Reports
 from midcourse.domain.argument import Pairs
 from midcourse.domain.expectation import Expectation, SurfaceMatches, ZoneAppears
-from midcourse.testing.sites import Effect, Preferences, Reports, Shop, Tickets
+from midcourse.testing.sites import Effect, Shop, Tickets
 
 
 def shown(*labels: str, role: str = "text") -> Expectation:

@@ -23,6 +23,7 @@ from benchmarks.harness.replay_check import check_replay
 from benchmarks.search.episodes import ARMS, SETTINGS, Arm, Episode, measured
 from benchmarks.search.searcher import RandomTries, Replanner, Searcher
 from benchmarks.web_apps.preferences import PREFERENCES
+from benchmarks.web_apps.preferences_site import Preferences
 from benchmarks.web_apps.site import DRIFT
 from benchmarks.web_apps.wagtail.application import EDITOR, Application
 from benchmarks.web_apps.wagtail.application import PASSWORD as EDITORS_PASSWORD
@@ -36,7 +37,7 @@ from midcourse.domain.task import Task
 from midcourse.policy.detour.closeness import MAX_UNCHECKED_CLOSENESS, words_of
 from midcourse.ports.closeness import Closeness, JudgingContext, WordOverlap
 from midcourse.testing import MemoryStore, Rejects
-from midcourse.testing.sites import PASSWORD, Preferences, serve
+from midcourse.testing.sites import PASSWORD, serve
 from midcourse.testing.sites.site import USER
 from midcourse.worlds.browser import Browser
 

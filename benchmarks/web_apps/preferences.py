@@ -1,11 +1,12 @@
 """Change the notifications in their nested dialogs, and invite a member."""
 
 from benchmarks.web_apps.clerk import DONE, Clerk, Either, Final, Screen, form, press
+from benchmarks.web_apps.preferences_site import Preferences
 from benchmarks.web_apps.site import SiteApplication
 from midcourse.domain.expectation import Expectation, ZoneAppears
 from midcourse.domain.task import Task
 from midcourse.ports.planner import PlanDraft
-from midcourse.testing.sites import Effect, Preferences
+from midcourse.testing.sites import Effect
 
 EMAIL = "eve@example.org"
 SINCE = Either("22:00", "10 pm")

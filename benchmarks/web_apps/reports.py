@@ -1,12 +1,13 @@
 """Have the report of a quarter made, and publish it."""
 
 from benchmarks.web_apps.clerk import DONE, Clerk, Either, Final, Screen, Value, form, plan_steps, press
+from benchmarks.web_apps.reports_site import Reports
 from benchmarks.web_apps.site import SiteApplication
 from midcourse.domain.expectation import Expectation, SurfaceMatches, ZoneAppears
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
 from midcourse.ports.planner import PlanDraft
-from midcourse.testing.sites import Effect, Reports
+from midcourse.testing.sites import Effect
 
 NAME = "2025 Q3"
 FORM: dict[str, Value] = {

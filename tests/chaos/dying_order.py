@@ -9,7 +9,7 @@ from midcourse.agent.agent import Agent, agent_for
 from midcourse.agent.wiring import load_job, run_folder, save_job
 from midcourse.home.stores import DATABASE
 from midcourse.store.sqlite import SqliteStore
-from midcourse.testing.crash import mortal
+from tests.chaos.crash import mortal
 
 
 def _is_order(call) -> bool:

@@ -17,7 +17,7 @@ from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.address import for_libpq
 from midcourse.store.postgres.migrate import migrate
 from midcourse.testing.conformance.blobs import PICTURE
-from midcourse.testing.conformance.store.base import keep_all
+from midcourse.testing.conformance.store import keep_all
 from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, new_run, result, rows
 
 

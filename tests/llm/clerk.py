@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from midcourse.testing.models import ChatRequest
-from midcourse.testing.models.answer import Line
+from midcourse.testing.models.script import Line
 from midcourse.testing.sites import USER
 
 

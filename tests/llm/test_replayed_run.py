@@ -8,7 +8,7 @@ import pytest
 
 from midcourse.cli.main import main
 from midcourse.testing.models import ChatRequest, Fails, ModelServer
-from midcourse.testing.models.answer import Line
+from midcourse.testing.models.script import Line
 from midcourse.worlds.simulated.effects import read_effects
 
 TASK = """

@@ -12,7 +12,7 @@ from midcourse.domain.result import Result
 from midcourse.presentation.status import run_status
 from midcourse.testing import MemoryStore
 from midcourse.testing.models import ChatRequest, Limited, ModelServer
-from midcourse.testing.models.answer import Line
+from midcourse.testing.models.script import Line
 from midcourse.worlds.simulated.shop import Shop
 from tests.runtimes.fleet import Cast, Fleet
 

@@ -22,7 +22,7 @@ from midcourse.ports.store import Store
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.connections import ConnectionPool
 from midcourse.store.postgres.tables import metadata
-from midcourse.testing.conformance.store import DrivingConformance
+from midcourse.testing.conformance.driven_store import DrivingConformance
 from midcourse.testing.conformance.store_samples import TASK, new_run, rows, turns
 from tests.store.test_postgres_tenants import fill
 

@@ -18,14 +18,8 @@ from midcourse.ports.abilities import offers
 from midcourse.ports.store import Claimable, JournalRow, Store
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.retention import OWNER
-from midcourse.testing.conformance.store import (
-    DrivingConformance,
-    ListingConformance,
-    RetentionConformance,
-    StoreConformance,
-    same,
-)
-from midcourse.testing.conformance.store.base import keep_all
+from midcourse.testing.conformance.driven_store import DrivingConformance, ListingConformance, RetentionConformance
+from midcourse.testing.conformance.store import StoreConformance, keep_all, same
 from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, new_run, result, turns
 from tests.scenarios.stage import RUN, example
 from tests.store.batches import Batched

@@ -25,12 +25,8 @@ from midcourse.policy.audit import verify_log
 from midcourse.ports.store import Store
 from midcourse.store.sqlite import SqliteStore
 from midcourse.store.sqlite.schema import FIRST, OLDEST, SCHEMA_VERSION
-from midcourse.testing.conformance.store import (
-    DrivingConformance,
-    ListingConformance,
-    RetentionConformance,
-    StoreConformance,
-)
+from midcourse.testing.conformance.driven_store import DrivingConformance, ListingConformance, RetentionConformance
+from midcourse.testing.conformance.store import StoreConformance
 
 TASK = Task(goal="Count")
 

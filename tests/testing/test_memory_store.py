@@ -4,7 +4,8 @@ from pathlib import Path
 
 from midcourse.ports.store import Store
 from midcourse.store.memory import MemoryStore
-from midcourse.testing.conformance.store import DrivingConformance, ListingConformance, StoreConformance
+from midcourse.testing.conformance.driven_store import DrivingConformance, ListingConformance
+from midcourse.testing.conformance.store import StoreConformance
 
 
 class TestMemoryStore(StoreConformance, DrivingConformance, ListingConformance):

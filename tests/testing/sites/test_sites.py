@@ -13,21 +13,11 @@ from urllib.request import Request as Sent
 
 import pytest
 
-from midcourse.testing.sites import (
-    PASSWORD,
-    STORMY,
-    USER,
-    Drift,
-    Preferences,
-    Reports,
-    Request,
-    Shop,
-    Site,
-    Tickets,
-    serve,
-)
+from benchmarks.web_apps.preferences_site import Preferences
+from benchmarks.web_apps.reports_site import Reports
+from midcourse.testing.sites import PASSWORD, STORMY, USER, Drift, Request, Shop, Site, Tickets, serve
 from midcourse.testing.sites.drift import KINDS
-from midcourse.testing.sites.tokens import HIDDEN, TOKEN
+from midcourse.testing.sites.site import HIDDEN, TOKEN
 
 ORDER = {
     "address": "1 Main Street",

@@ -5,9 +5,21 @@
 Any client of that protocol can be pointed at `server.url`. What it was asked is in `server.requests`.
 """
 
-from midcourse.testing.models.answer import Answer, Blurts, Calls, Cut, Fails, Late, Refuses, Says, Slow, Usage
-from midcourse.testing.models.request import ChatRequest
-from midcourse.testing.models.script import Limited, Script
+from midcourse.testing.models.script import (
+    Answer,
+    Blurts,
+    Calls,
+    ChatRequest,
+    Cut,
+    Fails,
+    Late,
+    Limited,
+    Refuses,
+    Says,
+    Script,
+    Slow,
+    Usage,
+)
 from midcourse.testing.models.server import ModelServer
 
 __all__ = [

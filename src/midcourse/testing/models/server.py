@@ -13,9 +13,18 @@ from typing import Any, Self
 
 from midcourse.testing.loopback import serve_on_loopback
 from midcourse.testing.models import wire
-from midcourse.testing.models.answer import Answer, Blurts, Cut, Fails, Late, Slow, in_full
-from midcourse.testing.models.request import ChatRequest
-from midcourse.testing.models.script import Script, answering
+from midcourse.testing.models.script import (
+    Answer,
+    Blurts,
+    ChatRequest,
+    Cut,
+    Fails,
+    Late,
+    Script,
+    Slow,
+    answering,
+    in_full,
+)
 
 PIECES = 50
 """Parts into which a slow answer is split."""

@@ -4,8 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from midcourse.testing.models.answer import Calls, Refuses, Says, Usage
-from midcourse.testing.models.request import ChatRequest
+from midcourse.testing.models.script import Calls, ChatRequest, Refuses, Says, Usage
 
 CREATED = 1_700_000_000
 LETTERS_A_CHUNK = 12

@@ -7,8 +7,6 @@ Each is signed in to with `USER` and `PASSWORD`. Faults are drawn from the seed:
 """
 
 from midcourse.testing.sites.drift import CALM, STORMY, Drift
-from midcourse.testing.sites.preferences import Preferences
-from midcourse.testing.sites.reports import Reports
 from midcourse.testing.sites.server import Request, Response, serve
 from midcourse.testing.sites.shop import Shop
 from midcourse.testing.sites.site import PASSWORD, USER, Effect, Site
@@ -21,8 +19,6 @@ __all__ = [
     "USER",
     "Drift",
     "Effect",
-    "Preferences",
-    "Reports",
     "Request",
     "Response",
     "Shop",
