@@ -2,6 +2,9 @@
 
 export UV_NO_SYNC := "1"
 
+# Benchmarks: an environment and recipes of their own
+mod benchmarks
+
 # List the recipes
 default:
     @just --list --unsorted
@@ -115,48 +118,6 @@ coverage *args:
     MIDCOURSE_HYPOTHESIS=quick uv run pytest -q -n auto -m "not slow" --cov --cov-report=term:skip-covered {{ args }}
 
 # Run what is too long for CI: the properties, coverage and the full benchmarks, with their results kept
-nightly: properties coverage frameworks mcp-servers
+nightly: properties coverage frameworks mcp-servers && benchmarks::all
     GUARDED_ORDERS=42 GUARDED_LINES=100 UNDO_RUNS=20 UNDO_WAGTAIL=1 uv run pytest -q -n 2 tests/guarded tests/undo
     FULL_CHROMIUM=1 uv run pytest -q -n 2 tests/worlds/browser
-    uv run python -m benchmarks.kill_local --runs 200 --json --keep
-    uv run python -m benchmarks.horizon --runs 1000 --json --keep
-    uv run python -m benchmarks.waste --runs 100 --json --keep
-    uv run python -m benchmarks.robot --seeds 50 --json --keep
-    uv run python -m benchmarks.desktop --seeds 20 --json --keep
-    uv run python -m benchmarks.kill_mail --runs 20 --json --keep
-    uv run python -m benchmarks.growth --steps 2000 --json --keep
-    uv run python -m benchmarks.bytes --steps 100 --json --keep
-    uv run python -m benchmarks.console_speed --steps 2000 --json --keep
-    uv run python -m benchmarks.server_load --minutes 10 --json --keep
-    uv run python -m benchmarks.soak --minutes 120 --json --keep
-    uv run python -m benchmarks.storage --runs 50 --steps 30 --json --keep
-    uv run python -m benchmarks.fairness --json --keep
-    uv run python -m benchmarks.density --json --keep
-    uv run python -m benchmarks.detour --runs 1000 --browser 30 --json --keep
-    uv run python -m benchmarks.outline --runs 1000 --json --keep
-    uv run python -m benchmarks.invoices --rows 500 --json --keep
-    uv run python -m benchmarks.chaos --runs 1000 --json --keep
-    uv run python -m benchmarks.chaos --trial points:320,freeze:200,postgres:2000,temporal:500,deploy:200 --json --keep
-    uv run python -m benchmarks.chaos --trial host:500,outage:50 --json --keep
-    uv run python -m benchmarks.chaos --trial budget:1000,big:500,waiting:10000,wakeups:200 --json --keep
-    uv run python -m benchmarks.hostile --pages 1000 --control 200 --benign 10 --json --keep
-    uv run python -m benchmarks.agentdojo --json --keep
-    uv run python -m benchmarks.tau2 --json --keep
-    uv run python -m benchmarks.drift --seeds 50 --also benchmarks.web_apps.wagtail.story:WAGTAIL --json --keep
-    uv run python -m benchmarks.approvals.changed_values --runs 1000 --json --keep
-    uv run python -m benchmarks.approvals.interleavings --interleavings 10000 --forgeries 1000 --json --keep
-    uv run python -m benchmarks.approvals.tokens --trial tokens:500,absent:200,control:200 --browser 40 --json --keep
-    uv run python -m benchmarks.approvals.audit --tamperings 10000 --postgres 1000 --json --keep
-    uv run python -m benchmarks.kill_browser --runs 100 --runtime local --json --keep
-    uv run python -m benchmarks.kill_browser --runs 100 --runtime temporal --json --keep
-    uv run python -m benchmarks.miniwob --seeds 20 --first-seed 1000 --json --keep
-    uv run python -m benchmarks.vision --seeds 3 --json --keep
-    uv run python -m benchmarks.leaks --secrets 50 --json --keep
-    uv run python -m benchmarks.first_run --json --keep
-    uv run python -m benchmarks.first_contact --json --keep
-    uv run python -m benchmarks.peers --log benchmarks/results/peers.jsonl --json --keep
-    uv run python -m benchmarks.capture --json --keep
-    uv run python -m benchmarks.malformed --runs 100000 --json --keep
-    uv run python -m benchmarks.reuse --seeds 100 --json --keep
-    uv run python -m benchmarks.recovery --runs 3000 --json --keep
-    uv run python -m benchmarks.memory --rounds 20 --json --keep

@@ -5,7 +5,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 import yaml
@@ -84,3 +86,14 @@ def test_package_is_the_same_each_time(tmp_path: Path) -> None:
         (wheel,) = folder.glob("*.whl")
         digests.append(hashlib.sha256(wheel.read_bytes()).hexdigest())
     assert digests[0] == digests[1]
+    with ZipFile(wheel) as archive:
+        folders = {name.split("/")[0].partition("-")[0] for name in archive.namelist()}
+    assert folders == {"midcourse"}, "the package and what describes it: no test, and no benchmark"
+
+
+def test_a_source_archive_has_no_benchmark() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    included = project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert included
+    assert "/" not in included
+    assert not [path for path in included if "benchmarks" in path]
