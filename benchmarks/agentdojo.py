@@ -21,7 +21,6 @@ Which tools only read is our own table (`dojo_cases/world.py`); a tool in it tha
 
 import argparse
 import asyncio
-import json
 import logging
 import sys
 import time
@@ -32,7 +31,7 @@ from typing import Any
 
 from benchmarks.dojo_cases.session import Case, Dojo
 from benchmarks.dojo_cases.trial import ARMS, Outcome
-from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import Share, describe_machine, format_table, make_parser, report
 
 SUITES = ("workspace", "travel", "banking", "slack")
 COLUMNS = ["suite", "arm", "tasks", "cases", "attacked %", "useful %", "useful % attacked", "asked", "asked attacked"]
@@ -154,11 +153,7 @@ async def main(args: argparse.Namespace) -> int:
     }
     left_out = f"Left out, because AgentDojo has no ground truth for the injection: {summary['left_out']} cases."
     text = "\n\n".join([format_table(COLUMNS, list(map(format_cells, rows))), left_out, format_losses(losses), MEANING])
-    if args.keep:
-        keep("agentdojo", summary, text)
-    if not args.json:
-        print(text)
-    print(json.dumps(summary))
+    report(args, "agentdojo", summary, text)
     return 0
 
 

@@ -9,7 +9,6 @@ The last row is a run of `--load` steps: the CPU time of loading it, as a proces
 """
 
 import asyncio
-import json
 import sys
 import tempfile
 import time
@@ -18,7 +17,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import describe_machine, format_table, make_parser, report
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Settings, Zone, skill
 from midcourse.codec import encode
 from midcourse.domain.observation import Observation
@@ -169,11 +168,7 @@ def main() -> int:
     began = time.monotonic()
     summary = asyncio.run(measure(args.sizes, args.steps, args.load))
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
-    if args.keep:
-        keep("bytes", summary, text(summary))
-    if not args.json:
-        print(text(summary))
-    print(json.dumps(summary))
+    report(args, "bytes", summary, text(summary))
     return 0 if is_right(summary) else 1
 
 

@@ -23,7 +23,7 @@ from typing import Any
 from playwright.async_api import Browser, Page, async_playwright
 
 from benchmarks.growth import Pages, Turning
-from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import describe_machine, format_table, make_parser, report
 from midcourse import Agent, Settings
 from midcourse.home.stores import open_store
 from midcourse.worlds.browser.chromium import system_chromium
@@ -206,11 +206,7 @@ def main() -> int:
     began = time.monotonic()
     summary = asyncio.run(measure(args.steps, args.times))
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
-    if args.keep:
-        keep("console_speed", summary, text(summary))
-    if not args.json:
-        print(text(summary))
-    print(json.dumps(summary))
+    report(args, "console_speed", summary, text(summary))
     return 1 if summary["open_median"] > OPENS_WITHIN or summary["longest_task"] > LONGEST_TASK else 0
 
 

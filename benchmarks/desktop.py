@@ -18,7 +18,6 @@ false done    reported as done, and it is not
 The fixed plan is what the rules did in one run without trouble, carried out to the first step that fails. It asks about nothing.
 """
 
-import json
 import os
 import sys
 import time
@@ -28,7 +27,7 @@ from dataclasses import asdict, dataclass
 
 from benchmarks.desktop_stories.trial import ARMS, OURS, STORIES, Trial, record_script, run_trial
 from benchmarks.harness.replay_check import Replayed
-from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import Share, describe_machine, format_table, make_parser, report
 
 FIRST_SEED = 50_000
 LEAST_FINISHED = 0.95
@@ -143,11 +142,7 @@ def main() -> int:
         "seconds": round(time.monotonic() - began, 1),
         "machine": describe_machine(),
     }
-    if args.keep:
-        keep("desktop", summary, text(rows, trials))
-    if not args.json:
-        print(text(rows, trials))
-    print(json.dumps(summary))
+    report(args, "desktop", summary, text(rows, trials))
     return 1 if replayed.differing else 0
 
 

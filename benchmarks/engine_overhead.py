@@ -26,7 +26,6 @@ LangGraph and DBOS are not dependencies. To have their columns:
 """
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -36,7 +35,7 @@ from math import isnan, nan
 
 from psycopg import Connection
 
-from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import describe_machine, format_table, make_parser, report
 from benchmarks.overhead.figures import Figure, Ratio, Round, Rounds, Span, alone_ms, cpu, ratio, together_ms
 from benchmarks.overhead.trial import NEEDS, ArmProcess, is_installed, trial
 from benchmarks.overhead.workload import SECONDS, SEGMENTS
@@ -199,11 +198,7 @@ def measure_slow(args: argparse.Namespace) -> int:
         "rounds": args.rounds,
         "machine": describe_machine(),
     }
-    if args.keep:
-        keep("engine_overhead_slow", summary, text)
-    if not args.json:
-        print(text)
-    print(json.dumps(summary))
+    report(args, "engine_overhead_slow", summary, text)
     return 0
 
 
@@ -241,11 +236,7 @@ def main() -> int:
         }
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
     text = text_of(found) if found else ""
-    if args.keep:
-        keep("engine_overhead", summary, text)
-    if not args.json:
-        print(text)
-    print(json.dumps(summary))
+    report(args, "engine_overhead", summary, text)
     return 0 if held else 1
 
 

@@ -9,7 +9,6 @@ its runs wait in a step. A start takes from the client's request until the first
 """
 
 import asyncio
-import json
 import os
 import signal
 import subprocess
@@ -29,7 +28,7 @@ from temporalio.api.enums.v1 import EventType
 from benchmarks import ROOT
 from benchmarks.fleet.testbed import start_testbed
 from benchmarks.fleet.worker import Site
-from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import describe_machine, format_table, make_parser, report
 from midcourse import BaseWorld, skill
 from midcourse.agent.wiring import Job, parse_job
 from midcourse.config.fleet_settings import FleetSettings
@@ -273,11 +272,7 @@ def main() -> int:
         "load": round(os.getloadavg()[1], 1),
         "machine": describe_machine(),
     }
-    if args.keep:
-        keep("fairness", summary, text(summary))
-    if not args.json:
-        print(text(summary))
-    print(json.dumps(summary))
+    report(args, "fairness", summary, text(summary))
     return 0 if summary["ratio"] <= args.bar else 1
 
 

@@ -33,7 +33,7 @@ from benchmarks.first_contact_sites.case import RECEIPT, RECEIPT_NAME, Case
 from benchmarks.first_contact_sites.cases import CASES
 from benchmarks.first_contact_sites.planner import Brief, FormFiller
 from benchmarks.first_contact_sites.server import App, Reply, Visit, serve_app
-from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import describe_machine, format_table, make_parser, report
 from midcourse import Agent, Expectation, Probe, Settings, Task
 from midcourse.domain.result import Result
 from midcourse.expect import TextContains
@@ -235,11 +235,7 @@ def main() -> int:
         raise SystemExit(f"there is no form {', '.join(sorted(unknown))}")
     rows = asyncio.run(run_cases(cases))
     summary = summarize(rows)
-    if args.keep:
-        keep("first_contact", summary, format_summary(summary, rows))
-    if not args.json:
-        print(format_summary(summary, rows))
-    print(json.dumps(summary))
+    report(args, "first_contact", summary, format_summary(summary, rows))
     return 0 if not summary["repeated"] and not summary["false_done"] else 1
 
 

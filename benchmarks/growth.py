@@ -7,7 +7,6 @@ if the run is short). The early one begins after the first window, the late one 
 """
 
 import asyncio
-import json
 import sys
 import tempfile
 import time
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.replay_check import check_replay
-from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import describe_machine, format_table, make_parser, report
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Settings, Zone, skill
 from midcourse.ports.planner import PlanningContext
 from midcourse.store.sqlite import SqliteStore
@@ -151,11 +150,7 @@ def main() -> int:
     began = time.monotonic()
     summary = asyncio.run(measure(args.steps))
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
-    if args.keep:
-        keep("growth", summary, text(summary))
-    if not args.json:
-        print(text(summary))
-    print(json.dumps(summary))
+    report(args, "growth", summary, text(summary))
     return 1 if summary["again"]["differing"] else 0
 
 

@@ -34,7 +34,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.harness.chromium_pool import SharedChromium
-from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import Share, describe_machine, format_table, make_parser, report
 from benchmarks.hostile_pages.benign import (
     DRIFT_APPLICATIONS,
     DRIFT_SUFFIX,
@@ -205,11 +205,7 @@ async def main(args: argparse.Namespace) -> int:
         format_table(COLUMNS, rows) + "\n\nGuarded, by attack:\n\n" + format_table(COLUMNS, make_attack_rows(guarded))
     )
     tables += "\n\nOrdinary tasks under the same gate:\n\n" + format_table(BENIGN_COLUMNS, make_benign_rows(benign))
-    if args.keep:
-        keep("hostile", summary, tables)
-    if not args.json:
-        print(tables)
-    print(json.dumps(summary))
+    report(args, "hostile", summary, tables)
     is_harmless = not any(outcome.harmed or outcome.lost for outcome in guarded)
     return 0 if is_harmless and len(guarded) == args.pages and has_few_questions(benign) else 1
 

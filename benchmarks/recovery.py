@@ -16,7 +16,6 @@ An execution is wasted if it failed and was not the first to fail at that statio
 """
 
 import asyncio
-import json
 import sys
 import tempfile
 import time
@@ -31,7 +30,7 @@ from benchmarks.failures.workshop import Foreman, Workshop, frozen, situation_of
 from benchmarks.harness.arms import Vault
 from benchmarks.harness.baseline_loop import run_plain_replan_loop
 from benchmarks.harness.replay_check import Replayed, check_replay
-from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import Share, describe_machine, format_table, make_parser, report
 from midcourse.agent.agent import Agent
 from midcourse.config.settings import Settings
 from midcourse.domain.replace import replace
@@ -314,15 +313,7 @@ def main() -> int:
         "seconds": round(time.monotonic() - began, 1),
         "machine": describe_machine(),
     }
-    if args.keep:
-        keep(
-            "recovery",
-            summary,
-            tables,
-        )
-    if not args.json:
-        print(tables)
-    print(json.dumps(summary))
+    report(args, "recovery", summary, tables)
     return 1 if replayed.differing else 0
 
 

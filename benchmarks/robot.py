@@ -8,7 +8,6 @@ Completed is what the simulation shows at the end; a wrong placement is an objec
 """
 
 import asyncio
-import json
 import os
 import random
 import sys
@@ -19,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 
 from benchmarks.harness.baseline_loop import run_plain_replan_loop
 from benchmarks.harness.replay_check import Replayed, check_replay
-from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import Share, describe_machine, format_table, make_parser, report
 from midcourse.agent.agent import Agent
 from midcourse.domain.expectation import Expectation, Probe, ZoneHasState
 from midcourse.domain.plan import GLOBAL, Draft
@@ -267,11 +266,7 @@ def main() -> int:
         "seconds": round(time.monotonic() - began, 1),
         "machine": describe_machine(),
     }
-    if args.keep:
-        keep("robot", summary, text(rows))
-    if not args.json:
-        print(text(rows))
-    print(json.dumps(summary))
+    report(args, "robot", summary, text(rows))
     return 1 if replayed.differing else 0
 
 

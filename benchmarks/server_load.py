@@ -25,7 +25,7 @@ from typing import Any
 import httpx2 as httpx
 import psutil
 
-from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import describe_machine, format_table, make_parser, report
 from midcourse import BaseWorld, skill
 
 STEP_SECONDS = 0.5
@@ -256,11 +256,7 @@ def main() -> int:
     parser.add_argument("--per-minute", type=float, default=50.0, help="runs that are started")
     args = parser.parse_args()
     summary = measure(args)
-    if args.keep:
-        keep("server_load", summary, text_of(summary))
-    if not args.json:
-        print(text_of(summary))
-    print(json.dumps(summary))
+    report(args, "server_load", summary, text_of(summary))
     return 1 if summary["missed"] else 0
 
 

@@ -34,7 +34,7 @@ import psutil
 import psycopg
 
 from benchmarks.density import Office
-from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import describe_machine, format_table, make_parser, report
 from benchmarks.server_load import slope
 from benchmarks.storage import SIZE
 from midcourse.config.up_file import SERVERS, read_up
@@ -340,11 +340,7 @@ def main() -> int:
     began = time.monotonic()
     load = asyncio.run(run_soak(args))
     summary = summarise(load) | {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
-    if args.keep:
-        keep("soak", summary, format_text(summary))
-    if not args.json:
-        print(format_text(summary))
-    print(json.dumps(summary))
+    report(args, "soak", summary, format_text(summary))
     return 0 if not (summary["lost"] or summary["repeated"] or summary["grown"]) else 1
 
 

@@ -7,7 +7,6 @@ end after `--steps` steps. Sizes are those of all tables with their indexes afte
 """
 
 import asyncio
-import json
 import sys
 import tempfile
 import time
@@ -17,7 +16,7 @@ from typing import Any
 import psycopg
 
 from benchmarks.bytes import Filling, Form
-from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import describe_machine, format_table, make_parser, report
 from midcourse import Agent, Draft, PlanDraft, Settings, Zone, skill
 from midcourse.config.defaults import LeaveOpen
 from midcourse.domain.phases import Asking
@@ -130,11 +129,7 @@ def main() -> int:
     began = time.monotonic()
     summary = asyncio.run(measure(args.runs, args.steps, args.elements))
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
-    if args.keep:
-        keep("storage", summary, text(summary))
-    if not args.json:
-        print(text(summary))
-    print(json.dumps(summary))
+    report(args, "storage", summary, text(summary))
     return 0 if is_right(summary) else 1
 
 

@@ -34,7 +34,6 @@ Each domain is a result of its own.
 
 import argparse
 import hashlib
-import json
 import logging
 import sys
 import time
@@ -43,7 +42,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from benchmarks.harness.arm_workers import Worker
-from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import describe_machine, format_table, make_parser, report
 from benchmarks.tool_tasks.trial import ARMS, DOMAINS, FAULTS, Known, Outcome, Server, run_case
 
 COLUMNS = ["tasks of", "fault", "arm", "cases", "telling", "equal", "finished", "false", "twice", "asked"]
@@ -182,11 +181,7 @@ def main(args: argparse.Namespace) -> int:
             stack.callback(worker.close)
         for domain in args.domains:
             summary, text = measure_domain(domain, args, workers)
-            if args.keep:
-                keep(f"tau2_{domain}", summary, text)
-            if not args.json:
-                print(text)
-            print(json.dumps(summary), flush=True)
+            report(args, f"tau2_{domain}", summary, text)
     return 0
 
 

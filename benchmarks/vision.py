@@ -13,7 +13,6 @@ pictures   pictures read, mean
 """
 
 import asyncio
-import json
 import shutil
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.harness.report import Share, describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import Share, describe_machine, format_table, make_parser, report
 from benchmarks.miniwob_tasks.pages import serve_pages
 from benchmarks.vision_tasks.tasks import FROZEN, TASKS, check_frozen
 from benchmarks.vision_tasks.trial import ARMS, Trial, begin_trials
@@ -112,11 +111,7 @@ def main() -> int:
         "machine": describe_machine(),
     }
     said = tables([everything, *rows])
-    if args.keep:
-        keep("vision", summary, said)
-    if not args.json:
-        print(said)
-    print(json.dumps(summary))
+    report(args, "vision", summary, said)
     return 0 if ratio >= WANTED else 1
 
 

@@ -8,7 +8,6 @@ Midcourse does not is lost. An unreachable planner is one of the other classes, 
 """
 
 import asyncio
-import json
 import random
 import sys
 import time
@@ -18,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from benchmarks.harness.arms import Vault
 from benchmarks.harness.baseline_loop import run_plain_replan_loop
 from benchmarks.harness.replay_check import Replayed, check_replay
-from benchmarks.harness.report import describe_machine, format_table, keep, make_parser
+from benchmarks.harness.report import describe_machine, format_table, make_parser, report
 from midcourse.agent.agent import Agent
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
@@ -239,11 +238,7 @@ def main() -> int:
         "seconds": round(time.monotonic() - began, 1),
         "machine": describe_machine(),
     }
-    if args.keep:
-        keep("waste", summary, format_rows(rows))
-    if not args.json:
-        print(format_rows(rows))
-    print(json.dumps(summary))
+    report(args, "waste", summary, format_rows(rows))
     return 1 if replayed.differing else 0
 
 

@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from benchmarks import ROOT
 
@@ -74,9 +75,18 @@ def format_command() -> str:
     return shlex.join(["python", "-m", module, *sys.argv[1:]])
 
 
-def keep(name: str, summary: dict[str, object], tables: str) -> None:
+def keep(name: str, summary: dict[str, Any], tables: str) -> None:
     """Write the summary as JSON and the tables as Markdown into `benchmarks/results`, with command, commit, date and machine."""
     RESULTS.mkdir(exist_ok=True)
     head = f"# {name}\n\n`{format_command()}` at {read_commit()}, {datetime.now(UTC).date()}, {describe_machine()}.\n\n"
     (RESULTS / f"{name}.md").write_text(head + tables + "\n", encoding="utf-8")
     (RESULTS / f"{name}.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+
+
+def report(args: argparse.Namespace, name: str, summary: dict[str, Any], tables: str) -> None:
+    """Print the tables, unless only JSON was asked for, and the summary on the last line. With `--keep`, write both."""
+    if args.keep:
+        keep(name, summary, tables)
+    if not args.json:
+        print(tables)
+    print(json.dumps(summary), flush=True)
