@@ -71,17 +71,13 @@ class Erring:
         arguments = list(steps[index].arguments)
         place = self._random.randrange(len(arguments))
         name, value = arguments[place]
-        arguments[place] = (name, _change_value_type(value))
+        arguments[place] = (name, -1 if isinstance(value, str | Reference) else "not a number")
         return [*steps[:index], replace(steps[index], arguments=tuple(arguments)), *steps[index + 1 :]]
 
     def _list_completed(self, context: PlanningContext) -> list[Draft]:
         """Steps that are completed and could be done again from here."""
         again = [self._given.get((step.skill, step.says)) for step in context.completed]
         return [draft for draft in again if draft and (draft.zone == GLOBAL or context.observation.zone(draft.zone))]
-
-
-def _change_value_type(value: Argument) -> Argument:
-    return -1 if isinstance(value, str | Reference) else "not a number"
 
 
 # Texts that often break programs: NUL stops PostgreSQL, a lone surrogate stops UTF-8, 'not a number' stops JSON.

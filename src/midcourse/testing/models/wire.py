@@ -33,11 +33,8 @@ def error(status: int, message: str) -> bytes:
 
 
 def model_list(names: tuple[str, ...]) -> bytes:
-    return json.dumps({"object": "list", "data": [_model(name) for name in names]}).encode()
-
-
-def _model(name: str) -> Mapping[str, Any]:
-    return {"id": name, "object": "model", "created": CREATED, "owned_by": "midcourse"}
+    data = [{"id": name, "object": "model", "created": CREATED, "owned_by": "midcourse"} for name in names]
+    return json.dumps({"object": "list", "data": data}).encode()
 
 
 def _envelope(kind: str, request: ChatRequest) -> dict[str, Any]:

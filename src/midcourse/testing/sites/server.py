@@ -114,8 +114,7 @@ def _fields(body: str, kind: str) -> Mapping[str, str]:
         sent: object = json.loads(body)
     except ValueError:
         return {}
-    return {str(k): _text(v) for k, v in cast(dict[object, object], sent).items()} if isinstance(sent, dict) else {}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    if not isinstance(sent, dict):
+        return {}
+    values = cast(dict[object, object], sent).items()
+    return {str(name): value if isinstance(value, str) else json.dumps(value) for name, value in values}

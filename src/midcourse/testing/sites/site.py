@@ -150,7 +150,8 @@ class Site:
             and not self._tokens.is_valid(request.session, token)
         ):
             return self._fail(request, 403)
-        return self._answer(replace(request, form=_without_hidden(request.form)))
+        form = {name: value for name, value in request.form.items() if name not in HIDDEN}
+        return self._answer(replace(request, form=form))
 
     def _answer(self, request: Request) -> Response:
         if request.path == "/login":
@@ -176,7 +177,7 @@ class Site:
         if self._chance.due("refused"):
             return self._fail(request, 503)
         if errors := self.problems(request.path, request.form):
-            return self._reject(request, errors)
+            return _as_json(422, errors) if request.scripted else self._show_form_again(request, 422, errors)
         if effect := self.find_effect(request.path, request.form):
             self._effects.append(effect)
         shown = self.carry_out(request.path, request.form)
@@ -185,9 +186,6 @@ class Site:
         if effect and self._chance.due("silent"):
             return _as_json(200, {}) if request.scripted else self._show_form_again(request, 200, NOTHING)
         return _as_json(200, {"shown": shown}) if request.scripted else Response(status=303, location=shown)
-
-    def _reject(self, request: Request, errors: Given) -> Response:
-        return _as_json(422, errors) if request.scripted else self._show_form_again(request, 422, errors)
 
     def _show_form_again(self, request: Request, status: int, errors: Given) -> Response:
         kept = {name: value for name, value in request.form.items() if name not in self.forgets}
@@ -259,10 +257,6 @@ _ERRORS = {
     503: "503 Service Unavailable",
     504: "504 Gateway Timeout",
 }
-
-
-def _without_hidden(form: Given) -> Given:
-    return {name: value for name, value in form.items() if name not in HIDDEN}
 
 
 def _is_poll(request: Request) -> bool:

@@ -122,9 +122,10 @@ class Application:
 
 def parse_application(views: Sequence[Mapping[str, object]], shortcuts: Mapping[str, str]) -> Application:
     """Build the application that a task file describes. Raises `SkillInvalid` for unknown keys and for views that do not exist."""
-    described = [
-        {**view, "controls": [_check_fields(Control, control) for control in _list_controls(view)]} for view in views
-    ]
+    described: list[Mapping[str, object]] = []
+    for view in views:
+        controls = cast(Sequence[Mapping[str, object]], view.get("controls", ()))
+        described.append({**view, "controls": [_check_fields(Control, control) for control in controls]})
     values = {"views": [_check_fields(View, view) for view in described], "shortcuts": list(shortcuts.items())}
     try:
         application = decode(Application, json.dumps(values))
@@ -145,10 +146,6 @@ def parse_application(views: Sequence[Mapping[str, object]], shortcuts: Mapping[
         if name not in names:
             raise SkillInvalid(f"there is no view '{name}'; there is {', '.join(names)}")
     return application
-
-
-def _list_controls(view: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
-    return cast(Sequence[Mapping[str, object]], view.get("controls", ()))
 
 
 def _check_fields(kind: type[View | Control], value: Mapping[str, object]) -> Mapping[str, object]:
@@ -211,7 +208,9 @@ class Windows(SimulatedWorld[AppState]):
         elif control.closes:
             self._close(keep=control.closes == "keep")
         elif control.role == "checkbox":
-            self._flip(zone.id)
+            flipped = self.state.flipped
+            without = tuple(each for each in flipped if each != zone.id)
+            self.state = replace(self.state, flipped=without if zone.id in flipped else (*flipped, zone.id))
         elif control.counts:
             self.state = replace(self.state, marks=(*self.state.marks, zone.id))
             self._pop_menus()
@@ -263,15 +262,17 @@ class Windows(SimulatedWorld[AppState]):
 
     def scene(self) -> Scene:
         views = self.application.usable(self.state.stack)
-        shown = ((view, control) for view in views for control in view.controls if self._is_shown(control))
-        zones = [self._build_zone(view, control) for view, control in shown]
+        texts = dict(self.state.texts)
+        zones = [
+            self._build_zone(view, control)
+            for view in views
+            for control in view.controls
+            if not control.shows or texts.get(control.shows)
+        ]
         return Scene(views[0].title, *zones)
 
     def without_dialog(self) -> AppState | None:
         return self._compute_state_after_closing(keep=False) if len(self.state.stack) > 1 else None
-
-    def _is_shown(self, control: Control) -> bool:
-        return not control.shows or bool(dict(self.state.texts).get(control.shows))
 
     def _build_zone(self, view: View, control: Control) -> Zone:
         number = f"{view.name}/{control.label}"
@@ -280,17 +281,13 @@ class Windows(SimulatedWorld[AppState]):
             label = f"{label} ({times})"
         match control.role:
             case "checkbox":
-                return Zone(
-                    id=number, role="checkbox", label=label, state=(("checked", self._is_checked(control, number)),)
-                )
+                checked = control.checked != (number in self.state.flipped)
+                return Zone(id=number, role="checkbox", label=label, state=(("checked", checked),))
             case "textbox":
                 text = dict(self.state.texts).get(number, control.value)
                 return Zone(id=number, role="textbox", label=label, state=(("value", text),))
             case _:
                 return Zone(id=number, role="send_button" if control.sends else control.role, label=label)
-
-    def _is_checked(self, control: Control, number: str) -> bool:
-        return control.checked != (number in self.state.flipped)
 
     def _find_control(self, zone: Zone) -> tuple[View, Control]:
         name, _, label = zone.id.partition("/")
@@ -298,11 +295,6 @@ class Windows(SimulatedWorld[AppState]):
         return view, next(control for control in view.controls if control.label == label)
 
     # --- changes of the state
-
-    def _flip(self, number: str) -> None:
-        flipped = self.state.flipped
-        without = tuple(each for each in flipped if each != number)
-        self.state = replace(self.state, flipped=without if number in flipped else (*flipped, number))
 
     def _open(self, name: str, by: View) -> None:
         state, stack = self.state, self.application.open_view(self.state.stack, name, by)

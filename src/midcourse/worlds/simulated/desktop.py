@@ -52,7 +52,7 @@ class Desktop(SimulatedWorld[DesktopState]):
             case "enter":
                 self._enter()
             case "escape":
-                self._escape()
+                self.state = self.without_dialog() or self.state
             case "ctrl+s" if self.state.front == "notepad":
                 self._ask_to_save()
             case "ctrl+a" if self.state.focus:
@@ -164,9 +164,6 @@ class Desktop(SimulatedWorld[DesktopState]):
             self._save(state.file_name)
         elif state.focus == "text":
             self._type("\n")
-
-    def _escape(self) -> None:
-        self.state = self.without_dialog() or self.state
 
     def _type(self, text: str) -> None:
         state = self.state
