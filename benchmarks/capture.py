@@ -154,7 +154,7 @@ async def measure(session: BrowserSession, elements: int, looks: int) -> Row:
     )
 
 
-def terms_for(start: str) -> SessionOptions:
+def make_options(start: str) -> SessionOptions:
     return SessionOptions(
         start=start,
         headed=False,
@@ -172,7 +172,7 @@ def terms_for(start: str) -> SessionOptions:
 
 async def measured(looks: int) -> list[Row]:
     with serve(Blank()) as address:
-        session = await BrowserSession.begin(terms_for(address))
+        session = await BrowserSession.begin(make_options(address))
         try:
             return [await measure(session, elements, looks) for elements in SIZES]
         finally:
@@ -189,7 +189,7 @@ async def first_looks(count: int) -> list[tuple[float, int]]:
     results: list[tuple[float, int]] = []
     with serve(Large()) as address:
         for _ in range(count):
-            session = await BrowserSession.begin(terms_for(address))
+            session = await BrowserSession.begin(make_options(address))
             try:
                 begun = time.perf_counter()
                 scene = await session.look()

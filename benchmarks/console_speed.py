@@ -190,7 +190,7 @@ async def measure(steps: int, times: int) -> dict[str, Any]:
     }
 
 
-def text(summary: dict[str, Any]) -> str:
+def format_summary(summary: dict[str, Any]) -> str:
     rows = [[f"page of {summary['steps']} steps opens, median", f"{summary['open_median']:.2f} s"]]
     for name, found in summary["tasks"].items():
         rows.append([f"longest task, {name}", f"{max(found)} ms" if found else "under 50 ms"])
@@ -206,7 +206,7 @@ def main() -> int:
     began = time.monotonic()
     summary = asyncio.run(measure(args.steps, args.times))
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
-    report(args, "console_speed", summary, text(summary))
+    report(args, "console_speed", summary, format_summary(summary))
     return 1 if summary["open_median"] > OPENS_WITHIN or summary["longest_task"] > LONGEST_TASK else 0
 
 

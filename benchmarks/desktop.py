@@ -52,7 +52,7 @@ def summarize(story: str, arm: str, trials: list[Trial]) -> Row:
         story=story,
         arm=arm,
         runs=len(trials),
-        finished=share_of(trials),
+        finished=compute_share(trials),
         repeated=sum(trial.twice for trial in trials),
         false_done=sum(trial.claimed and not trial.happened for trial in trials),
         approvals=sum(trial.approvals for trial in trials),
@@ -62,7 +62,7 @@ def summarize(story: str, arm: str, trials: list[Trial]) -> Row:
     )
 
 
-def share_of(trials: list[Trial]) -> Share:
+def compute_share(trials: list[Trial]) -> Share:
     return Share.of(sum(trial.claimed and trial.happened for trial in trials), len(trials))
 
 
@@ -85,7 +85,7 @@ def run(stories: list[str], seeds: int, first_seed: int, jobs: int) -> list[Tria
     return trials
 
 
-def text(rows: list[Row], trials: list[Trial]) -> str:
+def format_tables(rows: list[Row], trials: list[Trial]) -> str:
     header = ["story", "arm", "finished % (95 %)", "repeated", "false done", "approvals", "doubts", "seconds", "ended"]
     body = [
         [
@@ -123,7 +123,7 @@ def main() -> int:
     replayed = sum((trial.again for trial in trials), Replayed())
     repeated = {arm: sum(one.twice for one in by_arm[arm]) for arm in ARMS}
     false_done = {arm: sum(one.claimed and not one.happened for one in by_arm[arm]) for arm in ARMS}
-    finished = {arm: share_of(by_arm[arm]) for arm in ARMS}
+    finished = {arm: compute_share(by_arm[arm]) for arm in ARMS}
     summary: dict[str, object] = {
         "seeds": args.seeds,
         "first_seed": args.first_seed,
@@ -142,7 +142,7 @@ def main() -> int:
         "seconds": round(time.monotonic() - began, 1),
         "machine": describe_machine(),
     }
-    report(args, "desktop", summary, text(rows, trials))
+    report(args, "desktop", summary, format_tables(rows, trials))
     return 1 if replayed.differing else 0
 
 

@@ -37,7 +37,7 @@ from benchmarks.harness.replay_check import Replayed
 from benchmarks.harness.report import RESULTS, Share, describe_machine, format_table, keep, make_parser
 from benchmarks.search.browser_dialogs import APPLICATIONS, run_in_browser
 from benchmarks.search.episodes import ARMS, DETOUR, NO_OPTIONS, RANDOM, REPLAN, WORDS, Episode, run_episode
-from benchmarks.search.generated import application_of
+from benchmarks.search.generated import generate_application
 
 FIRST_SEED = 20_000
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
@@ -178,7 +178,7 @@ def find_break_even(rows: Sequence[Row]) -> float | None:
 def digest_applications(seeds: Sequence[int]) -> str:
     """Return a digest of the applications of these seeds, which shows that they did not change while the searcher was tuned."""
     text = repr(
-        [(made.application.views, made.application.shortcuts, made.goal) for made in map(application_of, seeds)]
+        [(made.application.views, made.application.shortcuts, made.goal) for made in map(generate_application, seeds)]
     )
     return blake2b(text.encode(), digest_size=8).hexdigest()
 

@@ -137,7 +137,7 @@ def share(span: Span, counts: Counts, what: str) -> float:
     return span.of(lambda segment: counts[segment].get(what, nan), SEGMENTS)
 
 
-def table_of(span: Span, found: dict[str, Rounds], counts: dict[str, Counts]) -> str:
+def format_span(span: Span, found: dict[str, Rounds], counts: dict[str, Counts]) -> str:
     others = [arm for arm in BARS if arm in found]
     rows: list[list[str]] = []
     for name, figure in MEASURED.items():
@@ -151,7 +151,7 @@ def table_of(span: Span, found: dict[str, Rounds], counts: dict[str, Counts]) ->
     return title + format_table(["", *found, *(f"midcourse : {other}" for other in others)], rows)
 
 
-def areas_of(areas: dict[str, dict[str, float]]) -> str:
+def format_areas(areas: dict[str, dict[str, float]]) -> str:
     names = sorted({name for arm in areas.values() for name in arm}, key=lambda name: -areas["midcourse"].get(name, 0))
     rows = [[name, *(f"{arm.get(name, 0.0):.2f}" for arm in areas.values())] for name in names]
     title = "## Where the worker's processor time goes, in ms a step of segments of ten"
@@ -159,11 +159,11 @@ def areas_of(areas: dict[str, dict[str, float]]) -> str:
     return f"{title}\n\n{note}\n\n{format_table(['', *areas], rows)}"
 
 
-def text_of(found: Found) -> str:
-    parts = [table_of(span, found.rounds, found.counts) for span in SPANS]
+def format_tables(found: Found) -> str:
+    parts = [format_span(span, found.rounds, found.counts) for span in SPANS]
     if missing := [arm for arm in NEEDS if arm not in found.rounds]:
         parts.append(f"Not installed here: {', '.join(missing)}. `--help` shows how to install them.")
-    return "\n\n".join([*parts, areas_of(found.areas)])
+    return "\n\n".join([*parts, format_areas(found.areas)])
 
 
 def ratios(span: Span, found: dict[str, Rounds]) -> dict[str, Ratio]:
@@ -235,7 +235,7 @@ def main() -> int:
             "arms": list(found.rounds),
         }
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
-    text = text_of(found) if found else ""
+    text = format_tables(found) if found else ""
     report(args, "engine_overhead", summary, text)
     return 0 if held else 1
 

@@ -79,7 +79,7 @@ class Clockwork(BaseWorld):
             await asyncio.sleep(0.1)
 
 
-def job_of(name: str, step: str, steps: int, delay: float) -> Job:
+def make_job(name: str, step: str, steps: int, delay: float) -> Job:
     listed = ",\n".join(
         f'{{ zone = "__global__", skill = "{step}", arguments = {{ number = {number} }} }}' for number in range(steps)
     )
@@ -159,7 +159,7 @@ def wait_until_driven(url: str, count: int) -> None:
 
 
 @contextmanager
-def worker_at(site: Site, settings: dict[str, str]) -> Generator[None]:
+def run_worker(site: Site, settings: dict[str, str]) -> Generator[None]:
     """One process for both tenants, as its user starts it."""
     output = {variable_of(name): value for name, value in settings.items()}
     command = [sys.executable, "-m", "midcourse", "fleet", "worker", "--tenants", f"{MANY},{FEW}", "--json"]
@@ -182,8 +182,8 @@ async def measure(given: Any) -> dict[str, Any]:
     us = asyncio.current_task()
     assert us
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, us.cancel)  # so that no server is left behind
-    short = job_of("few", "tick", SHORT, given.delay)
-    long = job_of("many", "tock", given.steps, given.delay)
+    short = make_job("few", "tick", SHORT, given.delay)
+    long = make_job("many", "tock", given.steps, given.delay)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "bed"
         async with start_testbed(folder, WORLD) as testbed:
@@ -197,7 +197,7 @@ async def measure(given: Any) -> dict[str, Any]:
             }
             settings = FleetSettings.load(folder, {name: value for name, value in values.items() if name != "home"})
             async with connect_tenants(settings, (MANY, FEW)) as (many, few):
-                with worker_at(site, values):
+                with run_worker(site, values):
                     return await _measure(given, site, many, few, short, long)
 
 

@@ -265,7 +265,7 @@ def summarize_runs(ended: list[Ended]) -> dict[str, Any]:
     return {"runs": len(ended), "rows": rows, "bars": bars, "troubled": troubled[:20]}
 
 
-def tables(result: dict[str, Any]) -> str:
+def format_tables(result: dict[str, Any]) -> str:
     header = [
         "application",
         "fault",
@@ -326,9 +326,13 @@ def main() -> None:
         "seconds": round(time.monotonic() - began, 1),
         "machine": describe_machine(),
     }
-    print(tables(result))
+    print(format_tables(result))
     if args.keep:
-        keep("first_run" if args.apps == list(APPS) else f"first_run_{'_'.join(args.apps)}", result, tables(result))
+        keep(
+            "first_run" if args.apps == list(APPS) else f"first_run_{'_'.join(args.apps)}",
+            result,
+            format_tables(result),
+        )
     if args.json:
         print(json.dumps(result))
     sys.exit(0 if all(result["bars"].values()) else 1)

@@ -132,7 +132,7 @@ def _window(marks: dict[int, Mark], begin: int, end: int) -> dict[str, Any]:
     }
 
 
-def text(summary: dict[str, Any]) -> str:
+def format_summary(summary: dict[str, Any]) -> str:
     rows = summary["windows"]
     shown = [row for row in rows if row is rows[1] or row["to"] % (5 * summary["window"]) == 0 or row is rows[-1]]
     header = ["steps", "CPU ms a step", "records read a step"]
@@ -150,7 +150,7 @@ def main() -> int:
     began = time.monotonic()
     summary = asyncio.run(measure(args.steps))
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
-    report(args, "growth", summary, text(summary))
+    report(args, "growth", summary, format_summary(summary))
     return 1 if summary["again"]["differing"] else 0
 
 

@@ -83,16 +83,16 @@ async def run_once(seed: int, folder: Path, typical_seconds: float) -> RunOutcom
         )
         output = await run_midcourse(words, home, limit, signal.SIGABRT if is_spared else signal.SIGKILL)
         if output is None and is_spared:
-            print(f"seed {seed} is stuck in {phase_of(home)}\n{describe_stuck_run(home)}", file=sys.stderr)
+            print(f"seed {seed} is stuck in {read_phase(home)}\n{describe_stuck_run(home)}", file=sys.stderr)
             break
         if output is None:
-            killed_in.append(phase_of(home))
+            killed_in.append(read_phase(home))
         elif output.strip():
             answer = json.loads(output.splitlines()[-1])
             result = None if "error" in answer else answer
             if result:
                 break
-        if phase_of(home) != NOT_BEGUN:
+        if read_phase(home) != NOT_BEGUN:
             words = ["resume", "victim", "--json"]
     replayed = await check_journals(home / "midcourse.db")
     return RunOutcome(
@@ -136,7 +136,7 @@ def describe_stuck_run(home: Path) -> str:
     return "\n".join(parts)
 
 
-def phase_of(home: Path) -> str:
+def read_phase(home: Path) -> str:
     """Return the last stored phase of the run."""
     rows = query(home, "SELECT phase FROM runs")
     return rows[0][0] if rows else NOT_BEGUN

@@ -41,7 +41,7 @@ def signature_scores(texts: list[str]) -> NDArray[np.float32]:
     return (words[:, None] == words[None, :]).astype(np.float32)
 
 
-def scores_of(corpus: Corpus) -> dict[str, NDArray[np.float32]]:
+def compute_scores(corpus: Corpus) -> dict[str, NDArray[np.float32]]:
     texts = corpus.texts
     signature, trigrams = signature_scores(texts), trigram_scores(texts)
     with tempfile.TemporaryDirectory() as folder:
@@ -73,7 +73,7 @@ def measure(
     return Outcome(method, threshold, *(figures(scores, given, threshold) for given in asked))
 
 
-def lines(outcomes: list[Outcome]) -> str:
+def format_outcomes(outcomes: list[Outcome]) -> str:
     header = [
         "recalled by",
         "threshold",
@@ -110,13 +110,13 @@ def main() -> None:
     began = time.monotonic()
     corpus = load(options.causes)
     tuning, testing = rounds(corpus, options.rounds)
-    scores = scores_of(corpus)
+    scores = compute_scores(corpus)
     outcomes = [measure(method, corpus, scores[method], tuning, testing) for method in METHODS]
     size = (
         f"{len(corpus.causes)} causes, {corpus.known} messages of {corpus.programs} programs, {len(corpus.strangers)} strangers; "
         f"half for choosing the threshold, half for this table; {options.rounds} rounds; 95 % intervals over causes"
     )
-    text = f"{size}\n\n{lines(outcomes)}"
+    text = f"{size}\n\n{format_outcomes(outcomes)}"
     print(text)
     summary: dict[str, object] = {
         "causes": len(corpus.causes),

@@ -130,7 +130,7 @@ def overall(trials: Sequence[Trial], changes: bool | None = None) -> Overall:
     return Overall(len({trial.task for trial in chosen}), *shares)
 
 
-def tables(rows: Sequence[Row], trials: Sequence[Trial]) -> str:
+def format_tables(rows: Sequence[Row], trials: Sequence[Trial]) -> str:
     kinds = (("All tasks", None), ("One screen to the end", False), ("The screen changes in the middle", True))
     summary = [
         [name, str(part.tasks), str(part.fixed), str(part.segments)]
@@ -213,10 +213,10 @@ def main() -> int:
         "machine": describe_machine(),
     }
     if args.keep:
-        keep("miniwob", summary, f"{tables(rows, trials)}\n\n![tasks that change](miniwob.png)")
+        keep("miniwob", summary, f"{format_tables(rows, trials)}\n\n![tasks that change](miniwob.png)")
         plot(rows, RESULTS / "miniwob.png")
     if not args.json:
-        print(tables(rows, trials))
+        print(format_tables(rows, trials))
     print(json.dumps(summary))
     return 0 if reached else 1
 

@@ -76,7 +76,7 @@ def summarize(outline: str, error: float, found: Sequence[Search], off: Sequence
     )
 
 
-def rows_of(runs: int, first: int, jobs: int) -> list[Row]:
+def measure_rows(runs: int, first: int, jobs: int) -> list[Row]:
     arms = [("off", 0.0), *((outline, error) for outline in ("on", "auto") for error in ERRORS)]
     size = max(1, min(50, runs))
     cells = [
@@ -129,7 +129,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
     began = time.monotonic()
-    rows = rows_of(args.runs, args.first_seed, args.jobs)
+    rows = measure_rows(args.runs, args.first_seed, args.jobs)
     inferior = [row.error for row in rows if row.outline == "auto" and row.at_least <= -MARGIN]
     helps = [row.error for row in rows if row.outline == "on" and row.at_least > 0]
     verdict = (

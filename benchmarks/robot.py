@@ -219,7 +219,7 @@ def run(seeds: int, first_seed: int, jobs: int) -> tuple[list[Row], Replayed]:
     return rows, sum((trial.again for trial in trials), Replayed())
 
 
-def text(rows: list[Row]) -> str:
+def format_rows(rows: list[Row]) -> str:
     header = [
         "case",
         "arm",
@@ -266,7 +266,7 @@ def main() -> int:
         "seconds": round(time.monotonic() - began, 1),
         "machine": describe_machine(),
     }
-    report(args, "robot", summary, text(rows))
+    report(args, "robot", summary, format_rows(rows))
     return 1 if replayed.differing else 0
 
 

@@ -195,7 +195,7 @@ def slope(rows: list[tuple[float, float]]) -> float:
     return sum((x - mean_x) * (y - mean_y) for x, y in rows) / spread if spread else 0.0
 
 
-def text_of(summary: dict[str, Any]) -> str:
+def format_summary(summary: dict[str, Any]) -> str:
     names = {
         "runs": "runs",
         "runs_a_minute": "runs started a minute",
@@ -256,7 +256,7 @@ def main() -> int:
     parser.add_argument("--per-minute", type=float, default=50.0, help="runs that are started")
     args = parser.parse_args()
     summary = measure(args)
-    report(args, "server_load", summary, text_of(summary))
+    report(args, "server_load", summary, format_summary(summary))
     return 1 if summary["missed"] else 0
 
 

@@ -47,7 +47,7 @@ class Sending:
         return PlanDraft(steps=(Draft(zone="z0", skill="send"),), final=True)
 
 
-def size_of(url: str) -> int:
+def measure_size(url: str) -> int:
     with psycopg.connect(url, autocommit=True) as connection:
         while connection.execute(OTHER_SNAPSHOTS).fetchone() != (0,):
             time.sleep(0.05)
@@ -80,19 +80,19 @@ async def _measure(url: str, folder: Path, runs: int, steps: int, elements: int)
     most = dict.fromkeys(("max_calls", "max_replans", "max_segments"), str(10 * steps + 100))
     settings = Settings.load(overrides={"home": str(folder), **most})
     async with PostgresStore(url, tenant=TENANT) as store:
-        sizes = [size_of(url)]
+        sizes = [measure_size(url)]
         for _ in range(runs):
             await wait_for_approval(store, settings, elements)
-        sizes.append(size_of(url))
+        sizes.append(measure_size(url))
         for _ in range(runs):
             world = Form(elements)
             result = await Agent(world, Filling(world, steps), settings=settings, store=store).run("Fill in the form")
             assert result.success, result
-        sizes.append(size_of(url))
+        sizes.append(measure_size(url))
     async with PostgresStore(url, tenant=TENANT, role=OWNER) as owner:
         ended = await owner.find_prunable(time.time() + 1, None)
         assert await owner.prune(ended, time.time()) == runs
-    sizes.append(size_of(url))
+    sizes.append(measure_size(url))
     empty, waiting, ended_size, pruned = sizes
     return {
         "runs": runs,
@@ -110,7 +110,7 @@ def is_right(summary: dict[str, Any]) -> bool:
     return summary["pruned"] <= summary["ended"] / 3
 
 
-def text(summary: dict[str, Any]) -> str:
+def format_summary(summary: dict[str, Any]) -> str:
     rows = [
         ["waits for an approval", f"{summary['waiting']:,}"],
         [f"ended after {summary['steps']} steps", f"{summary['ended']:,}"],
@@ -129,7 +129,7 @@ def main() -> int:
     began = time.monotonic()
     summary = asyncio.run(measure(args.runs, args.steps, args.elements))
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": describe_machine()}
-    report(args, "storage", summary, text(summary))
+    report(args, "storage", summary, format_summary(summary))
     return 0 if is_right(summary) else 1
 
 

@@ -68,7 +68,7 @@ def row(task: str, trials: Sequence[Trial]) -> Row:
     )
 
 
-def tables(rows: Sequence[Row]) -> str:
+def format_tables(rows: Sequence[Row]) -> str:
     header = ["task", "tree % (95 %)", "picture % (95 %)", "pictures", "not solved from the picture, why"]
     body = [
         [
@@ -110,7 +110,7 @@ def main() -> int:
         "seconds": round(time.monotonic() - began, 1),
         "machine": describe_machine(),
     }
-    said = tables([everything, *rows])
+    said = format_tables([everything, *rows])
     report(args, "vision", summary, said)
     return 0 if ratio >= WANTED else 1
 

@@ -154,7 +154,7 @@ async def trial(browser: Browser, site: Site, url: str, change: str, skill: str,
     limits = Limits(max_step_retries=0, retry_delay_seconds=0.01, act_timeout_seconds=60.0, look_timeout_seconds=60.0)
     result = await agent.run(Task(goal="Pay Ada 100", done_when=DONE, limits=limits))
     arrived = [one for one in site.received if one.path != "/" and one.path != "/favicon.ico"]
-    agreed = [one for one in arrived if commit_of(one, url) in person.agreed]
+    agreed = [one for one in arrived if read_commit_set(one, url) in person.agreed]
     return Outcome(
         change=change,
         skill=skill,
@@ -165,7 +165,7 @@ async def trial(browser: Browser, site: Site, url: str, change: str, skill: str,
     )
 
 
-def commit_of(received: Received, url: str) -> CommitSet:
+def read_commit_set(received: Received, url: str) -> CommitSet:
     """As the server reads it, by separate code."""
     path, _, query = received.path.partition("?")
     pairs = parse_qsl(received.body if received.method == "POST" else query, keep_blank_values=True)
@@ -199,7 +199,7 @@ async def measure(runs: int, seed: int, *, verbose: bool) -> list[Outcome]:
     return outcomes
 
 
-def rows(outcomes: list[Outcome]) -> list[list[str]]:
+def format_rows(outcomes: list[Outcome]) -> list[list[str]]:
     found: list[list[str]] = []
     for change in (*CHANGES, CONTROL):
         for skill in SKILLS:
@@ -237,7 +237,7 @@ def main() -> int:
     options = parser.parse_args()
     begun = time.monotonic()
     outcomes = asyncio.run(measure(options.runs, options.seed, verbose=options.verbose))
-    found, shown = summary(outcomes, time.monotonic() - begun), format_table(COLUMNS, rows(outcomes))
+    found, shown = summary(outcomes, time.monotonic() - begun), format_table(COLUMNS, format_rows(outcomes))
     if options.keep:
         keep("changed_values", found, shown)
     print(json.dumps(found) if options.json else shown)

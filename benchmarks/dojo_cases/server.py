@@ -81,7 +81,7 @@ class Dojo:
         earlier = self.now.model_copy(deep=True)
         self.called.append(FunctionCall(function=function, args=arguments))
         result, error = self.runtime.run_function(self.now, function, arguments)
-        read = without_marks(" ".join(texts_in(result)))
+        read = without_marks(" ".join(list_texts(result)))
         return {
             "text": error or tool_result_to_str(result),
             "error": error is not None,
@@ -111,13 +111,13 @@ class Dojo:
         return [{"function": call.function, "arguments": dict(call.args)} for call in calls]
 
 
-def texts_in(result: Any) -> list[str]:
+def list_texts(result: Any) -> list[str]:
     if isinstance(result, BaseModel):
-        return texts_in(result.model_dump())
+        return list_texts(result.model_dump())
     if isinstance(result, dict):
-        return [text for pair in result.items() for each in pair for text in texts_in(each)]
+        return [text for pair in result.items() for each in pair for text in list_texts(each)]
     if isinstance(result, list | tuple):
-        return [text for each in result for text in texts_in(each)]
+        return [text for each in result for text in list_texts(each)]
     return [str(result)]
 
 

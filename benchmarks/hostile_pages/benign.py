@@ -72,7 +72,7 @@ async def run_drift_task(application: Application, chromium: SharedChromium) -> 
         approver = RecordApprover(started)
         origin = {"private": True, **application.origin}
         agent = Agent(
-            world=SharedBrowser(chromium, started.url, origins={origin_of(started.url): origin}),
+            world=SharedBrowser(chromium, started.url, origins={find_origin(started.url): origin}),
             planner=started.planner,
             approver=approver,
             store=MemoryStore(),
@@ -91,7 +91,7 @@ async def run_drift_task(application: Application, chromium: SharedChromium) -> 
     )
 
 
-def origin_of(url: str) -> str:
+def find_origin(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 

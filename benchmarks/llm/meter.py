@@ -70,10 +70,10 @@ class Meter:
 def billed(request: ChatRequest) -> str:
     """Everything that counts as input, in the order in which providers put it before the model."""
     fixed = json.dumps(request.body.get("tools") or "") + json.dumps(request.body.get("response_format") or "")
-    return fixed + "".join(f"\n<|{message['role']}|>\n{text_of(message)}" for message in request.messages)
+    return fixed + "".join(f"\n<|{message['role']}|>\n{read_text(message)}" for message in request.messages)
 
 
-def text_of(message: Mapping[str, Any]) -> str:
+def read_text(message: Mapping[str, Any]) -> str:
     """A message's text, and its calls of tools."""
     content = message.get("content") or ""
     text = content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)

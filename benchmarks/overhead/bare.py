@@ -19,7 +19,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 with workflow.unsafe.imports_passed_through():
     from psycopg import AsyncConnection
 
-    from benchmarks.overhead.counts import Counts, counts_of
+    from benchmarks.overhead.counts import Counts, count
     from benchmarks.overhead.workload import SEGMENTS, Panel, Todo, act_and_look, look, segment_after
     from midcourse.codec import encode
 
@@ -88,7 +88,7 @@ class Bare:
         del self._worlds[run_id]
 
     async def counts(self, run_id: str) -> Counts:
-        return await counts_of(self._client, run_id)
+        return await count(self._client, run_id)
 
     @activity.defn
     async def plan(self, said: list[int]) -> list[Todo]:

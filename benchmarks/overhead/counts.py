@@ -15,7 +15,7 @@ class Counts:
     """Without the first and the last event, which a run has once however long it is."""
 
 
-async def counts_of(client: Client, workflow_id: str) -> Counts:
+async def count(client: Client, workflow_id: str) -> Counts:
     handle = client.get_workflow_handle(workflow_id)
     info = (await handle.describe()).raw_description.workflow_execution_info
     first, *between, last = (await handle.fetch_history()).events

@@ -10,7 +10,7 @@ OWN, REAPED = (14, 15), (16, 17)
 """Fields of /proc/PID/stat, counted from 1: user and system time, of the process and of children that it has buried."""
 
 
-def seconds_of(pid: int) -> float:
+def read_seconds(pid: int) -> float:
     return _spent(pid, OWN)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from temporalio.client import Client
 
-from benchmarks.overhead.counts import Counts, counts_of
+from benchmarks.overhead.counts import Counts, count
 from benchmarks.overhead.workload import SEGMENTS, Panel, Todo, segment_after
 from midcourse.agent.start import new_run
 from midcourse.domain.budget import Limits
@@ -74,7 +74,7 @@ class Ours:
         assert (result.final_reason, result.executions) == ("plan_complete", SEGMENTS * steps), result
 
     async def counts(self, run_id: str) -> Counts:
-        return await counts_of(self._client, workflow_id(TENANT, run_id))
+        return await count(self._client, workflow_id(TENANT, run_id))
 
     async def _ports_for(self, run_id: str) -> Ports:
         return Ports(

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 
 from benchmarks import ROOT
-from benchmarks.overhead.meters import commits, seconds_of, seconds_of_family
+from benchmarks.overhead.meters import commits, read_seconds, seconds_of_family
 from benchmarks.overhead.workload import SEGMENTS
 from midcourse.runtimes.temporal.development import start_server
 from midcourse.store.postgres import development
@@ -73,13 +73,13 @@ class ArmProcess:
     def block(self, connection: psycopg.Connection, segment: int, runs: int) -> Block:
         """`runs` runs at the same time, of segments of `segment` steps."""
         servers, before, names = self._servers, commits(connection), self._names(runs)
-        temporal, postgres = seconds_of(servers.temporal_pid), seconds_of_family(servers.postgres_pid)
+        temporal, postgres = read_seconds(servers.temporal_pid), seconds_of_family(servers.postgres_pid)
         answer = self._ask({"runs": names, "steps": segment})
         return Block(
             steps=segment * SEGMENTS,
             seconds=tuple(answer["seconds"]),
             worker=answer["cpu"],
-            temporal=seconds_of(servers.temporal_pid) - temporal,
+            temporal=read_seconds(servers.temporal_pid) - temporal,
             postgres=seconds_of_family(servers.postgres_pid) - postgres,
             commits=commits(connection) - before,
         )

@@ -38,5 +38,5 @@ def make_tool_calls(calls: Sequence[tuple[str, Mapping[str, Any]]], request: Cha
     }
 
 
-def origin_of(address: str) -> str:
+def find_origin(address: str) -> str:
     return "/".join(address.split("/")[:3])

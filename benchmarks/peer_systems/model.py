@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable
 
 from benchmarks.llm.decisions import Move, Page, Policy, decide
-from benchmarks.llm.meter import Call, Meter, text_of
+from benchmarks.llm.meter import Call, Meter, read_text
 from benchmarks.llm.pretix_decisions import decide_in_pretix
 from benchmarks.llm.sites import PASSWORD
 from benchmarks.peer_systems.cells import Cell
 from benchmarks.peer_systems.dialects import Dialect, Message
-from benchmarks.peer_systems.profiles import Errors, policy_of, rate_of
+from benchmarks.peer_systems.profiles import Errors, choose_policy, choose_rate
 from benchmarks.web_apps.pretix.application import PASSWORD as CUSTOMERS_PASSWORD
 from benchmarks.web_apps.wagtail.application import PASSWORD as EDITORS_PASSWORD
 from midcourse.testing.models import Blurts, ChatRequest, Fails, Says, Usage
@@ -24,8 +24,8 @@ class PeerModel:
 
     def __init__(self, cell: Cell, dialect: Dialect, encode: Callable[[str], list[int]] | None) -> None:
         self._app, self._dialect = cell.app, dialect
-        self._policy: Policy = policy_of(cell.profile)
-        self._errors = Errors(cell.app, cell.seed, rate_of(cell.profile))
+        self._policy: Policy = choose_policy(cell.profile)
+        self._errors = Errors(cell.app, cell.seed, choose_rate(cell.profile))
         self._meter = Meter(encode)
         self._failing_at = 2 + cell.seed % 3 if cell.fault == "model" else -1
         """Number of answers before the model fails."""
@@ -54,7 +54,7 @@ class PeerModel:
         except Exception as error:  # the adapter did not understand the request: the pair is not comparable
             self.trouble.append(f"{type(error).__name__}: {error}")
             message = NOT_UNDERSTOOD
-        call = self._meter.count(request, text_of(message))
+        call = self._meter.count(request, read_text(message))
         return _make_answer(message, request, call)
 
     def _make_message(self, request: ChatRequest) -> Message:

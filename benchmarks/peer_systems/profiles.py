@@ -12,11 +12,11 @@ from benchmarks.llm.decisions import Move, Page, Policy
 OTHER_OPTIONS = {"High": "Low", "Damage": "Delivery", "Express": "Pick up"}
 
 
-def policy_of(profile: str) -> Policy:
+def choose_policy(profile: str) -> Policy:
     return "careful" if profile == "careful" else "trusting"
 
 
-def rate_of(profile: str) -> float:
+def choose_rate(profile: str) -> float:
     """Errors for each decision, such as a field to fill in or a button to press."""
     return int(profile.removeprefix("erring-")) / 100 if profile.startswith("erring-") else 0.0
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.llm.decisions import Element, Page
-from benchmarks.llm.meter import text_of
+from benchmarks.llm.meter import read_text
 from midcourse.testing.models import ChatRequest
 
 _LINE = re.compile(
@@ -68,7 +68,7 @@ def find_last_page(request: ChatRequest) -> tuple[Page, int] | None:
     page = Page()
     for number in reversed(range(len(request.messages))):
         message = request.messages[number]
-        text = text_of(message)
+        text = read_text(message)
         if message["role"] != "tool" or not (address := _ADDRESS.search(text)):
             continue
         title = _TITLE.search(text)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from benchmarks.harness.replay_check import Replayed, check_replay
-from benchmarks.search.generated import Generated, application_of, related
+from benchmarks.search.generated import Generated, generate_application, related
 from benchmarks.search.searcher import NoisyJudge, RandomTries, Replanner, Searcher
 from midcourse.agent.agent import Agent
 from midcourse.config.settings import Settings
@@ -91,9 +91,9 @@ def run_episode(arm: Arm, noise: float, seed: int) -> Episode:
 
 
 async def _run(arm: Arm, noise: float, seed: int) -> Episode:
-    made = application_of(seed)
+    made = generate_application(seed)
     world = Windows(made.application, seed=seed)
-    store, goal = Kept(world), goal_of(made)
+    store, goal = Kept(world), make_goal(made)
     searcher = Searcher(related=related, options=arm.options)
     settings = Settings.load(task=SETTINGS)
     planner: DetourPlanner = RandomTries(seed) if arm.random else searcher
@@ -122,7 +122,7 @@ async def _run(arm: Arm, noise: float, seed: int) -> Episode:
     )
 
 
-def goal_of(made: Generated) -> Goal:
+def make_goal(made: Generated) -> Goal:
     says = f"'{made.title}' is open"
     return Goal(says=says, expect=Expectation(checks=(SurfaceMatches(pattern=made.title),), says=says))
 

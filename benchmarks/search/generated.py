@@ -37,7 +37,7 @@ class Generated:
     title: str
 
 
-def application_of(seed: int) -> Generated:
+def generate_application(seed: int) -> Generated:
     return _Builder(Random(f"application {seed}")).build()
 
 

@@ -5,9 +5,9 @@ from collections import deque
 from dataclasses import dataclass, replace
 from random import Random
 
-from benchmarks.search.episodes import SETTINGS, goal_of
-from benchmarks.search.generated import Generated, application_of, related
-from benchmarks.search.searcher import Searcher, aim_of, way_out
+from benchmarks.search.episodes import SETTINGS, make_goal
+from benchmarks.search.generated import Generated, generate_application, related
+from benchmarks.search.searcher import Searcher, describe_aim, way_out
 from midcourse.agent.agent import Agent
 from midcourse.config.settings import Settings
 from midcourse.domain.outline import Outlines
@@ -43,7 +43,7 @@ class Explorer:
     """One act, then look again: what the current goal names first, then what has most to do with the task."""
 
     def __init__(self, made: Generated) -> None:
-        self._goal = goal_of(made)
+        self._goal = make_goal(made)
         self._searcher = Searcher(related=related)
         self._tried: dict[str, list[str]] = {}
 
@@ -52,7 +52,7 @@ class Explorer:
         if self._goal.expect and holds(self._goal.expect, seen):
             return PlanDraft(verdict="done", detail="it is there")
         tried = self._tried.setdefault(seen.fingerprint, [])
-        ideas = [draft for draft in self._searcher.ideas(seen, aim_of(self._goal)) if draft.says not in tried]
+        ideas = [draft for draft in self._searcher.ideas(seen, describe_aim(self._goal)) if draft.says not in tried]
         named = _named(context)
         ideas.sort(key=lambda draft: -len(named & words_of(draft.says)))
         draft = next(iter((*ideas, *way_out(context))))
@@ -119,8 +119,8 @@ def run_search(outline: Outlines, error: float, seed: int) -> Search:
 
 
 async def _run(outline: Outlines, error: float, seed: int) -> Search:
-    made = application_of(seed)
-    world, way, goal = Windows(made.application, seed=seed), way_to(made), goal_of(made)
+    made = generate_application(seed)
+    world, way, goal = Windows(made.application, seed=seed), way_to(made), make_goal(made)
     settings = Settings.load(task={**SETTINGS, "outline": outline})
     agent = Agent(
         world=world,

@@ -54,7 +54,7 @@ class Searcher:
         if context.undo is not None:
             return _page_before(context)
         seen, useless = context.observation, _in_vain(context)
-        ideas = [draft for draft in self.ideas(seen, aim_of(context.goal)) if draft.zone not in useless]
+        ideas = [draft for draft in self.ideas(seen, describe_aim(context.goal)) if draft.zone not in useless]
         if context.hint is not None:
             hinted = [draft for draft in ideas if draft.zone == context.hint.name]
             ideas = (
@@ -69,7 +69,7 @@ class Searcher:
 
         Where something lies over the rest, the rest is what else there is: it does not help to close it, but it may lead on.
         """
-        seen, aim = context.observation, aim_of(context.goal)
+        seen, aim = context.observation, describe_aim(context.goal)
         beneath = [zone for zone in seen.zones if zone.role in OPENS and zone.get("covered")]
         if beneath:
             best = sorted(beneath, key=lambda zone: -self._score(zone, aim))
@@ -113,7 +113,7 @@ class Replanner:
         if self._aims and context.detours and context.cause == "initial":
             return PlanDraft(steps=(Draft(zone=REACH, expect=self._goal.expect, says=self._goal.says),), final=True)
         tried = self._tried.setdefault(seen.fingerprint, [])
-        ideas = [draft for draft in self._searcher.ideas(seen, aim_of(self._goal)) if draft.says not in tried]
+        ideas = [draft for draft in self._searcher.ideas(seen, describe_aim(self._goal)) if draft.says not in tried]
         draft = next(iter((*ideas, *way_out(context))))
         tried.append(draft.says)
         return PlanDraft(steps=(replace(draft, transition=True), Draft(zone=REPLAN)))
@@ -147,7 +147,7 @@ class NoisyJudge:
         return Closeness(value=(1.0 - self._noise) * truth + self._noise * error, cost=ONE_CALL)
 
 
-def aim_of(goal: Goal) -> str:
+def describe_aim(goal: Goal) -> str:
     """What to look for: a title or a label that the goal names, or else its words."""
     checks = goal.expect.checks if goal.expect else ()
     named = [check.pattern for check in checks if isinstance(check, SurfaceMatches)]

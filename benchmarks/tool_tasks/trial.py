@@ -176,10 +176,10 @@ def run_program(server: Server, known: Known, arm: Arm, worker: Worker) -> dict[
 def count_extra(log: list[dict[str, Any]], known: Known, fits: Callable[[dict[str, Any]], bool]) -> int:
     """Count calls of writing tools beyond those that the gold list makes with the same arguments."""
     writing = {tool["name"] for tool in known.tools if tool["writes"]}
-    made = Counter(key_of(entry) for entry in log if entry["tool"] in writing and fits(entry))
-    wanted = Counter(key_of(call) for call in known.calls if call["tool"] in writing)
+    made = Counter(make_key(entry) for entry in log if entry["tool"] in writing and fits(entry))
+    wanted = Counter(make_key(call) for call in known.calls if call["tool"] in writing)
     return (made - wanted).total()
 
 
-def key_of(call: dict[str, Any]) -> str:
+def make_key(call: dict[str, Any]) -> str:
     return json.dumps([call["tool"], call["arguments"]], sort_keys=True)

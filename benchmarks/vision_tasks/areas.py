@@ -41,7 +41,7 @@ class Area:
         return self.left <= x < self.left + self.width and self.top <= y < self.top + self.height
 
 
-def areas_of(grey: NDArray[np.uint8]) -> list[Area]:
+def find_areas(grey: NDArray[np.uint8]) -> list[Area]:
     """Join runs of pixels, row by row, with the runs above them that they touch."""
     levels = grey // STEP
     parents: list[int] = []

@@ -40,7 +40,7 @@ class Word:
     height: int
 
 
-def lines_in(grey: NDArray[np.uint8], left: int, top: int, background: int, scale: float) -> list[Line]:
+def find_lines(grey: NDArray[np.uint8], left: int, top: int, background: int, scale: float) -> list[Line]:
     """The lines of one background, whose top left corner is here in the picture."""
     away = np.abs(grey.astype(np.int16) - background)
     ink = away > LEAST_INK

@@ -36,7 +36,7 @@ class ProcessReader:
         self._process.stdin.write(f"{len(picture.png)} {width} {height}\n".encode() + picture.png)
         await self._process.stdin.drain()
         self.pictures += 1
-        zones = zones_of(json.loads(await self._process.stdout.readline()))
+        zones = build_zones(json.loads(await self._process.stdout.readline()))
         return Sighting(zones=zones, why="" if zones else "nothing was found", cost=FREE)
 
     async def end(self) -> None:
@@ -46,7 +46,7 @@ class ProcessReader:
             await self._process.wait()
 
 
-def zones_of(found: list[dict[str, Any]]) -> tuple[Zone, ...]:
+def build_zones(found: list[dict[str, Any]]) -> tuple[Zone, ...]:
     times: Counter[str] = Counter()
     zones: list[Zone] = []
     for one in found:

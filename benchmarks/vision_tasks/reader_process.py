@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from benchmarks.vision_tasks.areas import Area, areas_of
-from benchmarks.vision_tasks.lines import Line, Word, lines_in, read_lines
+from benchmarks.vision_tasks.areas import Area, find_areas
+from benchmarks.vision_tasks.lines import Line, Word, find_lines, read_lines
 
 WHITE, LIGHT = 250, 180
 LEAST, MOST = 8.5, 60
@@ -34,11 +34,11 @@ def read(png: bytes, size: tuple[int, int]) -> list[dict[str, object]]:
         colours = np.asarray(picture.convert("RGB")).astype(np.int16)
     scale = colours.shape[1] / size[0]
     grey = colours.mean(axis=2).astype(np.uint8)
-    areas = areas_of(grey)
+    areas = find_areas(grey)
     boxes = [area for area in areas if _is_control(area, grey, scale)]
     rest = _without_boxes(grey, areas, boxes, scale)
     groups = [_lines_of(box, boxes, grey, scale) for box in boxes]
-    groups.append(lines_in(rest, 0, 0, 255, scale))
+    groups.append(find_lines(rest, 0, 0, 255, scale))
     words = iter(read_lines([line for group in groups for line in group], scale))
     *inside, outside = [[(line, next(words)) for line in group] for group in groups]
     controls = [_control(box, lines, grey, scale) for box, lines in zip(boxes, inside, strict=True)]
@@ -108,7 +108,7 @@ def _lines_of(box: Area, boxes: Sequence[Area], grey: NDArray[np.uint8], scale: 
                 max(one.top - top - 2 * edge, 0) : one.top - top + one.height + 2 * edge,
                 max(one.left - left - 2 * edge, 0) : one.left - left + one.width + 2 * edge,
             ] = box.colour
-    return lines_in(part, left, top, box.colour, scale)
+    return find_lines(part, left, top, box.colour, scale)
 
 
 def _control(

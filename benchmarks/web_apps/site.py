@@ -90,6 +90,6 @@ def _key(effect: Effect) -> tuple[str, str]:
 def digest_sites() -> str:
     """Return a digest of what the figures were measured with: the sites' source files, and the rates of drift."""
     digest = blake2b(DRIFT.digest.encode(), digest_size=8)
-    for file in sorted(Path(sites.__file__).parent.glob("*.py")):
+    for file in (*sorted(Path(sites.__file__).parent.glob("*.py")), *sorted(Path(__file__).parent.glob("*_site.py"))):
         digest.update(file.read_bytes())
     return digest.hexdigest()

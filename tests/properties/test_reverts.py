@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from benchmarks.search.generated import application_of
+from benchmarks.search.generated import generate_application
 from benchmarks.search.searcher import NoisyJudge, RandomTries
 from midcourse.agent.agent import Agent
 from midcourse.config.settings import Settings
@@ -46,7 +46,7 @@ class Reckless(RandomTries):
 
 
 async def episode(seed: int) -> Counter[str]:
-    made = application_of(seed)
+    made = generate_application(seed)
     world, store = Windows(made.application, seed=seed), MemoryStore()
     there = Expectation(checks=(SurfaceMatches(pattern=made.title),))
     agent = Agent(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.search.generated import application_of
+from benchmarks.search.generated import generate_application
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.world import Call, World
@@ -54,7 +54,7 @@ class TestArm(WorldConformance):
 
 class TestWindows(WorldConformance):
     def make_world(self, tmp_path: Path) -> World:
-        return Windows(application_of(0).application, effects=str(tmp_path / "effects.jsonl"))
+        return Windows(generate_application(0).application, effects=str(tmp_path / "effects.jsonl"))
 
     def a_harmless_call(self, observation: Observation) -> Call:
         return a_call("click", observation.zones[0])

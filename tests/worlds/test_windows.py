@@ -4,7 +4,7 @@ from hashlib import blake2b
 
 import pytest
 
-from benchmarks.search.generated import application_of, related
+from benchmarks.search.generated import generate_application, related
 from midcourse.worlds.simulated.application import MAIN, Application, AppState, Control, View, Windows
 from tests.worlds.support import Hand, ok
 
@@ -123,14 +123,14 @@ def test_how_far_away_a_dialog_is_counts_clicks() -> None:
 
 @pytest.mark.slow
 def test_first_hundred_applications_are_unchanged() -> None:
-    made = [application_of(seed) for seed in range(100)]
+    made = [generate_application(seed) for seed in range(100)]
     text = repr([(one.application.views, one.application.shortcuts, one.goal) for one in made])
     assert blake2b(text.encode(), digest_size=8).hexdigest() == FROZEN
 
 
 @pytest.mark.parametrize("seed", range(0, 1000, 100))
 def test_every_application_has_a_reachable_goal_and_unique_names(seed: int) -> None:
-    made = application_of(seed)
+    made = generate_application(seed)
     views = made.application.views
     assert made.application.steps_to(made.goal, (MAIN,)) >= 2
     titles = [view.title for view in views if view.kind == "dialog"]

@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.llm.decisions import Element, Move, Page
-from benchmarks.llm.meter import text_of
-from benchmarks.peer_systems.dialects import Message, origin_of
+from benchmarks.llm.meter import read_text
+from benchmarks.peer_systems.dialects import Message, find_origin
 from midcourse.testing.models import ChatRequest
 
 MOST_ACTIONS = 5
@@ -29,7 +29,7 @@ _TAB = re.compile(r"^Tab (\w+): (\S+) - (.*)$", re.MULTILINE)
 
 class BrowserUse:
     def read(self, request: ChatRequest) -> Page | list[Move] | Message:
-        states = [text_of(message) for message in request.messages if "<browser_state>" in text_of(message)]
+        states = [read_text(message) for message in request.messages if "<browser_state>" in read_text(message)]
         state = states[-1][states[-1].rindex("<browser_state>") :]
         page = Page()
         _read_tab(state, page)
@@ -111,7 +111,7 @@ def _action(move: Move, page: Page) -> dict[str, Any]:
         case "done":
             return {"done": {"text": move.says, "success": True, "files_to_display": []}}
         case "navigate":
-            there = move.value if "://" in move.value else origin_of(page.address) + move.value
+            there = move.value if "://" in move.value else find_origin(page.address) + move.value
             return {"navigate": {"url": there, "new_tab": False}}
         case "click":
             return {"click": {"index": index}}

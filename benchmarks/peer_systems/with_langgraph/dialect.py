@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 from benchmarks.llm.decisions import Move, Page
-from benchmarks.llm.meter import text_of
-from benchmarks.peer_systems.dialects import Message, make_tool_calls, origin_of
+from benchmarks.llm.meter import read_text
+from benchmarks.peer_systems.dialects import Message, find_origin, make_tool_calls
 from benchmarks.peer_systems.snapshots import calls_since, find_last_page
 from midcourse.testing.models import ChatRequest
 
@@ -14,7 +14,7 @@ class LangGraph:
     def read(self, request: ChatRequest) -> Page | list[Move] | Message:
         last = request.messages[-1]
         shown = find_last_page(request)
-        if last["role"] == "tool" and text_of(last).startswith("Error"):
+        if last["role"] == "tool" and read_text(last).startswith("Error"):
             return [Move(kind="wait")]
         if shown is None or shown[0].address == "about:blank":
             address = re.search(r"Go to (\S+?)\.? ", request.text)
@@ -40,7 +40,7 @@ class LangGraph:
         ref = move.element.id if move.element else ""
         match move.kind:
             case "navigate":
-                there = move.value if "://" in move.value else origin_of(page.address) + move.value
+                there = move.value if "://" in move.value else find_origin(page.address) + move.value
                 return "navigate", {"url": there}
             case "click":
                 return "click", {"ref": ref}

@@ -4,7 +4,7 @@ import json
 import re
 
 from benchmarks.llm.decisions import Move, Page
-from benchmarks.llm.meter import text_of
+from benchmarks.llm.meter import read_text
 from benchmarks.peer_systems.dialects import Message
 from benchmarks.peer_systems.with_langgraph.dialect import LangGraph
 from midcourse.testing.models import ChatRequest
@@ -34,7 +34,7 @@ class Magentic(LangGraph):
 
 def answer_as_manager(request: ChatRequest) -> str:
     """Answer a prompt of the manager. The request is satisfied if the agent said so in its last message."""
-    *earlier, said, prompt = map(text_of, request.messages)
+    *earlier, said, prompt = map(read_text, request.messages)
     task = re.search(r"^Go to .+", request.text, re.MULTILINE)
     assert task
     if "pure JSON" in prompt:

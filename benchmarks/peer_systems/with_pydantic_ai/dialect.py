@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.llm.decisions import Move, Page
-from benchmarks.llm.meter import text_of
-from benchmarks.peer_systems.dialects import Message, make_tool_calls, origin_of
+from benchmarks.llm.meter import read_text
+from benchmarks.peer_systems.dialects import Message, find_origin, make_tool_calls
 from benchmarks.peer_systems.snapshots import calls_since, find_last_page
 from midcourse.testing.models import ChatRequest
 
@@ -41,7 +41,7 @@ class PlaywrightMcp:
             case "done":
                 return {"content": f"Done: {first.says}"}
             case "navigate":
-                there = first.value if "://" in first.value else origin_of(page.address) + first.value
+                there = first.value if "://" in first.value else find_origin(page.address) + first.value
                 return make_tool_calls([("browser_navigate", {"url": there})], request)
             case "click":
                 assert first.element
@@ -61,7 +61,7 @@ def _hides_the_page(last: Any, request: ChatRequest) -> bool:
         call["id"]: call["function"]["name"] for message in request.messages for call in message.get("tool_calls") or ()
     }
     name = names.get(last["tool_call_id"])
-    return "```yaml" not in text_of(last) and name != "browser_fill_form"
+    return "```yaml" not in read_text(last) and name != "browser_fill_form"
 
 
 def _field(move: Move) -> dict[str, str]:

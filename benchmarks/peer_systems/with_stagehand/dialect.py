@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.llm.decisions import Element, Move, Page
-from benchmarks.llm.meter import text_of
-from benchmarks.peer_systems.dialects import Message, make_tool_calls, origin_of
+from benchmarks.llm.meter import read_text
+from benchmarks.peer_systems.dialects import Message, find_origin, make_tool_calls
 from benchmarks.peer_systems.snapshots import calls_since
 from midcourse.testing.models import ChatRequest
 
@@ -24,14 +24,14 @@ class Stagehand:
     def read(self, request: ChatRequest) -> Page | list[Move] | Message:
         if not request.tools:
             return _found(request)
-        trees = [n for n, each in enumerate(request.messages) if each["role"] == "tool" and TREE in text_of(each)]
+        trees = [n for n, each in enumerate(request.messages) if each["role"] == "tool" and TREE in read_text(each)]
         changed = [n for n, each in enumerate(request.messages) if _changes_the_page(each)]
         address = re.findall(r"Go to (https?://\S+?)\.? ", request.text)[-1]
         if not changed:
             return [Move(kind="navigate", value=address)]
         if not trees or trees[-1] < changed[-1]:
             return [Move(kind="wait")]
-        page = _read_tree(text_of(request.messages[trees[-1]]))
+        page = _read_tree(read_text(request.messages[trees[-1]]))
         page.address = address
         for arguments in calls_since(request, trees[-1]):
             for action in (arguments.get("action", ""), *(field["action"] for field in arguments.get("fields", ()))):
@@ -50,7 +50,7 @@ class Stagehand:
             case "done":
                 return make_tool_calls([("done", {"reasoning": first.says, "taskComplete": True})], request)
             case "navigate":
-                there = first.value if "://" in first.value else origin_of(page.address) + first.value
+                there = first.value if "://" in first.value else find_origin(page.address) + first.value
                 return make_tool_calls([("goto", {"url": there})], request)
             case "type":
                 fields = [{"action": _describe(move)} for move in moves]
@@ -74,7 +74,7 @@ def _describe(move: Move) -> str:
 
 def _found(request: ChatRequest) -> Message:
     """The elements that an instruction names."""
-    instruction = text_of(request.messages[-1]).partition(TREE)[0]
+    instruction = read_text(request.messages[-1]).partition(TREE)[0]
     elements = [
         {
             "elementId": ref,

@@ -52,7 +52,7 @@ from midcourse.testing.conformance.store_samples import (
 )
 
 
-def asked(run: str, question: int, shape: str, consequence: str) -> AskedConsequence:
+def make_asked(run: str, question: int, shape: str, consequence: str) -> AskedConsequence:
     return AskedConsequence(run=run, question=question, shape=shape, consequence=consequence)
 
 
@@ -495,15 +495,15 @@ class StoreConformance(StoreSuite):
     async def test_what_people_were_asked_about_comes_back_by_question(self, store: Store) -> None:
         await store.begin(new_run("a"), TASK)
         await store.begin(new_run("b"), TASK)
-        later, first = asked("a", 12, "s1", "c1"), (asked("a", 3, "s2", "c9"), asked("a", 3, "s1", "c1"))
+        later, first = make_asked("a", 12, "s1", "c1"), (make_asked("a", 3, "s2", "c9"), make_asked("a", 3, "s1", "c1"))
         await store.save_asked_consequences((later,))
         for _ in range(2):
             await store.save_asked_consequences(first)
-        await store.save_asked_consequences((asked("b", 3, "s1", "c2"),))
+        await store.save_asked_consequences((make_asked("b", 3, "s1", "c2"),))
         assert await store.asked_consequences("a") == (*first, later)
         assert await store.asked_consequences("c") == ()
         with refused(RunUnknown):
-            await store.save_asked_consequences((asked("c", 1, "s1", "c1"),))
+            await store.save_asked_consequences((make_asked("c", 1, "s1", "c1"),))
 
     @with_store
     async def test_answers_are_found_by_the_shape_of_what_they_are_about(self, store: Store) -> None:
@@ -511,17 +511,17 @@ class StoreConformance(StoreSuite):
         no = ApprovalDecided(question=3, verdict="rejected", by="Grace", at=2.0)
         for run_id, decision in (("a", yes), ("b", no)):
             await store.begin(new_run(run_id), TASK)
-            await store.save_asked_consequences((asked(run_id, 3, "s1", "c1"), asked(run_id, 3, "s2", "c2")))
+            await store.save_asked_consequences((make_asked(run_id, 3, "s1", "c1"), make_asked(run_id, 3, "s2", "c2")))
             assert await store.answered_consequences("s1", 9) == (
-                () if run_id == "a" else (AnsweredConsequence(asked=asked("a", 3, "s1", "c1"), decision=yes),)
+                () if run_id == "a" else (AnsweredConsequence(asked=make_asked("a", 3, "s1", "c1"), decision=yes),)
             )
             await store.save_turn(replace(new_run(run_id), seq=1), Guided(text="3", at=0.5), ())
             await store.save_turn(replace(new_run(run_id), seq=2), replace(decision, question=7), ())
             await store.save_turn(replace(new_run(run_id), seq=3), decision, ())
-        latest = AnsweredConsequence(asked=asked("b", 3, "s1", "c1"), decision=no)
+        latest = AnsweredConsequence(asked=make_asked("b", 3, "s1", "c1"), decision=no)
         assert await store.answered_consequences("s1", 9) == (
             latest,
-            AnsweredConsequence(asked=asked("a", 3, "s1", "c1"), decision=yes),
+            AnsweredConsequence(asked=make_asked("a", 3, "s1", "c1"), decision=yes),
         )
         assert await store.answered_consequences("s1", 1) == (latest,)
         assert await store.answered_consequences("s3", 9) == ()

@@ -98,7 +98,7 @@ Line: TypeAlias = Answer | str | Mapping[str, Any]
 """As it is written in a script: text and values are short for `Says`."""
 
 
-def in_full(line: Line) -> Answer:
+def complete_line(line: Line) -> Answer:
     return Says(line) if isinstance(line, (str, Mapping)) else line
 
 
@@ -175,9 +175,9 @@ Script: TypeAlias = Sequence[Line] | Callable[[ChatRequest], Line]
 """The first answer to the first request, the second to the second, and the last one from then on."""
 
 
-def answering(script: Script) -> Callable[[ChatRequest], Answer]:
+def make_answerer(script: Script) -> Callable[[ChatRequest], Answer]:
     ask = script if callable(script) else _in_order(script)
-    return lambda request: in_full(ask(request))
+    return lambda request: complete_line(ask(request))
 
 
 def _in_order(lines: Sequence[Line]) -> Callable[[ChatRequest], Line]:
@@ -212,4 +212,4 @@ class Limited:
                 return Fails(429, "rate limit reached", retry_after=left)
             self._answered.append(now)
             number, self._passed = self._passed, self._passed + 1
-        return answering(self._script)(ChatRequest(number=number, headers=request.headers, body=request.body))
+        return make_answerer(self._script)(ChatRequest(number=number, headers=request.headers, body=request.body))

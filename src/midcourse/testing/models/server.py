@@ -22,8 +22,8 @@ from midcourse.testing.models.script import (
     Late,
     Script,
     Slow,
-    answering,
-    in_full,
+    complete_line,
+    make_answerer,
 )
 
 PIECES = 50
@@ -38,7 +38,7 @@ class ModelServer:
     """
 
     def __init__(self, script: Script, *, models: tuple[str, ...] = ("scripted",), key: str = "") -> None:
-        self._script = answering(script)
+        self._script = make_answerer(script)
         self.models = models
         self.key = key
         """With one, every other key is answered with 401."""
@@ -110,11 +110,11 @@ class _Response:
 def _response(answer: Answer, request: ChatRequest) -> _Response:
     match answer:
         case Late(answer=inner, seconds=seconds):
-            return replace(_response(in_full(inner), request), late=seconds)
+            return replace(_response(complete_line(inner), request), late=seconds)
         case Slow(answer=inner, seconds=seconds):
-            return replace(_response(in_full(inner), request), slow=seconds)
+            return replace(_response(complete_line(inner), request), slow=seconds)
         case Cut(answer=inner, share=share):
-            return replace(_response(in_full(inner), request), share=share)
+            return replace(_response(complete_line(inner), request), share=share)
         case Fails(status=status, message=message, retry_after=after):
             return _Response(pieces=(wire.error(status, message),), status=status, retry_after=after)
         case Blurts(body=body):

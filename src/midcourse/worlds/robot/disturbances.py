@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from midcourse.errors import SkillInvalid
 from midcourse.worlds.robot.cell import Cell
-from midcourse.worlds.simulated.drift import Chance, Drift, drift_from
+from midcourse.worlds.simulated.drift import Chance, Drift, parse_drift
 from midcourse.worlds.simulated.faults import Fault, FaultKind, Premises, Schedule, Special, check_faults, parse_faults
 
 PICK_KINDS: tuple[FaultKind, ...] = ("object_moved", "grasp_slipped")
@@ -31,7 +31,7 @@ class Disturbances:
             if kind not in (*PICK_KINDS, *LOOK_KINDS):
                 raise SkillInvalid(f"'{kind}' makes no sense here: nothing in {premises.world} can have it")
         check_faults(self._ordered, premises)
-        self._rates = drift_from(drift, premises)
+        self._rates = parse_drift(drift, premises)
         self._seed = seed
         self.restart()
 

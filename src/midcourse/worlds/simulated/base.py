@@ -10,7 +10,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.world import Call
 from midcourse.worlds.base import BaseWorld, Scene, failed, no_effect, skill, unreachable
-from midcourse.worlds.simulated.drift import NO_DRIFT, Chance, Drift, drift_from
+from midcourse.worlds.simulated.drift import NO_DRIFT, Chance, Drift, parse_drift
 from midcourse.worlds.simulated.effects import EffectLog, LoggedEffect
 from midcourse.worlds.simulated.faults import (
     ACT_KINDS,
@@ -135,7 +135,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         premises = Premises(world=self.name, catalogue=self.catalogue(), stores=self.stores, special=self.special)
         self._ordered = parse_faults(faults)
         check_faults(self._ordered, premises)
-        self._drift = drift_from(drift, premises)
+        self._drift = parse_drift(drift, premises)
         self._at_first = state
         self.effects = EffectLog(effects)
         self._seed = seed

@@ -107,7 +107,7 @@ MODERATE = Drift(
 PROFILES: Mapping[str, Drift] = {"calm": MODERATE.times(0.2), "moderate": MODERATE, "stormy": MODERATE.times(2.5)}
 
 
-def drift_from(value: Drift | str | Mapping[str, object], premises: Premises) -> Drift:
+def parse_drift(value: Drift | str | Mapping[str, object], premises: Premises) -> Drift:
     """Read a drift from a profile's name or a table of rates. Kinds that the world cannot have are ignored in a profile and refused in a table."""
     if isinstance(value, Drift):
         return value
