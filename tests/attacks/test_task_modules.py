@@ -29,7 +29,7 @@ def job(planner: str = "playbook", world: str = "notepad", command: str = "true"
 def allowed(modules: str, planner: str = "playbook", world: str = "notepad") -> str:
     """Empty, or why not."""
     try:
-        AllowedModules(modules).check(job(planner, world).file, BUILT_IN)
+        AllowedModules(modules).check(job(planner, world).file.named_objects(), BUILT_IN)
     except TaskInvalid as refusal:
         return str(refusal)
     return ""
