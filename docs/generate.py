@@ -85,7 +85,7 @@ Written by `python docs/generate.py` from the skills of the [browser world](brow
 `zone = "__global__"`. After a skill that usually changes the screen, Midcourse looks again and plans the rest.
 
 If a skill of any class causes a request with an unsafe method, the browser holds this request until it is allowed. The step then becomes
-irreversible, and the question shows [exactly that request](../design/0007-what-leaves-the-browser.md).
+irreversible, and the question shows [exactly that request](../design/0007-unsafe-requests-of-the-browser-need-approval.md).
 
 A planning model is shown at most 300 characters of any text: of a zone, and of what `read` returns.
 

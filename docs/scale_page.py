@@ -79,7 +79,7 @@ A run that waits for a person costs only storage. It has no timer, holds no conn
 
 In a fleet that waits for people, set `approval_seconds` to several days: at an hour, most of the work is expiring questions. No wait of a minute or
 more has a timer in Temporal. Instead, every five seconds each worker asks the database once per tenant which runs are due, by an index on the time,
-and wakes those ([why](../design/0030-due-runs-are-swept.md)). When a question expires, a worker has to drive its run once more.
+and wakes those ([why](../design/0030-due-runs-are-swept-and-tenants-take-turns.md)). When a question expires, a worker has to drive its run once more.
 
 ## Active runs
 

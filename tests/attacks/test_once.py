@@ -1,4 +1,4 @@
-"""Once means once: no token, nonce, timestamp or fresh key makes the same order another one, and no probe is believed twice."""
+"""Duplicate detection: no token, nonce, timestamp or fresh key makes the same order another one, and no probe is believed twice."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Once means once, in Chromium: real forms with fresh hidden values, and requests that a script builds."""
+"""Duplicate detection in Chromium: real forms with fresh hidden values, and requests that a script builds."""
 
 import asyncio
 import json
