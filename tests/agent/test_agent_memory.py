@@ -21,7 +21,7 @@ async def list_lessons(home: Path) -> list[tuple[str, int]]:
     return [(lesson.agent, lesson.track.mended) for lesson in await memory.lessons()]
 
 
-async def test_it_is_beside_the_runs_and_under_the_agents_name(tmp_path: Path) -> None:
+async def test_lessons_are_stored_beside_the_runs_under_the_agents_name(tmp_path: Path) -> None:
     await make_agent(tmp_path).run("nudge it")
     await make_agent(tmp_path, agent="ann").run("nudge it")
     assert await list_lessons(tmp_path) == [("ann", 2), ("default", 2)]
@@ -32,7 +32,7 @@ async def test_without_a_failure_nothing_is_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "lessons.db").exists()
 
 
-async def test_it_can_be_switched_off(tmp_path: Path) -> None:
+async def test_without_lessons_no_memory_is_stored(tmp_path: Path) -> None:
     await make_agent(tmp_path, lessons="false").run("nudge it")
     assert not (tmp_path / "lessons.db").exists()
 

@@ -114,7 +114,7 @@ async def test_live_run_under_a_taken_key_names_the_first_run(office: Office):
     assert (await live.result()).run == live.run_id == "first"
 
 
-async def test_another_key_or_none_is_another_matter(office: Office):
+async def test_runs_with_other_keys_or_none_act_again(office: Office):
     for number, key in enumerate((KEY, "letter to Bob", "", "")):
         await office.make_agent().run(make_task(key), run_id=f"run-{number}")
     assert office.world.letters == ["Ada"] * 4
@@ -182,7 +182,7 @@ async def test_a_failure_after_a_doubtful_step_needs_a_person(office: Office):
     assert (again.run, again.success) == ("second", True)
 
 
-async def test_a_failure_after_a_step_that_surely_happened_does_too(office: Office):
+async def test_a_failure_after_a_certain_effect_keeps_the_key(office: Office):
     """The next run would know nothing of it, and send a second letter."""
     failed = await office.make_agent("send", "fail").run(make_task(), run_id="first")
     assert failed.final_reason == "structural_failure"

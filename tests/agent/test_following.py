@@ -70,7 +70,7 @@ async def test_a_fleet_without_workers_says_so_once(monkeypatch: pytest.MonkeyPa
     ]
 
 
-def test_it_is_said_within_ten_seconds() -> None:
+def test_a_fleet_without_workers_is_noticed_within_ten_seconds() -> None:
     """As far as it is for us to say: how long a look takes is the database's affair."""
     assert GLANCE * FleetControl.quiet_looks <= 5.0
 

@@ -78,7 +78,7 @@ async def test_from_every_point_it_ends_as_the_recorded_run_did(kind: tuple[str,
         assert len(result.completed) >= len(list_states(journal.opening, journal.rows)[at].finished_irreversible)
 
 
-async def test_the_state_is_the_recorded_one() -> None:
+async def test_a_fork_begins_in_the_recorded_state() -> None:
     journal = await record_journal(make_shop("transient", "popup"))
     at = list_quiet_points(journal)[-2]
     before = list_states(journal.opening, journal.rows)[at]
@@ -102,7 +102,7 @@ async def test_a_fork_is_a_run_like_any_other() -> None:
 
 
 @pytest.mark.parametrize("session", [Shop, partial(keep_session, Shop)], ids=["lost", "kept"])
-async def test_it_can_be_resumed(session: Callable[..., Any]) -> None:
+async def test_a_fork_can_be_resumed(session: Callable[..., Any]) -> None:
     """Also in the session that was brought there, if that outlives the process."""
     make = make_shop(world=session)
     journal = await record_journal(make)
@@ -134,7 +134,7 @@ async def test_an_act_under_way_is_no_point_to_fork_at() -> None:
     assert run[over].phase.kind != "ended"
 
 
-async def test_an_approval_was_given_to_another_run() -> None:
+async def test_an_approval_of_the_recorded_run_does_not_count_in_the_fork() -> None:
     """The recorded person agreed for the whole run; the person who watches the fork is asked all the same."""
     agreed = make_shop(approvals="always", approver=Answers(Decision(verdict="approved", once=False)))
     journal = await record_journal(agreed)
@@ -244,7 +244,7 @@ async def test_a_process_that_died_during_an_act_is_refused() -> None:
         await fork(journal, journal.state.seq, agent=make_shop()().agent, store=MemoryStore())
 
 
-async def test_one_that_died_while_planning_is_not() -> None:
+async def test_a_process_that_died_while_planning_can_be_forked_from() -> None:
     journal = await record_death_while("planning")
     fork_ = await make_branch(journal, journal.state.seq, make_shop())
     assert (await fork_.result()).success

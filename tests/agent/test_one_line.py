@@ -34,7 +34,7 @@ def list_options(asked: OneLineTask) -> dict[str, object]:
     return dict(job_for(asked).file.world.options)
 
 
-def test_job_of_a_sentence():
+def test_a_sentence_becomes_a_job():
     job = job_for(make_task(max_cost=0.5, approvals="adaptive", inputs={"reference": "PO-1001"}))
     assert (job.file.task.goal, job.file.task.inputs) == ("Order one desk lamp", (("reference", "PO-1001"),))
     assert (job.file.world.name, job.file.world.options) == ("browser", {"start": f"{SHOP}/"})
@@ -60,7 +60,7 @@ def test_task_file_that_is_kept_reads_as_the_job_that_runs(fields: dict[str, Any
     assert decode_job(encode_job(job)) == job
 
 
-def test_options_win_over_the_environment(monkeypatch: pytest.MonkeyPatch):
+def test_options_override_the_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MIDCOURSE_MAX_COST_USD", "9")
     monkeypatch.setenv("MIDCOURSE_APPROVALS", "never")
     limits = job_for(make_task(max_cost=0.5, approvals="always")).task.limits
@@ -77,7 +77,7 @@ def test_a_secret_belongs_to_the_start_or_to_the_origin_after_the_at_sign():
     assert list_options(asked)["origins"] == {"https://login.example": {"allowed": True}}, "or it cannot be reached"
 
 
-def test_a_policy_file_keeps_what_it_says(tmp_path: Path):
+def test_origins_of_a_policy_file_are_kept(tmp_path: Path):
     (tmp_path / "origins.toml").write_text(f'["{SHOP}"]\nsafe = ["POST /basket*"]\n')
     found = list_options(make_task(origins="origins.toml", secrets=("password",)))["origins"]
     assert found == {SHOP: {"safe": ["POST /basket*"]}}
@@ -109,7 +109,7 @@ def test_a_value_that_would_end_the_text_stays_inside_it():
         ({"origins": "missing.toml"}, "missing.toml: cannot be read"),
     ],
 )
-def test_what_cannot_be_run_as_said_is_refused_in_words(fields: dict[str, object], problem: str):
+def test_invalid_options_are_refused_with_advice(fields: dict[str, object], problem: str):
     with pytest.raises(TaskInvalid) as refused:
         job_for(make_task(**fields))
     assert problem in str(refused.value)

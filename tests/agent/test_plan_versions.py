@@ -29,7 +29,7 @@ async def agent(tmp_path: Path) -> Agent:
     return agent
 
 
-async def test_versions_with_parent_reason_and_context(agent: Agent) -> None:
+async def test_each_version_has_its_parent_cause_and_context(agent: Agent) -> None:
     first, second = await agent.plans("letters")
     assert (first.version, first.parent, first.cause, first.context) == (1, None, "initial", None)
     assert (second.version, second.parent, second.cause) == (2, 1, "error")
@@ -37,7 +37,7 @@ async def test_versions_with_parent_reason_and_context(agent: Agent) -> None:
     assert second.context is not None
 
 
-async def test_two_versions_compared(agent: Agent) -> None:
+async def test_comparing_two_versions_lists_kept_and_changed_steps(agent: Agent) -> None:
     compared = await agent.compare_plans("letters", 1, 2)
     assert (compared.before.version, compared.after.version) == (1, 2)
     assert len(compared.found.kept) == 5
@@ -49,5 +49,5 @@ async def test_two_versions_compared(agent: Agent) -> None:
         await agent.compare_plans("letters", 1, 7)
 
 
-async def test_the_state_of_the_task(agent: Agent) -> None:
+async def test_a_run_that_succeeded_has_task_state_completed(agent: Agent) -> None:
     assert await agent.task_state("letters") == "COMPLETED"

@@ -46,19 +46,19 @@ def test_a_whole_pair_in_json_is_the_character_that_it_means() -> None:
 
 
 @given(st.binary(max_size=200), st.sampled_from([JSON, FORM, "", "text/plain", f"{JSON}; charset=latin-1"]))
-def test_whatever_a_body_is_its_values_can_be_written_down(body: bytes, kind: str) -> None:
+def test_values_of_any_body_can_be_encoded(body: bytes, kind: str) -> None:
     commit = sent(body, kind)
     assert decode(CommitSet, encode(commit)) == commit
 
 
 @given(st.recursive(st.text(st.characters(), max_size=3), st.lists, max_leaves=5))
-def test_whatever_json_spells_its_values_can_be_written_down(value: object) -> None:
+def test_values_of_any_json_can_be_encoded(value: object) -> None:
     commit = sent(json.dumps([value]).encode())
     assert decode(CommitSet, encode(commit)) == commit
 
 
 @given(st.text(st.characters(), max_size=5), st.text(st.characters(), max_size=5))
-def test_what_a_world_says_can_be_written_down_and_stays_as_it_is_where_it_could_be(label: str, value: str) -> None:
+def test_an_observation_is_made_encodable_and_is_unchanged_if_it_was(label: str, value: str) -> None:
     zone = Zone(id="z", role="text", label=label, state=((label, value),))
     seen = Observation(id="o1", surface=Surface(title=value), zones=(zone,), fingerprint="f")
     clean = make_encodable(seen)
@@ -113,7 +113,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=["failure", "data", "no scalar", "raises"])
-async def test_a_run_in_a_world_that_says_it_ends_with_a_reason_and_can_be_resumed(
+async def test_unencodable_text_of_a_world_ends_the_run_with_a_reason_and_it_can_be_resumed(
     answer: object, tmp_path: Path
 ) -> None:
     def agent(approver: object) -> Agent:
@@ -133,7 +133,7 @@ async def test_a_run_in_a_world_that_says_it_ends_with_a_reason_and_can_be_resum
 
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["clicked", "loaded"])
-async def test_a_run_on_a_page_that_sends_it_ends_with_a_reason(when: str, tmp_path: Path) -> None:
+async def test_unencodable_text_in_a_request_ends_the_run_with_a_reason(when: str, tmp_path: Path) -> None:
     fetch = r"""fetch('/x', {method: 'POST', body: '{"a":"\\ud800"}'})"""
     script = f"go.onclick = () => {fetch}" if when == "clicked" else fetch
     with serve_pages() as pages:
@@ -172,7 +172,7 @@ def test_every_number_is_shown_as_it_was_written_and_is_no_text(number: str) -> 
 # --- charsets
 
 
-def test_a_charset_that_is_not_utf_8_is_heeded_and_shown() -> None:
+def test_a_charset_that_is_not_utf_8_is_decoded_and_shown() -> None:
     assert sent(b"name=Zo%EB", f"{FORM}; charset=ISO-8859-1").values == (
         ("charset of the body", "ISO-8859-1"),
         ("name", "Zoë"),

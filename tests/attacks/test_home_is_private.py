@@ -54,7 +54,7 @@ def test_home_of_an_earlier_version_is_made_private_when_it_is_opened(tmp_path: 
     assert open_to_others(home) == []
 
 
-def test_only_what_is_ours_is_changed_in_a_folder_with_other_things(tmp_path: Path):
+def test_modes_of_files_that_are_not_ours_stay_in_a_shared_folder(tmp_path: Path):
     """`home = "."` is a whole project, perhaps: the folder is closed to others, the modes of its files are not ours."""
     (tmp_path / "tool.sh").write_text("")
     (tmp_path / "tool.sh").chmod(0o755)

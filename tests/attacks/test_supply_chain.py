@@ -31,7 +31,9 @@ def test_a_temporal_program_that_was_swapped_is_not_executed(swapped: Path, tmp_
     assert str(swapped) in str(refused.value)
 
 
-def test_one_on_the_path_is_verified_too(swapped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_temporal_program_found_on_the_path_is_verified(
+    swapped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(swapped.parent))
     with pytest.raises(FleetUnavailable, match="MIDCOURSE_TEMPORAL_PROGRAM"):
@@ -40,7 +42,9 @@ def test_one_on_the_path_is_verified_too(swapped: Path, tmp_path: Path, monkeypa
 
 
 @pytest.mark.slow
-def test_an_own_program_is_executed_as_told(swapped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_named_by_the_user_is_executed_unverified(
+    swapped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MIDCOURSE_TEMPORAL_PROGRAM", str(swapped))
     with pytest.raises(FleetUnavailable, match="Temporal did not start"):
         up._start_temporal(tmp_path, ui=False)

@@ -71,7 +71,7 @@ def test_pythons_own_modules_are_refused_unless_they_are_named(modules: str, nam
     assert not allowed("*", planner=name)
 
 
-def test_a_name_is_that_module_and_a_star_all_below(package: Path):
+def test_a_name_allows_one_module_and_a_star_all_below_it(package: Path):
     assert not allowed("acme_plans.careful", planner="acme_plans.careful:make")
     assert "task_modules" in allowed("acme_plans", planner="acme_plans.careful:make")
     assert not allowed("other, acme_plans.*", planner="acme_plans.careful:make")
@@ -103,7 +103,7 @@ def test_a_module_that_only_the_host_has_is_allowed_by_its_name():
 
 
 @pytest.mark.parametrize("text", ["shop worlds!", "shop:Shop", "acme*", "*.worlds", "none, shop-1"])
-def test_a_list_that_cannot_be_meant_is_refused(tmp_path: Path, text: str):
+def test_a_malformed_list_of_modules_is_refused(tmp_path: Path, text: str):
     with pytest.raises(TaskInvalid, match="task_modules"):
         FleetSettings.load(tmp_path, {"task_modules": text})
 

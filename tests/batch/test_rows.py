@@ -29,12 +29,12 @@ def test_an_empty_cell_is_empty_text_and_not_the_tasks_own_value():
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_spreadsheets_of_other_countries(separator: str):
+def test_commas_semicolons_and_tabs_separate_columns(separator: str):
     text = "number,amount\nINV-7,1.5\n".replace(",", separator)
     assert read_rows(text, INPUTS) == ((("number", "INV-7"), ("amount", 1.5)),)
 
 
-def test_quotes_line_ends_and_empty_lines():
+def test_quotes_are_removed_and_empty_lines_skipped():
     text = 'number,amount\r\n"a, ""b""\nc",1\r\n\r\n , \r\n"d",2\r\n'
     assert [dict(row)["number"] for row in read_rows(text, INPUTS)] == ['a, "b"\nc', "d"]
 

@@ -25,7 +25,7 @@ Results = Mapping[str, Mapping[str, Any]]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", [CRASHES, OUTAGES], ids=["crashes", "outages"])
-def test_the_trials_of_a_fleet(sizes: Mapping[str, int], subtests: pytest.Subtests) -> None:
+def test_every_trial_of_a_fleet_keeps_its_promises(sizes: Mapping[str, int], subtests: pytest.Subtests) -> None:
     """One test for each group of trials, since those of a group share one set of servers."""
     results = carry_out(sizes)
     checks = (

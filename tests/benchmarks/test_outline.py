@@ -7,7 +7,7 @@ from tests.benchmarks.scripts import measure
 pytestmark = pytest.mark.slow
 
 
-def test_off_on_and_automatic_on_the_same_seeds() -> None:
+def test_an_automatic_outline_costs_no_more_calls_than_one_that_is_always_made() -> None:
     rows = measure("outline", "--runs", "6", "--first-seed", "0")["rows"]
     calls = {(row["outline"], row["error"]): row["calls"] for row in rows}
     assert len(rows) == 11

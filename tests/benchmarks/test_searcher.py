@@ -104,7 +104,7 @@ def test_covered_and_disabled_zones_are_not_tried() -> None:
         assert zone_of(ask(FILE, replace(PAGE, state=(state,)))) == FILE.id
 
 
-def test_what_lies_beneath_is_what_else_there_is() -> None:
+def test_what_an_overlay_covers_is_named_as_an_option() -> None:
     """Closing what lies over a page does not lead nearer to the goal, and taking that back leads nowhere."""
     decline = Zone(id="p/No", role="button", label="No thanks")
     answer = ask(decline, replace(FILE, state=(("covered", True),)), replace(PAGE, state=(("covered", True),)))
@@ -150,7 +150,7 @@ def test_options_are_close_calls_that_do_not_go_away() -> None:
 
 
 @pytest.mark.parametrize(("noise", "differs"), [(0.0, False), (0.5, True), (1.0, True)])
-def test_noise_is_to_order_and_the_same_each_time(noise: float, differs: bool) -> None:
+def test_noise_has_the_set_strength_and_is_reproducible(noise: float, differs: bool) -> None:
     async def judge(title: str) -> float | None:
         context = JudgingContext(task=TASK, goal=GOAL, observation=seen(title))
         return (await NoisyJudge(lambda: 2, noise=noise, seed=7).judge(context)).value
@@ -162,6 +162,6 @@ def test_noise_is_to_order_and_the_same_each_time(noise: float, differs: bool) -
         assert values[0] == 7.0
 
 
-def test_a_script_needs_a_draft() -> None:
+def test_scripted_tries_without_a_draft_are_refused() -> None:
     with pytest.raises(TaskInvalid):
         ScriptedTries()

@@ -37,7 +37,7 @@ def test_every_decision_is_shown(cli_after_decision: Cli) -> None:
     assert "first" not in cli_after_decision("audit", "show", "sec").out
 
 
-def test_nothing_was_decided(cli: Cli) -> None:
+def test_without_decisions_the_log_is_empty_and_valid(cli: Cli) -> None:
     assert "no decisions yet" in cli("audit", "show").out
     assert cli("audit", "verify", "--json").json["rows"] == 0
 

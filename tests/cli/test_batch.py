@@ -146,7 +146,7 @@ def test_an_ended_batch_shows_its_verdict_again(cli: Cli, order: str, tmp_path: 
     assert count_orders(home) == expect_each_once(2)
 
 
-def test_last_is_a_run_again_once_there_is_a_later_one(cli: Cli, order: str, tmp_path: Path) -> None:
+def test_last_names_the_latest_run_or_batch(cli: Cli, order: str, tmp_path: Path) -> None:
     cli("run", order, "--inputs", write_rows(tmp_path, 2), "--batch", "b", "--json", *NEVER)
     cli("run", "unreachable_cube", "--run-id", "cube", "--json")
     assert cli("resume", "last", "--json").json["run"] == "cube"

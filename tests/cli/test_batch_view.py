@@ -65,7 +65,7 @@ def draw(board: Board, width: int, height: int, now: float) -> list[str]:
     return console.export_text().splitlines()
 
 
-async def test_all_of_it_on_a_small_terminal(batch: Batch) -> None:
+async def test_a_batch_fits_a_small_terminal_with_its_counts_and_failures(batch: Batch) -> None:
     board, clock = await make_board(batch)
     lines = draw(board, 80, 23, clock.now)
     assert len(lines) <= 23
@@ -99,7 +99,7 @@ async def test_remaining_time_is_unknown_before_a_row_has_ended(batch: Batch) ->
     assert "left" not in "\n".join(draw(board, 80, 23, 1010.0))
 
 
-async def test_lines_for_a_log(batch: Batch) -> None:
+async def test_without_a_terminal_each_row_that_ends_is_a_line(batch: Batch) -> None:
     log = io.StringIO()
     await make_board(batch, lines=Console(file=log, width=60))
     lines = log.getvalue().splitlines()

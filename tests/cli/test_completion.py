@@ -35,13 +35,13 @@ def complete(words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         ("midcourse completion f", ["fish"]),
     ],
 )
-def test_what_comes_next(
+def test_commands_options_and_values_are_completed(
     words: str, expected: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     assert complete(words, monkeypatch, capsys) == expected
 
 
-def test_runs_and_task_files_of_this_folder(cli: Cli, order: str):
+def test_runs_task_files_and_settings_of_the_folder_are_completed(cli: Cli, order: str):
     assert [name for name, _ in next_runs("")] == ["last"], "there is no home yet, and none is made"
     assert not Path(".midcourse").exists()
     cli("run", order, "--set", "approvals=never", "--run-id", "lamp", "--json")
@@ -55,7 +55,7 @@ def test_runs_and_task_files_of_this_folder(cli: Cli, order: str):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_shell_takes_its_script(shell: str, cli: Cli):
+def test_the_script_is_valid_in_its_shell(shell: str, cli: Cli):
     result = cli("completion", shell)
     assert result.code == 0
     assert "_MIDCOURSE_COMPLETE" in result.out
@@ -66,5 +66,5 @@ def test_the_shell_takes_its_script(shell: str, cli: Cli):
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_another_shell(cli: Cli):
+def test_an_unknown_shell_is_refused_with_a_suggestion(cli: Cli):
     assert "did you mean 'zsh'?" in cli("completion", "zhs").err

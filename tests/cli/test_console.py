@@ -14,7 +14,7 @@ from midcourse.config.settings import Settings
 
 
 @pytest.mark.slow
-def test_it_is_up_as_long_as_the_command(tmp_path: Path) -> None:
+def test_the_console_is_served_until_the_command_ends(tmp_path: Path) -> None:
     with serve_console(Settings.load(overrides={"home": str(tmp_path)})) as address:
         url, _, token = address.partition("#token=")
         assert token
@@ -25,7 +25,7 @@ def test_it_is_up_as_long_as_the_command(tmp_path: Path) -> None:
         client.get(health)
 
 
-def test_without_the_extra_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_there_is_no_console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(extras.EXTRAS, "server", ("no_such_module",))
     with serve_console(Settings.load(overrides={"home": str(tmp_path)})) as address:
         assert address == ""

@@ -53,7 +53,7 @@ def test_a_dry_run_drops_the_request_although_the_settings_say_never_to_ask(desk
     assert desk.tickets == []
 
 
-def test_it_asks_in_the_terminal_and_ends_with_what_shows_it(desk: Desk, tmp_path: Path):
+def test_the_terminal_asks_and_shows_the_evidence_at_the_end(desk: Desk, tmp_path: Path):
     with run_in_terminal(tmp_path, *desk.words) as user:
         user.wait_for("May this be done?")
         user.wait_for("C-4711")
@@ -66,7 +66,7 @@ def test_it_asks_in_the_terminal_and_ends_with_what_shows_it(desk: Desk, tmp_pat
 
 
 @pytest.mark.parametrize(("more", "code"), [([], 0), (["--require-verified"], 3), (["--sends"], 1)])
-def test_a_model_that_does_nothing_and_says_done(
+def test_a_done_without_any_act_is_not_verified(
     desk: Desk, cli: Cli, monkeypatch: pytest.MonkeyPatch, more: list[str], code: int
 ):
     with ModelServer([{"verdict": "done", "reason": "I have reported it"}]) as liar:
@@ -80,7 +80,7 @@ def test_a_model_that_does_nothing_and_says_done(
     assert "; nothing was sent (" in shown
 
 
-def test_from_python_and_what_it_sent_for_programs(desk: Desk, cli: Cli):
+def test_do_from_python_returns_what_was_sent(desk: Desk, cli: Cli):
     running = midcourse.do(
         GOAL,
         at=desk.address,

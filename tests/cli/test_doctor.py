@@ -40,7 +40,7 @@ def find(cli: Cli, about: str, *words: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_all_is_well_or_only_absent(cli: Cli, home: Path):
+def test_every_part_is_good_or_absent(cli: Cli, home: Path):
     result = cli("doctor")
     assert result.code == 0, result.out
     lines = {line.split()[1]: line for line in result.out.splitlines() if line[0] != " "}
@@ -50,7 +50,7 @@ def test_all_is_well_or_only_absent(cli: Cli, home: Path):
     assert not home.exists(), "looking makes no home"
 
 
-def test_no_chromium(cli: Cli, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_chromium_is_reported_with_its_command(cli: Cli, monkeypatch: pytest.MonkeyPatch):
     async def find_nothing() -> None:
         return None
 
@@ -59,7 +59,9 @@ def test_no_chromium(cli: Cli, monkeypatch: pytest.MonkeyPatch):
     assert cli("doctor", "--json").code == 1
 
 
-def test_no_display_server(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_display_server_is_reported_with_its_package(
+    cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(display, "NEEDED", {**display.NEEDED, "no-such-program": "xvfb"})
     finding = find(cli, "desktop")
     assert finding["health"] == "absent"
@@ -67,7 +69,9 @@ def test_no_display_server(cli: Cli, quick_checks: None, monkeypatch: pytest.Mon
     assert "xvfb" in finding["type_this"].split()
 
 
-def test_the_robot_without_a_library_to_picture_it(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_library_of_the_robot_is_reported_with_its_package(
+    cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(camera, "find_library", lambda _: None)
     monkeypatch.delenv("MUJOCO_GL", raising=False)
     finding = find(cli, "robot")
@@ -78,19 +82,21 @@ def test_the_robot_without_a_library_to_picture_it(cli: Cli, quick_checks: None,
     assert find(cli, "robot")["type_this"] == "pip install 'midcourse[robot]'"
 
 
-def test_missing_extras(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
+def test_missing_extras_are_reported_with_their_command(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(extras, "EXTRAS", {**extras.EXTRAS, "llm": ("no_such_module",)})
     assert find(cli, "install")["type_this"] == "pip install 'midcourse[llm]'"
     assert find(cli, "model")["type_this"] == "pip install 'midcourse[llm]'"
 
 
-def test_a_key_that_is_missing(cli: Cli, quick_checks: None):
+def test_a_missing_key_is_reported_with_its_variable(cli: Cli, quick_checks: None):
     finding = find(cli, "keys", "--model", "anthropic:claude-sonnet-4-5")
     assert (finding["health"], finding["type_this"]) == ("bad", "export ANTHROPIC_API_KEY=...")
 
 
 @pytest.mark.slow
-def test_a_model_that_answers_and_ones_that_do_not(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
+def test_a_model_that_is_unknown_or_unreachable_is_reported_without_cost(
+    cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch
+):
     with ModelServer(["unasked"], models=("gpt-5",)) as server:
         monkeypatch.setenv("MIDCOURSE_MODEL_BASE_URL", server.url)
         assert find(cli, "model", "--model", "openai:gpt-5")["health"] == "good"
@@ -101,12 +107,12 @@ def test_a_model_that_answers_and_ones_that_do_not(cli: Cli, quick_checks: None,
     assert finding["type_this"] == f"curl -i {server.url}/models"
 
 
-def test_a_full_disk(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_is_reported(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(checkup.shutil, "disk_usage", lambda _: Usage(10, 9, 1))
     assert find(cli, "disk")["type_this"] == "export MIDCOURSE_HOME=FOLDER"
 
 
-def test_keys_that_others_can_read_and_a_store_that_is_damaged(cli: Cli, quick_checks: None, home: Path):
+def test_readable_keys_and_a_damaged_store_are_reported(cli: Cli, quick_checks: None, home: Path):
     Path(".env").write_text("OPENAI_API_KEY=x")
     Path(".env").chmod(0o644)
     assert find(cli, "permissions")["type_this"] == "chmod 600 .env"
@@ -118,7 +124,7 @@ def test_keys_that_others_can_read_and_a_store_that_is_damaged(cli: Cli, quick_c
 
 
 @pytest.mark.slow
-def test_a_fleet_that_does_not_answer(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
+def test_an_unreachable_fleet_is_reported(cli: Cli, quick_checks: None, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MIDCOURSE_TEMPORAL_ADDRESS", "127.0.0.1:9")
     assert "database_url is missing" in find(cli, "fleet")["says"]
     monkeypatch.setenv("MIDCOURSE_DATABASE_URL", "postgresql://nobody@127.0.0.1:9/none")

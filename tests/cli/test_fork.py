@@ -27,7 +27,7 @@ def count_orders(home: Path, run_id: str) -> int:
 
 
 @pytest.mark.slow
-def test_it_goes_on_as_a_run_of_its_own(cli: Cli, order_run: str, home: Path) -> None:
+def test_a_fork_continues_as_another_run(cli: Cli, order_run: str, home: Path) -> None:
     before = (home / "runs" / order_run / "journal.jsonl").read_text()
     result = cli("fork", order_run, "--at", "7")
     assert result.code == 0
@@ -45,7 +45,7 @@ def test_it_goes_on_as_a_run_of_its_own(cli: Cli, order_run: str, home: Path) ->
     assert [plan["version"] for plan in cli("show", latest, "--plans", "--json").json] == [1, 2, 3]
 
 
-def test_other_settings_from_there_on(cli: Cli, order_run: str, home: Path) -> None:
+def test_a_fork_may_have_other_settings(cli: Cli, order_run: str, home: Path) -> None:
     result = cli("fork", order_run, "--at", "7", "--set", "max_segments=2", "--json")
     assert (result.code, result.json["final_reason"]) == (1, "budget_exhausted")
     assert read_header(home, result.json["run"])["run"]["limits"]["max_segments"] == 2
@@ -58,7 +58,7 @@ def test_approvals_are_asked_for_again(cli: Cli, order_run: str, home: Path) -> 
     assert not (home / "runs" / result.json["run"] / "effects.jsonl").exists()
 
 
-def test_the_nearest_point_at_which_nothing_was_under_way(cli: Cli, order_run: str) -> None:
+def test_a_fork_begins_at_the_latest_event_with_nothing_under_way(cli: Cli, order_run: str) -> None:
     result = cli("fork", order_run, "--at", "9")
     assert "after event 7: after event 9 an act was not finished" in result.out
     quiet = cli("fork", order_run, "--at", "9", "--json")
@@ -67,7 +67,7 @@ def test_the_nearest_point_at_which_nothing_was_under_way(cli: Cli, order_run: s
 
 
 @pytest.mark.slow
-def test_in_a_process_of_its_own(cli: Cli, tmp_path: Path, home: Path) -> None:
+def test_a_fork_of_a_hosted_world_has_its_own_log_of_effects(cli: Cli, tmp_path: Path, home: Path) -> None:
     task = write_order(tmp_path, "hosted.toml", "process = true")
     first = cli("run", task, "--json", *NEVER).json
     result = cli("fork", "last", "--at", "7", "--json")
@@ -95,16 +95,16 @@ def expect_fork_refused(cli: Cli, *args: str) -> str:
     return result.json["error"]
 
 
-def test_a_journal_without_its_task(cli: Cli, order_run: str, home: Path) -> None:
+def test_a_journal_without_its_task_cannot_be_forked(cli: Cli, order_run: str, home: Path) -> None:
     (home / "runs" / order_run / "job.json").unlink()
     assert "its world and planner are unknown" in expect_fork_refused(cli, order_run, "--at", "7")
 
 
-def test_an_event_that_is_not_there(cli: Cli, order_run: str) -> None:
+def test_an_event_that_does_not_exist_is_refused(cli: Cli, order_run: str) -> None:
     assert "there is no event 99: run first has events 1 to" in expect_fork_refused(cli, order_run, "--at", "99")
 
 
-def test_a_world_that_went_another_way(cli: Cli, order_run: str, home: Path) -> None:
+def test_a_world_that_behaves_otherwise_is_refused_and_leaves_no_run(cli: Cli, order_run: str, home: Path) -> None:
     job = home / "runs" / order_run / "job.json"
     saved = json.loads(job.read_text())
     saved["source"] += '\n[[world.faults]]\nkind = "popup"\nskill = "set_quantity"\n'
@@ -114,7 +114,7 @@ def test_a_world_that_went_another_way(cli: Cli, order_run: str, home: Path) -> 
     assert sorted(path.name for path in (home / "runs").iterdir()) == folders
 
 
-def test_a_world_that_cannot_be_rebuilt(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_world_that_cannot_be_rebuilt_is_refused(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = (
         "from midcourse.worlds.simulated.shop import Shop\nclass Real(Shop):\n    name = 'shop'\n    rebuilds = False\n"
     )
@@ -128,13 +128,13 @@ def test_a_world_that_cannot_be_rebuilt(cli: Cli, tmp_path: Path, monkeypatch: p
     )
 
 
-def test_a_log_of_effects_that_both_would_write(cli: Cli, tmp_path: Path) -> None:
+def test_a_log_of_effects_that_both_would_write_is_refused(cli: Cli, tmp_path: Path) -> None:
     task = write_order(tmp_path, "own.toml", 'options = { effects = "mine.jsonl" }')
     cli("run", task, "--run-id", "own", "--json", *NEVER)
     assert "a fork would write into the same one" in expect_fork_refused(cli, "own", "--at", "7")
 
 
 @pytest.mark.slow
-def test_a_fork_of_a_fork(cli: Cli, order_run: str) -> None:
+def test_a_fork_of_a_fork_names_the_original_run(cli: Cli, order_run: str) -> None:
     fork = cli("fork", order_run, "--at", "7", "--json").json["run"]
     assert f"fork run {order_run}, which it came from at event 7" in expect_fork_refused(cli, fork, "--at", "12")

@@ -16,7 +16,7 @@ def run_python(file: str) -> str:
     return done.stdout
 
 
-def test_a_task(cli: Cli):
+def test_the_template_of_a_task_runs(cli: Cli):
     assert cli("init", "task").out.startswith("wrote task.toml; to try it: midcourse run task.toml")
     assert "midcourse run task.toml" in Path("task.toml").read_text()
     result = cli("run", "task.toml", "--json", "--set", "approvals=never").json
@@ -24,7 +24,7 @@ def test_a_task(cli: Cli):
 
 
 @pytest.mark.slow
-def test_a_world(cli: Cli, tmp_path: Path):
+def test_the_template_of_a_world_runs_and_asks_in_a_terminal(cli: Cli, tmp_path: Path):
     assert cli("init", "world", "mailbox", "--json").json == {"file": "mailbox.py", "try": "python mailbox.py"}
     reason, why = run_python("mailbox.py").splitlines()
     assert reason == "rejected: []", "without a terminal nothing is sent"
@@ -37,7 +37,7 @@ def test_a_world(cli: Cli, tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_a_planner_also_from_a_task_file(cli: Cli):
+def test_the_template_of_a_planner_runs_from_a_task_file_too(cli: Cli):
     assert cli("init", "planner", "counting.py").code == 0
     assert run_python("counting.py") == "plan_complete after 3 steps\n"
     Path("count.toml").write_text(
@@ -47,7 +47,7 @@ def test_a_planner_also_from_a_task_file(cli: Cli):
     assert (result["final_reason"], result["steps"]) == ("plan_complete", 2)
 
 
-def test_the_task_file_of_a_run(cli: Cli, order: str):
+def test_the_task_file_of_a_run_can_be_copied(cli: Cli, order: str):
     cli("run", order, "--set", "approvals=never", "--run-id", "lamp", "--json")
     assert cli("init", "task", "again", "--from", "last").code == 0
     assert Path("again.toml").read_text() == Path(order).read_text()

@@ -36,7 +36,7 @@ def test_what_is_kept_is_listed_without_the_inputs_it_worked_with(cli: Cli, taug
 
 
 @pytest.mark.slow
-def test_a_run_says_what_it_did_again(cli: Cli, taught_task: str, tmp_path: Path) -> None:
+def test_a_run_shows_which_segments_it_reused(cli: Cli, taught_task: str, tmp_path: Path) -> None:
     result = cli("run", "invoice", "--run-id", "second", "--json").json
     assert (result["verified"], result["reused"], result["planner_calls"]) == (True, 6, 0)
     shown = cli("show", "second").out
@@ -67,7 +67,7 @@ def test_dropped_segment_is_planned_again(cli: Cli, taught_task: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"), [(("nosuch",), "no segments begin with 'nosuch'"), ((), "name one segment, or give --all")]
 )
-def test_one_has_to_be_named(cli: Cli, taught_task: str, arguments: tuple[str, ...], why: str) -> None:
+def test_drop_needs_the_name_of_a_segment(cli: Cli, taught_task: str, arguments: tuple[str, ...], why: str) -> None:
     output = cli("kept", "drop", *arguments)
     assert output.code == 2
     assert why in output.err

@@ -36,7 +36,7 @@ def recall(home: Path, agent: str) -> tuple[Recalled, ...]:
     return asyncio.run(open_memory(home, agent).recall(DENIED.signature))
 
 
-def test_there_is_nothing_to_list_and_asking_makes_no_file(cli: Cli, home: Path) -> None:
+def test_without_lessons_listing_makes_no_file(cli: Cli, home: Path) -> None:
     assert cli("lessons").out == "no lessons yet: nothing has failed that a lesson could be drawn from\n"
     assert cli("lessons", "--json").json == []
     assert not home.exists()
@@ -91,7 +91,7 @@ def test_what_is_forgotten_is_gone(cli: Cli) -> None:
 
 @pytest.mark.usefixtures("learned")
 @pytest.mark.parametrize("name", ["nowhere", ""])
-def test_one_has_to_be_named(cli: Cli, name: str) -> None:
+def test_forget_needs_the_name_of_a_lesson(cli: Cli, name: str) -> None:
     result = cli("lessons", "forget", name)
     assert (result.code, "midcourse lessons lists them" in result.err) == (2, True)
 

@@ -14,12 +14,12 @@ from tests.cli.conftest import Cli
 from tests.config.test_fleet_settings import write_up_file
 
 
-def test_no_runs_yet(cli: Cli) -> None:
+def test_without_runs_the_list_says_how_to_start_one(cli: Cli) -> None:
     assert "midcourse run notepad" in cli("runs").out
     assert cli("runs", "--json").json == []
 
 
-def test_runs_latest_first(cli: Cli, order: str) -> None:
+def test_runs_are_listed_with_the_latest_first(cli: Cli, order: str) -> None:
     cli("run", "notepad", "--run-id", "note", "--json")
     cli("run", order, "--run-id", "order", "--json")
     rows = cli("runs", "--json").json
@@ -45,7 +45,7 @@ def test_show_tells_why_each_plan_was_made(cli: Cli) -> None:
     assert "done, and verified" in out
 
 
-def test_show_for_programs(cli: Cli) -> None:
+def test_show_prints_json_with_plans_and_journal(cli: Cli) -> None:
     cli("run", "notepad", "--run-id", "note", "--json")
     shown = cli("show", "note", "--json").json
     assert shown["result"]["success"] is True
@@ -54,7 +54,9 @@ def test_show_for_programs(cli: Cli) -> None:
     assert shown["journal"][0]["event"]["kind"] == "started"
 
 
-def test_settings_as_they_are_now(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_listed_with_values_defaults_and_whether_they_are_set(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "5")
     rows = {row["name"]: row for row in cli("settings", "--all", "--json").json}
     assert list(rows) == [*Settings.model_fields, *FleetSettings.model_fields]
@@ -104,7 +106,7 @@ def test_a_misspelt_variable_is_said_beside_the_output(cli: Cli, monkeypatch: py
     )
 
 
-def test_examples_with_what_they_show(cli: Cli) -> None:
+def test_examples_are_listed_with_what_they_show(cli: Cli) -> None:
     out = cli("examples").out
     assert "notepad           Open Notepad, write a note, save it: three screens, so three plans\n" in out
     assert "outline           Shows an outline: coarse goals that a model names" in out
@@ -119,7 +121,7 @@ def test_an_example_can_be_made_ones_own(cli: Cli, tmp_path: Path) -> None:
     assert cli("run", "mine.toml", "--json").json["final_reason"] == "structural_failure"
 
 
-def test_an_example_that_does_not_exist(cli: Cli) -> None:
+def test_an_example_that_does_not_exist_is_refused_with_a_suggestion(cli: Cli) -> None:
     result = cli("examples", "notpad")
     assert result.code == 2
     assert "did you mean 'notepad'" in result.err

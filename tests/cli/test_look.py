@@ -40,7 +40,7 @@ def test_zones_in_the_terminal_as_json_and_over_the_page(tmp_path: Path, capsys:
 
 
 @pytest.mark.slow
-def test_what_the_page_wants_from_elsewhere_is_told_unless_it_is_allowed(
+def test_refused_origins_of_a_page_are_listed_until_they_are_allowed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     with serve_pages() as pages, serve_pages() as elsewhere:

@@ -18,7 +18,7 @@ COMMANDS = (
 )
 
 
-def test_version(cli: Cli) -> None:
+def test_the_version_is_printed(cli: Cli) -> None:
     result = cli("--version")
     assert result.code == 0
     assert result.out.startswith("midcourse ")
@@ -81,7 +81,7 @@ def run_without_fleet(folder: Path, *commands: tuple[str, ...]) -> tuple[list[in
 
 
 @pytest.mark.slow
-def test_what_works_on_one_machine_needs_nothing_of_a_fleet(tmp_path: Path) -> None:
+def test_local_commands_work_without_the_fleet_extra(tmp_path: Path) -> None:
     commands = (("run", "notepad", "--json"), ("runs",), ("show", "last"), ("resume", "last"), ("settings",))
     assert run_without_fleet(tmp_path, *commands) == ([0] * len(commands), "")
 
@@ -142,7 +142,7 @@ def test_a_setting_without_a_value_is_explained(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("run_id", ["last", "../x", "a b", "-x/"])
-def test_a_run_cannot_be_called_anything(cli: Cli, run_id: str) -> None:
+def test_an_invalid_run_id_is_refused(cli: Cli, run_id: str) -> None:
     result = cli("run", "notepad", f"--run-id={run_id}")
     assert result.code == 2
     assert "--run-id" in result.err

@@ -26,7 +26,9 @@ steps = [{{ zone = "__global__", skill = "navigate", arguments = {{ url = "{url}
 
 
 @pytest.mark.slow
-def test_a_task_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_policy_learn_proposes_a_file_from_the_requests_of_a_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     monkeypatch.chdir(tmp_path)
     with serve_pages() as pages:
         pages.show("/", "<img src=/logout><script src=http://127.0.0.1:8099/x.js></script>", title="Orders")

@@ -32,7 +32,7 @@ def test_a_stricter_limit_says_what_is_saved_and_lost(cli: Cli, note: str) -> No
     assert "lost      5 completed steps and the success: the recorded run ended as goal_reached" in result.out
 
 
-def test_the_same_for_programs(cli: Cli, note: str) -> None:
+def test_a_replay_prints_its_verdict_and_changes_as_json(cli: Cli, note: str) -> None:
     result = cli("replay", note, "--set", "max_segments=2", "--set", "wrap_up_at=1", "--json").json
     assert (result["run"], result["verdict"]) == (note, "ends_earlier")
     assert result["changes"]["max_segments"] == {"from": 20, "to": 2}
@@ -49,23 +49,23 @@ def test_undetermined_difference_is_reported(cli: Cli, note: str) -> None:
     assert cli("replay", note, "--set", "max_calls=3", "--set", "wrap_up_at=0.5", "--json").json["saved"] is None
 
 
-def test_a_raised_limit(cli: Cli) -> None:
+def test_a_raised_limit_leads_beyond_what_was_recorded(cli: Cli) -> None:
     cli("run", "notepad", "--run-id", "short", "--json", "--set", "max_segments=1")
     assert "not recorded after event " in cli("replay", "short", "--set", "max_segments=5").out
 
 
-def test_a_person_would_have_been_asked(cli: Cli, order: str) -> None:
+def test_a_question_to_a_person_is_reported_where_there_was_none(cli: Cli, order: str) -> None:
     cli("run", order, "--run-id", "order", "--json", "--set", "approvals=never")
     result = cli("replay", "order", "--set", "approvals=always")
     assert "would have asked a person at event " in result.out
     assert "unless a person agrees" in result.out
 
 
-def test_no_difference(cli: Cli, note: str) -> None:
+def test_a_limit_that_changes_nothing_is_reported_as_no_difference(cli: Cli, note: str) -> None:
     assert cli("replay", note, "--set", "max_replans=3").out.startswith("no difference: ")
 
 
-def test_a_journal_is_enough(cli: Cli, note: str, home: Path, tmp_path: Path) -> None:
+def test_a_journal_is_replayed_without_its_home(cli: Cli, note: str, home: Path, tmp_path: Path) -> None:
     copy = tmp_path / "sent-by-mail.jsonl"
     shutil.copy(home / "runs" / note / "journal.jsonl", copy)
     shutil.rmtree(home)
@@ -112,19 +112,19 @@ def test_a_state_that_was_tampered_with_is_noticed(cli: Cli, note: str, home: Pa
     ],
 )
 @pytest.mark.usefixtures("note")
-def test_misuse(cli: Cli, args: tuple[str, ...], problem: str) -> None:
+def test_misuse_is_refused_with_advice(cli: Cli, args: tuple[str, ...], problem: str) -> None:
     result = cli("replay", *args)
     assert result.code == 2
     assert problem in result.err
 
 
-def test_settings_of_today_are_not_those_of_the_recording(cli: Cli, note: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_does_not_change_a_replay(cli: Cli, note: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "1")
     assert cli("replay", note).out.startswith("identical")
     assert cli("replay", note, "--set", "max_replans=4").out.startswith("no difference")
 
 
-def test_a_run_kept_elsewhere(cli: Cli, tmp_path: Path) -> None:
+def test_a_run_in_another_home_is_replayed(cli: Cli, tmp_path: Path) -> None:
     elsewhere = f"home={tmp_path / 'elsewhere'}"
     cli("run", "unreachable_cube", "--json", "--set", elsewhere)
     assert cli("replay", "last", "--set", elsewhere).out.startswith("identical")

@@ -63,7 +63,7 @@ def test_settings_can_be_set(cli: Cli) -> None:
     assert result.json["final_reason"] == "budget_exhausted"
 
 
-def test_the_way_out_of_a_budget_is_named(cli: Cli) -> None:
+def test_a_budget_that_is_used_up_names_the_option_that_raises_it(cli: Cli) -> None:
     assert "--set max_calls=2" in cli("run", "notepad", "--set", "max_calls=1").out
 
 

@@ -36,7 +36,7 @@ def test_every_version_with_why_it_was_made(cli: Cli, replanned_run: str) -> Non
     assert "repaired: __replan__ inserted after step 2" in result.out
 
 
-def test_versions_for_programs(cli: Cli, replanned_run: str) -> None:
+def test_versions_are_printed_as_json(cli: Cli, replanned_run: str) -> None:
     plans = cli("show", replanned_run, "--plans", "--json").json
     assert [plan["version"] for plan in plans[:3]] == [1, 2, 3]
     assert plans[1]["cause"] == "error"
@@ -44,7 +44,7 @@ def test_versions_for_programs(cli: Cli, replanned_run: str) -> None:
     assert plans[0]["repairs"]
 
 
-def test_what_changed_and_why(cli: Cli, replanned_run: str) -> None:
+def test_a_diff_shows_what_changed_and_why(cli: Cli, replanned_run: str) -> None:
     result = cli("show", replanned_run, "--diff", "1", "3").out.splitlines()
     assert result[0].startswith("Plan 1 → 3  after a transition")
     assert result[1] == "  kept 2, done 0, dropped 0, new 0"
@@ -61,7 +61,7 @@ def test_what_was_done_was_not_dropped(cli: Cli, replanned_run: str) -> None:
     assert "dropped 0" in result
 
 
-def test_a_diff_for_programs(cli: Cli, replanned_run: str) -> None:
+def test_a_diff_is_printed_as_json(cli: Cli, replanned_run: str) -> None:
     result = cli("show", replanned_run, "--diff", "1", "2", "--json").json
     assert (result["from"], result["to"], result["cause"]) == (1, 2, "error")
     assert "target_not_visible" in result["why"]
@@ -70,7 +70,9 @@ def test_a_diff_for_programs(cli: Cli, replanned_run: str) -> None:
     assert (result["kept"], result["done"]) == ([], [])
 
 
-def test_a_journal_is_enough(cli: Cli, replanned_run: str, home: Path, tmp_path: Path) -> None:
+def test_plans_of_a_journal_are_shown_without_its_home(
+    cli: Cli, replanned_run: str, home: Path, tmp_path: Path
+) -> None:
     copy = tmp_path / "copy.jsonl"
     shutil.copy(home / "runs" / replanned_run / "journal.jsonl", copy)
     expected = cli("show", replanned_run, "--plans").out
@@ -79,13 +81,13 @@ def test_a_journal_is_enough(cli: Cli, replanned_run: str, home: Path, tmp_path:
     assert "Plan 1 → 2" in cli("show", str(copy), "--diff", "1", "2").out
 
 
-def test_a_version_that_was_never_made(cli: Cli, replanned_run: str) -> None:
+def test_a_version_that_does_not_exist_is_refused(cli: Cli, replanned_run: str) -> None:
     result = cli("show", replanned_run, "--diff", "1", "42")
     assert result.code == 2
     assert "no plan 42; there are: 1, 2, 3" in result.err
 
 
-def test_settings_change_no_plan(cli: Cli, replanned_run: str) -> None:
+def test_settings_are_refused_with_plans(cli: Cli, replanned_run: str) -> None:
     assert cli("show", replanned_run, "--plans", "--set", "max_calls=1").code == 2
 
 

@@ -89,18 +89,18 @@ WIDE = """
 """
 
 
-def test_80_by_24() -> None:
+def test_a_run_is_drawn_at_80_by_24() -> None:
     assert draw(make_view(make_plan()), 80, 23) == NARROW.strip().splitlines()
 
 
-def test_140_by_40() -> None:
+def test_a_run_is_drawn_at_140_by_40() -> None:
     lines = draw(make_view(make_plan()), 140, 39)
     shown = WIDE.strip().splitlines()
     assert lines[: len(shown)] == shown
     assert len(lines) <= 39
 
 
-def test_ascii_is_ascii() -> None:
+def test_the_ascii_view_is_ascii_only() -> None:
     view = make_view(make_plan(40), 12, ASCII, goal="Schließe die Tür — schnell…")
     text = "\n".join(draw(view, 80, 23))
     assert text.isascii()
@@ -170,7 +170,7 @@ def test_a_step_that_led_to_a_new_plan_has_a_cross() -> None:
     assert "✗ Click the file name" in draw_second_step(replace(make_run(plan), phase=looking), plan)
 
 
-def test_also_while_that_is_paused() -> None:
+def test_a_step_that_led_to_a_new_plan_keeps_its_cross_in_a_pause() -> None:
     plan = make_plan()
     paused = Paused(then=Plan(cause="error", why="click failed: busy"))
     assert "✗ Click the file name" in draw_second_step(replace(make_run(plan), phase=paused), plan)
@@ -199,7 +199,7 @@ def test_a_step_to_be_tried_again_is_still_current() -> None:
     assert any("waiting 2.0 s, then trying again" in line for line in draw(view, 80, 23))
 
 
-def test_a_wish_is_shown_until_it_is_honoured() -> None:
+def test_a_pause_that_was_asked_for_is_shown_until_it_begins() -> None:
     plan = make_plan()
     view = make_view(plan)
     asked = replace(make_run(plan), wish="pause")

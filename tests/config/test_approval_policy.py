@@ -25,7 +25,7 @@ effect = ["irreversible", "reversible"]
 """
 
 
-def test_everything_that_can_be_said() -> None:
+def test_every_key_of_the_policy_file_is_read() -> None:
     assert parse_agreement(WHOLE) == Agreement(
         four_eyes=True,
         trust_after=5,
@@ -42,7 +42,7 @@ def test_everything_that_can_be_said() -> None:
     )
 
 
-def test_nothing_said_changes_nothing() -> None:
+def test_an_empty_policy_file_is_the_default() -> None:
     assert parse_agreement("") == Agreement()
 
 
@@ -64,7 +64,7 @@ def test_nothing_said_changes_nothing() -> None:
         ("ask = ", "is not TOML"),
     ],
 )
-def test_what_will_not_do_is_refused_with_its_key(text: str, problem: str) -> None:
+def test_an_invalid_value_is_refused_with_its_key(text: str, problem: str) -> None:
     with pytest.raises(TaskInvalid) as refused:
         parse_agreement(text, "approvals.toml")
     assert str(refused.value).startswith("approvals.toml: ")

@@ -144,7 +144,7 @@ async def blobs(scene: Scene) -> None:
 @pytest.mark.parametrize(
     "place", ["", "here", "folder:", "folder:relative", "s3://", "s3:bucket", "s3://B_", "postgresql://x"]
 )
-def test_place_of_blobs_that_is_none_is_refused(tmp_path: Path, place: str):
+def test_an_invalid_place_of_blobs_is_refused(tmp_path: Path, place: str):
     with pytest.raises(TaskInvalid, match="s3://bucket/prefix"):
         FleetSettings.load(tmp_path, {"blobs": place})
 

@@ -51,7 +51,7 @@ def test_servers_that_are_named_are_never_mixed_with_those_in_the_home(
         settings.check_complete(tmp_path)
 
 
-def test_what_else_is_said_wins_over_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_variable_overrides_what_the_home_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     write_up_file(tmp_path)
     monkeypatch.setenv("MIDCOURSE_HOST_FILE", "/mine.json")
     settings = FleetSettings.load(tmp_path)

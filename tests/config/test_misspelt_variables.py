@@ -74,7 +74,7 @@ def test_settings_warn_and_the_setting_stays_as_it_was(where: str, monkeypatch: 
     ]
 
 
-def test_each_is_said_once_a_process(monkeypatch: pytest.MonkeyPatch):
+def test_each_misspelt_variable_is_warned_about_once_per_process(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(MISSPELT, "3")
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("default")

@@ -88,7 +88,7 @@ def test_the_seeds_constants_are_the_defaults():
     assert (limits.max_calls, limits.max_replans, limits.max_step_retries) == (30, 5, 3)
 
 
-def test_precedence(monkeypatch: pytest.MonkeyPatch):
+def test_overrides_win_over_the_environment_and_that_over_the_task(monkeypatch: pytest.MonkeyPatch):
     task = {"max_calls": 11, "max_replans": 12, "max_segments": 13}
     monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "21")
     monkeypatch.setenv("MIDCOURSE_MAX_REPLANS", "22")
@@ -121,7 +121,7 @@ def test_a_settings_own_variable_wins_over_its_other_one_and_the_environment_ove
     assert Settings.load().max_error_replans == 5
 
 
-def test_an_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch):
+def test_an_empty_variable_is_ignored(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "")
     assert Settings.load().max_calls == 30
 
@@ -130,11 +130,11 @@ def test_an_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch):
     ("word", "value"),
     [("on", True), ("off", False), ("yes", True), ("no", False), ("true", True), ("False", False), (" on ", True)],
 )
-def test_words_for_yes_and_no(word: str, value: bool):
+def test_yes_and_no_may_be_written_in_several_words(word: str, value: bool):
     assert Settings.load(overrides={"structural_stop": word}).structural_stop is value
 
 
-def test_none_takes_a_ceiling_away(monkeypatch: pytest.MonkeyPatch):
+def test_the_value_none_removes_a_ceiling(monkeypatch: pytest.MonkeyPatch):
     task = {"max_tokens": 100, "max_cost_usd": 1.5, "deadline_seconds": 60}
     assert Settings.load(task=task).limits().max_cost_usd == 1.5
     off = dict.fromkeys(task, "none")
@@ -155,7 +155,7 @@ def test_an_unknown_name_is_refused_with_what_is_near():
         Settings.load(overrides={"zzz": "5"})
 
 
-def test_a_bad_value_says_where_it_was_said(monkeypatch: pytest.MonkeyPatch):
+def test_an_invalid_value_is_refused_with_the_place_where_it_was_set(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(TaskInvalid, match=r"^--set max_calls = 'many': has to be a valid integer"):
         Settings.load(overrides={"max_calls": "many"})
     with pytest.raises(TaskInvalid, match=r"^\[settings\] max_calls = 0: has to be greater than or equal to 1$"):
@@ -176,7 +176,7 @@ def test_times_and_costs_are_finite(name: str, value: str):
         Settings.load(overrides={name: value})
 
 
-def test_where_runs_are_kept():
+def test_the_home_is_a_folder_of_the_working_directory_unless_it_is_set():
     assert Settings.load().home == Path(".midcourse")
     assert Settings.load(overrides={"home": "/var/lib/midcourse"}).home == Path("/var/lib/midcourse")
 
@@ -244,7 +244,7 @@ def test_a_setting_can_be_given_by_the_seeds_name(variable: str, where: str, mon
     assert getattr(Settings.load(overrides={name: OTHERS[usual]}), name) == getattr(settings, name)
 
 
-def test_a_bad_value_by_the_seeds_name_is_found(monkeypatch: pytest.MonkeyPatch):
+def test_an_invalid_value_is_refused_with_both_names_of_its_setting(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("AUTO_REPLANNING_MAX_ATTEMPTS", "many")
     with pytest.raises(TaskInvalid, match="MIDCOURSE_MAX_ERROR_REPLANS or AUTO_REPLANNING_MAX_ATTEMPTS = 'many'"):
         Settings.load()
@@ -365,7 +365,7 @@ def test_settings_of_benchmarks_are_marked():
 # --- rules about failures
 
 
-def test_rules_about_failures_are_json(monkeypatch: pytest.MonkeyPatch):
+def test_rules_about_failures_are_read_from_json(monkeypatch: pytest.MonkeyPatch):
     rule = FailureRule(reason="sap_*", message="lock held", severity="MEDIUM", nature="transient")
     text = '[{"reason": "sap_*", "message": "lock held", "severity": "MEDIUM", "nature": "transient"}]'
     monkeypatch.setenv("MIDCOURSE_FAILURES", text)

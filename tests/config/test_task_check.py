@@ -21,7 +21,9 @@ ORDER = Path(__file__).parents[2] / "examples" / "tasks" / "order.toml"
         ('probe = "order_placed"', 'probe = "order_plced"', "done_when: no such probe: 'order_plced'"),
     ],
 )
-def test_a_misspelt_skill_or_probe(right: str, wrong: str, meant: str, process: str, tmp_path: Path):
+def test_a_misspelt_skill_or_probe_is_refused_with_a_suggestion(
+    right: str, wrong: str, meant: str, process: str, tmp_path: Path
+):
     text = ORDER.read_text().replace("process = true", f"process = {process}")
     text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     assert right in text
@@ -34,7 +36,7 @@ def test_a_misspelt_skill_or_probe(right: str, wrong: str, meant: str, process: 
 @pytest.mark.parametrize(
     "wrong", ["options = { act_secs = 0.5 }", '[[world.faults]]\nkind = "stored_but_eror"\nskill = "place_order"']
 )
-def test_an_option_or_fault_that_the_world_does_not_take(wrong: str, tmp_path: Path):
+def test_an_option_or_fault_that_the_world_does_not_have_is_refused(wrong: str, tmp_path: Path):
     """Also for a world in its own process, where it would show only once that is started."""
     (tmp_path / "task.toml").write_text(ORDER.read_text().replace("process = true", f"process = true\n{wrong}"))
     with pytest.raises(MidcourseError):

@@ -95,7 +95,7 @@ max_calls = 12
 REFERENCE = Reference(source="input", name="reference")
 
 
-def test_the_whole_format():
+def test_every_key_of_a_task_file_is_read():
     probe = Probe(name="order_placed", arguments=(("reference", REFERENCE),), settles_after=2.0)
     assert parse_task_file(WHOLE) == TaskFile(
         task=Task(
@@ -226,20 +226,20 @@ class TestExpectations:
             ),
         ],
     )
-    def test_each_check(self, written: str, checks: tuple[Check, ...]):
+    def test_every_check_is_read(self, written: str, checks: tuple[Check, ...]):
         assert parse_task_file(write_task_file(done_when=written)).task.done_when == Expectation(checks=checks)
 
-    def test_words(self):
+    def test_an_expectation_in_words_is_read(self):
         assert parse_task_file(write_task_file(done_when='says = "it is done"')).task.done_when == Expectation(
             says="it is done"
         )
 
-    def test_a_probe(self):
+    def test_a_probe_is_read(self):
         assert parse_task_file(write_task_file(done_when='probe = "there"')).task.done_when == Probe(name="there")
         read = parse_task_file(write_task_file(step='zone = "a", skill = "b", probe = "there"'))
         assert read.planner.rules[0].steps[0].probe == Probe(name="there")
 
-    def test_nothing_to_be_done(self):
+    def test_done_when_may_be_left_out(self):
         assert parse_task_file(write_task_file()).task.done_when is None
 
     @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ class TestExpectations:
             ('zone_has_state = { zone = "a", state = "b", value = "$secret.password" }', "can only be an argument"),
         ],
     )
-    def test_what_is_refused(self, written: str, complaint: str):
+    def test_an_invalid_expectation_is_refused_with_advice(self, written: str, complaint: str):
         assert complaint in expect_refusal(done_when=written)
 
 
@@ -284,7 +284,7 @@ class TestArguments:
             ("true", True),
         ],
     )
-    def test_values_and_references(self, written: str, value: object):
+    def test_values_and_references_are_read(self, written: str, value: object):
         assert self.parse_argument(written) == value
 
     @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ class TestArguments:
             ("nan", "has to be a finite number"),
         ],
     )
-    def test_what_is_refused(self, written: str, complaint: str):
+    def test_an_invalid_reference_or_value_is_refused_with_advice(self, written: str, complaint: str):
         assert complaint in expect_refusal(step=f'zone = "a", skill = "b", arguments = {{ x = {written} }}')
 
 
@@ -316,14 +316,14 @@ def test_an_input_in_a_zone_pattern_stands_for_itself(written: str, zone: str):
     assert not pattern.fits(Zone(id="1", role="row", label="7"))
 
 
-def test_the_same_plan():
+def test_the_planner_same_plan_is_read_with_its_steps():
     steps = 'steps = [{ zone = "x-$input.odd", skill = "c", arguments = { object = "red_cube" } }]'
     read = parse_task_file(write_task_file(planner=f'[planner]\nname = "same_plan"\nfinal = true\n{steps}'))
     draft = Draft(zone="x-a[*]:b", skill="c", arguments=(("object", "red_cube"),))
     assert read.planner == PlannerSpec(name="same_plan", steps=(draft,), final=True)
 
 
-def test_a_model_plans():
+def test_a_planner_section_with_a_model_is_read():
     read = parse_task_file(
         write_task_file(planner='[planner]\nmodel = "openai:gpt-5"\nbase_url = "http://127.0.0.1:8080/v1"')
     )
@@ -334,7 +334,7 @@ def test_without_a_planner_the_model_of_the_settings_plans():
     assert parse_task_file('goal = "x"\n[world]\nname = "x"').planner == PlannerSpec(name="model")
 
 
-def test_a_planner_of_ones_own():
+def test_a_planner_of_the_user_is_read_with_its_options():
     read = parse_task_file(
         write_task_file(planner='[planner]\nname = "mine.plans:make"\noptions = { model = "x", top = [1] }')
     )
@@ -377,7 +377,7 @@ def test_a_planner_of_ones_own():
         ({"step": 'zone = "__replan__", skill = "a"'}, "planner.rules#1.steps#1: no such key: 'skill'"),
     ],
 )
-def test_what_is_refused(parts: dict[str, str], complaint: str):
+def test_an_invalid_key_or_value_is_refused_with_advice(parts: dict[str, str], complaint: str):
     assert complaint in expect_refusal(**parts)
 
 
@@ -392,13 +392,13 @@ def test_what_is_refused(parts: dict[str, str], complaint: str):
         ('goal = "x"\n[inputs]\nday = 2026-01-31', "f.toml: inputs.day: is a date or time; put it in quotes"),
     ],
 )
-def test_what_is_missing(text: str, complaint: str):
+def test_a_missing_table_or_key_is_refused_by_name(text: str, complaint: str):
     with pytest.raises(TaskInvalid) as caught:
         parse_task_file(text, "f.toml")
     assert complaint in str(caught.value)
 
 
-def test_reading_from_disk(tmp_path: Path):
+def test_an_unreadable_task_file_is_refused_with_its_path(tmp_path: Path):
     path = tmp_path / "order.toml"
     with pytest.raises(TaskInvalid, match=r"order\.toml: cannot be read: No such file"):
         read_text(path)

@@ -30,12 +30,12 @@ def run(*command: str, **variables: str) -> str:
     return done.stdout
 
 
-def test_dockerfile() -> None:
+def test_the_dockerfile_passes_its_linter() -> None:
     run(str(PROGRAMS / "hadolint"), "Dockerfile")
 
 
 @pytest.mark.parametrize("file", SCHEMAS)
-def test_schema(file: str) -> None:
+def test_files_match_their_schema(file: str) -> None:
     run(str(PROGRAMS / "check-jsonschema"), "--builtin-schema", SCHEMAS[file], file)
 
 

@@ -289,7 +289,7 @@ def test_the_goal_is_not_tested_twice_on_the_same_look() -> None:
     assert len(drill.sent(CheckDone)) == 2
 
 
-def test_a_look_of_the_goal_check_is_not_repeated() -> None:
+def test_what_the_goal_check_observed_is_planned_from() -> None:
     drill = Drill(has_done_when=True).to_acting(ONE).acts("ok", fingerprint=None).checks("unmet", seen=ref("f2"))
     assert isinstance(drill.phase, Planning)
 

@@ -16,7 +16,7 @@ def test_every_phase_and_every_row_is_drawn() -> None:
             assert f"{start}{target.__name__}: {row.event.__name__}" in lines
 
 
-def test_it_begins_and_ends() -> None:
+def test_the_diagram_has_a_beginning_and_an_end() -> None:
     assert "[*] --> New" in build_mermaid()
     assert "Ended --> [*]" in build_mermaid()
 

@@ -47,7 +47,7 @@ def test_a_lost_act_may_have_happened() -> None:
     assert drill.run.finished_irreversible == ("i-order",)
 
 
-def test_a_lost_plan_is_no_replan() -> None:
+def test_a_lost_plan_is_charged_and_does_not_count_as_a_replan() -> None:
     drill = Drill().to_planning()
     answer = answer_for_lost(drill.run.pending[0].command, drill.run.pending[0].reserved)
     assert answer is not None

@@ -241,7 +241,7 @@ def test_what_is_no_plan_is_asked_for_once_more_with_the_reason_and_a_reservatio
     assert (drill.run.counts.error_replans, drill.run.counts.refusals) == (0, 0)
 
 
-def test_in_a_run_of_an_earlier_format_it_is_asked_for_in_the_words_of_its_journal() -> None:
+def test_a_run_of_an_earlier_format_keeps_its_words_for_an_answer_that_is_no_plan() -> None:
     drill = Drill(max_error_replans=1)
     drill.run = replace(drill.run, format=2)
     drill.to_planning().plans(verdict="garbage", detail="no")
@@ -294,7 +294,7 @@ def test_advice_is_kept_short() -> None:
     assert all(len(text) == 500 for text in drill.run.guidance)
 
 
-def test_the_first_plans_keep_to_what_is_visible_and_the_rest_as_told() -> None:
+def test_only_so_many_first_plans_keep_to_what_is_visible() -> None:
     drill = Drill(visible_plans=1).to_acting(ONE, REPLAN_STEP).acts().sees("f2")
     assert [command.beyond for command in drill.sent(MakePlan)] == [False, True]
 

@@ -64,7 +64,7 @@ midcourse.terminal.approver.TerminalApprover = _Approves
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", blocks("python"))
-def test_python_runs(code: str, tmp_path: Path):
+def test_python_blocks_run(code: str, tmp_path: Path):
     (tmp_path / "block.py").write_text(AGREES + code if "TerminalApprover" in code else code)
     with model_for(code) as served:
         done = run("python", "block.py", cwd=tmp_path, **served)
@@ -115,7 +115,7 @@ MIDCOURSE = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", MIDCOURSE)
-def test_commands_work(block: str, tmp_path: Path, request: pytest.FixtureRequest):
+def test_midcourse_commands_work(block: str, tmp_path: Path, request: pytest.FixtureRequest):
     """Every line that calls us, in order, in one folder. A run that ends without success is an answer, not an error."""
     home = str(request.getfixturevalue("fleet_home") if needs_fleet(block) else tmp_path / ".midcourse")
     for table in blocks("csv"):

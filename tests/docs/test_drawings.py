@@ -46,7 +46,7 @@ def read_box(text: ElementTree.Element) -> Box:
     return Box(said, left, left + width, y - 0.75 * size, y)
 
 
-def test_there_are_drawings():
+def test_the_expected_drawings_exist():
     assert {path.stem for path in DRAWINGS} >= {
         "drift",
         "scale-growth",
@@ -56,7 +56,7 @@ def test_there_are_drawings():
 
 
 @pytest.mark.parametrize("path", DRAWINGS, ids=lambda path: path.stem)
-def test_drawing_is_readable(path: Path):
+def test_text_of_a_drawing_is_large_enough_inside_and_does_not_overlap(path: Path):
     drawing = ElementTree.fromstring(path.read_text(encoding="utf-8"))
     width, height = (float(number) for number in drawing.get("viewBox", "").split()[2:])
     assert len(drawing.findtext(f"{SVG}desc") or "") > 60

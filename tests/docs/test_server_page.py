@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "server.md"
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="needs curl and jq, as its reader does")
-def test_a_run_with_curl(tmp_path: Path) -> None:
+def test_the_commands_of_the_page_carry_out_a_run(tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

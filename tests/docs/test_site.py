@@ -15,7 +15,7 @@ FETCHED = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=["']?
 
 
 @pytest.mark.slow
-def test_site(tmp_path: Path) -> None:
+def test_the_site_builds_without_warnings_and_has_every_page(tmp_path: Path) -> None:
     site = tmp_path / "site"
     command = [sys.executable, str(ROOT / "docs" / "site" / "build.py"), str(site)]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)

@@ -47,7 +47,7 @@ def orders(runs: Path) -> list[int]:
     return [count for count in logs if count]
 
 
-def test_base_install_needs_little(wheel: Path) -> None:
+def test_the_base_install_needs_only_the_allowed_packages(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         lines = archive.read(metadata).decode().splitlines()
@@ -55,7 +55,7 @@ def test_base_install_needs_little(wheel: Path) -> None:
     assert {re.split(r"[^\w-]", one)[0] for one in needed if "extra ==" not in one} == ALLOWED
 
 
-def test_readme(wheel: Path) -> None:
+def test_every_block_of_the_readme_works_when_typed(wheel: Path) -> None:
     with (
         ModelServer(Clerk(password=PASSWORD, customer="C-4711")) as model,
         reader_at("readme", wheel, MIDCOURSE_MODEL_BASE_URL=model.url, OPENAI_API_KEY="sk-typed-by-a-test") as reader,
@@ -70,7 +70,7 @@ def test_readme(wheel: Path) -> None:
     assert reader.reasons == ["shop.example is no shop"]
 
 
-def test_tutorial(wheel: Path) -> None:
+def test_every_block_of_the_tutorial_works_when_typed(wheel: Path) -> None:
     navigation = re.search(r"^  - Tutorial:\n((?:      - .*\n)+)", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
     assert navigation
     pages = [ROOT / "docs" / place for entry in yaml.safe_load(navigation[1]) for place in entry.values()]

@@ -28,7 +28,7 @@ CLASSES = [
 
 
 @pytest.mark.parametrize("kind", [*CLASSES, Ports], ids=lambda kind: kind.__name__)
-def test_nothing_happens_when_one_is_made_but_that_lists_become_tuples(kind: Any):
+def test_construction_only_turns_lists_into_tuples(kind: Any):
     if kind is not Task and hasattr(kind, "__post_init__"):  # a task also splits its bound secrets, once
         _, *does = inspect.getsource(kind.__post_init__).strip().splitlines()
         assert all(line.strip().startswith(("keep_named(self, ", "keep_several(self, ")) for line in does)
@@ -37,7 +37,7 @@ def test_nothing_happens_when_one_is_made_but_that_lists_become_tuples(kind: Any
     assert set(kind.__dataclass_fields__) == {field.name for field in dataclasses.fields(kind)}, "no InitVar"
 
 
-def test_it_makes_what_dataclasses_would_make():
+def test_a_changed_copy_equals_that_of_dataclasses():
     run = Run(id="a", seq=3)
     changes = {"seq": 4, "budget": Budget(spent=Cost(calls=1)), "phase": Ended(reason="cancelled", detail="")}
     copy = replace(run, **changes)

@@ -86,12 +86,12 @@ def test_broken_toml_is_called_by_its_own_name(capsys: pytest.CaptureFixture[str
     assert "hello.task: is not TOML, in which task files are written: " in refused(capsys, "run", "hello.task")
 
 
-def test_a_misspelt_task_is_told_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_misspelt_task_is_refused_with_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there is no file 'notpad'; did you mean 'notepad'?" in refused(capsys, "run", "notpad")
     assert "tasks that ship: " in refused(capsys, "run", "xyzzy")
 
 
-def test_values_as_overrides_of_a_job() -> None:
+def test_overrides_of_a_job_may_be_values() -> None:
     assert load_job("order", {"max_calls": 3, "lessons": False}).overrides == {"max_calls": "3", "lessons": "false"}
 
 

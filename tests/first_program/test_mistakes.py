@@ -72,7 +72,7 @@ def turning(**changes: Any) -> PlanDraft:
 # --- mappings and lists
 
 
-def test_mappings_and_lists_are_taken_where_tuples_are_kept() -> None:
+def test_plans_may_be_written_with_mappings_and_lists() -> None:
     lamp = Lamp()
     assert run(Plans(turning), lamp).final_reason == "plan_complete"
     assert lamp.on
@@ -89,7 +89,7 @@ def test_what_was_given_as_a_mapping_or_list_is_the_same_value() -> None:
     assert Playbook([Rule(steps=[Draft(zone="lamp")])]).rules == (Rule(steps=(Draft(zone="lamp"),)),)
 
 
-def test_what_has_no_names_is_refused_where_it_is_written() -> None:
+def test_an_argument_that_is_no_mapping_or_list_is_refused_at_construction() -> None:
     with pytest.raises(
         TypeError, match=r"Draft\(arguments=…\) takes named values, such as {'name': 'value'}, not 'on'"
     ):

@@ -55,7 +55,7 @@ def test_what_the_task_says_itself_wins_and_the_rest_stays_the_agents(tmp_path: 
     assert plans_made(Task(goal="count", limits=Limits(max_segments=6)), tmp_path, max_calls="2") == 2
 
 
-def test_a_default_that_the_task_writes_out_is_said() -> None:
+def test_a_value_of_the_task_that_equals_the_default_still_wins() -> None:
     settings = Limits(approvals="never", max_cost_usd=0.5)
     assert Limits().with_defaults(settings).approvals == "never"
     assert Limits(approvals="always").with_defaults(settings) == Limits(approvals="always", max_cost_usd=0.5)

@@ -48,7 +48,7 @@ def test_an_ambiguous_pattern_lists_what_it_may_mean() -> None:
 
 
 @pytest.mark.parametrize("zone", ["button:Add note@A-2", "Add note@A-2", "Add*@*2"])
-def test_a_container_tells_them_apart(zone: str) -> None:
+def test_a_container_in_the_pattern_tells_zones_apart(zone: str) -> None:
     assert pressed(zone) == (["add-2"], "")
 
 
@@ -57,7 +57,7 @@ def test_a_container_that_is_not_there_is_not_guessed() -> None:
     assert (done, "empty_plan" in said or "no rule has anything left" in said) == ([], True)
 
 
-def test_any_button_is_the_first() -> None:
+def test_a_pattern_for_any_button_names_the_first() -> None:
     assert pressed("button:*") == (["add-1"], "")
 
 
@@ -78,7 +78,7 @@ def test_a_label_with_an_at_sign_comes_before_a_container() -> None:
 
 
 @pytest.mark.parametrize(("label", "there"), [("Add note@A-2", True), ("Add note@A-9", False), ("Add note", True)])
-def test_checks_know_containers_too(label: str, there: bool) -> None:
+def test_checks_may_name_containers(label: str, there: bool) -> None:
     seen = Observation(id="o", surface=Surface(title="Assets"), zones=Assets().zones, fingerprint="f")
     check: Any = Expectation(checks=[ZoneAppears(role="button", label=label)])
     assert holds(check, seen, None) is there

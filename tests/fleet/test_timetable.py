@@ -19,7 +19,7 @@ TODAY = date(2026, 11, 17)
         ("sundays 0:00 Asia/Tokyo", (0,), "sun 00:00 Asia/Tokyo"),
     ],
 )
-def test_days_times_and_zones(text: str, days: tuple[int, ...], formatted: str) -> None:
+def test_days_times_and_zones_are_parsed_and_formatted(text: str, days: tuple[int, ...], formatted: str) -> None:
     parsed = Timetable.parse(text)
     assert (parsed.days, str(parsed)) == (days, formatted)
     assert Timetable.parse(str(parsed)) == parsed

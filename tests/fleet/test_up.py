@@ -90,7 +90,7 @@ def test_it_starts_everything_once(services: FakeServices):
         (up.POSTGRES, [up.POSTGRES, up.WORKER]),
     ],
 )
-def test_what_is_missing_is_started_and_what_relied_on_it_is_renewed(
+def test_a_killed_server_is_started_again_with_those_that_depend_on_it(
     services: FakeServices, killed: str, renewed: list[str]
 ):
     up.start_all(services.home)
@@ -162,7 +162,7 @@ def test_servers_that_let_everybody_in_are_restarted(services: FakeServices):
     assert services.take_started() == sorted([up.POSTGRES, up.TEMPORAL, up.WORKER])
 
 
-def test_web_page_is_had_by_restarting_temporal(services: FakeServices):
+def test_asking_for_the_web_page_restarts_temporal(services: FakeServices):
     up.start_all(services.home)
     services.take_started()
     up.start_all(services.home, ui=True)

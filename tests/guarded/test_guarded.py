@@ -155,7 +155,7 @@ def test_caller_that_waits_for_a_decision_says_so(
         assert waiting.result() == "R-A-1"
 
 
-async def test_async_functions_and_plain_ones_called_from_a_loop(tmp_path: Path) -> None:
+async def test_async_and_plain_functions_can_be_called_from_a_loop(tmp_path: Path) -> None:
     sent: list[str] = []
 
     @guarded(name="mail", key="{to}", settings=Settings(home=tmp_path))
@@ -192,7 +192,7 @@ class Line:
     pieces: int
 
 
-def test_values_of_any_type_that_json_can_express(tmp_path: Path) -> None:
+def test_arguments_and_results_may_be_any_type_that_json_can_express(tmp_path: Path) -> None:
     booked: list[Any] = []
 
     @guarded(name="book", key="{number}", settings=Settings(home=tmp_path))
@@ -234,7 +234,7 @@ def test_script_and_module_have_the_same_keys(tmp_path: Path) -> None:
     assert outputs == ["rang ada\n", "", ""]
 
 
-def test_keys_belong_to_a_name(tmp_path: Path) -> None:
+def test_functions_of_two_names_have_separate_keys(tmp_path: Path) -> None:
     rung: list[str] = []
 
     def make(name: str) -> Any:

@@ -46,20 +46,20 @@ class TestEachHabitFindsWhatItForbids:
             f"{bad / 'bad.py'}:long": source.FUNCTION_LINES + 2
         }
 
-    def test_an_unused_private_name(self, tmp_path: Path) -> None:
+    def test_an_unused_private_name_is_found(self, tmp_path: Path) -> None:
         (tmp_path / "a.py").write_text("def _unused() -> None: ...\n\n\ndef _used() -> None: ...\n\n\n_used()\n")
         assert source.unused_private_names(source.python_files(tmp_path)) == [f"{tmp_path / 'a.py'}:_unused"]
 
-    def test_a_module_without_a_docstring(self, bad: Path) -> None:
+    def test_a_module_without_a_docstring_is_found(self, bad: Path) -> None:
         assert source.modules_without_docstring(source.python_files(bad)) == [bad / "bad.py"]
 
-    def test_an_unusual_phrase(self, bad: Path) -> None:
+    def test_a_docstring_with_an_unusual_phrase_is_found(self, bad: Path) -> None:
         assert source.unusual_docstrings(source.python_files(bad)) == [f"{bad / 'bad.py'}:1: Whoever"]
 
     @pytest.mark.parametrize("phrase", ["is no error", "goes on", "at once", "has to be", "came to nothing", "mended"])
-    def test_phrases(self, phrase: str) -> None:
+    def test_each_phrase_is_found(self, phrase: str) -> None:
         assert source.PHRASES.search(f"It {phrase} here.")
 
     @pytest.mark.parametrize("text", ["It is no longer there.", "It is not a plan.", "Amended.", "goes one further"])
-    def test_plain_english(self, text: str) -> None:
+    def test_plain_english_is_not_reported(self, text: str) -> None:
         assert source.PHRASES.search(text) is None

@@ -18,7 +18,7 @@ async def journal() -> Journal:
     return await journal_of(stage.store, RUN)
 
 
-async def test_it_comes_back_as_it_was(journal: Journal, tmp_path: Path) -> None:
+async def test_a_written_journal_is_read_back_unchanged(journal: Journal, tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_text(journal_text(journal), encoding="utf-8")
     assert read_journal(path) == journal
@@ -42,7 +42,7 @@ async def test_another_format_is_refused(journal: Journal) -> None:
         parse_journal(change_line(journal, 0, journal=7), "j")
 
 
-async def test_so_is_a_run_of_another_format(journal: Journal) -> None:
+async def test_a_journal_with_a_run_of_another_format_is_refused(journal: Journal) -> None:
     with pytest.raises(FormatUnknown, match=r"j, line 1: run format 99"):
         parse_journal(change_line(journal, 0, run={"id": "x", "format": 99}), "j")
 
@@ -63,12 +63,12 @@ async def test_a_turn_that_cannot_be_read_is_named(journal: Journal) -> None:
         ('{"journal": 1}', "ends in the middle of a line"),
     ],
 )
-def test_what_is_no_journal(text: str, problem: str) -> None:
+def test_text_that_is_not_a_journal_is_refused_with_the_reason(text: str, problem: str) -> None:
     with pytest.raises(FormatUnknown, match=problem):
         parse_journal(text)
 
 
-async def test_a_journal_that_was_cut_off(journal: Journal) -> None:
+async def test_a_truncated_journal_is_refused(journal: Journal) -> None:
     text = journal_text(journal)
     whole = text.splitlines(keepends=True)
     with pytest.raises(FormatUnknown, match="the state is missing"):
@@ -79,7 +79,7 @@ async def test_a_journal_that_was_cut_off(journal: Journal) -> None:
         parse_journal(text + whole[1])
 
 
-def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+def test_a_binary_file_is_not_a_journal(tmp_path: Path) -> None:
     path = tmp_path / "picture.jsonl"
     path.write_bytes(b"\xff\xfe\x00\x81")
     with pytest.raises(FormatUnknown, match="not a journal"):

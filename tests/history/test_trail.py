@@ -15,7 +15,7 @@ def list_events(recording: Recording) -> list[JournalEvent]:
     return [JournalEvent(seq=row.seq, event=row.event) for row in recording.rows]
 
 
-async def test_all_at_once_or_one_by_one_it_is_what_was_recorded() -> None:
+async def test_turns_are_as_recorded_however_many_rows_arrive_at_once() -> None:
     order, _ = await recorded(example("order"))
     rows = list_events(order)
     at_once, one_by_one = Trail(order.opening), Trail(order.opening)
@@ -26,7 +26,7 @@ async def test_all_at_once_or_one_by_one_it_is_what_was_recorded() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_so_is_one_made_up_byte_by_byte(seed: int) -> None:
+def test_a_generated_journal_leads_to_its_recorded_state(seed: int) -> None:
     recording = made_up(random.Random(seed).randbytes(200))
     trail, rows = Trail(recording.opening), list_events(recording)
     chance = random.Random(seed)

@@ -57,12 +57,12 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Stage]:
         yield Stage(site=site, server=server, job=job, person=Approves(), folder=tmp_path / "run")
 
 
-async def test_on_the_local_runtime(stage: Stage):
+async def test_a_model_completes_a_task_in_a_browser_locally(stage: Stage):
     result = await agent_for(stage.job, stage.folder, stage.person).run(stage.job.task)
     assert_reported(stage, result)
 
 
-async def test_on_temporal(stage: Stage, fleet: Fleet):
+async def test_a_model_completes_a_task_in_a_browser_on_temporal(stage: Stage, fleet: Fleet):
     spec, settings = stage.job.file, stage.job.settings
     cast = Cast(
         world=build_remote_world(spec.world, stage.folder),

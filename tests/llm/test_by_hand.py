@@ -39,7 +39,7 @@ def test_there_is_a_transcript_without_a_policy_file():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_names_nothing_of_the_machine_on_which_it_was_made(name: str):
+def test_a_transcript_names_nothing_of_the_machine_that_made_it(name: str):
     assert _OF_A_MACHINE.search((TRANSCRIPTS / f"{name}.jsonl").read_text()) is None
 
 

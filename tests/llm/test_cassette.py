@@ -71,7 +71,7 @@ def path(tmp_path: Path) -> Path:
 
 
 class TestPlaying:
-    async def test_what_was_asked_is_answered_as_it_was(self, path: Path):
+    async def test_a_recorded_question_gets_its_recorded_answer_and_usage(self, path: Path):
         recorded = Recorded(make_model("blue", "green"), NAME, Recorder(path, keep_text))
         first, second = await ask(recorded, "Sky?"), await ask(recorded, "Grass?")
         player = Player(path, keep_text)
@@ -81,7 +81,7 @@ class TestPlaying:
         assert [response.usage for response in again] == [second.usage, first.usage]
         assert player.left == 0
 
-    async def test_the_same_question_is_answered_in_the_order_it_was(self, path: Path):
+    async def test_the_same_question_is_answered_in_recorded_order(self, path: Path):
         recorded = Recorded(make_model("one", "two"), NAME, Recorder(path, keep_text))
         await ask(recorded)
         await ask(recorded)
@@ -103,7 +103,7 @@ class TestPlaying:
         assert "Something else" not in message
 
     @pytest.mark.parametrize("change", [{"max_tokens": 10}, {"instructions": "Be long."}])
-    async def test_everything_that_is_asked_counts(self, path: Path, change: dict[str, Any]):
+    async def test_a_question_with_other_settings_or_instructions_is_a_miss(self, path: Path, change: dict[str, Any]):
         await ask(Recorded(make_model("blue"), NAME, Recorder(path, keep_text)))
         with pytest.raises(CassetteMiss):
             await ask(Played(NAME, Player(path, keep_text)), **change)
@@ -136,7 +136,7 @@ TROUBLE = [
 
 class TestTrouble:
     @pytest.mark.parametrize("error", TROUBLE, ids=lambda error: type(error).__name__)
-    async def test_it_happens_again(self, path: Path, error: Any):
+    async def test_a_recorded_error_is_raised_again(self, path: Path, error: Any):
         with pytest.raises(type(error)):
             await ask(Recorded(make_model(error), NAME, Recorder(path, keep_text)))
         with pytest.raises(type(error), match=error.message) as again:
@@ -158,7 +158,7 @@ class TestTrouble:
 class TestSecrets:
     @pytest.mark.parametrize("encoding", ENCODINGS)
     @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
-    async def test_none_is_in_the_file_in_any_form(self, path: Path, encoding: str, secret: str):
+    async def test_no_form_of_a_secret_is_in_the_file(self, path: Path, encoding: str, secret: str):
         """Wherever it comes from: what is asked, what is answered, an error."""
         form = ENCODINGS[encoding](secret)
         recorder = Recorder(path, Redactor([("pin", secret)]))
@@ -202,14 +202,14 @@ class TestFile:
             file.write('{"kind": "situation", "context": {}, "draft": {}}\n')
         assert [exchange.asked for exchange in read_exchanges(path)] == [{"number": 1}]
 
-    def test_recording_goes_on_where_it_was_left(self, path: Path):
+    def test_recording_appends_to_an_existing_cassette(self, path: Path):
         for number in range(2):
             Recorder(path, keep_text).exchange(NAME, {"number": number}, {})
         assert [exchange.asked["number"] for exchange in read_exchanges(path)] == [0, 1]
         assert path.read_text().count('"format"') == 1
 
     @pytest.mark.parametrize("text", ["", "not JSON", "[]", '{"kind": "journal"}'])
-    def test_something_else_is_refused(self, path: Path, text: str):
+    def test_a_file_that_is_no_cassette_is_refused(self, path: Path, text: str):
         path.parent.mkdir()
         path.write_text(text)
         with pytest.raises(TaskInvalid, match="is not a cassette"):
@@ -221,6 +221,6 @@ class TestFile:
         with pytest.raises(FormatUnknown, match="format 2"):
             read_exchanges(path)
 
-    def test_a_file_that_is_not_there(self, path: Path):
+    def test_a_missing_file_is_refused(self, path: Path):
         with pytest.raises(TaskInvalid, match="cannot be read"):
             read_exchanges(path)

@@ -34,7 +34,7 @@ def test_one_agent_plans_in_one_event_loop_after_another():
 
 
 @pytest.mark.slow
-async def test_several_runs_at_once():
+async def test_several_runs_at_once_share_a_rate_limited_model():
     with ModelServer([Fails(429, retry_after=0.1), {"verdict": "done"}]) as server:
         agent = make_agent(server)
         results = await asyncio.gather(*(agent.run("Look") for _ in range(5)))
@@ -62,7 +62,7 @@ def test_the_connection_is_kept_for_the_next_call_and_closed_with_the_loop():
         wait_until(lambda: server.closed == 1)
 
 
-async def test_many_runs_share_what_they_ask_by():
+async def test_many_runs_share_one_connection():
     with ModelServer([{"verdict": "done"}]) as server:
         for _ in range(5):
             await make_agent(server).run("Look")
@@ -77,7 +77,7 @@ def test_threads_share_nothing():
     assert len(server.requests) == 8 * CALLS
 
 
-def test_another_key_is_another_model(monkeypatch: pytest.MonkeyPatch):
+def test_a_changed_key_is_used_by_the_next_run(monkeypatch: pytest.MonkeyPatch):
     for key in ("one", "two"):
         monkeypatch.setenv("OPENAI_API_KEY", key)
         with ModelServer([{"verdict": "done"}], key=key) as server:

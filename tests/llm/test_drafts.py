@@ -180,7 +180,7 @@ async def test_ambiguous_mistake_is_not_repaired(written: dict[str, object]):
     assert draft.zone == written["zone"]
 
 
-async def test_two_zones_of_one_label_are_no_zone():
+async def test_an_ambiguous_label_is_not_replaced_by_an_id():
     twins = (*form(), replace(form()[-1], id="z5"))
     planner = ModelPlanner(
         ModelClient([ScriptedModel([{"steps": [{"zone": "Place order", "skill": "click"}]}]).model], answer_tokens=1000)
@@ -202,7 +202,7 @@ PLAN: dict[str, Any] = {"steps": [{"zone": "z2", "skill": "click"}], "final": Tr
         json.dumps({"plan": PLAN["steps"]}),
     ],
 )
-async def test_the_wrapping_does_not_matter(text: str):
+async def test_a_plan_is_read_however_it_is_wrapped(text: str):
     draft = await make_draft(text)
     assert [(one.zone, one.skill) for one in draft.steps][:1] == [("z2", "click")]
 

@@ -44,7 +44,7 @@ def make_response(*values: float) -> dict[str, Any]:
     return {"object": "list", "data": data, "model": "m", "usage": {"prompt_tokens": 3, "total_tokens": 3}}
 
 
-async def test_any_server_with_openais_protocol_will_do() -> None:
+async def test_a_server_with_openais_protocol_embeds_a_text() -> None:
     with serve_embeddings(200, make_response(3.0, 4.0)) as (url, requests):
         point = await ModelEmbedder("openai:m", url).embed("it failed")
     assert (point.model, point.values) == ("openai:m", (0.6, 0.8))
@@ -64,7 +64,7 @@ async def test_every_error_of_the_server_is_an_os_error(status: int, answer: Any
 
 
 @pytest.mark.slow
-async def test_nobody_there() -> None:
+async def test_an_unreachable_embedder_is_an_os_error() -> None:
     with pytest.raises(OSError, match="openai:m"):
         await ModelEmbedder("openai:m", "http://127.0.0.1:9/v1").embed("it failed")
 

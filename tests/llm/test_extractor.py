@@ -80,7 +80,7 @@ async def run(model: ScriptedModel, *drafts: PlanDraft, **more: object) -> Resul
     ],
     ids=("as it is asked for", "an object of values", "values alone"),
 )
-async def test_it_is_read_from_the_screens_that_plans_were_made_from(answer: dict[str, Any]):
+async def test_the_output_is_read_from_the_screens_that_plans_were_made_from(answer: dict[str, Any]):
     model = ScriptedModel([answer])
     result = await run(model)
     assert (result.final_reason, result.data, result.missing) == (
@@ -106,7 +106,7 @@ async def test_it_is_read_from_the_screens_that_plans_were_made_from(answer: dic
         "?",
     ],
 )
-async def test_what_no_screen_shows_is_not_brought_back(made_up: object):
+async def test_a_value_that_no_screen_shows_is_not_in_the_output(made_up: object):
     result = await run(ScriptedModel([made_up]))
     assert (result.final_reason, result.data) == ("plan_complete", ())
     assert result.missing == ("order number", "total")
@@ -123,7 +123,7 @@ async def test_what_a_skill_brought_back_is_not_asked_for():
     assert "order number string" not in model.prompts[0]
 
 
-async def test_it_is_left_out_where_there_is_nothing_left_to_spend():
+async def test_without_budget_the_output_is_not_read():
     model = ScriptedModel([])
     result = await run(model, max_calls=2)
     assert (result.final_reason, result.missing, model.prompts) == ("plan_complete", ("order number", "total"), [])

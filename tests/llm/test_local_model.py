@@ -44,7 +44,7 @@ async def test_the_answer_has_the_shape_that_was_asked_for_and_what_it_took_is_c
     assert 0 < done.usage.output_tokens <= 40
 
 
-async def test_it_streams(local_model: str):
+async def test_answers_are_streamed(local_model: str):
     async with open_agent(local_model) as agent, agent.run_stream("Hello", model_settings=SHORT) as stream:
         pieces = [piece async for piece in stream.stream_text(delta=True, debounce_by=None)]
     assert len(pieces) > 1

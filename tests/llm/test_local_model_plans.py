@@ -79,7 +79,7 @@ class Mood(BaseModel):
     mood: Literal["good", "bad"]
 
 
-async def test_it_is_held_to_the_shape_that_is_asked_for(local_model: str):
+async def test_an_answer_follows_the_schema(local_model: str):
     client = ModelClient(build_models(f"openai:{MODEL}", base_url=local_model), answer_tokens=ANSWER_TOKENS)
     prompt = Prompt(role="planner", version=1, instructions="Say how you are.", parts=("How are you?",))
     reply = await client.ask(prompt, Mood, worst=Cost(calls=1))
@@ -87,11 +87,11 @@ async def test_it_is_held_to_the_shape_that_is_asked_for(local_model: str):
     assert (reply.cost.calls, reply.cost.tokens > 10, reply.cost.microusd) == (1, True, 0)
 
 
-async def test_it_plans_on_the_local_runtime(local_model: str):
+async def test_a_local_model_plans_on_the_local_runtime(local_model: str):
     assert_planned(await run_locally(settings_for(local_model)))
 
 
-async def test_it_plans_on_temporal(local_model: str, fleet: Fleet):
+async def test_a_local_model_plans_on_temporal(local_model: str, fleet: Fleet):
     assert_planned(await run_in_fleet(settings_for(local_model), fleet))
 
 
@@ -105,13 +105,13 @@ async def test_too_slow_is_unreachable_on_temporal(local_model: str, fleet: Flee
     assert (result.final_reason, result.budget.calls) == ("outage", 0)
 
 
-async def test_a_wrong_key_is_told(local_model: str, monkeypatch: pytest.MonkeyPatch):
+async def test_a_wrong_key_ends_the_run_with_the_status(local_model: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "another")
     result = await run_locally(settings_for(local_model))
     assert result.final_reason == "planner_unavailable"
     assert "401" in result.final_detail
 
 
-async def test_nobody_there():
+async def test_an_unreachable_model_is_an_outage_without_cost():
     result = await run_locally(settings_for("http://127.0.0.1:9/v1"))
     assert (result.final_reason, result.budget.calls) == ("outage", 0)

@@ -17,7 +17,7 @@ async def review(answer: Answer) -> Finding:
     return await ModelMonitor(ModelClient([ScriptedModel([answer]).model], answer_tokens=500)).review(CONTEXTS[2])
 
 
-async def test_a_fundamental_problem_is_said() -> None:
+async def test_a_fundamental_problem_becomes_advice() -> None:
     finding = await review({"problem": "unreasonable", "guidance": " This is the wrong window. "})
     assert finding.advice == Advice(problem="unreasonable", says="This is the wrong window.")
     assert finding.cost.calls == 1
@@ -28,7 +28,7 @@ async def test_a_fundamental_problem_is_said() -> None:
     [{"problem": "none"}, {"problem": "none", "guidance": "Nice work"}, {"problem": "error", "guidance": " "}],
     ids=["none", "praise", "no words"],
 )
-async def test_everything_else_is_silence(answer: Answer) -> None:
+async def test_an_answer_without_a_problem_or_guidance_gives_no_advice(answer: Answer) -> None:
     finding = await review(answer)
     assert (finding.verdict, finding.advice) == ("reviewed", None)
 
@@ -38,12 +38,12 @@ async def test_everything_else_is_silence(answer: Answer) -> None:
     ["no idea", {"problem": "taste", "guidance": "Blue is nicer"}, ModelServerError("scripted", "down")],
     ids=["garbage", "another problem", "down"],
 )
-async def test_trouble_is_silence_too(answer: Answer) -> None:
+async def test_an_invalid_or_missing_answer_gives_no_advice(answer: Answer) -> None:
     finding = await review(answer)
     assert (finding.verdict, finding.advice) == ("transport", None)
 
 
-def test_a_model_watches_only_if_it_is_named_for_that() -> None:
+def test_a_model_monitors_only_if_it_is_named_for_the_role() -> None:
     def watching(**more: str) -> object:
         model = {"model": "openai:any", "model_base_url": "http://127.0.0.1:9/v1"}
         return build_roles(Settings.load(overrides=model | more)).monitor

@@ -23,7 +23,7 @@ def make_client(answer: Answer) -> ModelClient:
     return ModelClient([ScriptedModel([answer]).model], answer_tokens=500)
 
 
-async def test_goals_are_taken_as_they_come() -> None:
+async def test_goals_of_the_answer_become_the_outline() -> None:
     outliner = ModelOutliner(make_client({"goals": ["Explore the shop", "Click Buy"], "why": "so"}))
     draft = await outliner.outline(OutliningContext(task=TASK, observation=FIRST.observation))
     assert (draft.verdict, draft.goals, draft.cost.calls) == ("goals", ("Explore the shop", "Click Buy"), 1)
@@ -34,18 +34,18 @@ async def test_goals_are_taken_as_they_come() -> None:
     [({"goals": []}, "gave_up"), ("no idea", "garbage"), (ModelServerError("scripted", "down"), "transport")],
     ids=["none", "garbage", "down"],
 )
-async def test_no_goals(answer: Answer, verdict: str) -> None:
+async def test_an_answer_without_goals_has_its_verdict(answer: Answer, verdict: str) -> None:
     draft = await ModelOutliner(make_client(answer)).outline(OutliningContext(task=TASK, observation=FIRST.observation))
     assert (draft.verdict, draft.goals) == (verdict, ())
 
 
-async def test_the_judge_points_at_something() -> None:
+async def test_the_judge_names_the_current_goal_and_its_evidence() -> None:
     judge = ModelJudge(make_client({"current": 2, "evidence": "Catalogue"}))
     judgement = await judge.judge(ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation))
     assert (judgement.verdict, judgement.current, judgement.evidence) == ("judged", 2, "Catalogue")
 
 
-async def test_a_judge_that_makes_no_sense_says_nothing() -> None:
+async def test_an_unreadable_judgement_has_no_evidence() -> None:
     judgement = await ModelJudge(make_client("two?")).judge(
         ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation)
     )

@@ -45,7 +45,7 @@ def make_planner(scripted: ScriptedModel) -> ModelPlanner:
     return ModelPlanner(ModelClient([scripted.model], answer_tokens=1000))
 
 
-async def test_a_run_planned_by_a_model(tmp_path: Path):
+async def test_a_model_plans_an_order_that_is_placed_once(tmp_path: Path):
     scripted, shop = ScriptedModel(ORDER), Shop(effects=str(tmp_path / "effects.jsonl"))
     settings = Settings(approvals="never")
     agent = Agent(world=shop, planner=make_planner(scripted), settings=settings, store=MemoryStore())

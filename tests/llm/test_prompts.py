@@ -140,7 +140,7 @@ def hash_template(role: str) -> str:
 
 
 @pytest.mark.parametrize("name", PROMPTS)
-def test_the_prompt_is_word_for_word_what_it_was(name: str):
+def test_prompts_equal_their_golden_files(name: str):
     assert join_parts(PROMPTS[name]) == (GOLDEN / f"{name}.md").read_text(encoding="utf-8")
 
 
@@ -305,7 +305,7 @@ def own_lines(text: str) -> list[str]:
     return kept
 
 
-def test_a_fence_without_anything_in_it_is_none():
+def test_an_empty_block_is_left_out():
     assert quote_block("SCREEN", ()) == ""
 
 
@@ -332,7 +332,7 @@ def test_a_screen_that_has_become_another_one_is_told_anew():
     assert "nz2 textbox" in render_screen(other, (one,), "", ROOM, ROOM).first
 
 
-def test_elsewhere_is_another_screen_however_alike():
+def test_a_screen_with_another_title_is_shown_in_full():
     here, there = make_screen(*form()), make_screen(*form("x"), title="Basket")
     assert render_screen(there, (here,), "", ROOM, ROOM).since == ""
 
@@ -445,13 +445,13 @@ def test_an_alert_is_listed_wherever_it_is():
     assert "e999 alert" in planner_prompt(replace(BROWSER, observation=page(*rows(200, range(5)), alert)), ROOM).text
 
 
-def test_who_cannot_scroll_is_shown_all_there_is_room_for():
+def test_the_verifier_is_shown_all_zones_that_fit():
     observation = page(*rows(200, range(10, 20)))
     prompt = verifier_prompt(Claim(says="Order 100 is there", task=TASK, now=observation), ROOM).text
     assert prompt.count(" link ") == 200
 
 
-def test_skills_are_told_when_they_can_be_used():
+def test_skills_are_listed_only_when_they_can_be_used():
     first, dialog = (
         set(re.findall(r"^(\w+)\(", PROMPTS[name].text, re.MULTILINE))
         for name in ("planner_long_page", "planner_behind_dialog")

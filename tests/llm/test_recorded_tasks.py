@@ -51,7 +51,7 @@ def read_docs(command: str, page: str) -> list[str]:
     return list_log_lines(found[1])
 
 
-def test_each_is_a_task_that_ships():
+def test_every_recording_belongs_to_a_shipped_task():
     assert {name: load_job(name, {}).settings.cassette for name in RECORDED} == {
         name: TASKS / f"{name}.jsonl" for name in RECORDED
     }
@@ -87,7 +87,7 @@ def test_without_the_monitor_the_loop_ends_the_run(run_command: Output):
     assert "replan_no_change" in alone
 
 
-def test_plan_2_does_otherwise_than_plan_1_because_of_the_reflection(run_command: Output):
+def test_plan_2_differs_from_plan_1_because_of_the_reflection(run_command: Output):
     lines = list_log_lines(run_command("run", "reflection", "--set", "step_delay_seconds=0"))
     why = next(line for line in lines if line.startswith("it failed because: "))
     assert "may help: Save it in a folder that the user owns" in why
@@ -133,6 +133,6 @@ def test_a_cassette_is_beside_the_task_file_that_names_it(run_command: Output, t
         ([{"name": "main", "title": "Main", "kind": "page"}], "kind"),
     ],
 )
-def test_an_application_that_cannot_be_is_refused(views: list[dict[str, object]], why: str):
+def test_an_invalid_application_is_refused_with_the_reason(views: list[dict[str, object]], why: str):
     with pytest.raises(SkillInvalid, match=why):
         Windows(views=views)

@@ -57,7 +57,7 @@ async def test_cause_factors_severity_and_preventability_are_the_models_and_the_
     ],
     ids=["garbage", "another severity", "no cause", "down"],
 )
-async def test_trouble_is_no_explanation(answer: Answer, verdict: str) -> None:
+async def test_an_invalid_or_missing_answer_is_no_explanation(answer: Answer, verdict: str) -> None:
     found = await explain(answer)
     assert (found.verdict, found.reflection) == (verdict, None)
 
@@ -78,7 +78,7 @@ def test_a_role_without_rules_cannot_be_left_to_them(role: str) -> None:
         build_roles(load_settings(role_models=f"{role}=rules"))
 
 
-def test_the_dearest_role_counts_this_one_too() -> None:
+def test_the_reserve_of_a_call_includes_the_reflectors_model() -> None:
     usual = with_call_reserves(Limits(), build_roles(load_settings(model="openai:gpt-5-mini")))
     dear = with_call_reserves(
         Limits(), build_roles(load_settings(model="openai:gpt-5-mini", role_models="reflector=openai:gpt-5-pro"))

@@ -69,7 +69,7 @@ def test_definitions_are_written_where_they_are_used() -> None:
     assert schema["properties"]["first"]["properties"]["title"] == {"type": "string"}
 
 
-def test_the_plan_has_a_short_one() -> None:
+def test_the_schema_of_a_plan_is_short() -> None:
     """It is part of every prompt."""
     assert tokens_at_most(json.dumps(compact_schema(PlanAnswer.model_json_schema()))) < 900
 

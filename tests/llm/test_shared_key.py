@@ -43,7 +43,7 @@ def assert_all_done(results: list[Result], limit: Limited, server: ModelServer) 
     assert len(server.requests) == RUNS * PLANS + limit.refused
 
 
-async def test_on_the_local_runtime():
+async def test_runs_that_share_a_limited_key_all_finish_locally():
     with ModelServer(limit := make_limited_model()) as server:
         agents = [Agent(world=Shop(), settings=settings_for(server), store=MemoryStore()) for _ in range(RUNS)]
         results = await asyncio.gather(*(agent.run("Go to the checkout") for agent in agents))
@@ -71,7 +71,7 @@ async def test_a_wait_beyond_the_deadline_ends_the_run_for_that_reason_at_once()
     assert "no time left to wait" in result.final_detail
 
 
-async def test_on_temporal(fleet: Fleet):
+async def test_runs_that_share_a_limited_key_all_finish_on_temporal(fleet: Fleet):
     with ModelServer(limit := make_limited_model()) as server:
         settings = settings_for(server)
         task = Task(goal="Go to the checkout", limits=settings.limits())

@@ -65,7 +65,7 @@ async def test_without_being_told_what_the_model_can_cost_at_most_is_set_aside()
     assert limits.plan_cost_usd == (52_000 * 1.25 + 8_000 * 10) / 1e6
 
 
-def test_the_dearest_model_counts():
+def test_the_reserve_is_that_of_the_dearest_model():
     cheap = OpenAIChatModel("gpt-5-nano", provider=OpenAIProvider(api_key="none"))
     both = with_call_reserves(Limits(), make_roles(cheap, GPT))
     assert both == with_call_reserves(Limits(), make_roles(GPT))
@@ -118,14 +118,14 @@ async def longest_answer(worst: Cost) -> int:
     return settings.get("max_tokens", 0)
 
 
-async def test_what_cannot_be_told_within_what_was_set_aside_is_not_sent():
+async def test_a_prompt_above_the_reserve_is_not_sent():
     scripted = ScriptedModel([])
     planner = ModelPlanner(ModelClient([scripted.model], answer_tokens=100))
     draft = await planner.plan(replace(FIRST, worst=Cost(calls=1, tokens=500)))
     assert (draft.verdict, draft.cost, scripted.prompts) == ("garbage", Cost(), [])
 
 
-def test_prices():
+def test_costs_are_computed_from_the_price_of_the_model():
     assert price_of(GPT, tokens_in=1_000_000, tokens_out=0) == 1_250_000
     assert affordable(GPT, tokens_in=0, microusd=10_000) == 1000
     assert affordable(GPT, tokens_in=1_000_000, microusd=10_000) < 0

@@ -66,7 +66,7 @@ async def test_a_call_is_a_span_by_the_conventions():
     assert not span.events
 
 
-async def test_what_was_told_and_answered_is_in_it_only_on_request():
+async def test_prompts_and_answers_are_in_a_span_only_on_request():
     answer = {"verdict": "done", "reason": f"it says {SECRET}"}
     _, quiet = await Traced().plan(answer, goal=f"Sign in with {SECRET}")
     _, telling = await Traced(content=True).plan(answer, goal=f"Sign in with {SECRET}")
@@ -86,7 +86,7 @@ async def test_an_error_quotes_no_secret_anywhere():
     assert draft.detail == "ModelAuthenticationError: wrong key: <secret password>"
 
 
-async def test_a_bug_is_in_it_too():
+async def test_a_bug_is_raised_through_the_span():
     traced = Traced()
     with pytest.raises(ZeroDivisionError):
         await traced.plan(ZeroDivisionError("?"))

@@ -73,14 +73,14 @@ async def test_a_done_when_in_words_is_read():
     assert [(line.role, line.cost.calls) for line in result.spent] == [("planner", 1), ("verifier", 1)]
 
 
-async def test_a_done_when_that_is_not_so_is_planned_for_again():
+async def test_an_unmet_done_when_in_words_leads_to_a_new_plan():
     model = ScriptedModel([{"now": False, "why": "it is dark"}, {"now": True}])
     result = await run(model, plan_press(), says="the lamp is lit")
     assert (result.final_reason, result.verified, result.budget.error_replans) == ("goal_reached", True, 1)
 
 
 @pytest.mark.parametrize("answer", [{"now": None}, "perhaps", {"before": True}])
-async def test_what_cannot_be_told_stays_unverified(answer: Answer):
+async def test_an_undecided_done_when_stays_unverified(answer: Answer):
     result = await run(ScriptedModel(lambda prompt: answer), plan_press(), says="the lamp is lit")
     assert (result.final_reason, result.verified) == ("plan_complete", False)
 
@@ -131,7 +131,7 @@ async def test_a_verifier_that_stays_away_ends_the_run_as_an_outage():
     assert len(model.prompts) > 4, "it is waited for, longer than a step is retried"
 
 
-async def test_a_ceiling_counts_what_is_read():
+async def test_calls_of_the_verifier_count_against_the_ceiling():
     model = ScriptedModel(lambda prompt: {"now": True})
     result = await run(model, plan_press("lit"), says="the lamp is lit", max_calls=2)
     assert (result.final_reason, result.budget.calls) == ("budget_exhausted", 2)

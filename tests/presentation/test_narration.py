@@ -204,7 +204,7 @@ def describe(event: Event, *commands: Command) -> str:
         (Finished(answers=9), (), ""),
     ],
 )
-def test_in_words(event: Event, commands: tuple[Command, ...], words: str) -> None:
+def test_each_event_has_its_words(event: Event, commands: tuple[Command, ...], words: str) -> None:
     assert describe(event, *commands) == words
 
 
@@ -218,11 +218,11 @@ def test_in_words(event: Event, commands: tuple[Command, ...], words: str) -> No
         ("stop", "stopped (ada)"),
     ],
 )
-def test_a_persons_word(verdict: Verdict, words: str) -> None:
+def test_each_decision_has_its_words_and_its_author(verdict: Verdict, words: str) -> None:
     assert describe(ApprovalDecided(question=8, verdict=verdict, by="ada")) == words
 
 
-def test_an_approval_for_the_run_and_a_rejection_with_guidance() -> None:
+def test_an_approval_for_the_run_and_the_guidance_of_a_rejection_are_named() -> None:
     assert describe(ApprovalDecided(question=8, verdict="approved", once=False)) == "approved for this run"
     guided = ApprovalDecided(question=8, verdict="rejected", guidance="ask Bob first")
     assert describe(guided, ERROR) == "rejected, with guidance: ask Bob first; planning again"

@@ -45,7 +45,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return asyncio.run(run())
 
 
-def test_everything_is_shown(shown: list[str]) -> None:
+def test_results_plans_and_differences_are_shown(shown: list[str]) -> None:
     result, first, _, compared = shown
     assert "not verified" in result
     assert "Plan 1" in first
@@ -53,7 +53,7 @@ def test_everything_is_shown(shown: list[str]) -> None:
     assert all("alert(1)" in html for html in shown)
 
 
-def test_what_others_wrote_is_text(shown: list[str]) -> None:
+def test_text_of_others_is_escaped(shown: list[str]) -> None:
     for html in shown:
         assert set(re.findall(r"</?([a-zA-Z]+)", html)) <= TAGS
         assert "\u202e" not in html

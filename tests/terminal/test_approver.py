@@ -84,7 +84,7 @@ def draw_panel(asked: Question, width: int = 80) -> str:
         ("t\n", Decision(verdict="take_over")),
     ],
 )
-async def test_may_this_be_done(terminal: Terminal, typed: str, expected: Decision) -> None:
+async def test_each_key_answers_whether_an_act_may_be_done(terminal: Terminal, typed: str, expected: Decision) -> None:
     terminal.type(typed)
     decision = await terminal.ask(make_question())
     assert (decision.verdict, decision.once, decision.guidance) == (expected.verdict, expected.once, expected.guidance)
@@ -135,7 +135,7 @@ def test_a_plan_that_took_anothers_place_says_what_it_changed() -> None:
 
 
 @pytest.mark.parametrize(("typed", "verdict"), [("h\n", "happened"), ("d\n", "did_not_happen"), ("y\ns\n", "stop")])
-async def test_did_this_happen(terminal: Terminal, typed: str, verdict: str) -> None:
+async def test_each_key_answers_whether_it_happened(terminal: Terminal, typed: str, verdict: str) -> None:
     terminal.type(typed)
     assert (await terminal.ask(make_question("happened"))).verdict == verdict
     assert "never done again" in terminal.screen.getvalue()
@@ -145,7 +145,7 @@ async def test_did_this_happen(terminal: Terminal, typed: str, verdict: str) -> 
     ("typed", "verdict", "guidance"),
     [("o\n", "go_on", ""), ("a\n\nuse the other form\n", "go_on", "use the other form"), ("y\ns\n", "stop", "")],
 )
-async def test_how_should_it_go_on(terminal: Terminal, typed: str, verdict: str, guidance: str) -> None:
+async def test_each_key_answers_how_to_continue(terminal: Terminal, typed: str, verdict: str, guidance: str) -> None:
     terminal.type(typed)
     stuck = replace(make_question(), about="stuck", consequences=(), says=(), detail="fill failed: rejected")
     decision = await terminal.ask(stuck)
@@ -156,7 +156,7 @@ async def test_how_should_it_go_on(terminal: Terminal, typed: str, verdict: str,
 @pytest.mark.parametrize(
     ("typed", "verdict"), [("y\nn\n", "rejected"), ("r\nx\n", "send_again"), ("s\n", "stop"), ("g\nlook\n", "rejected")]
 )
-async def test_send_this_again(terminal: Terminal, typed: str, verdict: str) -> None:
+async def test_only_its_own_key_sends_a_possible_repeat(terminal: Terminal, typed: str, verdict: str) -> None:
     """No key that approves anything else sends it."""
     terminal.type(typed)
     sent = (Earlier(at=1_800_000_000.0, finding="exists"),)
@@ -275,7 +275,9 @@ async def test_the_live_view_steps_aside_and_comes_back_even_if_the_question_exp
     assert stood == ["aside", "back"]
 
 
-async def test_where_a_loop_cannot_watch_the_input_a_thread_does(tmp_path_factory: pytest.TempPathFactory) -> None:
+async def test_input_that_the_event_loop_cannot_watch_is_read_in_a_thread(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     typed = tmp_path_factory.mktemp("typed") / "typed"
     typed.write_text("first\nsecond\n")
     fd = os.open(typed, os.O_RDONLY)
@@ -375,7 +377,7 @@ def test_long_values_are_folded_never_cut() -> None:
     assert text.count("x") >= 500
 
 
-def test_in_ascii() -> None:
+def test_a_question_can_be_drawn_in_ascii() -> None:
     console = Console(file=io.StringIO(), width=80, record=True)
     console.print(question_panel(make_question(changed_from=make_consequence(total=1)), 60.0, 80, ASCII))
     assert console.export_text().isascii()
