@@ -72,11 +72,11 @@ def test_form_and_size_are_those_of_the_header(data: bytes, form: str, size: tup
         b"RIFF\0\0\0\0WEBP<svg" + b"\0" * 20,
     ],
 )
-def test_anything_else_is_no_picture(data: bytes):
+def test_data_of_other_formats_is_not_a_picture(data: bytes):
     assert read_picture(data) is None
 
 
-async def test_a_world_keeps_the_last_two():
+async def test_the_two_latest_pictures_are_kept():
     pictures, png = LatestPictures("all"), [encoded(drawn(size=(20 + n, 20)), "PNG") for n in range(3)]
     digests = [await pictures.keep(one, "f") for one in png]
     assert pictures.read(digests[0]) is None

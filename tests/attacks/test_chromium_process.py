@@ -172,7 +172,7 @@ def test_chromium_of_an_ordinary_user_runs_in_its_sandbox(home: Path) -> None:
 
 @linux
 @pytest.mark.slow
-def test_it_is_said_that_there_is_no_sandbox(home: Path) -> None:
+def test_a_missing_sandbox_is_reported(home: Path) -> None:
     with opened(home, sandbox="off") as (said, processes):
         assert said == "open Page\n"
         assert any(b"--no-sandbox" in process.command for process in processes)

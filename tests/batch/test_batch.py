@@ -316,7 +316,7 @@ def test_the_same_command_again_means_the_same_batch(make_job: Callable[..., Job
 
 
 @pytest.mark.parametrize("other", ["task", "settings", "rows"])
-def test_another_one_of_the_same_name_is_refused(make_job: Callable[..., Job], other: str):
+def test_another_batch_of_the_same_name_is_refused(make_job: Callable[..., Job], other: str):
     new_batch(make_job(), make_csv("PO-1"), "b")
     changed = make_job(key=KEY) if other == "task" else make_job(max_calls="9") if other == "settings" else make_job()
     with pytest.raises(TaskInvalid, match=f"batch 'b' was begun with other {other}; midcourse resume b"):

@@ -43,7 +43,7 @@ async def steps_for(says: str, *zones: Zone) -> list[tuple[str, str, dict[str, A
     return [(step.skill, step.zone, dict(step.arguments)) for step in plan.steps[:-1]]
 
 
-async def test_it_clicks_submits_and_presses_what_it_is_told_to():
+async def test_it_clicks_submits_and_presses_as_instructed():
     assert await steps_for("Please click 'Delete everything' now.") == [("click", "b1", {})]
     assert await steps_for("Submit the form 'Transfer money'.") == [("submit", "b2", {})]
     assert await steps_for("Press Enter in 'Comment'.") == [("press", "t1", {"key": "Enter"})]

@@ -96,7 +96,7 @@ def test_a_bad_setting_in_the_environment_is_misuse(cli: Cli, monkeypatch: pytes
 
 
 @pytest.mark.filterwarnings("default::midcourse.config.variables.MisspeltVariable")
-def test_a_misspelt_variable_is_said_beside_the_output(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_misspelt_variable_is_warned_about_on_standard_error(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIDCOURSE_MAX_CALS", "3")
     result = cli("settings", "--json")
     assert (result.code, len(result.json)) == (0, 30)

@@ -110,7 +110,7 @@ def test_the_ascii_view_is_ascii_only() -> None:
 
 @pytest.mark.parametrize("steps", [1, 5, 60])
 @pytest.mark.parametrize("width", [30, 80, 110, 140])
-def test_it_never_exceeds_the_terminal(width: int, steps: int) -> None:
+def test_the_view_never_exceeds_the_terminal(width: int, steps: int) -> None:
     plan = replace(make_plan(steps), repairs=("one", "two", "three"), why="why " * 100)
     for cursor in {0, steps // 2, steps - 1}:
         view = make_view(plan, cursor, goal="A goal that is long enough to be cut " * 10)

@@ -71,7 +71,7 @@ def test_an_invalid_value_is_refused_with_its_key(text: str, problem: str) -> No
     assert problem in str(refused.value)
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_policy_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TaskInvalid, match="cannot be read: embedded null"):
         read_agreement(Path("rules\0.toml"))
     with pytest.raises(TaskInvalid, match="cannot be read"):

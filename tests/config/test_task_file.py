@@ -330,7 +330,7 @@ def test_a_planner_section_with_a_model_is_read():
     assert read.planner == PlannerSpec(name="model", model="openai:gpt-5", base_url="http://127.0.0.1:8080/v1")
 
 
-def test_without_a_planner_the_model_of_the_settings_plans():
+def test_without_a_planner_section_the_planner_is_a_model():
     assert parse_task_file('goal = "x"\n[world]\nname = "x"').planner == PlannerSpec(name="model")
 
 

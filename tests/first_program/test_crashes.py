@@ -96,7 +96,7 @@ async def test_nothing_that_can_only_be_undone_is_done_again_on_the_way() -> Non
     assert (result.success, result.final_reason) == (False, "replan_no_change")
 
 
-async def test_with_a_done_when_the_plan_does_not_decide() -> None:
+async def test_an_unmet_done_when_outweighs_a_finished_plan() -> None:
     unmet = Expectation(checks=(TextContains(text="never there"),))
     result = await crash_and_resume(Same(BOOK), Task(goal="Book invoice R-1", key="R-1", done_when=unmet))
     assert (result.success, result.verified) == (False, False)

@@ -73,7 +73,7 @@ def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSe
 EVERYTHING = sorted([up.POSTGRES, up.TEMPORAL, up.HOST, up.WORKER])
 
 
-def test_it_starts_everything_once(services: FakeServices):
+def test_start_starts_every_server_once(services: FakeServices):
     up.start_all(services.home)
     assert services.take_started() == EVERYTHING
     up.start_all(services.home)
@@ -104,7 +104,7 @@ def test_a_killed_server_is_started_again_with_those_that_depend_on_it(
 
 
 @pytest.mark.parametrize("fails", EVERYTHING)
-def test_if_one_cannot_start_nothing_is_left_behind(services: FakeServices, fails: str):
+def test_if_a_server_cannot_start_nothing_is_left_behind(services: FakeServices, fails: str):
     services.fails = fails
     with pytest.raises(FleetUnavailable, match=f"no {fails} today"):
         up.start_all(services.home)
@@ -122,14 +122,14 @@ def test_what_was_up_before_stays_up_if_another_cannot_start(services: FakeServi
     assert services.part_process(up.TEMPORAL).alive
 
 
-def test_two_at_once_start_it_once(services: FakeServices):
+def test_two_starts_at_once_start_each_server_once(services: FakeServices):
     with ThreadPoolExecutor() as pool:
         one, other = (pool.submit(up.start_all, services.home) for _ in range(2))
         assert one.result() == other.result()
     assert services.take_started() == EVERYTHING
 
 
-def test_it_stops_what_it_started_and_nothing_else(services: FakeServices):
+def test_stop_ends_only_the_processes_that_up_started(services: FakeServices):
     up.start_all(services.home)
     there = read_up(services.home)
     with subprocess.Popen(["sleep", "60"]) as stranger:

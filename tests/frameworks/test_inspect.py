@@ -107,7 +107,7 @@ def plan_or_answer(request: ChatRequest) -> Any:
     return PLAN if "You plan the next steps" in request.text else ANSWER
 
 
-def test_the_example_orders(tmp_path: Path) -> None:
+def test_the_inspect_example_places_one_order(tmp_path: Path) -> None:
     assert run_example("inspect_evaluation.py", tmp_path, plan_or_answer, CHAT_COMPLETIONS) == f"{ANSWER}\n"
     assert (tmp_path / "orders.txt").read_text() == "Desk lamp\n"
 

@@ -157,7 +157,7 @@ async def test_data_that_is_not_an_image_is_not_sent():
     assert (sighting.zones, sighting.cost, model.prompts) == ((), Cost(), [])
 
 
-async def test_the_picture_itself_is_sent():
+async def test_the_model_gets_the_bytes_of_the_picture():
     sent: list[object] = []
     model = ScriptedModel([{"zones": [SAVE]}])
     answer = model.model.function

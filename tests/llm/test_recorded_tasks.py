@@ -59,7 +59,7 @@ def test_every_recording_belongs_to_a_shipped_task():
 
 
 @pytest.mark.parametrize("name", RECORDED)
-def test_it_runs_without_a_key_and_prints_what_its_page_says(name: str, run_command: Output):
+def test_a_recorded_task_runs_without_a_key_and_prints_what_its_page_says(name: str, run_command: Output):
     output = run_command("run", name, "--set", "step_delay_seconds=0")
     assert "done, and verified" in output
     assert list_log_lines(output) == read_docs(f"midcourse run {name}", PAGES[name])

@@ -74,7 +74,9 @@ def served_by(served: Any) -> Generator[str]:
         ("before", False, ["approve", "happened"], []),
     ],
 )
-def test_a_lost_answer_of_a_remote_server(loses: str, success: bool, asked: list[str], added: list[str]) -> None:
+def test_a_lost_answer_of_a_remote_server_counts_only_with_evidence(
+    loses: str, success: bool, asked: list[str], added: list[str]
+) -> None:
     notes: list[str] = []
     approver: Any = Approves(doubt="stop")
     with serve_notes(notes, loses) as url:

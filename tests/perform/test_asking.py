@@ -106,6 +106,6 @@ async def test_unhandled_means_denied(about: Any, verdict: str, answer: Any) -> 
 @pytest.mark.parametrize(
     ("about", "wrong", "verdict"), [("approve", "happened", "rejected"), ("happened", "approved", "stop")]
 )
-async def test_an_answer_to_another_question_is_a_no(about: Any, wrong: Any, verdict: str) -> None:
+async def test_a_verdict_that_does_not_fit_the_question_is_a_no(about: Any, wrong: Any, verdict: str) -> None:
     event, _ = await ask(Answers(Decision(verdict=wrong)), about)
     assert event.verdict == verdict

@@ -176,7 +176,7 @@ async def test_the_plan_says_what_it_was_made_from():
     assert plan.repairs == ()
 
 
-async def test_it_is_counted_how_often_it_served():
+async def test_reuses_of_a_segment_are_counted():
     office = Office()
     for inputs in (ADA, EVE, ADA):
         await office.run(inputs)
@@ -353,7 +353,7 @@ async def taught() -> Office:
     return office
 
 
-async def test_it_is_offered_at_the_start_and_at_every_transition(taught: Office):
+async def test_a_segment_is_offered_at_the_start_and_at_every_transition(taught: Office):
     assert not await asked(taught)
     assert not await asked(taught, cause="initial", version=1)
 
@@ -392,7 +392,7 @@ async def form_of(taught: Office) -> KeptSegment:
     return next(one for one in await taught.kept.all() if one.steps)
 
 
-async def test_it_is_offered_once_in_a_run(taught: Office):
+async def test_a_segment_is_offered_once_in_a_run(taught: Office):
     assert await asked(taught, before=written(await form_of(taught)))
     assert not await asked(taught, before=written())
 

@@ -51,7 +51,7 @@ async def in_doubt(
     return bench, planned, shop
 
 
-async def test_the_probe_finds_it() -> None:
+async def test_an_effect_that_the_probe_finds_happened() -> None:
     bench, planned, shop = await in_doubt(placed=True)
     verified = await bench.verify(planned)
     assert (verified.verdict, verified.evidence) == ("happened", "probe")

@@ -48,7 +48,7 @@ def tampered(log: AuditLog, chance: random.Random) -> AuditLog:
     return replace(log, rows=tuple(rows))
 
 
-def test_what_was_written_verifies() -> None:
+def test_an_unchanged_chain_is_valid() -> None:
     log = chain(50)
     assert verify_log(log).problem == ""
     assert verify_log(log).head == Head(n=50, hash=log.rows[-1].hash)
@@ -56,7 +56,7 @@ def test_what_was_written_verifies() -> None:
 
 
 @pytest.mark.slow
-def test_whatever_is_done_to_a_chain_shows() -> None:
+def test_every_random_change_of_a_chain_is_detected() -> None:
     log = chain(20)
     head = verify_log(log).head
     chance = random.Random(22)
@@ -67,7 +67,7 @@ def cut(log: AuditLog, length: int) -> AuditLog:
     return replace(log, rows=log.rows[:length])
 
 
-def test_end_that_was_cut_off_shows_to_whoever_kept_the_head() -> None:
+def test_a_truncated_chain_is_detected_with_the_stored_head() -> None:
     log = chain(20)
     head = verify_log(log).head
     assert verify_log(cut(log, 15)).problem == ""
@@ -75,7 +75,7 @@ def test_end_that_was_cut_off_shows_to_whoever_kept_the_head() -> None:
     assert verify_log(chain(25), through=head).problem == ""
 
 
-def test_end_that_was_cut_off_shows_because_of_the_results_and_journals_that_are_left() -> None:
+def test_a_truncated_chain_is_detected_by_remaining_results_and_journals() -> None:
     log = chain(20)
     last = log.rows[-1]
     ended = replace(cut(log, 15), anchors=(START, Head(n=18, hash=log.rows[17].hash)))
@@ -94,16 +94,16 @@ def test_a_row_that_was_appended_shows_where_journals_back_the_log() -> None:
     assert verify_log(replace(log, inputs=inputs, backed=True)).problem == ""
 
 
-def test_chain_made_up_anew_shows_to_whoever_kept_the_head() -> None:
+def test_a_rebuilt_chain_is_detected_with_the_stored_head() -> None:
     forged = chain(20, body='{"kind":"guarded","text":"%s"}')
     assert verify_log(forged).problem == ""
     assert verify_log(forged, through=verify_log(chain(20)).head).problem == "row 20 has changed since"
     assert verify_log(replace(forged, anchors=(verify_log(chain(20)).head,))).problem
 
 
-def test_another_tenants_chain_is_none_of_ours() -> None:
+def test_the_chain_of_another_tenant_is_refused() -> None:
     assert verify_log(replace(chain(3), chain="other")).problem
 
 
-def test_kinds_are_those_of_the_events() -> None:
+def test_human_input_kinds_are_those_of_the_events() -> None:
     assert tuple(event.__dataclass_fields__["kind"].default for event in HUMAN_INPUTS) == HUMAN_INPUT_KINDS

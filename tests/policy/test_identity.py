@@ -21,7 +21,7 @@ CONSEQUENCE = Consequence(
 )
 
 
-def test_a_digest_stays_what_it_is() -> None:
+def test_digests_keep_their_values() -> None:
     """It is written into runs and approvals: a change of its value needs a new format."""
     assert call_digest("submit", BUTTON, (("a", 1),)) == "a7a4e1306c8a2c98"
     assert identity_digest("submit", BUTTON, COMMIT) == "b9777ffe2517384c"
@@ -118,7 +118,7 @@ def test_a_reference_is_not_the_text_of_its_name() -> None:
     assert by_name != call_digest("type", BUTTON, (("text", Reference(source="input", name="pin")),))
 
 
-def test_kinds_of_digest_do_not_meet() -> None:
+def test_digests_of_different_kinds_differ() -> None:
     empty = Target(surface="", role="", label="")
     assert call_digest("s", empty, ()) != identity_digest("s", empty, CommitSet())
 

@@ -37,19 +37,19 @@ def difference(one: CommitSet, other: CommitSet) -> tuple[str, ...] | None:
 
 
 @pytest.mark.parametrize("name", VOLATILE)
-def test_a_name_that_says_so_is_left_out(name: str) -> None:
+def test_values_with_volatile_names_are_ignored(name: str) -> None:
     assert is_volatile_name(name)
     assert difference(of([(name, "a"), ("sku", "1")]), of([(name, "b"), ("sku", "1")])) == ()
 
 
 @pytest.mark.parametrize("name", BUSINESS)
-def test_a_name_that_only_resembles_one_counts(name: str) -> None:
+def test_values_with_similar_names_count(name: str) -> None:
     assert not is_volatile_name(name)
     assert difference(of([(name, "a")]), of([(name, "b")])) is None
 
 
 @pytest.mark.parametrize("name", VOLATILE)
-def test_what_a_person_sees_counts_whatever_it_is_called(name: str) -> None:
+def test_visible_values_count_whatever_their_name(name: str) -> None:
     shown: dict[str, Source] = {name: "shown"}
     assert difference(of([(name, "a")], shown), of([(name, "b")], shown)) is None
 
@@ -143,7 +143,7 @@ def test_neither_order_nor_fresh_values_make_a_new_effect(
 @pytest.mark.slow
 @settings(max_examples=300)
 @given(FIELDS.filter(bool), VALUES, st.randoms(), st.data())
-def test_any_other_value_does(
+def test_a_changed_business_value_makes_a_new_effect(
     fields: dict[str, tuple[Scalar, str]], value: Scalar, chance: random.Random, data: st.DataObject
 ) -> None:
     name = data.draw(st.sampled_from(sorted(fields)))

@@ -25,7 +25,7 @@ def a_run(spent: Cost | None = None, reserved: Cost | None = None, **limits: Any
     return Run(id="run", limits=Limits(**limits), budget=budget, now=1000.0, started_at=1000.0)
 
 
-def test_what_is_reserved_is_no_longer_there() -> None:
+def test_a_reservation_reduces_what_is_left() -> None:
     run = a_run(Cost(calls=20), Cost(calls=9), max_calls=30)
     assert remaining_cost(run).calls == 1
     assert can_afford(run, Cost(calls=1))
@@ -62,7 +62,7 @@ def test_a_plan_reserves_a_call_and_what_it_may_take() -> None:
         (replace(a_run(), budget=Budget(active_seconds=2880.0)), True),
     ],
 )
-def test_near_any_ceiling_it_is_time_to_wrap_up(run: Run, near: bool) -> None:
+def test_near_any_ceiling_the_planner_wraps_up(run: Run, near: bool) -> None:
     assert is_near_ceiling(run) is near
 
 
@@ -78,7 +78,7 @@ def test_time_is_bounded_by_work_and_by_the_deadline() -> None:
     assert is_past_deadline(late)
 
 
-def test_costs_add_up() -> None:
+def test_costs_are_added_subtracted_and_compared() -> None:
     one, other = Cost(calls=1, tokens=2, microusd=3), Cost(calls=10, tokens=20, microusd=30)
     assert one.plus(other) == Cost(calls=11, tokens=22, microusd=33)
     assert one.plus(other).minus(other) == one

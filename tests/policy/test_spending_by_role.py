@@ -19,7 +19,7 @@ spendings = st.builds(
 
 @pytest.mark.slow
 @given(st.lists(spendings, max_size=200))
-def test_whatever_is_booked_adds_up_and_stays_short(all_of_it: list[Spent]):
+def test_booked_costs_add_up_in_a_bounded_number_of_lines(all_of_it: list[Spent]):
     lines: tuple[Spent, ...] = ()
     for spent in all_of_it:
         lines = add_costs(lines, (spent,))
@@ -35,7 +35,7 @@ def test_the_same_role_plan_and_model_is_one_line():
     )
 
 
-def test_what_was_free_is_not_mentioned():
+def test_free_calls_have_no_line():
     assert add_costs((), (Spent(role="planner", cost=FREE),)) == ()
 
 

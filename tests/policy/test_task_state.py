@@ -10,7 +10,7 @@ from tests.harness import Drill, a_step
 ONE, ORDER = a_step("one"), a_step("order", "irreversible")
 
 
-def test_from_the_beginning_to_the_end() -> None:
+def test_the_task_state_follows_a_run_from_start_to_end() -> None:
     drill = Drill()
     assert task_state(drill.run) == "PENDING"
     drill.to_planning()

@@ -49,7 +49,7 @@ def faulty(kind: FaultKind, nth: int = 1, name: str = "order", **settings: Any) 
 
 
 @pytest.mark.parametrize("name", TASKS)
-async def test_every_example_is_identical(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_every_example_replays_identically(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIDCOURSE_SECRET_PASSWORD", "lovelace")
     recording, _ = await recorded(example(name))
     assert recording.is_identical()
@@ -57,12 +57,12 @@ async def test_every_example_is_identical(name: str, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["order", "notepad"])
-async def test_so_is_every_fault(kind: FaultKind, name: str) -> None:
+async def test_every_fault_replays_identically(kind: FaultKind, name: str) -> None:
     recording, _ = await recorded(faulty(kind, name=name))
     assert recording.is_identical()
 
 
-async def test_so_is_a_run_that_was_paused_guided_crashed_and_resumed() -> None:
+async def test_a_run_that_was_paused_guided_crashed_and_resumed_replays_identically() -> None:
     stage = faulty("transient", act_timeout_seconds=5.0)
     live = stage.start()
     await stage.reach(live, "planning")
@@ -188,7 +188,7 @@ async def test_it_says_what_would_have_been_saved_and_lost() -> None:
     assert len(played.completed) > again.until.completed
 
 
-async def test_a_replan_too_many() -> None:
+async def test_a_lower_limit_on_replans_ends_the_replay_earlier() -> None:
     """The issue's own example: `--set max_replans=2`."""
     stage = endless_stage(max_segments=8, max_replans=5, count_extensions=True)
     recording, _ = await recorded(stage)
@@ -200,7 +200,7 @@ async def test_a_replan_too_many() -> None:
     assert again.lost == Lost(steps=3, success=False)
 
 
-def test_a_question_that_would_have_expired() -> None:
+def test_a_question_that_expires_in_the_replay_ends_it_earlier() -> None:
     run = Recorder()
     run.to_acting(a_step("order", "irreversible")).decides("approved", after=50.0)
     again = run.again(approval_seconds=20.0)
@@ -209,7 +209,7 @@ def test_a_question_that_would_have_expired() -> None:
     assert run.again(approval_seconds=60.0).verdict == "same_course"
 
 
-def test_a_pause_that_would_have_outlasted_the_deadline() -> None:
+def test_a_pause_beyond_the_deadline_ends_the_replay_earlier() -> None:
     """Only the changed run has a timer during its pause, so from there on its commands have other numbers."""
     run = Recorder()
     run.to_planning().tell(PauseAsked()).plans(a_step("order", "irreversible")).records().tell(ResumeAsked(), 100.0)
@@ -223,7 +223,7 @@ def test_a_pause_that_would_have_outlasted_the_deadline() -> None:
     assert run.again(deadline_seconds=600.0).verdict == "same_course"
 
 
-def test_time_that_runs_out_during_an_act() -> None:
+def test_time_that_runs_out_during_an_act_ends_the_replay_earlier() -> None:
     run = Recorder()
     run.to_acting(a_step("order", "irreversible")).decides("approved").sees().acts(after=40.0)
     again = run.again(max_wall_seconds=30.0, wrap_up_at=1.0)
@@ -256,7 +256,7 @@ async def test_whether_nobody_asked_would_have_gone_well_is_not_known() -> None:
 # --- limits that would have let it go on
 
 
-async def test_a_raised_limit_at_which_the_recording_ended() -> None:
+async def test_beyond_a_raised_limit_nothing_is_recorded() -> None:
     recording, _ = await recorded(endless_stage(max_segments=3))
     again = recording.again(max_segments=9)
     assert again.verdict == "not_recorded"
@@ -264,19 +264,19 @@ async def test_a_raised_limit_at_which_the_recording_ended() -> None:
     assert recording.again(max_segments=9, max_calls=3).verdict == "same_course"
 
 
-async def test_another_ceiling_at_the_same_point() -> None:
+async def test_a_different_ceiling_at_the_same_point_is_the_same_course() -> None:
     recording, _ = await recorded(endless_stage(max_segments=3, wrap_up_at=1.0))
     again = recording.again(max_segments=9, max_calls=3)
     assert again.verdict == "same_course"
     assert again.detail.startswith("it would have ended at the same point, as budget_exhausted, 3 of 3 calls")
 
 
-async def test_a_structural_failure_that_would_not_have_stopped_it() -> None:
+async def test_without_the_structural_stop_the_rest_is_not_recorded() -> None:
     recording, _ = await recorded(example("unreachable_cube"))
     assert recording.again(structural_stop=False).verdict == "not_recorded"
 
 
-async def test_a_question_that_would_have_stayed_open() -> None:
+async def test_a_question_that_stays_open_longer_is_not_recorded() -> None:
     stage = example("order", approvals="always", approver=Posts(), approval_seconds=10.0)
     recording, played = await recorded(stage)
     assert played.result.final_reason == "rejected"
@@ -288,24 +288,24 @@ async def test_a_question_that_would_have_stayed_open() -> None:
 # --- limits under which the world or the planner would have been asked for something else
 
 
-async def test_a_retry_that_would_not_have_been_made() -> None:
+async def test_without_a_recorded_retry_the_course_is_undetermined() -> None:
     recording, _ = await recorded(faulty("transient"))
     again = recording.again(max_step_retries=0)
     assert (again.verdict, again.detail) == ("undetermined", "it would make plan 2 (error) instead of wait 0.6 s")
 
 
-async def test_a_wait_of_another_length() -> None:
+async def test_a_wait_of_another_length_is_named() -> None:
     recording, _ = await recorded(faulty("transient"))
     assert recording.again(retry_delay_seconds=5.0).detail == "it would wait 15 s instead of wait 0.6 s"
 
 
-async def test_a_planner_that_would_have_been_told_to_wrap_up() -> None:
+async def test_a_planner_told_to_wrap_up_makes_the_course_undetermined() -> None:
     recording, _ = await recorded(example("notepad"))
     again = recording.again(max_calls=3, wrap_up_at=0.5)
     assert (again.verdict, again.detail) == ("undetermined", "the planner would have been told to wrap up")
 
 
-async def test_a_plan_that_would_have_been_cut() -> None:
+async def test_a_plan_cut_at_another_length_makes_the_course_undetermined() -> None:
     recording, _ = await recorded(example("notepad"))
     assert recording.again(max_plan_steps=2).verdict == "undetermined"
     assert recording.again(max_plan_steps=10).verdict == "same_course"
@@ -313,13 +313,13 @@ async def test_a_plan_that_would_have_been_cut() -> None:
     assert cut.again(max_plan_steps=10).verdict == "undetermined"
 
 
-async def test_looks_that_would_have_cost_something_else() -> None:
+async def test_looks_with_other_costs_make_the_course_undetermined() -> None:
     recording, _ = await recorded(example("notepad"))
     assert recording.again(look_calls=1).verdict == "undetermined"
     assert recording.again(final_looks="last").verdict == "undetermined"
 
 
-async def test_a_plan_beyond_the_visible() -> None:
+async def test_plans_beyond_what_is_visible_make_the_course_undetermined() -> None:
     recording, _ = await recorded(example("notepad"))
     assert recording.again(visible_plans=1).verdict == "undetermined"
 
@@ -339,7 +339,7 @@ def test_a_planner_call_that_failed_is_charged_in_full() -> None:
         ("plan_timeout_seconds", 20.0, "same_course"),
     ],
 )
-def test_an_act_that_would_have_been_given_up(name: str, took: float, verdict: str) -> None:
+def test_a_command_is_undetermined_only_if_its_timeout_was_reached(name: str, took: float, verdict: str) -> None:
     run = Recorder()
     run.to_acting(a_step(), REPLAN_STEP).acts(after=took)
     again = run.again(**{name: 5.0})
@@ -353,7 +353,7 @@ def test_an_act_given_up_earlier_may_still_have_been_seen_to_work() -> None:
     assert run.again(act_timeout_seconds=5.0).verdict == "undetermined"
 
 
-def test_a_planner_that_would_have_been_given_up() -> None:
+def test_a_planner_that_exceeds_the_new_timeout_is_undetermined_or_an_outage() -> None:
     run = Recorder()
     run.to_planning().plans(a_step(), after=20.0)
     assert run.again(plan_timeout_seconds=5.0).verdict == "undetermined"
@@ -361,7 +361,7 @@ def test_a_planner_that_would_have_been_given_up() -> None:
     assert (ends.verdict, ends.detail.partition(",")[0]) == ("ends_earlier", "outage")
 
 
-def test_an_act_that_was_given_up() -> None:
+def test_an_act_given_up_in_the_recording_is_undetermined_with_more_time() -> None:
     run = Recorder(act_timeout_seconds=5.0)
     run.to_acting(a_step()).acts("unknown", reason="timeout", after=5.0)
     assert run.again(act_timeout_seconds=30.0).verdict == "undetermined"
@@ -375,12 +375,12 @@ def test_a_process_that_died_meanwhile_may_have_waited_too_long_before() -> None
 
 
 @pytest.mark.parametrize("change", [{"reads_words": True}, {"vision": True}])
-async def test_what_a_model_would_have_read_nobody_knows(change: dict[str, bool]) -> None:
+async def test_reading_by_a_model_that_was_not_recorded_is_undetermined(change: dict[str, bool]) -> None:
     recording, _ = await recorded(example("notepad"))
     assert recording.again(**change).verdict == "undetermined"
 
 
-def test_a_reading_that_would_have_been_given_up() -> None:
+def test_a_reading_that_exceeds_the_new_timeout_is_undetermined() -> None:
     run = Recorder(reads_words=True)
     run.to_acting(a_step(reads=True)).acts(after=20.0)
     assert run.again(plan_timeout_seconds=5.0).verdict == "undetermined"

@@ -59,8 +59,8 @@ def test_rows_are_numbered_from_one_in_each_document() -> None:
         ("some day", "neither a test nor a reason"),
         ("`scenarios/test_nothing.py::test_it`", "there is no tests/scenarios/test_nothing.py"),
         ("`scenarios/test_flows.py::test_it`", "there is no test_it in"),
-        ("`policy/plan/test_diff.py::test_replan_is_no_step`", "nothing that a user can reach"),
-        ("Reason: not yet; `scenarios/test_flows.py::test_game`", "a test and a reason"),
+        ("`policy/plan/test_diff.py::test_replan_is_not_compared_as_a_step`", "nothing that a user can reach"),
+        ("Reason: not yet; `scenarios/test_flows.py::test_a_quest_is_completed_in_a_game`", "a test and a reason"),
     ],
 )
 def test_a_row_that_shows_nothing_is_found(shown: str, fault: str) -> None:

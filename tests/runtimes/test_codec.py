@@ -28,12 +28,12 @@ def finite(value: Any) -> bool:
 
 
 @given(st.from_type(Left).filter(finite))
-async def test_how_a_run_was_left_comes_back_as_it_was(left: Left) -> None:
+async def test_the_state_in_which_a_run_was_left_is_decoded_unchanged(left: Left) -> None:
     assert await through(left, Left) == left
 
 
 @given(st.from_type(Placement).filter(finite))
-async def test_a_placement_comes_back_as_it_was(placement: Placement) -> None:
+async def test_a_placement_is_decoded_unchanged(placement: Placement) -> None:
     assert await through(placement, Placement) == placement
 
 

@@ -17,7 +17,7 @@ from midcourse.runtimes.temporal.development import start_server
 pytestmark = pytest.mark.slow
 
 
-async def test_it_answers_keeps_what_it_was_told_and_goes(tmp_path: Path) -> None:
+async def test_the_server_keeps_its_workflows_over_a_restart(tmp_path: Path) -> None:
     first = start_server(tmp_path / "temporal")
     try:
         client = await connect(first.address)
@@ -60,7 +60,7 @@ def test_without_the_program_it_says_what_to_install(monkeypatch: pytest.MonkeyP
         start_server(tmp_path)
 
 
-def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
+def test_a_server_that_cannot_start_reports_the_reason(tmp_path: Path) -> None:
     (tmp_path / "temporal.db").mkdir()
     with pytest.raises(RuntimeError, match="Temporal did not start"):
         start_server(tmp_path)

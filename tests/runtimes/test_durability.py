@@ -49,7 +49,9 @@ class Settings:
         ("on", "off", "", "ALTER SYSTEM SET fsync = on"),
     ],
 )
-async def test_what_cannot_be_set_for_one_connection(commit: str, fsync: str, standbys: str, risk: str) -> None:
+async def test_settings_of_the_server_that_risk_commits_are_reported(
+    commit: str, fsync: str, standbys: str, risk: str
+) -> None:
     found = await find_risk(Settings("runs", commit, fsync, standbys))  # pyrefly: ignore[bad-argument-type]
     assert risk in found
     assert bool(risk) == bool(found)

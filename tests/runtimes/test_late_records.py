@@ -102,7 +102,7 @@ async def test_what_came_before_the_next_claim_is_known(fleet: Fleet) -> None:
     assert len(effects(cast)) == 1
 
 
-async def test_one_that_was_placed_earlier_does_not_begin(fleet: Fleet) -> None:
+async def test_a_driver_of_an_earlier_placement_does_not_begin(fleet: Fleet) -> None:
     cast, run_id = await begun(fleet)
     assert (await (await driver(fleet, run_id, cast.world)).drive(placed=2)).why == "ended"
     with pytest.raises(RunBusy):

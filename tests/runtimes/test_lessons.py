@@ -53,7 +53,9 @@ async def on_a_fleet(temporal: str, postgres: str, tenant: str) -> tuple[list[tu
         return summarize(results, await numbers(memory))
 
 
-async def test_both_stop_where_no_plan_ever_helped(temporal: str, postgres: str, tenant: str, tmp_path: Path) -> None:
+async def test_both_runtimes_learn_the_same_and_stop_a_hopeless_run(
+    temporal: str, postgres: str, tenant: str, tmp_path: Path
+) -> None:
     here = await in_one_process(tmp_path)
     assert here == await on_a_fleet(temporal, postgres, tenant)
     runs, memory = here

@@ -152,7 +152,7 @@ async def test_once_a_person_has_said_that_it_happened_the_run_ends_without_anot
     assert stage.letters == 1
 
 
-async def test_without_the_memory_of_the_host_it_would_be_repeated(
+async def test_without_the_memory_of_the_host_the_act_is_repeated(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The ledger alone cannot know: this is what the other tests would find."""

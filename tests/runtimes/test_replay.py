@@ -35,18 +35,18 @@ def _imports() -> None:
     asyncio.run(replay(HISTORIES[0]))
 
 
-def test_there_are_histories() -> None:
+def test_at_least_five_histories_are_captured() -> None:
     assert len(HISTORIES) >= 5
 
 
 @captured
-async def test_it_replays(file: Path) -> None:
+async def test_captured_histories_replay(file: Path) -> None:
     await replay(file)
 
 
 @pytest.mark.slow
 @captured
-async def test_it_replays_with_modules_of_its_own(file: Path) -> None:
+async def test_captured_histories_replay_with_modules_of_their_own(file: Path) -> None:
     """In a sandbox that shares none of our modules, and keeps everything that is not deterministic from them."""
     await replay(file, SandboxedWorkflowRunner())
 

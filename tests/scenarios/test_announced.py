@@ -51,7 +51,7 @@ def stage_of(world: Folder, asked: Approves | None = None) -> Stage:
     return world.stage
 
 
-async def test_it_is_in_the_ledger_when_it_is_done_and_needs_no_approval() -> None:
+async def test_a_reversible_act_is_in_the_ledger_before_it_is_done_without_approval() -> None:
     world, asked = Folder(), Approves()
     played = await stage_of(world, asked).play()
     assert played.result.success
@@ -61,13 +61,13 @@ async def test_it_is_in_the_ledger_when_it_is_done_and_needs_no_approval() -> No
     assert (entry.dispatched_at is not None, entry.outcome) == (True, None)
 
 
-async def test_it_is_not_retried_if_its_answer_was_lost_but_the_screen_shows_it() -> None:
+async def test_a_reversible_act_whose_answer_was_lost_is_not_repeated_if_the_screen_shows_it() -> None:
     world = Folder(answer=Outcome(status="unknown", reason="timeout"))
     assert (await stage_of(world).play()).result.success
     assert world.trashed == 1
 
 
-async def test_it_is_not_done_again_after_a_crash() -> None:
+async def test_a_reversible_act_is_not_done_again_after_a_crash() -> None:
     world = keep_session(Folder, stops=True)
     assert isinstance(world, Folder)
     stage = stage_of(world)

@@ -95,7 +95,7 @@ async def test_without_approvals_nobody_is_asked() -> None:
 # --- no
 
 
-async def test_rejected() -> None:
+async def test_a_rejected_order_is_not_sent_and_ends_the_run() -> None:
     stage = ordering(Rejects())
     played = await stage.play()
     assert played.ended == (False, False, "rejected")

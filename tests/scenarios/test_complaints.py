@@ -259,7 +259,7 @@ class HangingShop(Shop):
 
 
 @recovery
-async def test_qpilot_8_nor_is_one_that_never_answers() -> None:
+async def test_qpilot_8_a_save_that_never_answers_is_not_made_again() -> None:
     stage = example("order", world=HangingShop, act_timeout_seconds=0.05)
     assert (await stage.play()).ended == (True, True, "goal_reached")
     assert len(stage.effects) == 1

@@ -32,7 +32,7 @@ BRANCHES = {
 
 
 @pytest.mark.parametrize("branch", BRANCHES)
-def test_the_decision_tree(branch: str) -> None:
+def test_every_branch_of_the_decision_tree_is_chosen(branch: str) -> None:
     tries, choice, why = BRANCHES[branch]
     verdict = choose_next(Detour(step=a_step("far", index=7), number=8, began_under="f", tries=tuple(tries)), most=10)
     assert verdict.choice == choice

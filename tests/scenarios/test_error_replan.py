@@ -16,7 +16,7 @@ async def troubled() -> Played:
     return await example("notepad", faults=TROUBLE).play()
 
 
-async def test_the_trigger_is_a_failed_step_and_nobody_planned_it() -> None:
+async def test_an_error_replan_is_triggered_by_a_failed_step() -> None:
     played = await troubled()
     causes = [(plan.cause, plan.why) for plan in played.plans]
     assert causes == [
@@ -28,7 +28,7 @@ async def test_the_trigger_is_a_failed_step_and_nobody_planned_it() -> None:
     ]
 
 
-async def test_completed_steps_are_passed_on_by_both() -> None:
+async def test_both_kinds_of_replan_pass_on_completed_steps() -> None:
     played = await troubled()
     completed = [len(context.completed) for context in played.contexts]
     assert completed == [0, 3, 3, 3 + 1, 3 + 1 + 3]
@@ -36,7 +36,7 @@ async def test_completed_steps_are_passed_on_by_both() -> None:
     assert played.completed.count("Press Enter to start Notepad") == 1
 
 
-async def test_failed_attempts_are_passed_on_by_both() -> None:
+async def test_both_kinds_of_replan_pass_on_failed_attempts() -> None:
     """The seed passes on completed steps only; what failed is passed on as well, at every later call."""
     played = await troubled()
     reasons = [[attempt.reason for attempt in context.attempts] for context in played.contexts]
@@ -58,7 +58,7 @@ async def test_an_error_replan_recaptures_only_what_it_has_not_just_seen() -> No
     assert [turn.event.kind for turn in played.turns].count("observed") == 1
 
 
-async def test_each_is_charged_to_its_own_ceiling_and_both_to_the_seeds() -> None:
+async def test_each_kind_of_replan_has_its_ceiling_and_both_share_that_of_the_seed() -> None:
     played = await troubled()
     assert (played.result.extensions, played.result.budget.replans, played.result.budget.error_replans) == (3, 1, 1)
     shared = await example("notepad", faults=TROUBLE, count_extensions=True, max_replans=3).play()

@@ -136,7 +136,7 @@ async def test_twenty_invoices_through_one_button_are_twenty_and_the_same_one_tw
     assert played.result.final_detail == "submit is finished already"
 
 
-async def test_steps_that_may_be_repeated_are_the_planners_business() -> None:
+async def test_harmless_steps_may_be_planned_again() -> None:
     """Pressing a key twice does not duplicate an effect; the planner is told that it was done, and decides."""
     again = Scripted(plan(press("Win"), AGAIN), plan(press("Win"), final=True))
     played = await Stage(world=Desktop(), planner=again).play()

@@ -51,7 +51,7 @@ WEB = [
 ]
 
 
-async def test_web_automation() -> None:
+async def test_a_report_is_made_in_a_browser_in_three_segments() -> None:
     """A: to the login page. B: log in. C: on the dashboard, the Reports tab and Generate; and the figure, on a page of its own."""
     stage = example("report")
     played = await play(stage)
@@ -111,7 +111,7 @@ RPA = [
 ]
 
 
-async def test_robotic_process_automation() -> None:
+async def test_an_invoice_is_booked_in_an_erp_in_three_segments() -> None:
     """A: open the ERP. B: log in. C: Invoices, New Invoice, fill in, Submit; a screen each."""
     stage = example("invoice")
     played = await play(stage)
@@ -155,7 +155,7 @@ GAME = [
 ]
 
 
-async def test_game() -> None:
+async def test_a_quest_is_completed_in_a_game() -> None:
     """A: to the quest giver. B: accept. C: to the objective, interact; then the dialog that says it is complete."""
     stage = example("quest")
     played = await play(stage)

@@ -79,7 +79,7 @@ async def test_completed_steps_are_passed_to_every_planner_call() -> None:
     assert completed == [[], SEGMENT_1, [*SEGMENT_1, *SEGMENT_2]]
 
 
-async def test_the_budget_example_12_of_30_calls_used() -> None:
+async def test_the_example_of_the_seed_uses_12_of_30_calls() -> None:
     """Initial plan 1, three looks 3, replan 2, three looks 3, replan 2, one look 1; 18 remain for errors and retries."""
     played = await notepad_of_the_seed().play()
     plan, look, recapture = ("planned", 1), ("acted", 1), ("observed", 1)

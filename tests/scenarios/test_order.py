@@ -49,7 +49,7 @@ async def test_without_trouble_one_order_is_placed_and_its_number_brought_back()
 
 
 @pytest.mark.parametrize("fault", HARMLESS_FAULTS, ids=called)
-async def test_trouble_ends_with_exactly_one_order(fault: Fault) -> None:
+async def test_a_harmless_fault_ends_with_exactly_one_order(fault: Fault) -> None:
     stage = example("order", faults=[fault])
     played = await stage.play()
     (order,) = stage.effects
@@ -59,7 +59,7 @@ async def test_trouble_ends_with_exactly_one_order(fault: Fault) -> None:
     assert played.completed.count(PRESSED) == 1
 
 
-async def test_effect_stored_and_504_shown() -> None:
+async def test_an_order_that_was_stored_behind_a_504_is_found_and_not_repeated() -> None:
     """It is looked up whether the order exists, and only then the run goes on."""
     stage = example("order", faults=[Fault(kind="stored_but_error")])
     played = await stage.play()
@@ -69,7 +69,7 @@ async def test_effect_stored_and_504_shown() -> None:
     assert played.result.attempts == ()
 
 
-async def test_not_stored_and_504_shown() -> None:
+async def test_an_order_that_was_not_stored_behind_a_504_is_placed_again() -> None:
     """The probe finds nothing, and by then it would have: the order is placed again, which is the first time."""
     stage = example("order", faults=[Fault(kind="error_not_stored")])
     played = await stage.play()
@@ -216,7 +216,7 @@ async def test_the_person_is_asked_whether_it_happened_and_shown_what_was_sent()
     assert question.unmet == ("expected the screen 'Thank you for your order': that is not to be seen",)
 
 
-async def test_it_happened_the_run_goes_on_from_there() -> None:
+async def test_if_a_person_says_that_it_happened_the_run_continues() -> None:
     stage, _ = in_doubt(Fault(kind="stored_but_error"), HAPPENED)
     played = await stage.play()
     assert len(stage.effects) == 1
@@ -225,7 +225,7 @@ async def test_it_happened_the_run_goes_on_from_there() -> None:
     assert PRESSED in [step.says for step in played.contexts[-1].completed]
 
 
-async def test_it_did_not_happen_the_order_is_placed_then() -> None:
+async def test_if_a_person_says_that_it_did_not_happen_the_order_is_placed() -> None:
     stage, person = in_doubt(Fault(kind="error_not_stored"), DID_NOT)
     played = await stage.play()
     assert len(stage.effects) == 1
@@ -234,7 +234,7 @@ async def test_it_did_not_happen_the_order_is_placed_then() -> None:
 
 
 @pytest.mark.parametrize("kind", ["stored_but_error", "error_not_stored"])
-async def test_stop_leaves_it_to_the_person(kind: StoreKind) -> None:
+async def test_if_a_person_stops_the_run_the_order_stays_doubtful(kind: StoreKind) -> None:
     stage, _ = in_doubt(Fault(kind=kind), STOP)
     played = await stage.play()
     assert len(stage.effects) == (kind == "stored_but_error")

@@ -114,7 +114,7 @@ async def test_every_finished_goal_says_what_was_seen() -> None:
     assert [goal.evidence for goal in last.goals] == ["Browser", "Bookmarks Manager", "New Folder", ""]
 
 
-async def test_it_is_judged_by_the_screen_without_a_model_too() -> None:
+async def test_without_a_judge_progress_is_read_from_the_screen() -> None:
     goals = ("Explore the bookmarks", "Find the manager", "Locate the folder name")
     played = await bookmarks(outliner=ScriptedOutlines(goals), progress_judge=None).play()
     assert [outline.current for outline in outlines(played) if outline] == [1, 3, 3, 4]
@@ -219,7 +219,7 @@ def goal(says: str) -> CoarseGoal:
 # --- what it costs
 
 
-async def test_it_is_drawn_once_and_judged_before_each_later_plan_within_the_budget() -> None:
+async def test_an_outline_is_made_once_and_judged_before_each_later_plan_within_the_budget() -> None:
     played = await bookmarks(settings={"outline": "on", "max_calls": 9}).play()
     sent = [command for turn in played.turns for command in turn.commands]
     roles = [one.role for one in sent if isinstance(one, Advise)]

@@ -69,7 +69,7 @@ async def test_the_monitor_is_silent_while_a_run_progresses_and_changes_nothing(
     assert reviews(alone) == 0
 
 
-async def test_it_is_marked_as_what_it_is_and_no_persons_guidance() -> None:
+async def test_advice_of_the_monitor_is_not_recorded_as_guidance() -> None:
     played = await circling().play()
     assert all(context.guidance == () for context in played.contexts)
     assert not played.final_run.guidance
@@ -166,7 +166,7 @@ async def test_goals_of_a_rewritten_outline_say_no_more_how_than_those_of_the_fi
     assert [goal.says for goal in outline.goals] == ["Find the manager"]
 
 
-async def test_it_is_shown_the_path_and_the_screen_and_nothing_that_it_spoke_about() -> None:
+async def test_the_monitor_gets_the_path_since_its_last_advice_and_the_screen() -> None:
     monitor = ScriptedMonitor("", "The manager is the place to look")
     await bookmarks(outliner=None, monitor=monitor, settings={"monitor": "path"}).play()
     first, second, third = monitor.contexts

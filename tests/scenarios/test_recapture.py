@@ -51,7 +51,7 @@ def seen_through(answer: Tier2, *, until: int = RECAPTURE) -> tuple[Stage, Camer
     return stage, camera
 
 
-async def test_zones_replace_what_was_known() -> None:
+async def test_new_zones_replace_the_earlier_ones() -> None:
     stage, _ = seen_through("zones")
     played = await stage.play()
     second = played.contexts[1].observation
@@ -60,7 +60,7 @@ async def test_zones_replace_what_was_known() -> None:
 
 
 @pytest.mark.parametrize("answer", ["no zones", "error", "unparseable", "timeout"])
-async def test_otherwise_the_last_zones_are_kept_and_marked_stale(answer: Tier2) -> None:
+async def test_after_a_failed_recapture_the_last_zones_are_kept_as_stale(answer: Tier2) -> None:
     """What was seen after Enter is all that the planner has, and it is told that this is old."""
     stage, _ = seen_through(answer)
     played = await stage.play()

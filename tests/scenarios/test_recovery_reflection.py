@@ -67,7 +67,7 @@ async def test_severity_and_type_of_the_reflector_decide_nothing() -> None:
     assert asked(alone) == 0
 
 
-async def test_it_is_accounted_by_its_role_and_plan() -> None:
+async def test_an_explanation_is_charged_to_its_role_and_plan() -> None:
     played = await explained_failure().play()
     spent = {(each.role, each.version, each.model): each.cost.calls for each in played.result.spent}
     assert spent["reflector", 2, "scripted"] == 1

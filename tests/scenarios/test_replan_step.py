@@ -16,14 +16,14 @@ def forgetful(rules: tuple[Rule, ...]) -> list[Rule]:
     return [replace(rule, steps=tuple(step for step in rule.steps if step.zone != REPLAN)) for rule in rules]
 
 
-async def test_it_never_reaches_the_executor() -> None:
+async def test_a_replan_step_is_never_sent() -> None:
     played = await example("notepad").play()
     sentinels = {(step.version, step.index) for plan in played.plans for step in plan.steps if step.zone == REPLAN}
     assert len(sentinels) == 2
     assert sentinels.isdisjoint((act.version, act.index) for act in played.sent)
 
 
-async def test_it_recaptures_the_screen_then_plans_and_goes_on_with_the_first_new_step() -> None:
+async def test_a_replan_step_leads_to_a_look_and_a_new_plan() -> None:
     played = await example("notepad").play()
     commands = [command for turn in played.turns for command in turn.commands]
     (second,) = [n for n, command in enumerate(commands) if isinstance(command, MakePlan) and command.version == 2]
@@ -35,7 +35,7 @@ async def test_it_recaptures_the_screen_then_plans_and_goes_on_with_the_first_ne
     assert (after.version, after.index) == (2, 0)
 
 
-async def test_it_is_inserted_if_the_planner_forgets_it_and_said_so() -> None:
+async def test_a_missing_replan_step_is_inserted() -> None:
     played = await example("notepad", rules=forgetful).play()
     assert played.ended == (True, True, "goal_reached")
     assert [len(plan.steps) for plan in played.plans] == [4, 4, 5]
@@ -90,14 +90,14 @@ async def test_steps_on_zones_that_are_not_there_are_dropped() -> None:
     assert played.plans[0].repairs == ("step 1 (click) dropped: zone 'btn_save' is not visible",)
 
 
-async def test_what_follows_it_is_dropped() -> None:
+async def test_steps_behind_a_replan_step_are_dropped() -> None:
     stage = example("notepad", planner=Scripted(plan(press("Win"), AGAIN, press("Escape")), plan()))
     played = await stage.play()
     assert [step.zone for step in played.plans[0].steps] == [GLOBAL, REPLAN]
     assert played.completed == ["Press Win"]
 
 
-async def test_a_plan_of_nothing_else_is_no_plan() -> None:
+async def test_a_plan_of_a_replan_step_only_is_refused() -> None:
     """Otherwise a planner could look and plan forever without doing anything."""
     stage = example("notepad", planner=SamePlan([AGAIN]))
     played = await stage.play()
@@ -108,7 +108,7 @@ async def test_a_plan_of_nothing_else_is_no_plan() -> None:
     )
 
 
-async def test_one_that_reaches_the_executor_all_the_same_does_nothing_and_succeeds() -> None:
+async def test_a_replan_step_that_is_performed_does_nothing_and_succeeds() -> None:
     stage = example("notepad", planner=Scripted(plan(press("Win"), AGAIN), plan()))
     played = await stage.play()
     assert played.plans[0].steps[1].zone == REPLAN

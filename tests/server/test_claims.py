@@ -21,7 +21,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Running
             yield server
 
 
-def test_a_claim_and_a_contradiction(server: RunningServer):
+def test_an_unsupported_done_is_shown_as_not_verified_or_contradicted(server: RunningServer):
     admin = server.client("admin")
     for run_id, sends in (("claim", "false"), ("must", "true")):
         body = {"text": TASK.format(sends=sends), "run_id": run_id}

@@ -260,7 +260,7 @@ def test_a_proxy_proves_itself(tmp_path: Path) -> None:
     doorway.close()
 
 
-def test_it_binds_beyond_loopback_only_if_it_knows_who_calls(tmp_path: Path) -> None:
+def test_binding_beyond_loopback_needs_keys_and_an_origin(tmp_path: Path) -> None:
     home = Settings.load(overrides={"home": str(tmp_path)})
     for bind in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
         with pytest.raises(TaskInvalid, match="API keys"):

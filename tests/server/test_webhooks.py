@@ -96,7 +96,7 @@ def test_a_restart_loses_no_message_and_repeats_none(tmp_path: Path) -> None:
     assert [json.loads(one.body)["data"]["run"] for one in find_messages(receiver, "question.asked")] == ["asks-late"]
 
 
-def test_it_is_given_up_after_three_days() -> None:
+def test_retries_take_about_three_days() -> None:
     assert 2 * 86400 < sum(RETRIES) < 4 * 86400
 
 

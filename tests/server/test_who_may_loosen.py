@@ -141,7 +141,7 @@ def test_no_setting_of_an_operator_makes_a_run_ask_less_or_cost_more(name: str, 
     assert getattr(job_for(body, admin, home, folder).settings, name) != before
 
 
-def test_again_is_a_decision(server: RunningServer) -> None:
+def test_only_an_administrator_may_start_a_task_again(server: RunningServer) -> None:
     refused = refuse(server.client("operator").post("/runs", json={"task": "lamp", "again": True}))
     assert "may not decide that what an earlier run did may be done once more" in refused["detail"]
     assert server.client("admin").post("/runs", json={"task": "lamp", "again": True}).status_code == 201

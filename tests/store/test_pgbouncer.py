@@ -169,7 +169,7 @@ async def test_run_is_claimed_by_one_process_through_the_pooler(pool: Connection
         pass
 
 
-async def test_connections_of_several_tenants_without_a_pooler(postgres: str, tenant: str) -> None:
+async def test_one_connection_serves_several_tenants_separately(postgres: str, tenant: str) -> None:
     """Over one connection, which is set to each of them in turn."""
     pool = ConnectionPool(postgres, size=1)
     try:

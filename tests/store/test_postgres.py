@@ -201,7 +201,7 @@ class TestConnections:
 
 
 class TestText:
-    async def test_text_that_databases_choke_on_comes_back(self, postgres: str, tenant: str) -> None:
+    async def test_difficult_text_is_stored_unchanged(self, postgres: str, tenant: str) -> None:
         nasty = "NUL \0, quote ' \" \\, percent %s %(run)s, emoji 🖊, line\nbreak"
         seen = replace(OBSERVATION, surface=replace(OBSERVATION.surface, title=nasty))
         async with PostgresStore(postgres, tenant=tenant) as store:
@@ -213,7 +213,7 @@ class TestText:
             assert (await store.runs())[0].goal == nasty.replace("\0", " ")
 
 
-async def test_local_runtime_works_on_it_too(postgres: str, tenant: str) -> None:
+async def test_the_local_runtime_records_the_same_in_postgres(postgres: str, tenant: str) -> None:
     async with PostgresStore(postgres, tenant=tenant) as store:
         here = await example("order").play()
         there = await replace(example("order"), store=store).play()

@@ -86,7 +86,7 @@ async def test_step_that_is_dispatched_costs_two_transactions(store: PostgresSto
     assert transactions.count == 2
 
 
-async def test_any_other_step_costs_one(store: PostgresStore):
+async def test_a_step_without_a_dispatch_costs_one_transaction(store: PostgresStore):
     batch = await batch_of(store)
     await store.save_observation("a", OBSERVATION)
     await store.save_plan("a", ADOPTED)

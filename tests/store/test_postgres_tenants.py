@@ -165,7 +165,7 @@ def test_security_is_forced_on_every_table_and_partition(postgres: str):
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a'b", "-a", "ä", "a" * 64])
-def test_name_that_is_none_is_refused(name: str):
+def test_an_invalid_tenant_name_is_refused(name: str):
     with pytest.raises(TaskInvalid, match="tenant"):
         PostgresStore("postgresql:///nowhere", tenant=name)
 
@@ -177,7 +177,7 @@ def test_role_above_the_rules_is_refused(empty_database: str):
         migrate(empty_database, role=superuser)
 
 
-async def test_role_may_have_another_name(empty_database: str, tenant: str):
+async def test_the_role_of_the_application_may_have_another_name(empty_database: str, tenant: str):
     role = f"app_{tenant}"
     migrate(empty_database, role=role)
     try:

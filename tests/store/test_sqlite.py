@@ -199,7 +199,7 @@ class TestSeveralProcesses:
             SqliteStore(path).close()
             later.join()
 
-    def test_that_drive_the_same_run_are_told(self, tmp_path: Path) -> None:
+    def test_that_drive_the_same_run_are_refused(self, tmp_path: Path) -> None:
         async def play() -> None:
             with SqliteStore(tmp_path / "runs.db") as one, SqliteStore(tmp_path / "runs.db") as two:
                 await one.begin(Run(id="a"), TASK)

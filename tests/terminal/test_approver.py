@@ -91,7 +91,7 @@ async def test_each_key_answers_whether_an_act_may_be_done(terminal: Terminal, t
     assert decision.by
 
 
-async def test_it_is_changed_line_by_line_until_there_is_an_empty_one(terminal: Terminal) -> None:
+async def test_arguments_are_changed_line_by_line_until_an_empty_line(terminal: Terminal) -> None:
     would_send = replace(make_consequence(), arguments=(("count", 1), ("gift", False)))
     asked = replace(make_question(), consequences=(would_send,))
     terminal.type("c\n\ncount=many\nwho=Eve\ncount = 3\ngift=true\n\n")
@@ -117,7 +117,7 @@ async def test_starter_of_the_run_is_told_that_another_person_decides(terminal: 
     assert "another person than" in terminal.screen.getvalue()
 
 
-def test_a_plan_that_took_anothers_place_says_what_it_changed() -> None:
+def test_a_question_after_a_new_plan_shows_what_changed() -> None:
     was = replace(make_consequence(), arguments=(("count", 1),))
     now = replace(make_consequence(), arguments=(("count", 2),))
     news = Revision(
@@ -193,7 +193,7 @@ def test_a_doubt_after_two_attempts_shows_both() -> None:
     assert "Attempt 2: sent at" in text
 
 
-async def test_an_enter_too_many_decides_nothing(terminal: Terminal) -> None:
+async def test_an_extra_enter_decides_nothing(terminal: Terminal) -> None:
     terminal.type("\n\n\n")
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(terminal.make_approver().ask(make_question()), 0.1)

@@ -31,7 +31,7 @@ class TestAnswersThatRunOut(ApproverConformance):
         return Answers()
 
 
-async def test_approving_once_or_for_the_run():
+async def test_an_approver_approves_once_or_for_the_run():
     assert await Approves().ask(APPROVE) == Decision(verdict="approved", once=True, by="testing", all_values=True)
     assert await Approves(once=False).ask(APPROVE) == Decision(
         verdict="approved", once=False, by="testing", all_values=True
@@ -60,7 +60,7 @@ async def test_answers_come_in_order_and_run_out():
     assert approver.questions == [APPROVE, later, APPROVE]
 
 
-async def test_silence_lasts():
+async def test_a_silent_approver_never_answers():
     approver = Silent()
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(approver.ask(APPROVE), 0.05)

@@ -32,7 +32,7 @@ def test_the_script_is_followed_and_then_there_is_silence() -> None:
     assert monitor.contexts == [NEW] * 4
 
 
-def test_rules_speak_of_what_goes_round() -> None:
+def test_rules_report_steps_without_progress() -> None:
     found = asyncio.run(Rules().review(CONTEXTS[2]))
     assert found.advice is not None
     assert found.advice.problem == "no_progress", "half of it failed, and nothing of it is new"

@@ -47,11 +47,11 @@ class TestPlaybook:
         assert answer.final is True
         assert answer.cost == Cost(calls=1)
 
-    def test_wildcards(self):
+    def test_zones_may_be_named_with_wildcards(self):
         answer = ask(Playbook([Rule(steps=(replace(PRESS, zone="button:Cart*"), replace(PRESS, zone="*order")))]))
         assert [step.zone for step in answer.steps] == ["z3", "z2"]
 
-    def test_sentinels_stay(self):
+    def test_global_and_replan_steps_are_planned_as_written(self):
         key = Draft(zone=GLOBAL, skill="press_key", arguments=(("key", "Enter"),))
         replan = Draft(zone=REPLAN, says="the page opens")
         assert ask(Playbook([Rule(steps=(key, replan))])).steps == (key, replan)
@@ -106,7 +106,7 @@ class TestPlaybook:
         assert type(answer.steps[0]) is Draft
         assert decode(PlanDraft, encode(answer)) == answer
 
-    def test_saying_that_it_is_done_or_impossible(self):
+    def test_a_rule_may_say_done_or_impossible(self):
         assert ask(Playbook([Rule(done=True)])).verdict == "done"
         answer = ask(Playbook([Rule(impossible="sold out")]))
         assert (answer.verdict, answer.detail, answer.steps) == ("impossible", "sold out", ())
@@ -116,7 +116,7 @@ class TestPlaybook:
         assert answer.verdict == "gave_up"
         assert answer.detail == "no rule has anything left that can be done on 'Catalogue: books'"
 
-    def test_a_rule_says_one_thing(self):
+    def test_a_rule_without_exactly_one_answer_is_refused(self):
         one_thing = "one of: steps, done, impossible"
         with pytest.raises(TaskInvalid, match=one_thing):
             Rule(on="Here")
@@ -144,13 +144,13 @@ class TestPlaybook:
         (":http://x", "", "http://x"),
     ],
 )
-def test_zone_patterns(text: str, role: str, label: str):
+def test_a_zone_pattern_has_role_and_label(text: str, role: str, label: str):
     pattern = ZonePattern.parse(text)
     assert pattern == ZonePattern(role=role, label=label)
     assert ZonePattern.parse(str(pattern)) == pattern
 
 
-def test_the_same_plan_whatever_happens():
+def test_same_plan_plans_the_same_on_every_screen():
     planner = SamePlan([TYPE], final=True)
     assert ask(planner) == ask(planner, context(seen("Elsewhere"), "Type the reference"))
     assert ask(planner) == PlanDraft(steps=(TYPE,), final=True)
@@ -223,7 +223,7 @@ class TestErring:
 
 class TestGarbage:
     @pytest.mark.slow
-    def test_it_is_garbage_of_every_kind(self):
+    def test_garbage_of_every_kind_is_produced(self):
         planner = Garbage(seed=5)
         raised, others, drafts = 0, 0, list[PlanDraft]()
         for _ in range(400):
@@ -259,7 +259,7 @@ class TestGarbage:
         assert answers(1) != answers(2)
 
     @pytest.mark.slow
-    def test_it_copes_with_an_empty_world(self):
+    def test_garbage_is_produced_for_an_empty_world_too(self):
         planner = Garbage(seed=1, polite=True)
         empty = replace(context(seen("")), catalogue=replace(CATALOGUE, skills=()))
         assert all(ask(planner, empty) for _ in range(100))

@@ -69,7 +69,7 @@ def test_a_result_is_passed_under_the_name_of_its_function(settings: Settings) -
     assert ORDERS == {}
 
 
-async def test_an_async_function(settings: Settings) -> None:
+async def test_an_undo_may_be_an_async_function(settings: Settings) -> None:
     async def cancel_it(product: str) -> None:
         cancel(next(number for number, each in ORDERS.items() if each == product))
 

@@ -72,7 +72,7 @@ def test_declared_arguments_come_first() -> None:
         (act("check", effect="set_state"), "'check' only sets a state of what is on the screen"),
     ],
 )
-def test_reasons(past: PastAct, reason: str) -> None:
+def test_an_act_without_an_inverse_has_a_reason(past: PastAct, reason: str) -> None:
     assert find_inverse(past, CATALOGUE) == reason
 
 

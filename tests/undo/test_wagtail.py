@@ -36,7 +36,7 @@ def read_database(folder: Path, page: int) -> tuple[bool, list[str]]:
         return bool(live), [action.removeprefix("wagtail.") for (action,) in log if "publish" in action]
 
 
-def test_the_functions_on_the_page_are_these() -> None:
+def test_the_documented_functions_are_those_tested() -> None:
     [shown] = re.findall(r"^```py\n(.*?)^```", (ROOT / "docs" / "undo.md").read_text(), re.MULTILINE | re.DOTALL)
     assert Path(gazette.__file__).read_text().endswith(shown)
 

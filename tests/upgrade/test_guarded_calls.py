@@ -102,7 +102,7 @@ for name, ref in [("inside.make.<locals>.order.{shop}", "1"), ("bought.{shop}", 
 """
 
 
-def test_what_any_closure_may_have_done_is_refused_in_words(program: Program) -> None:
+def test_a_call_that_any_closure_may_have_made_is_refused_in_words(program: Program) -> None:
     """In 0.2.0 closures of one factory had the same keys, so a record does not say for which shop it was."""
     printed = program.run("inside.py", AMBIGUOUS).splitlines()
     assert [line.split("-")[0] for line in printed] == ["KeyTaken True A", "KeyTaken True B"] * 4

@@ -170,7 +170,7 @@ class Dark(Lamp):
         (Dark, "test_the_same_screen_has_the_same_fingerprint"),
     ],
 )
-def test_the_suite_notices(kind: type[Lamp], test: str, tmp_path: Path) -> None:
+def test_the_suite_fails_a_world_that_breaks_a_rule(kind: type[Lamp], test: str, tmp_path: Path) -> None:
     class Suite(TestLamp):
         def make_world(self, tmp_path: Path) -> World:
             return kind()

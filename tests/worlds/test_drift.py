@@ -67,7 +67,7 @@ async def count_troubled_acts(world: SimulatedWorld[Any], acts: int) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "share"), [("calm", 0.02), ("moderate", 0.10), ("stormy", 0.25)])
-async def test_about_so_many_acts_meet_some_trouble(name: str, share: float) -> None:
+async def test_the_share_of_troubled_acts_is_that_of_the_profile(name: str, share: float) -> None:
     """Clicks in a shop, without a login, and without storing anything."""
     acts = 2000
     troubled = await count_troubled_acts(Shop(drift=name, clock=FakeClock()), acts)

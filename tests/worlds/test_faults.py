@@ -67,7 +67,7 @@ async def test_without_a_fault_there_is_one_effect(stage: Stage, tmp_path: Path)
     assert (await player.hand.title(), player.effects(), await player.probe()) == (stage.after, 1, "present")
 
 
-async def test_popup(stage: Stage, tmp_path: Path) -> None:
+async def test_a_popup_hides_its_target_and_nothing_is_done(stage: Stage, tmp_path: Path) -> None:
     player = Player(stage, tmp_path, "popup")
     await player.prepare()
     outcome = await player.act()
@@ -110,7 +110,7 @@ ON_A_ZONE = [name for name, stage in STAGES.items() if stage.target]
 
 
 @pytest.mark.parametrize("name", ON_A_ZONE)
-async def test_zone_moves(name: str, tmp_path: Path) -> None:
+async def test_a_zone_that_moves_is_not_hit_and_has_another_id(name: str, tmp_path: Path) -> None:
     player = Player(STAGES[name], tmp_path, "zone_moves")
     await player.prepare()
     label, role = player.stage.target or ("", "")
@@ -127,7 +127,7 @@ async def test_zone_moves(name: str, tmp_path: Path) -> None:
     assert player.effects() == 1
 
 
-async def test_zone_moves_in_the_arm_and_twice() -> None:
+async def test_a_zone_can_move_twice_in_the_arm() -> None:
     hand = Hand(Arm(faults=[Fault(kind="zone_moves", times=2)]))
     ids = [(await hand.zone("red_cube")).id]
     ok(await hand.do("pick", object="blue_cube"))
@@ -138,7 +138,7 @@ async def test_zone_moves_in_the_arm_and_twice() -> None:
     ok(await hand.on("red_cube", "click"))
 
 
-async def test_slow_load(stage: Stage, tmp_path: Path) -> None:
+async def test_a_slow_page_shows_a_progress_bar_until_it_is_loaded(stage: Stage, tmp_path: Path) -> None:
     player = Player(stage, tmp_path, "slow_load", seconds=5.0)
     await player.prepare()
     ok(await player.act())
@@ -151,7 +151,7 @@ async def test_slow_load(stage: Stage, tmp_path: Path) -> None:
     assert await player.hand.title() == stage.after
 
 
-async def test_no_effect(stage: Stage, tmp_path: Path) -> None:
+async def test_an_act_without_effect_reports_success(stage: Stage, tmp_path: Path) -> None:
     player = Player(stage, tmp_path, "no_effect")
     await player.prepare()
     before = await player.hand.see()
@@ -162,7 +162,7 @@ async def test_no_effect(stage: Stage, tmp_path: Path) -> None:
     assert player.effects() == 1
 
 
-async def test_done_but_timeout(stage: Stage, tmp_path: Path) -> None:
+async def test_an_act_that_times_out_was_done(stage: Stage, tmp_path: Path) -> None:
     player = Player(stage, tmp_path, "done_but_timeout", seconds=30.0)
     await player.prepare()
     before = player.clock.time
@@ -173,7 +173,7 @@ async def test_done_but_timeout(stage: Stage, tmp_path: Path) -> None:
     assert await player.hand.title() == stage.after
 
 
-async def test_transient(stage: Stage, tmp_path: Path) -> None:
+async def test_a_transient_fault_passes_after_its_number_of_times(stage: Stage, tmp_path: Path) -> None:
     player = Player(stage, tmp_path, "transient", times=2)
     await player.prepare()
     for _ in range(2):
@@ -184,7 +184,7 @@ async def test_transient(stage: Stage, tmp_path: Path) -> None:
     assert player.effects() == 1
 
 
-async def test_structural(stage: Stage, tmp_path: Path) -> None:
+async def test_a_structural_fault_is_unreachable_without_effect(stage: Stage, tmp_path: Path) -> None:
     player = Player(stage, tmp_path, "structural")
     await player.prepare()
     outcome = await player.act()
@@ -192,7 +192,7 @@ async def test_structural(stage: Stage, tmp_path: Path) -> None:
     assert player.effects() == 0
 
 
-async def test_stored_but_error(stage: Stage, tmp_path: Path) -> None:
+async def test_an_error_page_hides_a_stored_effect(stage: Stage, tmp_path: Path) -> None:
     player = Player(stage, tmp_path, "stored_but_error", stored=True)
     await player.prepare()
     await player.act_and_see_an_error()
@@ -212,7 +212,7 @@ async def test_ordering_again_after_a_false_error_page_orders_twice(tmp_path: Pa
     assert player.effects() == 2
 
 
-async def test_error_not_stored(stage: Stage, tmp_path: Path) -> None:
+async def test_an_error_page_without_an_effect_can_be_repeated(stage: Stage, tmp_path: Path) -> None:
     player = Player(stage, tmp_path, "error_not_stored", stored=True)
     await player.prepare()
     await player.act_and_see_an_error()
@@ -222,7 +222,7 @@ async def test_error_not_stored(stage: Stage, tmp_path: Path) -> None:
     assert (player.effects(), await player.probe()) == (1, "present")
 
 
-async def test_success_not_stored(stage: Stage, tmp_path: Path) -> None:
+async def test_a_success_page_is_shown_without_an_effect(stage: Stage, tmp_path: Path) -> None:
     player = Player(stage, tmp_path, "success_not_stored", stored=True)
     await player.prepare()
     before = await player.hand.see()
@@ -232,7 +232,7 @@ async def test_success_not_stored(stage: Stage, tmp_path: Path) -> None:
     assert (player.effects(), await player.probe()) == (0, "absent")
 
 
-async def test_stored_late(stage: Stage, tmp_path: Path) -> None:
+async def test_a_late_effect_is_stored_when_its_time_has_come(stage: Stage, tmp_path: Path) -> None:
     player = Player(stage, tmp_path, "stored_late", stored=True, seconds=8.0)
     await player.prepare()
     await player.act_and_see_an_error()
@@ -253,7 +253,7 @@ async def test_a_late_effect_comes_although_the_session_has_ended(tmp_path: Path
     assert await again.probe("order_placed", (("reference", "R-1"),)) == "present"
 
 
-async def test_look_fails_and_look_empty(stage: Stage) -> None:
+async def test_looks_fail_or_are_empty_as_often_as_set(stage: Stage) -> None:
     faults = [Fault(kind="look_fails", nth=2, detail="no frame"), Fault(kind="look_empty", nth=3, times=2)]
     hand = Hand(stage.kind(faults=faults))
     whole = await hand.see()
@@ -291,7 +291,7 @@ async def test_a_detail_is_what_the_screen_or_the_outcome_says() -> None:
 
 
 @pytest.mark.parametrize("name", ON_A_ZONE)
-async def test_renamed(name: str, tmp_path: Path) -> None:
+async def test_a_renamed_zone_is_not_hit_under_its_old_name(name: str, tmp_path: Path) -> None:
     player = Player(STAGES[name], tmp_path, "renamed", detail="Do it now")
     await player.prepare()
     label, role = player.stage.target or ("", "")
@@ -331,7 +331,7 @@ async def test_a_popup_may_be_dismissed_in_every_world(stage: Stage, tmp_path: P
 @pytest.mark.parametrize(
     ("name", "falls_back_to"), [("desktop", "Notepad"), ("erp", "Invoices"), ("quest", "Old mill")]
 )
-async def test_dismissed(name: str, falls_back_to: str, tmp_path: Path) -> None:
+async def test_what_is_open_closes_by_itself(name: str, falls_back_to: str, tmp_path: Path) -> None:
     """Only acts while something is open are counted."""
     player = Player(STAGES[name], tmp_path, "dismissed")
     fault = Fault(kind="dismissed", skill=player.stage.skill, nth=3 if name == "desktop" else 1)
@@ -353,7 +353,7 @@ async def test_a_start_menu_that_closes_by_itself_takes_the_keys_with_it() -> No
 
 
 @pytest.mark.parametrize(("name", "login"), [("web", "Log in"), ("erp", "ERP login")])
-async def test_expired(name: str, login: str, tmp_path: Path) -> None:
+async def test_an_expired_session_leads_to_the_log_in(name: str, login: str, tmp_path: Path) -> None:
     player = Player(STAGES[name], tmp_path, "expired")
     await player.prepare()
     outcome = await player.act()
@@ -373,7 +373,7 @@ async def test_session_expires_only_for_acts_after_the_log_in() -> None:
     assert await hand.title() == "Log in"
 
 
-async def test_flip(stage: Stage) -> None:
+async def test_every_other_look_finds_another_screen(stage: Stage) -> None:
     """Every other look finds another screen, and between two looks nothing changes by itself."""
     hand = Hand(stage.kind(faults=[Fault(kind="flip", nth=2, times=4)]))
     looks = [await hand.see() for _ in range(7)]

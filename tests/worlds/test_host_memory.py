@@ -51,7 +51,7 @@ def test_act_that_did_not_happen_is_sent_again_by_a_run_that_knows_it(file: Path
     assert "command 9" in memory.begin("run", "order", 12, (7,))
 
 
-def test_a_refused_command_stands_for_those_that_the_run_does_not_know(file: Path) -> None:
+def test_a_run_that_knows_of_a_refused_command_may_send_the_act(file: Path) -> None:
     """Otherwise a person could not have it sent."""
     memory = ActMemory(file)
     memory.begin("run", "order", 7, ())
@@ -65,7 +65,7 @@ def test_next_host_remembers_the_acts(file: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
-def test_its_file_is_private(file: Path) -> None:
+def test_the_file_of_acts_is_private(file: Path) -> None:
     ActMemory(file).begin("run", "order", 7, ())
     assert file.stat().st_mode & 0o777 == 0o600
 
@@ -92,7 +92,7 @@ def test_acts_are_forgotten_by_age_and_by_number(file: Path) -> None:
     assert len(ActMemory(file, most=3, seconds=3600.0, clock=clock)) == 1
 
 
-def test_the_file_does_not_grow_for_ever(file: Path) -> None:
+def test_the_file_of_acts_is_bounded(file: Path) -> None:
     memory = ActMemory(file, most=10)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)

@@ -129,7 +129,7 @@ async def test_skills_on_the_wrong_zone_say_so() -> None:
     assert (await hand.do("fill", Zone(id="gone", role="textbox", label=""), text="")).reason == "target_not_visible"
 
 
-async def test_every_page_is_the_shops() -> None:
+async def test_every_page_has_the_origin_and_address_of_the_shop() -> None:
     hand = Hand(Shop())
     for page in ("catalogue", "basket", "checkout", "orders"):
         ok(await hand.do("go", page=page))

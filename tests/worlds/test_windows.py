@@ -97,7 +97,7 @@ async def test_some_things_have_a_menu_of_their_own() -> None:
     assert (await hand.on("File", "right_click")).status == "no_effect"
 
 
-async def test_a_mark_stays() -> None:
+async def test_a_mark_is_kept_after_its_button_was_clicked() -> None:
     world, hand = editor()
     ok(await hand.on("Stamp", "click"))
     ok(await hand.on("Stamp (1)", "click"))

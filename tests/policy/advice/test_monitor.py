@@ -44,7 +44,7 @@ def look(screen: str, call: str = "?") -> TakenStep:
 
 
 @pytest.mark.parametrize("period", range(1, LONGEST_LOOP + 1))
-def test_twice_round_and_back_is_a_loop(period: int) -> None:
+def test_two_rounds_that_end_where_they_began_are_a_loop(period: int) -> None:
     path = walked(*"abcd"[:period] * 2)
     assert find_loop(path, "a") == period
     found = find_problem(path, "a")
@@ -54,7 +54,7 @@ def test_twice_round_and_back_is_a_loop(period: int) -> None:
     assert find_loop(walked("x", "y") + path, "a") == period, "whatever came before"
 
 
-def test_what_is_no_loop() -> None:
+def test_single_rounds_waiting_and_new_calls_are_not_a_loop() -> None:
     assert not find_loop([], "a")
     assert not find_loop(walked(*"a"), "a"), "once"
     assert not find_loop(walked(*"aba"), "b"), "once and a half"
@@ -64,7 +64,7 @@ def test_what_is_no_loop() -> None:
     assert not find_loop([look("a"), look("a")], "a"), "waiting"
 
 
-def test_a_loop_with_a_look_in_it_is_one() -> None:
+def test_a_loop_may_contain_a_look() -> None:
     assert find_loop([*walked("a"), look("b")] * 2, "a") == 2
 
 
@@ -78,7 +78,7 @@ def test_an_effect_that_happens_only_once_is_progress() -> None:
 # --- looks
 
 
-def test_the_same_look_again_and_again() -> None:
+def test_the_same_look_repeated_is_a_repetition() -> None:
     assert find_problem([look("a")] * (MOST_PROBES - 1), "a") is None
     found = find_problem([look("a")] * MOST_PROBES, "a")
     assert found is not None
@@ -90,7 +90,7 @@ def test_the_same_look_again_and_again() -> None:
 # --- no progress
 
 
-def test_steps_that_bring_nothing_new() -> None:
+def test_steps_between_known_screens_are_no_progress() -> None:
     known = walked(*"abcde")
     wandering = [known[place] for place in (2, 0, 4, 1, 3, 2)]
     assert len(wandering) == IDLE_STEPS
@@ -191,7 +191,7 @@ paths = st.lists(steps, max_size=16)
 
 
 @given(paths, st.sampled_from("ab"))
-def test_it_speaks_in_few_words_and_always_the_same(path: list[TakenStep], here: str) -> None:
+def test_advice_is_short_and_reproducible(path: list[TakenStep], here: str) -> None:
     found = find_problem(path, here)
     assert found == find_problem(tuple(path), here)
     if found is not None:
@@ -207,7 +207,7 @@ def test_every_loop_is_found_whatever_came_before(before: list[TakenStep], turn:
 
 
 @given(paths, st.sampled_from("ab"))
-def test_what_it_calls_a_loop_is_one(path: list[TakenStep], here: str) -> None:
+def test_a_reported_loop_repeats_its_last_steps(path: list[TakenStep], here: str) -> None:
     period = find_loop(path, here)
     if period:
         did = [(one.call, one.before) for one in path]
@@ -279,7 +279,7 @@ def test_silence_changes_nothing_but_what_was_reviewed() -> None:
     assert record_review(run(), Advice(problem="error", says="  ")) == replace(run().watch, version=4)
 
 
-def test_a_long_speech_is_cut() -> None:
+def test_long_advice_is_cut() -> None:
     advice = record_review(run(), Advice(problem="error", says="x" * 5000)).advice
     assert advice is not None
     assert len(advice.says) == LONGEST_ADVICE

@@ -20,7 +20,7 @@ from midcourse.policy.advice.outline import MOST_GOALS, format_outline, rewrite_
         "Locate the select committee's report",
     ],
 )
-def test_exploring_is_a_goal(text: str) -> None:
+def test_a_goal_that_says_what_to_explore_is_accepted(text: str) -> None:
     assert why_not_coarse(text) == ""
 
 
@@ -45,7 +45,7 @@ def test_exploring_is_a_goal(text: str) -> None:
         ("Explore " + "everything " * 30, "longer than"),
     ],
 )
-def test_what_says_how_is_none(text: str, why: str) -> None:
+def test_a_goal_that_says_how_is_rejected(text: str, why: str) -> None:
     assert why in why_not_coarse(text)
 
 
@@ -81,7 +81,7 @@ def test_a_finished_goal_is_not_put_on_the_list_again() -> None:
     assert rewrite_goals(HALF, ()) is HALF
 
 
-def test_it_says_how_far_it_is() -> None:
+def test_a_formatted_outline_says_how_far_it_is() -> None:
     assert format_outline(HALF).splitlines() == [
         "1. Explore the menu [finished]",
         "2. Find the dialog",

@@ -23,12 +23,12 @@ def fed(*judgements: tuple[int, str], outline: Outline = FOUR) -> list[Outline]:
     return course[1:]
 
 
-def test_forward_with_evidence_and_not_without() -> None:
+def test_progress_moves_forward_only_with_evidence() -> None:
     assert [one.current for one in fed((2, "menu"), (4, ""), (4, "   "), (5, "all"))] == [2, 2, 2, 5]
     assert [goal.evidence for goal in fed((2, "menu"), (4, "more"))[-1].goals] == ["menu", "more", "more", ""]
 
 
-def test_once_is_a_doubt_and_twice_in_a_row_a_regression_as_far_as_both_agree() -> None:
+def test_two_judgements_in_a_row_are_a_regression_as_far_as_both_agree() -> None:
     once, again = fed((4, "x"), (2, "y"), (1, "z"))[1:]
     assert (once.current, once.setbacks, once.regressed) == (4, (2,), 0)
     assert (again.current, again.setbacks, again.regressed) == (2, (), 1)
@@ -46,17 +46,19 @@ def test_a_doubt_is_forgotten_once_the_judge_agrees_again() -> None:
     ]
 
 
-def test_the_sequence_of_the_seed() -> None:
+def test_the_example_of_the_seed_has_one_regression() -> None:
     course = fed(*((n, "x") for n in (1, 4, 3, 2, 4, 3, 4)))
     assert [(one.current, one.regressed) for one in course] == [(1, 0), (4, 0), (4, 0), (3, 1), (4, 1), (4, 1), (4, 1)]
 
 
-def test_how_long_nothing_moved() -> None:
+def test_judgements_without_progress_are_counted_until_it_moves() -> None:
     assert [one.idle for one in fed((1, "x"), (1, ""), (2, "x"), (1, "x"), (1, "x"))] == [1, 2, 0, 1, 0]
 
 
 @given(st.lists(st.tuples(st.integers(-3, 9), st.sampled_from(["", "x", " "])), max_size=40))
-def test_whatever_a_judge_says(judgements: list[tuple[int, str]]) -> None:
+def test_no_judgement_moves_progress_without_evidence_or_a_recorded_regression(
+    judgements: list[tuple[int, str]],
+) -> None:
     before = FOUR
     for (current, evidence), after in zip(judgements, fed(*judgements), strict=True):
         assert [goal.finished for goal in after.goals] == [n < after.finished for n in range(4)]

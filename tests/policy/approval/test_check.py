@@ -29,7 +29,7 @@ def test_rules_come_before_modes(mode: Any, effect: Any) -> None:
     assert needs_approval(Limits(approvals=mode), step) is (effect == "irreversible" and mode != "never")
 
 
-def test_what_is_asked_about_binds_and_so_does_what_experience_let_through() -> None:
+def test_steps_asked_about_or_proven_bind_their_consequence() -> None:
     step = a_step("x", "reversible")
     assert not binds(step)
     assert [binds(replace(step, ruled=ruled)) for ruled in ("ask", "never", "unproven", "proven")] == [

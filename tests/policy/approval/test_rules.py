@@ -54,7 +54,7 @@ def test_a_rule_fits_if_all_that_it_names_does(rule: Rule) -> None:
         assert said(SAVE, replace(rule, **other)) == ""
 
 
-def test_no_rule_says_nothing() -> None:
+def test_without_rules_nothing_is_decided() -> None:
     assert said(SAVE) == ""
 
 
@@ -70,7 +70,7 @@ def test_a_rule_not_to_ask_is_about_irreversible_steps_only_if_it_says_so() -> N
     assert said(SEND, replace(NEVER, effects=("irreversible",))) == "never"
 
 
-def test_where_it_goes_is_not_guessed_before_it_is_read() -> None:
+def test_a_rule_about_an_address_needs_a_commit_set() -> None:
     unread = replace(SAVE, commit=CommitSet())
     assert said(unread, Rule(ask=False, skill="click", address="POST https://shop.example/*")) == ""
 
@@ -101,7 +101,7 @@ def proven(*latest_first: AnsweredConsequence, after: int = 3) -> bool:
 YES = tuple(answer(n) for n in (9, 8, 7))
 
 
-def test_so_many_approvals_in_a_row_prove_it() -> None:
+def test_the_set_number_of_approvals_in_a_row_proves_a_step() -> None:
     assert proven(*YES)
     assert not proven(*YES[:2])
     assert proven(*YES[:1], after=1)

@@ -44,7 +44,7 @@ def test_a_target_that_is_there_twice_is_not_found() -> None:
     assert find_arrival(goal_of(STEP), seen("Editor", SAVE, replace(SAVE, id="z8"))) == ""
 
 
-def test_what_the_step_was_for_will_do_as_well_and_comes_first() -> None:
+def test_an_expectation_that_holds_counts_before_the_target() -> None:
     assert find_arrival(goal_of(STEP), seen("Saved", SAVE)) == REACH
 
 
@@ -54,14 +54,14 @@ def test_what_an_irreversible_step_is_for_does_not_count() -> None:
     assert find_arrival(goal, seen("Editor", SAVE)) == "z7"
 
 
-def test_a_step_that_only_says_what_for_has_no_target() -> None:
+def test_a_reach_step_has_an_expectation_and_no_target() -> None:
     goal = goal_of(AIM)
     assert (goal.target, goal.says) == (None, "the file is saved")
     assert find_arrival(goal, seen("Editor", SAVE)) == ""
     assert find_arrival(goal, seen("Saved")) == REACH
 
 
-def test_words_cannot_be_checked() -> None:
+def test_an_expectation_in_words_cannot_be_checked() -> None:
     words = replace(AIM, expect=Expectation(says="it looks nice"))
     assert not is_checkable(goal_of(words))
     assert find_arrival(goal_of(words), seen("It looks nice")) == ""
@@ -98,5 +98,5 @@ def test_a_goal_without_words_is_never_near() -> None:
     ("judged", "checkable", "counts"),
     [(4.2, True, 4.2), (-3.0, True, 0.0), (99.0, False, 10.0), (10.0, True, 9.0), (float("nan"), False, 0.0)],
 )
-def test_a_judges_word_is_held_to_bounds(judged: float, checkable: bool, counts: float) -> None:
+def test_the_closeness_of_a_judge_is_clamped(judged: float, checkable: bool, counts: float) -> None:
     assert clamp_closeness(judged, checkable=checkable) == counts

@@ -58,11 +58,11 @@ def test_a_box_is_clicked_again() -> None:
     assert next(iter(ways)) == "toggle"
 
 
-def test_a_switch_that_is_told_which_way_is_told_the_other() -> None:
+def test_a_switch_is_set_to_its_other_position() -> None:
     assert back("turn", "box", (BOX,), (TICKED,), on=True)["toggle"].arguments == (("on", False),)
 
 
-def test_a_box_that_is_as_it_was_is_left_alone() -> None:
+def test_an_unchanged_box_is_not_clicked() -> None:
     assert "toggle" not in back("click", "box", (BOX,), (BOX,))
 
 
@@ -79,18 +79,18 @@ def test_the_option_that_was_chosen_is_chosen_again() -> None:
 
 
 @pytest.mark.parametrize("label", ["Cancel", "Close", "cancel ", "Dismiss", "×"])
-def test_what_has_opened_is_closed(label: str) -> None:
+def test_a_button_that_appeared_closes_what_opened(label: str) -> None:
     closer = Zone(id="closer", role="button", label=label)
     ways = back("click", "button", (BUTTON,), (BOX, closer))
     assert ways["close"] == Draft(zone="closer", skill="click")
 
 
-def test_of_several_the_surest_is_taken() -> None:
+def test_cancel_is_preferred_to_close_and_no() -> None:
     no, close, cancel = (Zone(id=name, role="button", label=name) for name in ("No", "Close", "Cancel"))
     assert back("click", "button", (BUTTON,), (no, close, cancel))["close"].zone == "Cancel"
 
 
-def test_what_was_there_before_is_not_what_has_opened() -> None:
+def test_a_close_button_that_was_there_before_is_not_used() -> None:
     close = Zone(id="x", role="button", label="Close")
     assert "close" not in back("click", "button", (BUTTON, close), (close,))
 
@@ -116,10 +116,10 @@ def test_a_skill_may_name_its_own_undo() -> None:
     )
 
 
-def test_an_undo_that_wants_to_be_told_something_is_none() -> None:
+def test_an_undo_that_needs_arguments_is_not_used() -> None:
     skills = (Skill(name="move", undo="move_to"), Skill(name="move_to", parameters=(Parameter(name="place"),)))
     assert back("move", "box", (BOX,), (BOX, BUTTON), skills) == {}
 
 
-def test_where_nothing_fits_there_is_no_way() -> None:
+def test_an_act_without_a_known_undo_has_none() -> None:
     assert back("look", "box", (BOX,), (BUTTON,), (Skill(name="look"),)) == {}

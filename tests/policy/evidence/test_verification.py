@@ -69,7 +69,7 @@ def sight(after: Observation | None, expect: Expectation | None = EXPECT, absent
         (SurfaceMatches(pattern="For"), False),
     ],
 )
-def test_each_check(check: Check, true: bool) -> None:
+def test_each_check_holds_where_it_should(check: Check, true: bool) -> None:
     assert holds(all_of(check), FORM) is true
     assert describe(all_of(check))
 
@@ -223,7 +223,7 @@ def test_absence_does_not_count_while_the_act_may_still_be_under_way() -> None:
     assert (outcome.status, outcome.reason, outcome.evidence) == ("unknown", "timeout", "")
 
 
-def test_evidence_for_and_against_is_none() -> None:
+def test_evidence_for_and_against_leaves_it_unknown() -> None:
     both = replace(THANKS, zones=(Zone(id="z", role="text", label="Not ordered"),))
     assert judge("irreversible", Outcome(), sight(both)).status == "unknown"
 
@@ -268,7 +268,9 @@ def test_that_something_is_gone_is_no_evidence() -> None:
         ),
     ],
 )
-def test_why_the_screen_does_not_decide_it(expect: Expectation | None, after: Observation | None, says: str) -> None:
+def test_the_reason_why_the_screen_does_not_decide_is_given(
+    expect: Expectation | None, after: Observation | None, says: str
+) -> None:
     assert explain_undecided(sight(after, expect, None)) == (says,)
 
 

@@ -23,7 +23,7 @@ PASSING = {
 EVERY = (*REASONS.values(), *EXCEPTIONS.values(), *(found for _, found in MESSAGES))
 
 
-def test_only_what_no_step_can_mend_is_structural_and_it_is_critical() -> None:
+def test_structural_reasons_are_a_fixed_list_and_critical() -> None:
     assert {reason for reason, found in REASONS.items() if found.nature == "structural"} == STRUCTURAL
     assert {REASONS[reason].severity for reason in STRUCTURAL} == {"CRITICAL"}
     assert not any(found.nature == "structural" for found in EXCEPTIONS.values()), "words alone never stop a run"
@@ -80,7 +80,7 @@ def test_severity_and_category_by_reason(reason: str, severity: str, category: s
         ("nobody has ever said this", "other", "recoverable"),
     ],
 )
-def test_where_the_reason_says_nothing_exception_and_phrase_do(
+def test_an_unknown_reason_is_classified_by_exception_and_phrase(
     detail: str, error_type: ErrorType, nature: Nature
 ) -> None:
     found = classify("error", detail)

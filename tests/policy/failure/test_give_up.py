@@ -7,7 +7,7 @@ from midcourse.policy.failure.recovery import sample_fraction, why_give_up
 NEVER = Track(lesson="00112233aabbccdd", unmended=7, lot=0.5)
 
 
-def test_what_no_plan_ever_mended_is_hopeless_and_the_numbers_say_so() -> None:
+def test_a_failure_that_no_plan_fixed_is_hopeless_and_the_reason_has_the_numbers() -> None:
     why = why_give_up(Limits(), NEVER)
     assert "last 7 runs" in why
     assert "0 got past it" in why
@@ -15,7 +15,7 @@ def test_what_no_plan_ever_mended_is_hopeless_and_the_numbers_say_so() -> None:
     assert "10% of runs try all the same" in why
 
 
-def test_what_was_mended_once_or_met_too_seldom_is_not() -> None:
+def test_a_failure_fixed_once_or_met_too_seldom_is_not_hopeless() -> None:
     assert not why_give_up(Limits(), None)
     assert not why_give_up(Limits(), Track(lesson="x", unmended=4, lot=0.5))
     assert not why_give_up(Limits(), Track(lesson="x", mended=1, unmended=99, lot=0.5))
@@ -27,13 +27,13 @@ def test_nothing_is_hopeless_if_the_stop_is_off() -> None:
     assert not why_give_up(Limits(lesson_stop_after=8), NEVER)
 
 
-def test_low_lots_try_all_the_same() -> None:
+def test_a_share_of_runs_tries_all_the_same() -> None:
     assert not why_give_up(Limits(), Track(lesson="x", unmended=7, lot=0.09))
     assert why_give_up(Limits(lesson_tries=0.0), Track(lesson="x", unmended=7, lot=0.0))
     assert not why_give_up(Limits(lesson_tries=1.0), Track(lesson="x", unmended=7, lot=0.999))
 
 
-def test_lots_are_spread_evenly_and_drawn_the_same_again() -> None:
+def test_fractions_of_runs_are_uniform_and_reproducible() -> None:
     lots = [sample_fraction(f"run-{n}", "00112233aabbccdd") for n in range(10_000)]
     assert lots == [sample_fraction(f"run-{n}", "00112233aabbccdd") for n in range(10_000)]
     assert all(0 <= lot < 1 for lot in lots)

@@ -51,7 +51,7 @@ def test_without_failures_there_are_no_lessons() -> None:
     assert judge_lessons([FIRST], tried((1, 0, "")), "goal_reached") == ()
 
 
-def test_a_new_plan_that_was_carried_out_mended_it() -> None:
+def test_a_new_plan_that_was_carried_out_is_a_fix() -> None:
     plans = [FIRST, a_plan(2, "close", "save")]
     (word,) = judge_lessons(plans, tried((1, 0, "k"), (2, 0, ""), (2, 1, "")))
     assert word.verdict == "fixed"
@@ -63,7 +63,7 @@ def test_the_end_of_a_plan_is_its_last_step_before_replan() -> None:
     assert verdicts(*judge_lessons(plans, tried((1, 0, "k"), (2, 0, "")))) == {"k": "fixed"}
 
 
-def test_half_a_plan_says_nothing_yet() -> None:
+def test_an_unfinished_plan_has_no_verdict_unless_the_run_gave_up() -> None:
     plans = [FIRST, a_plan(2, "close", "save")]
     entries = tried((1, 0, "k"), (2, 0, ""))
     assert verdicts(*judge_lessons(plans, entries)) == {"k": None}
@@ -71,14 +71,14 @@ def test_half_a_plan_says_nothing_yet() -> None:
     assert verdicts(*judge_lessons(plans, entries, "replan_exhausted")) == {"k": "unhelpful"}
 
 
-def test_what_came_back_was_not_mended() -> None:
+def test_a_failure_that_recurs_was_not_fixed() -> None:
     plans = [FIRST, a_plan(2, "close", REPLAN), a_plan(3, "save", cause="adaptive"), a_plan(4, "save")]
     entries = tried((1, 0, "k"), (2, 0, ""), (3, 0, "k"))
     assert verdicts(*judge_lessons(plans, entries)) == {"k": "unhelpful"}
     assert verdicts(*judge_lessons(plans, [*entries, *tried((4, 0, ""))])) == {"k": "fixed"}
 
 
-def test_a_retry_that_went_well_was_no_plans_doing() -> None:
+def test_a_successful_retry_is_not_credited_to_a_plan() -> None:
     plans = [a_plan(1, "save", "send", cause="initial"), a_plan(2, "send")]
     entries = tried((1, 0, "k"), (1, 0, ""), (1, 1, "other"), (2, 0, ""))
     assert verdicts(*judge_lessons(plans, entries)) == {"k": None, "other": "fixed"}
@@ -98,11 +98,11 @@ def test_a_run_that_stopped_without_another_plan_gives_no_lesson() -> None:
     assert verdicts(*judge_lessons([FIRST], tried((1, 0, "k")), "replan_exhausted")) == {"k": None}
 
 
-def test_a_planner_that_had_no_idea_was_asked_in_vain() -> None:
+def test_an_empty_plan_is_unhelpful() -> None:
     assert verdicts(*judge_lessons([FIRST], tried((1, 0, "k")), "empty_plan")) == {"k": "unhelpful"}
 
 
-def test_the_words_are_short() -> None:
+def test_the_text_of_a_fix_is_cut() -> None:
     plans = [FIRST, a_plan(2, *["close"] * 50)]
     (word,) = judge_lessons(plans, tried((1, 0, "k"), (2, 49, "")))
     assert len(word.fix.text) == LONGEST_FIX

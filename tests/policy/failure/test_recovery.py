@@ -50,14 +50,14 @@ def test_what_is_not_there_is_looked_for_once(reason: str) -> None:
     assert answer(reason, max_step_retries=0) == "replan"
 
 
-def test_everything_else_is_planned_again_the_unclassified_too() -> None:
+def test_other_and_unclassified_failures_are_planned_again() -> None:
     for reason in ("permission", "expectation_unmet", "something new"):
         assert answer(reason) == "replan"
         assert answer(reason, replan_on_high=False) == "stop"
     assert answer("busy", max_step_retries=0) == "replan"
 
 
-def test_what_is_of_no_importance_is_passed_over_unless_it_cannot_be_undone() -> None:
+def test_an_unimportant_failure_is_passed_over_unless_the_step_is_irreversible() -> None:
     assert answer("not_needed") == "continue"
     assert decided(a_run(), "not_needed", step=a_step("pay", "irreversible")).answer == "replan"
 
@@ -84,7 +84,7 @@ def test_why_nothing_more_is_tried_is_said() -> None:
     assert decided(a_run(auto_replan=False), "permission").because == "auto_replan is off"
 
 
-def test_a_person_is_asked_after_so_many_plans_that_did_not_mend_it() -> None:
+def test_a_person_is_asked_after_the_set_number_of_plans_that_did_not_help() -> None:
     two = Counts(error_replans=2)
     assert decided(a_run(two), "permission").answer == "replan", "off unless set"
     assert decided(a_run(two, human_after=3), "permission").answer == "replan"
@@ -103,19 +103,19 @@ def test_planning_itself_may_fail_and_there_is_no_step_to_retry() -> None:
 # --- what is known from other runs
 
 
-def test_what_nothing_ever_mended_stops_and_says_the_numbers() -> None:
+def test_a_hopeless_failure_stops_the_run_with_its_numbers() -> None:
     decision = decided(a_run(), "permission", track=Track(unmended=37))
     assert (decision.answer, decision.hopeless) == ("stop", True)
     assert "last 37 runs" in decision.because
 
 
 @pytest.mark.parametrize("track", [None, Track(), Track(unmended=4), Track(mended=1, unmended=99)])
-def test_little_evidence_or_a_single_cure_keeps_hope_alive(track: Track | None) -> None:
+def test_a_failure_met_seldom_or_fixed_once_is_planned_again(track: Track | None) -> None:
     assert decided(a_run(), "permission", track=track).answer == "replan"
 
 
 @pytest.mark.parametrize("reason", ["busy", "target_not_visible"])
-def test_what_may_pass_is_tried_again_whatever_others_planned(reason: str) -> None:
+def test_a_transient_failure_is_retried_although_no_plan_ever_helped(reason: str) -> None:
     """Runs that got past it by trying again never planned, and so left no track."""
     decision = decided(a_run(), reason, track=Track(unmended=37))
     assert decision.answer in ("retry", "look_and_retry")

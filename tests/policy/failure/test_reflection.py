@@ -24,7 +24,7 @@ def test_there_is_advice_for_every_error_type_and_every_nature() -> None:
 
 
 @pytest.mark.parametrize("error_type", get_args(ErrorType))
-def test_every_kind_has_a_cause_a_fix_and_changes(error_type: ErrorType) -> None:
+def test_every_error_type_has_a_cause_a_fix_and_changes(error_type: ErrorType) -> None:
     found = Classification(error_type=error_type)
     reflection = explain_failure(Failure(reason="x", found=found))
     assert reflection.analysis.error_type == error_type
@@ -41,7 +41,7 @@ def test_the_cause_names_step_target_and_what_was_said() -> None:
     assert (reflection.analysis.severity, reflection.analysis.preventable, reflection.by) == ("HIGH", True, "rules")
 
 
-def test_what_was_tried_contributes() -> None:
+def test_earlier_tries_are_contributing_factors() -> None:
     tried = (attempt(target="/other"), attempt(), attempt())
     assert explain_failure(failure(), attempt(), tried).analysis.contributing_factors == (
         "3 tries failed for the same reason, 'permission'",

@@ -49,7 +49,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("message", "words"), PAIRS)
-def test_particulars_go_and_words_stay(message: str, words: str) -> None:
+def test_normalisation_removes_particulars_and_keeps_words(message: str, words: str) -> None:
     assert normalise(message) == words
 
 

@@ -49,7 +49,7 @@ def labels(steps: tuple[Step, ...]) -> str:
     return "".join(step.target.label for step in steps)
 
 
-def test_kept_dropped_and_new() -> None:
+def test_steps_are_kept_dropped_or_new() -> None:
     found = compute_plan_diff(plan(1, "abcd"), plan(2, "cxd"))
     assert (labels(found.kept), labels(found.dropped), labels(found.new)) == ("cd", "ab", "x")
     assert [step.version for step in found.kept] == [2, 2]
@@ -60,7 +60,7 @@ def test_what_was_carried_out_was_not_dropped() -> None:
     assert (labels(found.done), labels(found.dropped)) == ("ab", "c")
 
 
-def test_replan_is_no_step() -> None:
+def test_replan_is_not_compared_as_a_step() -> None:
     found = compute_plan_diff(plan(1, "a", replan=True), plan(2, "b", replan=True))
     assert (labels(found.dropped), labels(found.new)) == ("a", "b")
 

@@ -98,11 +98,11 @@ def test_a_list_of_options_stays_as_it_is_until_one_was_chosen():
         Zone(id="e9", role="cell", label="C-1207"),
     ],
 )
-def test_whatever_else_is_there_counts(more: Zone):
+def test_any_other_zone_changes_the_digest_of_a_screen(more: Zone):
     assert surface_digest(screen(ADA, more), ADA) != surface_digest(screen(ADA), ADA)
 
 
-def test_states_count_and_passing_ones_do_not():
+def test_lasting_states_change_the_digest_and_passing_ones_do_not():
     def box(**state: bool) -> Zone:
         return Zone(id="e3", role="checkbox", label="Urgent", state=tuple(state.items()))
 
@@ -111,7 +111,7 @@ def test_states_count_and_passing_ones_do_not():
     assert surface_digest(screen(ADA, box(checked=False, focused=True, seen=False)), ADA) == plain
 
 
-def test_ids_order_positions_and_clocks_do_not_count():
+def test_ids_order_positions_and_clocks_do_not_change_the_digest():
     first = Zone(id="e7", role="text", label="Last seen 10:32, 3 minutes ago", bounds=(0, 0, 1, 1))
     second = Zone(id="e8", role="button", label="Save")
     later = replace(first, id="f7", label="Last seen 18:05, 2 hours ago", bounds=(9, 9, 1, 1))

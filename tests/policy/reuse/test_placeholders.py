@@ -25,12 +25,12 @@ BLANKS = Placeholders(ADA)
         ("", ""),
     ],
 )
-def test_values_become_names(text: str, template: str):
+def test_values_of_inputs_become_names(text: str, template: str):
     assert BLANKS.insert(text) == template
     assert BLANKS.fill(template) == text
 
 
-def test_the_longer_value_is_meant():
+def test_the_longest_value_that_fits_is_replaced():
     blanks = Placeholders((("first", "Ada"), ("whole", "Ada Lovelace")))
     assert blanks.insert("Ada Lovelace met Ada") == "{whole} met {first}"
 
@@ -42,7 +42,7 @@ def test_two_inputs_of_one_value_cannot_be_told_apart():
     assert blanks.insert("Dear Eve") == "Dear Eve"
 
 
-def test_a_star_in_a_value_is_only_a_star():
+def test_wildcards_in_a_value_are_escaped():
     blanks, others = Placeholders((("name", "A*B"),)), Placeholders((("name", "C?D[e]"),))
     assert blanks.insert("Item A[*]B*", in_pattern=True) == "Item {name}*"
     assert others.fill("Item {name}*", in_pattern=True) == "Item C[?]D[[]e]*"

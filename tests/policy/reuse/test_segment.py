@@ -92,7 +92,7 @@ def test_an_argument_is_a_reference_or_a_constant(value: Argument, becomes: Argu
 
 
 @pytest.mark.parametrize("value", ["Enter", "C-4711!", "c-4711", "Head", 7, True, None, "", "Offic"])
-def test_with_any_other_it_is_not_kept(value: Argument):
+def test_a_segment_with_another_argument_is_not_kept(value: Argument):
     goal = "Report it for the Head Office" if value != "Head" else "Report it"
     assert "nor in the words of the task" in why_not(step(arguments=(("text", value),)), goal=goal)
 
@@ -132,13 +132,13 @@ def test_a_zone_is_found_anew_by_role_and_label():
     assert [draft.zone for draft in drafts] == ["e99"]
 
 
-def test_what_is_called_like_an_input_is_called_like_it_again():
+def test_a_label_that_equals_an_input_follows_the_new_input():
     segment = keep(step("e2", "click"))
     assert segment.steps[0].label == "{customer}"
     assert filled(segment, EVE)[0].zone == "e3"
 
 
-def test_one_of_several_alike_is_not_kept():
+def test_a_step_on_one_of_several_equal_zones_is_not_kept():
     assert "more than once" in why_not(step("e5", "click"))
 
 
@@ -153,7 +153,7 @@ def test_a_step_without_a_zone_has_none():
     assert filled(keep(step(GLOBAL, "go")), EVE)[0].zone == GLOBAL
 
 
-def test_what_was_not_the_last_plan_looks_again():
+def test_a_segment_that_was_not_final_ends_in_replan():
     assert [draft.zone for draft in filled(keep(step("e4", "click"), final=False), EVE)] == ["e4", REPLAN]
 
 

@@ -95,7 +95,7 @@ class TestAnswers:
     @pytest.mark.parametrize(
         "answer", [{"name": "a rather long name of a colour"}, Calls("final_result", {"name": "red"})]
     )
-    async def test_it_streams(self, answer):
+    async def test_answers_are_streamed(self, answer):
         kind = Colour if isinstance(answer, Calls) else NativeOutput(Colour)
         with ModelServer([answer]) as server:
             async with agent(server, output_type=kind) as asking, asking.run_stream("Which?") as stream:
@@ -114,7 +114,7 @@ class TestAnswers:
             assert [(await ask(server, hail)).content for hail in ("Hey", "Ho")] == ["0: Hey", "1: Ho"]
 
     @pytest.mark.slow
-    async def test_usage_is_what_you_say(self):
+    async def test_usage_is_as_scripted(self):
         with ModelServer([Says("x", usage=Usage(10**9, 7, cached=5))]) as server:
             usage = (await run(server, "Which?")).usage
         assert (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens) == (10**9, 7, 5)
@@ -136,7 +136,7 @@ class TestAnswers:
                 assert [found.id async for found in speaking.models.list()] == ["a", "b"]
         assert server.requests == ()
 
-    def test_a_script_without_answers_is_no_script(self):
+    def test_a_script_without_answers_is_refused(self):
         with pytest.raises(TaskInvalid, match="at least one"):
             ModelServer([])
 
@@ -149,7 +149,7 @@ class TestTrouble:
         assert json.loads(body)["error"]["type"] == "rate_limit_exceeded"
 
     @pytest.mark.parametrize("status", [400, 401, 500, 503])
-    async def test_errors_are_errors(self, status):
+    async def test_errors_have_their_status(self, status):
         with ModelServer([Fails(status, "no")]) as server, pytest.raises(APIStatusError, match="no") as caught:
             await ask(server)
         assert caught.value.status_code == status
@@ -168,7 +168,7 @@ class TestTrouble:
             async with agent(server) as asking, asking.run_stream("Which?") as stream:
                 await stream.get_output()
 
-    async def test_nothing_for_too_long(self):
+    async def test_a_late_answer_is_a_timeout_of_the_client(self):
         with ModelServer([Late("x", seconds=60)]) as server, pytest.raises(APIConnectionError):
             await ask(server, timeout=0.2)
 
@@ -179,7 +179,7 @@ class TestTrouble:
                 await asyncio.sleep(0.01)
         assert (await asking).content == "x"
 
-    def test_slow_bytes_take_their_time(self):
+    def test_a_slow_answer_takes_its_time(self):
         with ModelServer([Slow("x" * 100, seconds=0.3)]) as server:
             began = time.monotonic()
             status, _, body = post(server, {"model": "m"})
@@ -192,7 +192,7 @@ class TestTrouble:
         with ModelServer([answer]) as server, pytest.raises(UnexpectedModelBehavior):
             await run(server, "Which?", output_type=NativeOutput(Colour), retries=0)
 
-    async def test_a_body_that_is_no_completion(self):
+    async def test_a_body_that_is_no_completion_is_an_error_of_the_client(self):
         with ModelServer([Blurts("<html>"), Blurts('{"choices": []}')]) as server:
             for _ in range(2):
                 with pytest.raises(Exception, match=r"(?i)json|choices|validation|invalid|response"):
@@ -244,7 +244,7 @@ class TestLimited:
         assert limited.refused == 2
         assert len(server.requests) == 3 + limited.refused
 
-    def test_the_others_are_told_how_long(self):
+    def test_requests_beyond_the_limit_get_429_with_retry_after(self):
         with ModelServer(Limited(["x"], requests=2, seconds=60, clock=lambda: 0.0)) as server:
             answers = [post(server, {}) for _ in range(3)]
         assert [status for status, _, _ in answers] == [200, 200, 429]

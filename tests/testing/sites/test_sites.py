@@ -208,7 +208,7 @@ def test_an_unanswered_order_is_stored():
     assert (page.status, names(shop)) == (504, ["order"])
 
 
-def test_a_refused_order_is_not():
+def test_a_refused_order_is_not_stored():
     shop, page = ordered(Drift(refused=1.0))
     assert (page.status, names(shop)) == (503, [])
 
@@ -265,7 +265,7 @@ def test_a_failing_site_shows_an_error_page():
         (Drift(moved=1.0), "Menu</button>"),
     ],
 )
-def test_pages_differ_from_the_usual_one(drift: Drift, text: str):
+def test_pages_of_a_drift_differ_from_the_usual_ones(drift: Drift, text: str):
     with visited(Shop(drift=drift)) as visitor, visited(Shop()) as usual:
         assert text in visitor.get("/basket").text
         assert text not in usual.get("/basket").text

@@ -20,5 +20,5 @@ async def test_without_a_browser_the_error_says_so():
         await Browser("http://127.0.0.1:1/", executable="/no/such/chromium").open()
 
 
-async def test_closed_before_it_was_opened():
+async def test_a_browser_can_be_closed_before_it_was_opened():
     await Browser("http://127.0.0.1:1/").close()

@@ -8,7 +8,7 @@ from tests.worlds.browser.visitor import Visitor, ok
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_select(visitor: Visitor):
+async def test_select_chooses_an_option_by_text_or_value(visitor: Visitor):
     await visitor.visit(
         f"""{SAYS}<select aria-label=Size onchange="say('told')"><option value=s>Small<option value=m>Medium<option disabled>Big
         <optgroup label=Sold disabled><option>Tiny</optgroup></select>
@@ -29,7 +29,7 @@ async def test_select(visitor: Visitor):
     assert await visitor.state("Tags", "value") == "d | e"
 
 
-async def test_select_from_a_list_of_the_pages_own(visitor: Visitor):
+async def test_select_chooses_from_a_list_that_the_page_draws(visitor: Visitor):
     await visitor.visit(
         """<div role=combobox aria-label=Size tabindex=0 onclick="l.hidden = false">-</div>
         <div id=l role=listbox hidden><div role=option onclick="this.ariaSelected = 'true'">Small</div><div role=option>Big</div></div>"""

@@ -23,7 +23,7 @@ async def site() -> AsyncGenerator[Site]:
         yield site
 
 
-async def test_the_redirect_that_answers_it_is_followed(site: Site) -> None:
+async def test_the_redirect_that_answers_a_released_request_is_followed(site: Site) -> None:
     browser = Browser(f"{site.url}/", quiet_seconds=0.03)
     await browser.open()
     try:

@@ -54,7 +54,7 @@ async def shots(visitor: Visitor) -> list[str]:
     return ["x" if look.screenshot else "-" for look in seen]
 
 
-async def test_screenshots_by_policy(pages: Pages):
+async def test_screenshots_are_taken_according_to_the_policy(pages: Pages):
     policies: dict[When, str] = {"never": "-----", "on_change": "x-x--", "on_failure": "----x", "all": "xxxxx"}
     async with visiting(pages, **SMALL) as visitor:
         assert isinstance(visitor.world, Browser)

@@ -20,7 +20,7 @@ async def read_log(visitor: Visitor) -> str:
 # --- going places
 
 
-async def test_navigate_and_go_back(visitor: Visitor):
+async def test_go_back_returns_to_the_earlier_page(visitor: Visitor):
     await visitor.visit("<p>First</p>", title="First")
     await visitor.visit("<p>Second</p>", title="Second")
     ok(await visitor.do("go_back"))
@@ -65,7 +65,7 @@ async def test_click_scrolls_to_an_element_far_below(visitor: Visitor):
     assert await read_log(visitor) == "hit"
 
 
-async def test_click_right_and_twice(visitor: Visitor):
+async def test_click_takes_a_button_and_a_number_of_times(visitor: Visitor):
     await visitor.visit(
         f"{SAYS}<button oncontextmenu=\"say('right')\">One</button><button ondblclick=\"say('twice')\">Two</button>"
     )
@@ -175,7 +175,7 @@ async def test_element_that_appears_on_a_rewritten_page_is_not_hit(visitor: Visi
     assert await visitor.title() != "Trap"
 
 
-async def test_disabled(visitor: Visitor):
+async def test_a_disabled_button_is_not_clicked(visitor: Visitor):
     await visitor.visit("<button disabled>Send</button>")
     outcome = await visitor.on("Send", "click")
     assert (outcome.status, outcome.reason) == ("failed", "disabled")
@@ -372,7 +372,7 @@ async def test_switch_that_is_updated_by_a_script_is_checked(visitor: Visitor, k
 
 
 @pytest.mark.parametrize("skill", ["check", "type"])
-async def test_field_that_leads_to_another_page(visitor: Visitor, skill: str):
+async def test_check_and_type_may_lead_to_another_page(visitor: Visitor, skill: str):
     there = visitor.pages.show("/found", "<p>Found</p>", title="Found")
     go = f"location = '{there}'"
     await visitor.visit(

@@ -33,7 +33,7 @@ def test_in_an_unknown_program_only_acts_without_lasting_effect_are_free(role: s
     ("keys", "expected"),
     [("Tab", "free"), ("Escape", "free"), ("Down Down", "free"), ("Enter", "irreversible"), ("Alt+S", "irreversible")],
 )
-def test_keys_in_an_unknown_program(keys: str, expected: str) -> None:
+def test_in_an_unknown_program_only_navigation_keys_are_free(keys: str, expected: str) -> None:
     assert effect(DescribedAct(program="unknown", window="Any", keys=keys)) == expected
 
 
@@ -56,7 +56,7 @@ def test_keys_in_an_unknown_program(keys: str, expected: str) -> None:
         (DescribedAct(program="claws-mail", window="Hi - Compose message", role="button", label="Attach"), "free"),
     ],
 )
-def test_known_programs(deed: DescribedAct, expected: str) -> None:
+def test_acts_in_known_programs_have_their_effects(deed: DescribedAct, expected: str) -> None:
     assert effect(deed) == expected
 
 

@@ -29,7 +29,7 @@ async def test_a_cube_out_of_reach_ends_the_run_after_one_attempt(tmp_path: Path
     assert result.final_detail == f"pick failed: unreachable — {IK}"
 
 
-async def test_with_the_settings_of_a_plain_loop_it_takes_three_cycles(tmp_path: Path) -> None:
+async def test_with_the_settings_of_a_plain_loop_a_cube_out_of_reach_takes_three_cycles(tmp_path: Path) -> None:
     result = await run("far_cube", tmp_path, **PLAIN)
     assert (result.success, result.final_reason) == (False, "replan_exhausted")
     assert (result.executions, result.steps, result.replans, result.planner_calls) == (3, 3, 2, 3)

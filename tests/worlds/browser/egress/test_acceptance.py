@@ -125,13 +125,15 @@ async def test_an_answer_that_may_be_a_refusal_is_not(hand: Hand, site: Site, na
         ('{"order": 7}', "'<label>Street <input></label> Where do you live?'", "response"),
     ],
 )
-async def test_an_answer_to_a_script(hand: Hand, site: Site, answer: str, says: str, evidence: str) -> None:
+async def test_an_answer_to_a_script_is_evidence_if_it_and_the_page_say_no_failure(
+    hand: Hand, site: Site, answer: str, says: str, evidence: str
+) -> None:
     site.pages["/orders"] = Answer(answer, kind="application/json")
     assert (await send_allowed_order(hand, site, SCRIPTED.replace("SAYS", says))).evidence == evidence
 
 
 @pytest.mark.parametrize(("status", "evidence"), [(200, ""), (201, "response"), (204, "response")])
-async def test_a_status_that_says_so_is_evidence_although_the_form_stays(
+async def test_status_201_or_204_is_evidence_although_the_form_stays(
     hand: Hand, site: Site, status: int, evidence: str
 ) -> None:
     site.pages["/orders"] = Answer("" if status == 204 else '{"order": 7}', kind="application/json", status=status)

@@ -89,7 +89,7 @@ async def test_a_path_names_no_fragment_and_an_origin_no_usual_port() -> None:
         ("4000::1", "barred"),
     ],
 )
-def test_how_far_an_address_reaches(ip: str, reach: Reach) -> None:
+def test_an_address_is_public_private_or_loopback(ip: str, reach: Reach) -> None:
     assert reach_of(ip_address(ip)) == reach
 
 

@@ -12,7 +12,7 @@ def answer(*pieces: bytes) -> RecordedResponse:
     return whole
 
 
-def test_nothing_has_come_yet() -> None:
+def test_an_incomplete_response_has_no_status() -> None:
     assert not answer()
     assert (answer().status, answer().text, answer().redirect_target("http://x/")) == (None, "", "")
     assert answer(b"HTTP/1.1 4").status is None

@@ -79,7 +79,7 @@ async def test_status_of_the_document_is_on_the_page(visitor: Visitor):
         ),
     ],
 )
-async def test_role_and_name(visitor: Visitor, body: str, zone: tuple[str, str]):
+async def test_elements_have_their_role_and_accessible_name(visitor: Visitor, body: str, zone: tuple[str, str]):
     assert zone in await seen(visitor, body)
 
 
@@ -143,7 +143,7 @@ async def test_listener_on_a_page_rewritten_with_document_open_is_found(visitor:
     assert await visitor.labels("clickable") == ["Card"]
 
 
-async def test_states(visitor: Visitor):
+async def test_elements_have_their_states(visitor: Visitor):
     await visitor.visit(
         """<form><fieldset><legend>Who</legend>
         <input aria-label=Name value=Ada required><input aria-label=Key type=password value=abc>
@@ -199,7 +199,7 @@ async def test_custom_list_has_its_selection_as_value(visitor: Visitor):
         "<div><input aria-label=Mail><div role=alert>Not an address</div></div>",
     ],
 )
-async def test_field_errors(visitor: Visitor, body: str):
+async def test_the_message_of_an_invalid_field_is_its_error(visitor: Visitor, body: str):
     await visitor.visit(body)
     field = await visitor.zone("Mail")
     assert field.get("invalid") is True
@@ -251,7 +251,7 @@ async def test_last_opened_modal_dialog_counts(visitor: Visitor):
     ok(await visitor.on("Yes", "click"))
 
 
-async def test_open_shadow_roots_and_slots(visitor: Visitor):
+async def test_elements_of_open_shadow_roots_are_captured_in_order(visitor: Visitor):
     await visitor.visit(
         """<my-card><b>Slotted</b></my-card><script>
         document.querySelector('my-card').attachShadow({mode: 'open'}).innerHTML = '<h2>Card</h2><slot></slot><button>Inside</button>'
@@ -263,7 +263,7 @@ async def test_open_shadow_roots_and_slots(visitor: Visitor):
     assert "Hit" in await visitor.labels()
 
 
-async def test_frames_in_frames(visitor: Visitor):
+async def test_elements_of_nested_frames_are_captured_and_clicked(visitor: Visitor):
     inner = visitor.pages.show("/innermost", "<button onclick=\"this.textContent='Hit'\">Innermost</button>")
     outer = visitor.pages.show("/inner", f"<p>Inner</p><iframe style='margin-top: 40px' src='{inner}'></iframe>")
     await visitor.visit(
@@ -283,14 +283,14 @@ async def test_frames_in_frames(visitor: Visitor):
 @pytest.mark.parametrize(
     "style", ["visibility: hidden", "width: 0; height: 0; border: 0", "position: absolute; left: -9999px"]
 )
-async def test_frame_that_is_not_to_be_seen(visitor: Visitor, style: str):
+async def test_elements_of_an_invisible_frame_are_not_captured(visitor: Visitor, style: str):
     await visitor.visit(f"<iframe style='{style}' srcdoc='<p>No</p>'></iframe><iframe srcdoc='<p>Yes</p>'></iframe>")
     ok(await visitor.do("wait_for", text="Yes"))
     assert await visitor.labels() == ["Page", "Yes"]
 
 
 @pytest.mark.parametrize("around", ["overflow: visible", "height: 400px; overflow: auto"])
-async def test_frame_larger_than_the_view(visitor: Visitor, around: str):
+async def test_elements_at_the_end_of_a_long_frame_are_clicked(visitor: Visitor, around: str):
     inner = visitor.pages.show(
         "/long", "<div style='height: 2800px'></div><button onclick=\"this.textContent='Hit'\">End</button>"
     )
@@ -299,7 +299,7 @@ async def test_frame_larger_than_the_view(visitor: Visitor, around: str):
     assert await visitor.labels() == ["Page", "Hit"]
 
 
-async def test_frame_that_is_drawn_smaller(visitor: Visitor):
+async def test_bounds_in_a_scaled_frame_are_those_on_the_screen(visitor: Visitor):
     button = "<button style='margin: 200px; width: 80px' onclick=\"this.textContent='Hit'\">Go</button>"
     inner = visitor.pages.show("/small", f"<body style='margin: 0'>{button}")
     style = "transform: scale(.5); transform-origin: 0 0; position: absolute; left: 0; top: 0; border: 0"

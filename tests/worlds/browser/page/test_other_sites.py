@@ -11,7 +11,7 @@ from tests.worlds.browser.visitor import ok, visiting
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_frame_of_another_site(pages: Pages):
+async def test_elements_in_a_frame_of_another_site_are_captured_and_used(pages: Pages):
     with serve_pages() as elsewhere:
         elsewhere.show(
             "/pay",

@@ -64,14 +64,14 @@ async def test_alert_is_seen_and_answered(visitor: Visitor):
     ("skill", "arguments", "answer"),
     [("accept", {}, "true"), ("dismiss", {}, "false")],
 )
-async def test_confirm(visitor: Visitor, skill: str, arguments: dict[str, str], answer: str):
+async def test_confirm_is_accepted_or_dismissed(visitor: Visitor, skill: str, arguments: dict[str, str], answer: str):
     await visitor.visit(f"{SAYS}<button onclick=\"say(String(confirm('Sure?')))\">Delete</button>")
     ok(await visitor.on("Delete", "click"))
     ok(await visitor.do(skill, await dialog(visitor), **arguments))
     assert await said(visitor) == answer
 
 
-async def test_prompt_and_a_dialog_after_it(visitor: Visitor):
+async def test_a_prompt_gets_its_text_and_the_dialog_after_it_is_seen(visitor: Visitor):
     await visitor.visit(f"{SAYS}<button onclick=\"say(prompt('Name?', 'Bob')); alert('Hi')\">Ask</button>")
     ok(await visitor.on("Ask", "click"))
     zone = await dialog(visitor)
@@ -84,14 +84,14 @@ async def test_prompt_and_a_dialog_after_it(visitor: Visitor):
 
 
 @pytest.mark.parametrize("milliseconds", [0, 200], ids=["while the page comes", "later"])
-async def test_dialog_that_comes_by_itself(visitor: Visitor, milliseconds: int):
+async def test_a_dialog_that_opens_by_itself_is_answered(visitor: Visitor, milliseconds: int):
     await visitor.visit(f"<p>Calm</p><script>setTimeout(() => alert('Boo'), {milliseconds})</script>")
     outcome = await visitor.do("wait_for", text="Boo", seconds=30)
     assert outcome.status == "ok"
     ok(await visitor.do("accept", await dialog(visitor)))
 
 
-async def test_page_that_asks_before_it_is_left(visitor: Visitor):
+async def test_leaving_a_page_with_beforeunload_is_a_dialog(visitor: Visitor):
     await visitor.visit(
         "<input aria-label=Name><script>onbeforeunload = (e) => e.preventDefault()</script>", title="Stay"
     )
