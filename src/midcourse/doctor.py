@@ -150,7 +150,7 @@ async def _check_model(model: str, settings: Settings) -> Finding:
         return Finding(about="model", health="absent", says="none is named; --model names one", type_this=name)
     if missing := _missing_key(model, settings):
         return Finding(about="model", health="absent", says=f"{model} is not asked: {missing} is not set")
-    from midcourse.llm.connection import check_listed
+    from midcourse.llm.models import check_listed
 
     where = f" at {settings.model_base_url}" if settings.model_base_url else ""
     try:

@@ -24,8 +24,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from midcourse.errors import CassetteMiss, FormatUnknown, TaskInvalid
-from midcourse.llm.cassette import Player, Recorder, read_exchanges
-from midcourse.llm.recording import Played, Recorded, models_with_cassette
+from midcourse.llm.cassette import Played, Player, Recorded, Recorder, models_with_cassette, read_exchanges
 from midcourse.redact import Redactor
 from tests.test_redact import ENCODINGS
 

@@ -10,7 +10,7 @@ import pytest
 from midcourse import Agent, Settings
 from midcourse.domain.budget import Cost
 from midcourse.llm.model_client import Answered, ModelClient
-from midcourse.llm.model_names import build_models
+from midcourse.llm.models import build_models
 from midcourse.llm.prompt.template import Prompt
 from midcourse.llm.roles.plan_answer import PlanAnswer
 from midcourse.testing import MemoryStore

@@ -10,7 +10,7 @@ from midcourse.agent.models.roles import build_planner
 from midcourse.domain.budget import Cost
 from midcourse.domain.result import Result
 from midcourse.llm.model_client import Answered, ModelClient
-from midcourse.llm.model_names import build_models
+from midcourse.llm.models import build_models
 from midcourse.llm.prompt.template import Prompt
 from midcourse.testing import Approves, MemoryStore
 from tests.llm.test_local_model import PATIENCE

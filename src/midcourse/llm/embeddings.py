@@ -1,18 +1,16 @@
 """Embedder for any provider that pydantic-ai knows, and for any server with OpenAI's protocol."""
 
 import math
-import os
 from typing import Any
 
 from pydantic_ai.embeddings import EmbeddingModel, infer_embedding_model
 from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
 from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior, UserError
 from pydantic_ai.providers import Provider, infer_provider
-from pydantic_ai.providers.openai import OpenAIProvider
 
 from midcourse.domain.records.lesson import Embedding
 from midcourse.errors import TaskInvalid
-from midcourse.llm.model_names import NO_KEY
+from midcourse.llm.models import provider_at
 
 LONGEST = 2000
 """Characters of a text that are sent."""
@@ -40,8 +38,7 @@ class ModelEmbedder:
         kind, _, name = self.name.partition(":")
         try:
             if self._base_url and kind == "openai":
-                key = os.environ.get("OPENAI_API_KEY") or NO_KEY
-                served = OpenAIProvider(base_url=self._base_url, api_key=key)
+                served = provider_at(self._base_url)
                 return OpenAIEmbeddingModel(name, provider=served), served
             provider = infer_provider(kind)
             return infer_embedding_model(self.name, provider_factory=lambda _: provider), provider

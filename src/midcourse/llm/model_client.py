@@ -43,7 +43,7 @@ from pydantic_ai.tools import ToolDefinition
 from midcourse.domain.budget import FREE, Cost, without_call
 from midcourse.errors import TaskInvalid
 from midcourse.llm.answer_parser import Unreadable, parse_answer
-from midcourse.llm.connection import connect
+from midcourse.llm.models import connect
 from midcourse.llm.price import affordable, cost_of, price_of
 from midcourse.llm.prompt.schema import compact_schema, find_obstacle
 from midcourse.llm.prompt.template import Prompt

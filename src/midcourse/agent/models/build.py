@@ -8,9 +8,8 @@ from midcourse.agent.models.roles import ROLES, Role, RoleModels
 from midcourse.config.extras import require_extras
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
-from midcourse.llm.cassette import Player, Recorder
+from midcourse.llm.cassette import Player, Recorder, models_with_cassette
 from midcourse.llm.model_client import ModelClient
-from midcourse.llm.recording import models_with_cassette
 from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.llm.tracing import Tracing
 from midcourse.ports.planner import Planner
