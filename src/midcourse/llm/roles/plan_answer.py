@@ -1,13 +1,17 @@
-"""A plan as a model writes it, and its conversion to a draft."""
+"""A plan as a model writes it, and its conversion to a draft.
+
+Repairs need no guess: another spelling of the same thing, if it is unambiguous. A zone by its label, a skill in other letters, a number
+for a text. Any other mistake is left: such a step is dropped when the draft is resolved, and the model is informed.
+"""
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from typing import Literal, cast
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from midcourse.domain.argument import Reference, Scalar, Source
+from midcourse.domain.argument import Argument, Arguments, Reference, Scalar, Source
 from midcourse.domain.expectation import (
     Check,
     Expectation,
@@ -18,12 +22,13 @@ from midcourse.domain.expectation import (
     ZoneGone,
     ZoneHasState,
 )
-from midcourse.domain.observation import Observation
-from midcourse.domain.plan import REACH, REPLAN, Draft
-from midcourse.domain.skill import Catalogue
+from midcourse.domain.observation import Observation, Zone
+from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft
+from midcourse.domain.skill import Catalogue, Parameter, Skill
 from midcourse.llm.roles.named_values import Misfit, NamedValue, NamedValues, Written, read_arguments
-from midcourse.llm.roles.plan_repair import repair_step
 from midcourse.ports.planner import PlanDraft, PlanningContext
+
+T = TypeVar("T")
 
 _REFERENCE = re.compile(r"\$(input|secret|file|result)\.(\S+)")
 _ROLE = re.compile(r"([a-z]+):(\S.*)", re.DOTALL)
@@ -117,58 +122,116 @@ def plan_draft(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
             return PlanDraft(verdict="garbage", detail=f"step {number} ({step.skill}) has the wrong shape: {error}")
         drafts.append(draft)
         repairs += [f"step {number}: {repair}" for repair in repaired]
+    # A model need not write the request to plan again after the last step: a plan is the last one only if it says so.
+    if not answer.final and answer.steps[-1].zone not in (REPLAN, REACH):
+        drafts.append(Draft(zone=REPLAN))
     return PlanDraft(
-        steps=(*drafts, *_build_final_replan(answer)),
+        steps=tuple(drafts),
         final=answer.final,
         detail=answer.reason,
         repairs=tuple(repairs),
     )
 
 
-def _build_final_replan(answer: PlanAnswer) -> tuple[Draft, ...]:
-    """Build the request to plan again after the last step. A model need not write it: a plan is the last one only if it says so."""
-    asks = answer.final or answer.steps[-1].zone in (REPLAN, REACH)
-    return () if asks else (Draft(zone=REPLAN),)
-
-
 def step_draft(step: StepAnswer, observation: Observation, catalogue: Catalogue) -> tuple[Draft, tuple[str, ...]]:
     """Convert a single step, and name its repairs. Raises `Misfit`."""
-    origin = observation.surface.origin
-    repaired = repair_step(step.zone, step.skill, _find_references(step.arguments, origin), observation, catalogue)
+    zone, skill, arguments, repairs = _repair_step(step, observation, catalogue)
+    checks = tuple(_build_checks(step.expect)) if step.expect else ()
+    says = step.expect.says if step.expect else ""
+    probe = None
+    if step.probe:
+        known, given = catalogue.probe(step.probe.name), _find_references(step.probe.arguments, observation)
+        probe = Probe(name=step.probe.name, arguments=read_arguments(given, known.parameters if known else ()))
     draft = Draft(
-        zone=repaired.zone,
-        skill=repaired.skill,
-        arguments=repaired.arguments,
-        expect=_build_expectation(step.expect),
-        probe=_build_probe(step.probe, origin, catalogue) if step.probe else None,
+        zone=zone,
+        skill=skill,
+        arguments=arguments,
+        expect=Expectation(checks=checks, says=says) if checks or says else None,
+        probe=probe,
         transition=step.transition,
         says=step.says,
     )
-    return draft, repaired.repairs
+    return draft, tuple(repairs)
 
 
-def _build_probe(answer: ProbeAnswer, origin: str, catalogue: Catalogue) -> Probe:
-    known = catalogue.probe(answer.name)
-    given = _find_references(answer.arguments, origin)
-    return Probe(name=answer.name, arguments=read_arguments(given, known.parameters if known else ()))
+def _repair_step(step: StepAnswer, seen: Observation, catalogue: Catalogue) -> tuple[str, str, Arguments, list[str]]:
+    """Return zone, skill and arguments of the step, and its repairs. Raises `Misfit`."""
+    if step.zone == REPLAN or (step.skill == REPLAN and catalogue.skill(step.skill) is None):
+        return REPLAN, "", (), []
+    skill = catalogue.skill(step.skill) or _find_only(
+        catalogue.skills, lambda skill: _normalize(skill.name) == _normalize(step.skill)
+    )
+    written = read_arguments(_find_references(step.arguments, seen), skill.parameters if skill else ())
+    if skill is None:
+        return step.zone, step.skill, written, []
+    zone, arguments = _find_zone(step.zone, skill, seen), _repair_arguments(written, skill)
+    repairs = [f"skill '{step.skill}' is {skill.name}"] if skill.name != step.skill else []
+    repairs += [f"zone '{step.zone}' is {zone}"] if step.zone and zone != step.zone else []
+    if repr(arguments) != repr(written):  # compared as text, because 3 == 3.0
+        repairs.append(f"arguments of {skill.name} were written in another way")
+    return zone, skill.name, arguments, repairs
 
 
-def _find_references(given: list[NamedValue], origin: str) -> Iterator[tuple[str, Written | Reference]]:
+def _normalize(name: str) -> str:
+    return name.strip().casefold().replace("-", "_").replace(" ", "_")
+
+
+def _find_zone(name: str, skill: Skill, seen: Observation) -> str:
+    if not skill.on_zone:
+        return name or GLOBAL
+    if not name or seen.zone(name) is not None:
+        return name
+
+    def list_names(zone: Zone) -> tuple[str, ...]:
+        as_listed = f'{zone.role} "{zone.label}"'
+        return zone.label, f"{zone.role}:{zone.label}", as_listed, f"{zone.id} {as_listed}"
+
+    labelled = _find_only(seen.zones, lambda zone: name in list_names(zone))
+    return labelled.id if labelled else name
+
+
+def _repair_arguments(arguments: Arguments, skill: Skill) -> Arguments:
+    known = {parameter.name: parameter for parameter in skill.parameters}
+    kept: list[tuple[str, Argument]] = []
+    for name, value in arguments:
+        parameter = known.get(name)
+        if value is None and (parameter is None or not parameter.required):
+            continue  # null for a parameter that may be left out
+        kept.append((name, value if parameter is None else _repair_value(value, parameter)))
+    return tuple(kept)
+
+
+def _repair_value(value: Argument, parameter: Parameter) -> Argument:
+    if isinstance(value, bool) or value is None:
+        return value
+    if parameter.type == "string" and isinstance(value, str | int):
+        text = str(value)
+        if not parameter.choices or text in parameter.choices:
+            return text
+        fitting = _find_only(
+            parameter.choices, lambda choice: isinstance(choice, str) and _normalize(choice) == _normalize(text)
+        )
+        return text if fitting is None else fitting
+    if parameter.type == "integer" and isinstance(value, float) and float.is_integer(value) and abs(value) < 2**53:
+        return int(value)
+    return value
+
+
+def _find_only(items: Iterable[T], fits: Callable[[T], bool]) -> T | None:
+    """Return the item that fits, if there is exactly one."""
+    found = [item for item in items if fits(item)]
+    return found[0] if len(found) == 1 else None
+
+
+def _find_references(given: list[NamedValue], seen: Observation) -> Iterator[tuple[str, Written | Reference]]:
+    origin = seen.surface.origin
     for each in given:
-        value = _make_absolute(each.name, each.value, origin)
+        value = each.value
+        if each.name == ADDRESS and isinstance(value, str) and value.startswith("/") and not value.startswith("//"):
+            # Prompts show addresses of the page's origin without it, so answers may contain such addresses.
+            value = f"{origin}{value}" if origin.startswith(("http://", "https://")) else value
         found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
         yield each.name, Reference(source=cast(Source, found[1]), name=found[2]) if found else value
-
-
-def _make_absolute(name: str, value: Written, origin: str) -> Written:
-    """Add the page's origin to an address without one: prompts show such addresses, so answers may contain them."""
-    relative = name == ADDRESS and isinstance(value, str) and value.startswith("/") and not value.startswith("//")
-    return f"{origin}{value}" if relative and origin.startswith(("http://", "https://")) else value
-
-
-def _build_expectation(answer: ExpectAnswer | None) -> Expectation | None:
-    checks = tuple(_build_checks(answer)) if answer else ()
-    return Expectation(checks=checks, says=answer.says) if answer and (checks or answer.says) else None
 
 
 def _build_checks(answer: ExpectAnswer) -> Iterable[Check]:
