@@ -35,7 +35,7 @@ from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.task import Task
 from midcourse.llm.model_client import CALL_TOKENS
-from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.prompt.template import tokens_at_most
 from midcourse.llm.roles.planner import planner_prompt
 from midcourse.ports.planner import PlanningContext
 from midcourse.testing import Approves

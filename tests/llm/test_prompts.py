@@ -27,8 +27,7 @@ from midcourse.llm.prompt import template as template_module
 from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.schema import compact_schema
 from midcourse.llm.prompt.screen import render_screen
-from midcourse.llm.prompt.template import Prompt, template
-from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.prompt.template import Prompt, template, tokens_at_most
 from midcourse.llm.roles.closeness_judge import closeness_prompt
 from midcourse.llm.roles.detour_planner import detour_prompt
 from midcourse.llm.roles.extractor import extractor_prompt

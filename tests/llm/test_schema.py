@@ -14,7 +14,7 @@ from pydantic_ai.providers.bedrock import BedrockJsonSchemaTransformer
 
 from midcourse.config.model_settings import ROLE_NAMES
 from midcourse.llm.prompt.schema import MOST_OPTIONAL, MOST_UNIONS, compact_schema, find_obstacle
-from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.prompt.template import tokens_at_most
 from midcourse.llm.roles.plan_answer import PlanAnswer
 from midcourse.llm.roles.verifier import VerdictAnswer
 from tests.llm.full_answers import FULL, answer_type

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -13,6 +13,12 @@ LONGEST = 200_000
 """Characters of an answer that are parsed. No plan is that long, and a parser should not be busy for seconds."""
 MOST_STARTS = 20
 """Opening braces in prose that are tried as the beginning of the answer."""
+
+
+class Answer(BaseModel):
+    """Base of the answers that roles ask for. A field that was not asked for is ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 @dataclass(frozen=True, kw_only=True)

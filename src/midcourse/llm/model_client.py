@@ -46,8 +46,7 @@ from midcourse.llm.answer_parser import Unreadable, parse_answer
 from midcourse.llm.models import connect
 from midcourse.llm.price import affordable, cost_of, price_of
 from midcourse.llm.prompt.schema import compact_schema, find_obstacle
-from midcourse.llm.prompt.template import Prompt
-from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.prompt.template import Prompt, tokens_at_most
 from midcourse.llm.tracing import Tracing
 
 CALL_TOKENS = 60_000

@@ -12,8 +12,7 @@ from midcourse.domain.records.lesson import Recalled
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.skill import Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
-from midcourse.llm.prompt.quoting import quote
-from midcourse.llm.prompt.screen import quote_name, value_text
+from midcourse.llm.prompt.quoting import quote, quote_name, value_text
 from midcourse.policy.evidence.verification import describe
 
 LONGEST_STEP = 160

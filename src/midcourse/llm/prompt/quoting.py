@@ -8,11 +8,13 @@ import json
 import re
 from collections.abc import Iterable
 
+from midcourse.domain.argument import Scalar
 from midcourse.policy.invisible import BLANK, make_readable
 
 LONGEST = 300
 """Characters of one text. A page may put any amount of text into a label."""
 
+_PLAIN = re.compile(r"[\w.:/@#-]{1,80}", re.ASCII)
 _MARKS = re.compile(r"<<<|>>>")
 _UNSEEN = re.compile(rf"{BLANK.pattern}|[\x7f-\x9f\u2028\u2029\u202f\ufff9-\ufffb\ud800-\udfff]")
 """Characters that break or reverse the line, or are invisible: a person and a model would read different texts. `is_unseen`
@@ -25,6 +27,15 @@ def quote(text: str, longest: int = LONGEST) -> str:
     cut = text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest} more)"
     line = make_readable(json.dumps(cut, ensure_ascii=False), _escape_letter)
     return _MARKS.sub(_escape, _UNSEEN.sub(_escape, line))
+
+
+def quote_name(text: str) -> str:
+    """A name, without quotes if it is unambiguous."""
+    return text if _PLAIN.fullmatch(text) else quote(text)
+
+
+def value_text(value: Scalar) -> str:
+    return quote(value) if isinstance(value, str) else str(value).lower()
 
 
 def quote_block(name: str, lines: Iterable[str]) -> str:

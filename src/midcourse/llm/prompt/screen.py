@@ -7,15 +7,14 @@ what has to do with the task. What is still too long is cut by relevance, and th
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Observation, Zone
-from midcourse.llm.prompt.quoting import quote, quote_block
-from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.prompt.quoting import quote, quote_block, quote_name, value_text
+from midcourse.llm.prompt.template import Prompt, template, tokens_at_most
 
-_PLAIN = re.compile(r"[\w.:/@#-]{1,80}", re.ASCII)
 _RANKED_BY = 2_000
 """Characters of a label that count for its relevance."""
 _WORD = re.compile(r"\w+")
@@ -107,6 +106,15 @@ def render_screen(
     return ScreenText(first=text, since=_describe_changes(now, base, changed, len(changes) - len(listed)))
 
 
+def fill_with_screen(
+    role: str, values: Mapping[str, str], seen: Observation, about: str, room: int, *, in_sight: bool = False
+) -> Prompt:
+    """Fill in the template with as much of the screen as fits, so that the prompt has at most `room` tokens."""
+    bare = tokens_at_most(template(role).fill({**values, "screen": ""}).text)
+    screen = render_screen(seen, (), about, room - bare, 0, in_sight=in_sight).first
+    return template(role).fill({**values, "screen": screen})
+
+
 def first_seen(now: Observation, earlier: Iterable[Observation]) -> Observation:
     """The earlier screen that this one is rendered against; itself, if there is none or too much has changed."""
     base: Observation | None = None
@@ -150,7 +158,9 @@ def _list_all(seen: Observation) -> _Listing:
 
 def _list_relevant(seen: Observation, about: str) -> _Listing:
     page, zones = _split_page(seen)
-    covered = [zone for zone in zones if zone.get("covered") is True] if _has_dialog(zones) else []
+    covered = [zone for zone in zones if zone.get("covered") is True]
+    if not any(zone.role in ("dialog", "alertdialog") and zone.get("covered") is not True for zone in zones):
+        covered = []
     hidden = {zone.id for zone in covered} if len(covered) > FEW_COVERED else set[str]()
     zones = [zone for zone in zones if zone.id not in hidden]
     listed = _select_in_sight(zones, about) if len(zones) > LONG_PAGE else {zone.id for zone in zones}
@@ -166,10 +176,6 @@ def _split_page(seen: Observation) -> tuple[Zone | None, list[Zone]]:
     """Return the zone of the surface as a whole, if it only repeats its title, and all other zones."""
     page = next((zone for zone in seen.zones if zone.role == "page" and zone.label in ("", seen.surface.title)), None)
     return page, [zone for zone in seen.zones if zone is not page]
-
-
-def _has_dialog(zones: Sequence[Zone]) -> bool:
-    return any(zone.role in ("dialog", "alertdialog") and zone.get("covered") is not True for zone in zones)
 
 
 def _select_in_sight(zones: Sequence[Zone], about: str) -> set[str]:
@@ -281,12 +287,3 @@ def _make_relative(value: Scalar, origin: str) -> str:
         return ""
     path = value[len(origin) :]
     return "" if path.startswith("//") else quote_name(path)
-
-
-def quote_name(text: str) -> str:
-    """A name, without quotes if it is unambiguous."""
-    return text if _PLAIN.fullmatch(text) else quote(text)
-
-
-def value_text(value: Scalar) -> str:
-    return quote(value) if isinstance(value, str) else str(value).lower()

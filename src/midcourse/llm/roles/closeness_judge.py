@@ -1,21 +1,19 @@
 """Closeness judge: a model estimates how near the goal of a detour is."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
 from midcourse.llm.prompt.prompt_text import words_of_task
 from midcourse.llm.prompt.quoting import quote
-from midcourse.llm.prompt.screen import render_screen
-from midcourse.llm.prompt.template import Prompt, template
-from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.prompt.screen import fill_with_screen
+from midcourse.llm.prompt.template import Prompt
 from midcourse.ports.closeness import Closeness, JudgingContext
 
 ROLE = "closeness_judge"
 
 
-class ClosenessAnswer(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class ClosenessAnswer(Answer):
     closeness: float = Field(ge=0, le=10, description="0 far away, 10 there")
     why: str = ""
 
@@ -34,8 +32,5 @@ class ModelClosenessJudge(ModelRole):
 
 def closeness_prompt(context: JudgingContext, room: int) -> Prompt:
     values = {"goal": quote(context.task.goal, longest=1000), "aim": quote(context.goal.says, longest=1000)}
-    bare = tokens_at_most(template(ROLE).fill({**values, "screen": ""}).text)
-    words = f"{context.goal.says} {words_of_task(context.task)}"
-    return template(ROLE).fill(
-        {**values, "screen": render_screen(context.observation, (), words, room - bare, 0).first}
-    )
+    about = f"{context.goal.says} {words_of_task(context.task)}"
+    return fill_with_screen(ROLE, values, context.observation, about, room)

@@ -2,15 +2,15 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from midcourse.domain.detour import Option
+from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
 from midcourse.llm.prompt.prompt_text import arguments_text, format_skill, words_of_task
-from midcourse.llm.prompt.quoting import quote, quote_block
-from midcourse.llm.prompt.screen import quote_name, render_screen
-from midcourse.llm.prompt.template import Prompt, template
-from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.prompt.quoting import quote, quote_block, quote_name
+from midcourse.llm.prompt.screen import fill_with_screen
+from midcourse.llm.prompt.template import Prompt
 from midcourse.llm.roles.named_values import Misfit
 from midcourse.llm.roles.plan_answer import StepAnswer, step_draft
 from midcourse.policy.plan.skill_offer import is_offered_by_screen, is_offered_by_task
@@ -20,16 +20,12 @@ ROLE = "detour_planner"
 MOST_OPTIONS = 3
 
 
-class OptionAnswer(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class OptionAnswer(Answer):
     name: str = Field(description="a few words")
     says: str = Field(default="", description="what to do, in a sentence")
 
 
-class TryAnswer(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class TryAnswer(Answer):
     verdict: Literal["try", "gave_up"] = "try"
     reason: str = ""
     act: StepAnswer | None = None
@@ -56,22 +52,13 @@ class ModelDetourPlanner(ModelRole):
 
 def detour_prompt(context: DetourContext, room: int) -> Prompt:
     """Build the prompt in at most `room` tokens, as far as cutting the screen allows."""
-    values = _describe_context(context)
-    bare = tokens_at_most(template(ROLE).fill({**values, "screen": ""}).text)
-    words = f"{context.goal.says} {words_of_task(context.task)}"
-    return template(ROLE).fill(
-        {**values, "screen": render_screen(context.observation, (), words, room - bare, 0, in_sight=True).first}
-    )
-
-
-def _describe_context(context: DetourContext) -> dict[str, str]:
     hint, seen = context.hint, context.observation
     offered = [
         skill
         for skill in context.catalogue.skills
         if is_offered_by_task(skill, context.task) or is_offered_by_screen(skill, seen)
     ]
-    return {
+    values = {
         "skills": quote_block("SKILLS", map(format_skill, offered)) or "none",
         "goal": quote(context.task.goal, longest=2000),
         "aim": quote(context.goal.says, longest=1000),
@@ -82,6 +69,8 @@ def _describe_context(context: DetourContext) -> dict[str, str]:
         "undo": quote_block("UNDO", [_format_past(context.undo)]) if context.undo else "",
         "closeness": f"{context.closeness:.1f}",
     }
+    about = f"{context.goal.says} {words_of_task(context.task)}"
+    return fill_with_screen(ROLE, values, seen, about, room, in_sight=True)
 
 
 def _format_past(past: PastTry) -> str:

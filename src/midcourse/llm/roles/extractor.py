@@ -2,11 +2,12 @@
 
 from typing import cast
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import model_validator
 
 from midcourse.domain.argument import Scalar
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Parameter
+from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
 from midcourse.llm.prompt.prompt_text import format_parameter, words_of_task
 from midcourse.llm.prompt.quoting import quote, quote_block
@@ -18,10 +19,8 @@ from midcourse.ports.extractor import Extract, Wanted
 ROLE = "extractor"
 
 
-class ValuesAnswer(BaseModel):
+class ValuesAnswer(Answer):
     """The same shape for every task: a provider limits how many fields of its own a schema may have."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     values: NamedValues
 

@@ -1,7 +1,8 @@
 """Progress judge: a model says which goals of an outline are finished, with evidence."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
 from midcourse.llm.prompt.prompt_text import format_outline, words_of_task
 from midcourse.llm.prompt.quoting import quote, quote_block
@@ -12,9 +13,7 @@ from midcourse.ports.judge import Judgement, ProgressContext
 ROLE = "judge"
 
 
-class JudgementAnswer(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class JudgementAnswer(Answer):
     current: int = Field(description="number of the first goal that is neither finished nor reached")
     evidence: str = Field(default="", description="a text copied from the screen that shows it")
 

@@ -2,23 +2,21 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from midcourse.domain.monitor import Advice, Problem, ProposedStep, TakenStep
+from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
 from midcourse.llm.prompt.prompt_text import format_outline, own_words, words_of_task
-from midcourse.llm.prompt.quoting import quote, quote_block
-from midcourse.llm.prompt.screen import quote_name, render_screen
-from midcourse.llm.prompt.template import Prompt, template
-from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.prompt.quoting import quote, quote_block, quote_name
+from midcourse.llm.prompt.screen import fill_with_screen
+from midcourse.llm.prompt.template import Prompt
 from midcourse.ports.monitor import Finding, MonitorContext
 
 ROLE = "monitor"
 
 
-class MonitorAnswer(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class MonitorAnswer(Answer):
     problem: Literal["none"] | Problem = Field(description="what is fundamentally wrong; none is the usual answer")
     guidance: str = Field(
         default="", description="what to do about it, in one or two sentences; empty if nothing is wrong"
@@ -47,9 +45,7 @@ def monitor_prompt(context: MonitorContext, room: int) -> Prompt:
             "PROPOSED", (_format_proposal(number, step) for number, step in enumerate(context.proposed, 1))
         ),
     }
-    bare = tokens_at_most(template(ROLE).fill({**values, "screen": ""}).text)
-    screen = render_screen(context.observation, (), words_of_task(context.task), room - bare, 0, in_sight=True).first
-    return template(ROLE).fill({**values, "screen": screen})
+    return fill_with_screen(ROLE, values, context.observation, words_of_task(context.task), room, in_sight=True)
 
 
 def _format_proposal(number: int, step: ProposedStep) -> str:

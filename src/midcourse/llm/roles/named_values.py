@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
 
 from midcourse.domain.argument import Arguments, Reference, Scalar, json_text
 from midcourse.domain.skill import Parameter
+from midcourse.llm.answer_parser import Answer
 
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?", re.ASCII)
@@ -40,9 +41,7 @@ def _write_structure(value: object) -> object:
     return Structure(json_text(value)) if isinstance(value, (list, dict)) else value
 
 
-class NamedValue(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class NamedValue(Answer):
     name: str
     value: Annotated[Written, BeforeValidator(_write_structure), WithJsonSchema({"type": "string"})]
 

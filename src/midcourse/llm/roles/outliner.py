@@ -1,7 +1,8 @@
 """Outliner: a model names coarse goals for a task."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
 from midcourse.llm.prompt.prompt_text import format_advice, format_outline, words_of_task
 from midcourse.llm.prompt.quoting import quote, quote_block
@@ -12,9 +13,7 @@ from midcourse.ports.outliner import OutlineDraft, OutliningContext
 ROLE = "outliner"
 
 
-class OutlineAnswer(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class OutlineAnswer(Answer):
     goals: list[str] = Field(description="what to explore, in order; never how")
     why: str = ""
 

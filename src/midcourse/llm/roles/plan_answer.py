@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from midcourse.domain.argument import Argument, Arguments, Reference, Scalar, Source
 from midcourse.domain.expectation import (
@@ -25,6 +25,7 @@ from midcourse.domain.expectation import (
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft
 from midcourse.domain.skill import Catalogue, Parameter, Skill
+from midcourse.llm.answer_parser import Answer
 from midcourse.llm.roles.named_values import Misfit, NamedValue, NamedValues, Written, read_arguments
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
@@ -37,11 +38,7 @@ ADDRESS = "url"
 """The name of an argument that is an address, in skills and probes."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class ExpectAnswer(_Part):
+class ExpectAnswer(Answer):
     """What is to be true, all of it. `appears`, `gone` and `state` name a zone as LABEL or ROLE:LABEL; * stands for anything."""
 
     page: str = ""
@@ -55,7 +52,7 @@ class ExpectAnswer(_Part):
     """The same in words, if nothing else can tell it."""
 
 
-class ProbeAnswer(_Part):
+class ProbeAnswer(Answer):
     name: str
     arguments: NamedValues = Field(default_factory=list[NamedValue])
 
@@ -66,7 +63,7 @@ EXPECTED = "expected_change"
 """Another name for an expectation in words."""
 
 
-class StepAnswer(_Part):
+class StepAnswer(Answer):
     zone: str = ""
     skill: str = ""
     arguments: NamedValues = Field(default_factory=list[NamedValue])
@@ -88,7 +85,7 @@ class StepAnswer(_Part):
         return {**renamed, **given} if renamed else given
 
 
-class PlanAnswer(_Part):
+class PlanAnswer(Answer):
     verdict: Literal["steps", "done", "impossible", "gave_up", "ask"] = "steps"
     reason: str = ""
     steps: list[StepAnswer] = Field(default_factory=list[StepAnswer])

@@ -23,10 +23,9 @@ from midcourse.llm.prompt.prompt_text import (
     format_values,
     words_of_task,
 )
-from midcourse.llm.prompt.quoting import quote, quote_block
-from midcourse.llm.prompt.screen import first_seen, quote_name, render_screen, value_text
-from midcourse.llm.prompt.template import Prompt, template
-from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.prompt.quoting import quote, quote_block, quote_name, value_text
+from midcourse.llm.prompt.screen import first_seen, render_screen
+from midcourse.llm.prompt.template import Prompt, template, tokens_at_most
 from midcourse.llm.roles.plan_answer import PlanAnswer, plan_draft
 from midcourse.policy.plan.skill_offer import is_offered_by_screen, is_offered_by_task
 from midcourse.policy.spending import MICRO, UNLIMITED

@@ -4,11 +4,12 @@ import re
 from collections import Counter
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Cost
 from midcourse.domain.observation import Bounds, Zone
+from midcourse.llm.answer_parser import Answer
 from midcourse.llm.image import Image, fit_image
 from midcourse.llm.model_client import ModelRole, Unanswered
 from midcourse.llm.prompt.quoting import quote
@@ -30,18 +31,14 @@ STATES = {
 _STATE_SCHEMA = {"type": "object", "properties": {name: {"type": kind} for name, kind in STATES.items()}}
 
 
-class ZoneAnswer(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class ZoneAnswer(Answer):
     role: str
     label: str
     place: list[float] = Field(min_length=4, max_length=4, description="left, top, right, bottom")
     state: Annotated[dict[str, Scalar], WithJsonSchema(_STATE_SCHEMA)] = Field(default_factory=dict[str, Scalar])
 
 
-class ScreenAnswer(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class ScreenAnswer(Answer):
     zones: list[ZoneAnswer]
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from midcourse.domain.failure import Severity
 from midcourse.domain.reflection import Analysis, Fix, Reflection
+from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
 from midcourse.llm.prompt.prompt_text import (
     format_attempt,
@@ -14,18 +15,15 @@ from midcourse.llm.prompt.prompt_text import (
     step_text,
     words_of_task,
 )
-from midcourse.llm.prompt.quoting import quote, quote_block
-from midcourse.llm.prompt.screen import quote_name, render_screen
-from midcourse.llm.prompt.template import Prompt, template
-from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.prompt.quoting import quote, quote_block, quote_name
+from midcourse.llm.prompt.screen import render_screen
+from midcourse.llm.prompt.template import Prompt, template, tokens_at_most
 from midcourse.ports.reflector import Explanation, ReflectionContext
 
 ROLE = "reflector"
 
 
-class ReflectionAnswer(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class ReflectionAnswer(Answer):
     root_cause: str = Field(description="what is behind the failure, in one sentence")
     contributing_factors: tuple[str, ...] = Field(default=(), description="what made it possible or worse")
     severity: Severity = Field(description="how much of an obstacle it is")

@@ -1,7 +1,8 @@
 """Verifier: a model reads whether a claim in words is true of a screen."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
 from midcourse.llm.prompt.prompt_text import words_of_task
 from midcourse.llm.prompt.quoting import quote
@@ -12,9 +13,7 @@ from midcourse.ports.verifier import Claim, Verdict
 ROLE = "verifier"
 
 
-class VerdictAnswer(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class VerdictAnswer(Answer):
     now: bool | None = Field(description="whether it is true now; null if it cannot be told")
     before: bool | None = Field(default=None, description="whether it was true on the screen before")
     why: str = ""
