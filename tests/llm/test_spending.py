@@ -18,8 +18,7 @@ from midcourse.agent.start import new_run_of
 from midcourse.agent.wiring import decode_job, encode_job, load_job
 from midcourse.domain.budget import Cost, Limits
 from midcourse.errors import TaskInvalid
-from midcourse.llm.model_client import CALL_TOKENS, ModelClient
-from midcourse.llm.price import affordable, price_of
+from midcourse.llm.model_client import CALL_TOKENS, ModelClient, affordable, price_of
 from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.testing import MemoryStore
 from midcourse.worlds.simulated.shop import Shop

@@ -1,15 +1,17 @@
 """Client of the models of one role: one request, one answer of a known shape, and its cost, without retries.
 
 Each try is a command of the director with its own reservation, so the retries of provider libraries are switched off. If there
-are several models, each try asks the next one.
+are several models, each try asks the next one. Prices are those of genai-prices; a model that it does not know counts as free.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_UP, Decimal
 from functools import cache
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
+from genai_prices import Usage, calc_price
 from pydantic import BaseModel
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import (
@@ -44,10 +46,10 @@ from midcourse.domain.budget import FREE, Cost, without_call
 from midcourse.errors import TaskInvalid
 from midcourse.llm.answer_parser import Unreadable, parse_answer
 from midcourse.llm.models import connect
-from midcourse.llm.price import affordable, cost_of, price_of
 from midcourse.llm.prompt.schema import compact_schema, find_obstacle
 from midcourse.llm.prompt.template import Prompt, tokens_at_most
 from midcourse.llm.tracing import Tracing
+from midcourse.policy.spending import MICRO
 
 CALL_TOKENS = 60_000
 """Tokens of a call without a reservation, answer included."""
@@ -260,13 +262,43 @@ def _parse_response(response: ModelResponse, answer: type[A], cost: Cost, model:
         return Unanswered(why="refused", detail=detail, cost=cost, model=model)
     if response.finish_reason == "length":
         return Unanswered(why="garbage", detail="the answer was cut off: it was too long", cost=cost, model=model)
-    found = parse_answer(_extract_text(response), answer)
+    tool_calls = [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
+    texts = [part.content for part in response.parts if isinstance(part, TextPart)]
+    found = parse_answer(tool_calls[0] if tool_calls else "".join(texts), answer)
     if isinstance(found, Unreadable):
         return Unanswered(why="garbage", detail=found.why, cost=cost, model=model)
     return Answered(answer=found.answer, repairs=found.repairs, cost=cost, model=model)
 
 
-def _extract_text(response: ModelResponse) -> str:
-    tool_calls = [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
-    texts = [part.content for part in response.parts if isinstance(part, TextPart)]
-    return tool_calls[0] if tool_calls else "".join(texts)
+def cost_of(response: ModelResponse, worst: Cost) -> Cost:
+    """The reported cost. A provider that reports none is charged the whole reservation."""
+    usage = response.usage
+    if usage.unmeasured_requests or not usage.total_tokens:
+        return worst
+    try:
+        price = response.cost().total_price
+    except LookupError:
+        price = Decimal(0)
+    return Cost(calls=1, tokens=usage.total_tokens, microusd=_to_micro(price))
+
+
+def price_of(model: Model, *, tokens_in: int, tokens_out: int) -> int | None:
+    """Millionths of a dollar; None if the price is unknown."""
+    usage = Usage(input_tokens=tokens_in, output_tokens=tokens_out)
+    try:
+        return _to_micro(calc_price(usage, model.model_name, provider_id=model.system).total_price)
+    except LookupError:
+        return None
+
+
+def affordable(model: Model, *, tokens_in: int, microusd: int) -> int:
+    """Tokens of an answer that this amount pays for; without a price, practically unlimited."""
+    prompt_price, with_answer = (price_of(model, tokens_in=tokens_in, tokens_out=out) for out in (0, MICRO))
+    if prompt_price is None or with_answer is None or with_answer <= prompt_price:
+        return MICRO
+    return (microusd - prompt_price) * MICRO // (with_answer - prompt_price)
+
+
+def _to_micro(dollars: Decimal) -> int:
+    """Convert to millionths of a dollar, rounded up: a thousand calls for a tenth of a millionth each are not free."""
+    return int((dollars * MICRO).to_integral_value(rounding=ROUND_UP))
