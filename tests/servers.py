@@ -36,7 +36,7 @@ def forked_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start world hosts by forking, for tests that are not about how they start."""
     from tests.forked import execute_forked
 
-    monkeypatch.setattr("midcourse.worlds.host.start._execute", execute_forked)
+    monkeypatch.setattr("midcourse.worlds.remote._execute", execute_forked)
 
 
 @pytest.fixture(scope="session")

@@ -19,8 +19,7 @@ from midcourse.codec import encode
 from midcourse.runtimes.temporal import development as temporal
 from midcourse.store.postgres import development as postgres
 from midcourse.store.postgres.migrate import migrate
-from midcourse.worlds.host.start import read_host_file
-from midcourse.worlds.host.wire import Handle
+from midcourse.worlds.host.wire import Handle, read_host_file
 
 OFFICE = "benchmarks.fleet.world:Office"
 

@@ -21,8 +21,7 @@ from midcourse.worlds.browser.egress.address import AddressRefused
 from midcourse.worlds.host import sessions
 from midcourse.worlds.host.lifecycle import Host, HostConfig, serve_host
 from midcourse.worlds.host.registry import NotServed, WorldRegistry
-from midcourse.worlds.host.start import read_host_file
-from midcourse.worlds.host.wire import Handle
+from midcourse.worlds.host.wire import Handle, read_host_file
 from midcourse.worlds.remote import RemoteWorld, view_session
 from midcourse.worlds.simulated import read_effects
 from tests.worlds.browser.tls import certificate_files

@@ -19,8 +19,7 @@ from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.store.memory import MemoryStore
 from midcourse.worlds.host.lifecycle import Host, HostConfig, serve_host
 from midcourse.worlds.host.registry import WorldRegistry
-from midcourse.worlds.host.start import read_host_file
-from midcourse.worlds.host.wire import Handle
+from midcourse.worlds.host.wire import Handle, read_host_file
 from midcourse.worlds.remote import RemoteWorld
 
 LETTERBOX = "tests.worlds.hosted:Letterbox"

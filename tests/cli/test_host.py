@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.codec import decode
-from midcourse.worlds.host.start import read_host_file
-from midcourse.worlds.host.wire import Handle, Ready
+from midcourse.worlds.host.wire import Handle, Ready, read_host_file
 from midcourse.worlds.remote import RemoteWorld
 from tests.cli.conftest import Cli
 from tests.cli.test_terminal import run_in_terminal

@@ -26,8 +26,7 @@ from midcourse.testing import Posts
 from midcourse.worlds.host.lifecycle import HostConfig, serve_host
 from midcourse.worlds.host.memory import ActMemory
 from midcourse.worlds.host.registry import WorldRegistry
-from midcourse.worlds.host.start import read_host_file
-from midcourse.worlds.host.wire import Handle
+from midcourse.worlds.host.wire import Handle, read_host_file
 from midcourse.worlds.remote import RemoteWorld
 from tests.harness import Safe, draft
 from tests.store.rollback import Rows, restore_rows, save_rows

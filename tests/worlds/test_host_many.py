@@ -18,8 +18,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.worlds.host.__main__ import wait_until_empty
 from midcourse.worlds.host.lifecycle import Host, HostConfig, serve_host
 from midcourse.worlds.host.registry import WorldRegistry
-from midcourse.worlds.host.start import read_host_file
-from midcourse.worlds.host.wire import Handle
+from midcourse.worlds.host.wire import Handle, read_host_file
 from midcourse.worlds.remote import RemoteWorld
 from midcourse.worlds.simulated import read_effects
 from tests.worlds.host_process import DIARY, GATE, ROOT, SHOP, SLEEPER, run_host
@@ -186,7 +185,7 @@ async def test_fifty_runs_are_taken_over_at_once_and_each_orders_once(tmp_path: 
 FROZEN = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from midcourse.worlds.host.start import read_host_file
+from midcourse.worlds.host.wire import read_host_file
 from tests.worlds.support import Hand
 from tests.worlds.test_host_many import shop
 from tests.worlds.test_shop import fill_in

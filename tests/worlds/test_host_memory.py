@@ -14,7 +14,7 @@ from midcourse.ports.world import Call
 from midcourse.worlds.host.lifecycle import HostConfig, serve_host
 from midcourse.worlds.host.memory import ActMemory
 from midcourse.worlds.host.registry import WorldRegistry
-from midcourse.worlds.host.start import read_host_file
+from midcourse.worlds.host.wire import read_host_file
 from midcourse.worlds.remote import RemoteWorld
 
 LETTERBOX = "tests.worlds.hosted:Letterbox"

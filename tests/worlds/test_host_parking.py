@@ -10,10 +10,9 @@ from midcourse.domain.observation import Observation, Unseen
 from midcourse.ports.world import WorldAway, WorldFull
 from midcourse.worlds.host import sessions
 from midcourse.worlds.host.lifecycle import HostConfig, serve_host
-from midcourse.worlds.host.parking import ParkedSessions
 from midcourse.worlds.host.registry import WorldRegistry
-from midcourse.worlds.host.start import read_host_file
-from midcourse.worlds.host.wire import Handle, OpenAsk
+from midcourse.worlds.host.sessions import ParkedSessions
+from midcourse.worlds.host.wire import Handle, OpenAsk, read_host_file
 from midcourse.worlds.remote import RemoteWorld
 from tests.worlds.host_process import SHOP
 from tests.worlds.support import Hand

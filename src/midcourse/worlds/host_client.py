@@ -11,7 +11,9 @@ import socket
 import ssl
 import time
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -20,8 +22,9 @@ from midcourse.codec import decode
 from midcourse.http1 import Rejected, find_body, parse_response, write_request
 from midcourse.worlds.host.server import IDLE_SECONDS
 from midcourse.worlds.host.wire import Handle, Trouble
-from midcourse.worlds.line import HostSocket, TlsHostSocket
 
+T = TypeVar("T")
+_CHUNK = 2**16
 _MAX_HEAD = 16 * 2**10
 _MAX_BODY = 256 * 2**20
 _MAX_IDLE = 256
@@ -36,7 +39,11 @@ class Address(NamedTuple):
     ca: str
 
 
-class HostUnreachable(Exception):
+class HostFailure(Exception):
+    """A request to a host has no good answer."""
+
+
+class HostUnreachable(HostFailure):
     """The host or the session is gone. `sure` is False if only the connection broke; then ask again to be sure."""
 
     def __init__(self, detail: str, *, sure: bool = True) -> None:
@@ -60,20 +67,111 @@ class _NotConnected(Exception):
     """No connection could be made, so nothing was sent."""
 
 
-class HostTimeout(Exception):
+class HostTimeout(HostFailure):
     """The host did not answer in time."""
 
 
-class SessionTaken(Exception):
+class SessionTaken(HostFailure):
     """Another process has taken over the session, or it is closed."""
 
 
-class WorldNotServed(Exception):
+class WorldNotServed(HostFailure):
     """The host does not serve this world, or not with these options."""
 
 
-class HostError(Exception):
+class HostError(HostFailure):
     """The host or its world failed."""
+
+
+class HostSocket:
+    """A connection to a world host. `receive` raises `EOFError` when the host has closed it."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+
+    async def send(self, data: bytes) -> None:
+        await asyncio.get_running_loop().sock_sendall(self._socket, data)
+
+    async def receive(self) -> bytes:
+        data = await asyncio.get_running_loop().sock_recv(self._socket, _CHUNK)
+        if not data:
+            raise EOFError("the host hung up")
+        return data
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection can be used: the host has sent neither an end of file nor data that no request asked for."""
+        try:
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class TlsHostSocket(HostSocket):
+    """A connection under TLS.
+
+    The host's certificate is checked against the authorities of the system, or those in SSL_CERT_FILE, and against those in the
+    file `ca`.
+    """
+
+    def __init__(self, connection: socket.socket, name: str, ca: str = "") -> None:
+        """Prepare TLS. Raise `OSError` if the file `ca` cannot be read."""
+        super().__init__(connection)
+        self._coming, self._going = ssl.MemoryBIO(), ssl.MemoryBIO()
+        changed = os.stat(ca).st_mtime_ns if ca else 0
+        context = _tls_context(os.environ.get("SSL_CERT_FILE", ""), ca, changed)
+        self._tls = context.wrap_bio(self._coming, self._going, server_hostname=name)
+
+    async def shake_hands(self) -> None:
+        """Do the TLS handshake. Raise `ssl.SSLError` if the certificate is not trusted."""
+        await self._run_step(self._tls.do_handshake)
+
+    async def send(self, data: bytes) -> None:
+        sent = 0
+        while sent < len(data):
+            sent += await self._run_step(partial(self._tls.write, data[sent:]))
+
+    async def receive(self) -> bytes:
+        try:
+            data = await self._run_step(lambda: self._tls.read(_CHUNK))
+        except ssl.SSLZeroReturnError:
+            data = b""
+        if not data:
+            raise EOFError("the host hung up")
+        return data
+
+    async def _run_step(self, step: Callable[[], T]) -> T:
+        while True:
+            try:
+                done = step()
+            except ssl.SSLWantReadError:
+                await self._flush()
+                self._coming.write(await super().receive())
+                continue
+            await self._flush()
+            return done
+
+    async def _flush(self) -> None:
+        if self._going.pending:
+            await super().send(self._going.read())
+
+
+@lru_cache(maxsize=4)
+def _tls_context(authorities: str, ca: str, changed: int) -> ssl.SSLContext:
+    """Return a TLS context, which is cached for each value of SSL_CERT_FILE and each change of the file `ca`.
+
+    OpenSSL reads SSL_CERT_FILE when it makes a context.
+    """
+    context = ssl.create_default_context(cafile=authorities or None)
+    if ca:
+        context.load_verify_locations(cafile=ca)
+    return context
 
 
 async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # noqa: ASYNC109
@@ -81,14 +179,15 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
 
     Raise `HostUnreachable`, `HostTimeout`, `SessionTaken`, `WorldNotServed` or `HostError` if there is no good answer.
     """
-    where = urlsplit(to.url)
-    content = body.encode()
+    where, content = urlsplit(to.url), body.encode()
+    secure = where.scheme == "https"
+    address = Address(where.hostname or "", where.port or (443 if secure else 80), secure, to.ca)
     fields = [("Host", where.netloc), ("Authorization", f"Bearer {to.token}")]
     fields += [("Content-Type", "application/json"), ("Content-Length", str(len(content)))]
     try:
         head = write_request("POST", f"{where.path}{path}", fields)
         async with asyncio.timeout(timeout):
-            status, answer = await _send_once(_address_of(to), head + content)
+            status, answer = await _send_once(address, head + content)
     except TimeoutError:
         raise HostTimeout(f"no answer from the host within {timeout:g} s") from None
     except ssl.SSLCertVerificationError as error:
@@ -101,27 +200,24 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
         raise HostAway(f"the host is gone ({type(error).__name__})", sure=False) from None
     except (Rejected, UnicodeError) as error:
         raise HostUnreachable(f"this is not an exchange with a host: {error}", sure=False) from None
+    if status == 200:
+        return answer
+    try:
+        trouble = decode(Trouble, answer)
+    except ValidationError:
+        trouble = Trouble(detail="")
     match status:
-        case 200:
-            return answer
         case 401:
             raise HostUnreachable("the host has no such session any more")
         case 409:
-            raise SessionTaken(_detail_of(answer))
+            raise SessionTaken(trouble.detail)
         case 422:
-            raise WorldNotServed(_detail_of(answer))
+            raise WorldNotServed(trouble.detail)
         case 503:
-            trouble = _error_of(answer)
             kind = HostFull if trouble.full else HostAway
             raise kind(trouble.detail or "the host accepts no sessions", sure=False)
         case _:
-            raise HostError(_detail_of(answer) or f"the host answered {status}")
-
-
-def _address_of(to: Handle) -> Address:
-    where = urlsplit(to.url)
-    secure = where.scheme == "https"
-    return Address(where.hostname or "", where.port or (443 if secure else 80), secure, to.ca)
+            raise HostError(trouble.detail or f"the host answered {status}")
 
 
 async def _send_once(address: Address, request: bytes) -> tuple[int, bytes]:
@@ -219,14 +315,3 @@ atexit.register(_pool.close)
 if hasattr(os, "register_at_fork"):
     # Two processes on one connection would read each other's answers.
     os.register_at_fork(after_in_child=_pool.close)
-
-
-def _error_of(answer: bytes) -> Trouble:
-    try:
-        return decode(Trouble, answer)
-    except ValidationError:
-        return Trouble(detail="")
-
-
-def _detail_of(answer: bytes) -> str:
-    return _error_of(answer).detail

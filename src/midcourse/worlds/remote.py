@@ -3,13 +3,17 @@
 import asyncio
 import contextlib
 import logging
+import os
 import secrets
+import subprocess
+import sys
 import time
 from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import IO
 
 from midcourse.codec import decode, decode_any, encode
 from midcourse.domain.approval import CommitSet
@@ -17,9 +21,9 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
+from midcourse.files import private_folder, private_opener
 from midcourse.ports.viewing import Gesture, Handled, NotAttended, View
 from midcourse.ports.world import UNSENT, Call, Catalogue, Finding, Turn, WorldAway, WorldFull
-from midcourse.worlds.host.start import find_started_hosts, start
 from midcourse.worlds.host.wire import (
     Ask,
     AttachAsk,
@@ -38,10 +42,11 @@ from midcourse.worlds.host.wire import (
     ScreenshotAsk,
     ViewAsk,
     Viewed,
+    read_host_file,
 )
 from midcourse.worlds.host_client import (
     HostAway,
-    HostError,
+    HostFailure,
     HostFull,
     HostTimeout,
     HostUnreachable,
@@ -52,7 +57,6 @@ from midcourse.worlds.host_client import (
 
 log = logging.getLogger(__name__)
 
-_TROUBLE = (HostUnreachable, HostTimeout, SessionTaken, WorldNotServed, HostError)
 _PAUSE = 0.05
 _ATTACH_SECONDS = 10.0
 _HANDLE_SECONDS = 30.0
@@ -122,16 +126,24 @@ class RemoteWorld:
         """
         if self._host is not None:
             return await self._open_at(self._host, self._timeout)
-        for host in find_started_hosts(self._folder):
+        for ready in sorted(self._folder.glob("host-*.json")):
+            try:
+                host = read_host_file(ready)
+            except (OSError, ValueError):
+                continue
             with contextlib.suppress(ConnectionError, TaskInvalid):
                 return await self._open_at(host, min(self._timeout, _ATTACH_SECONDS))
-        host = await asyncio.to_thread(start, self._spec, self._folder, self._idle or _IDLE)
+        host = await asyncio.to_thread(_start_host, self._spec, self._folder, self._idle or _IDLE)
         return await self._open_at(host, self._timeout)
 
     async def attach(self, handle: str) -> bool:
         try:
-            await self._attach_to(self._with_trusted_ca(decode(Handle, handle)))
-        except (ValueError, *_TROUBLE) as trouble:
+            found = decode(Handle, handle)
+            if self._host is not None and found.url.startswith(f"{self._host.url}/"):
+                # The worker that opened the session may have used another file with certificates.
+                found = replace(found, ca=self._host.ca)
+            await self._attach_to(found)
+        except (ValueError, HostFailure) as trouble:
             log.info("no session of %s to attach to: %s: %s", self._spec, type(trouble).__name__, trouble)
             return False
         return True
@@ -140,7 +152,7 @@ class RemoteWorld:
         """Send the secrets to the host. Raise `ConnectionError` unless it has received them, because without them it must not observe."""
         try:
             await self._ask("/conceal", ConcealAsk(epoch=self._epoch, secrets=secrets))
-        except (HostUnreachable, HostTimeout, SessionTaken, HostError) as trouble:
+        except HostFailure as trouble:
             raise ConnectionError(f"the world did not receive the values to conceal: {trouble}") from trouble
 
     async def observe(self) -> Observation | Unseen:
@@ -150,14 +162,14 @@ class RemoteWorld:
             return Unseen(reason="world_lost", detail=str(lost))
         except HostTimeout as silent:
             return Unseen(reason="timeout", detail=str(silent))
-        except (SessionTaken, HostError) as trouble:
+        except HostFailure as trouble:
             return Unseen(reason="failed", detail=str(trouble))
         return decode_any(Observation | Unseen, answer)
 
     async def read_screenshot(self, digest: str) -> bytes | None:
         try:
             answer = await self._ask("/screenshot", ScreenshotAsk(epoch=self._epoch, digest=digest))
-        except (HostUnreachable, HostTimeout, SessionTaken, WorldNotServed, HostError) as trouble:
+        except HostFailure as trouble:
             log.warning("the screenshot is lost: %s", trouble)
             return None
         picture = decode_any(str | None, answer)
@@ -166,14 +178,14 @@ class RemoteWorld:
     async def commit_set(self, call: Call) -> CommitSet | None:
         try:
             answer = await self._ask("/commit_set", self._build_call_ask(call))
-        except (HostUnreachable, HostTimeout, SessionTaken, HostError):
+        except HostFailure:
             return None
         return decode_any(CommitSet | None, answer)
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
         try:
             answer = await self._ask("/reread", RereadAsk(epoch=self._epoch, call=call, names=names))
-        except (HostUnreachable, HostTimeout, SessionTaken, WorldNotServed, HostError):
+        except HostFailure:
             return None
         return decode_any(tuple[str, ...] | None, answer)
 
@@ -186,14 +198,14 @@ class RemoteWorld:
             return Outcome(status="unknown", reason="world_lost", detail=str(lost))
         except HostTimeout as silent:
             return Outcome(status="unknown", reason="timeout", detail=str(silent))
-        except (SessionTaken, HostError) as trouble:
+        except HostFailure as trouble:
             return Outcome(status="unknown", reason="error", detail=str(trouble))
         return decode(Outcome, answer)
 
     async def probe(self, name: str, arguments: Pairs) -> Finding:
         try:
             answer = await self._ask("/probe", ProbeAsk(epoch=self._epoch, name=name, arguments=arguments))
-        except (HostUnreachable, HostTimeout, SessionTaken, HostError):
+        except HostFailure:
             return "unclear"
         return decode_any(Finding, answer)
 
@@ -216,13 +228,13 @@ class RemoteWorld:
                 if lost.sure:
                     return
                 await asyncio.sleep(_PAUSE)
-            except (HostTimeout, HostError) as trouble:
+            except HostFailure as trouble:
                 raise TimeoutError(f"command {command} could not be barred: {trouble}") from trouble
 
     async def close(self) -> None:
         """Ask the host to close the world. After a takeover by another process this has no effect."""
         if self._attached is not None:
-            with contextlib.suppress(HostUnreachable, HostTimeout, SessionTaken, HostError):
+            with contextlib.suppress(HostFailure):
                 await self._ask("/close", Ask(epoch=self._epoch))
         self._handle = None
 
@@ -248,33 +260,60 @@ class RemoteWorld:
             raise WorldFull(f"the world did not open: {full}") from full
         except HostAway as away:
             raise WorldAway(f"the world did not open: {away}") from away
-        except (HostUnreachable, HostTimeout, HostError) as trouble:
+        except HostFailure as trouble:
             raise ConnectionError(f"the world did not open: {trouble}") from trouble
         handle = Handle(url=f"{host.url}/sessions/{opened.session}", token=opened.token, ca=host.ca)
         try:
             await self._attach_to(handle)
         except HostAway as away:
             raise WorldAway(f"the session of {self._spec} was opened, then its host went: {away}") from away
-        except _TROUBLE as trouble:
+        except HostFailure as trouble:
             raise ConnectionError(
                 f"the session of {self._spec} was opened and could not be entered: {trouble}"
             ) from trouble
         return encode(handle)
-
-    def _with_trusted_ca(self, handle: Handle) -> Handle:
-        """Put the certificate file of this process into the handle of a session at its host.
-
-        The worker that opened the session may have used another file.
-        """
-        if self._host is None or not handle.url.startswith(f"{self._host.url}/"):
-            return handle
-        return replace(handle, ca=self._host.ca)
 
     async def _attach_to(self, handle: Handle) -> None:
         seconds = min(self._timeout, _ATTACH_SECONDS)
         request = AttachAsk(not_after=time.time() + seconds, turn=self._turn)
         self._attached = decode(Attached, await post(handle, "/attach", encode(request), seconds))
         self._handle = handle
+
+
+def _start_host(world: str, folder: Path, idle: float) -> Handle:
+    """Start a host in a detached process, which outlives this one, and wait until it listens.
+
+    It writes its log to a file and shares no pipe. This needs `fork` (Linux, macOS), because the host detaches itself from the process
+    that started it.
+    """
+    private_folder(folder)
+    stem = folder / f"host-{secrets.token_hex(4)}"
+    ready, log_file = stem.with_suffix(".json"), stem.with_suffix(".log")
+    command = [sys.executable, "-m", "midcourse.worlds.host", "--detach", "--world", world]
+    command += ["--ready", str(ready), "--idle", str(idle)]
+    with open(log_file, "ab", opener=private_opener) as out:
+        code = _execute(command, out)
+    if code:
+        last_line = log_file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+        raise ConnectionError(f"the host of {world} did not start: {last_line}")
+    return read_host_file(ready)
+
+
+def _execute(command: list[str], out: IO[bytes]) -> int:
+    """Run a command in its own session, with its output in a file, and return its exit code."""
+    path = os.pathsep.join(
+        folder or os.getcwd() for folder in sys.path
+    )  # the host finds modules where this process does
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        umask=0o077,  # a world may write files next to those of the run
+        env={**os.environ, "PYTHONPATH": path},
+        check=False,
+    ).returncode
 
 
 async def view_session(handle: str, since: str) -> View | None:
@@ -286,7 +325,7 @@ async def view_session(handle: str, since: str) -> View | None:
         raise ConnectionError("the world is not open")
     try:
         answer = await post(decode(Handle, handle), "/view", encode(ViewAsk(since=since)), _ATTACH_SECONDS)
-    except (ValueError, *_TROUBLE) as trouble:
+    except (ValueError, HostFailure) as trouble:
         raise ConnectionError(f"the world cannot be watched: {trouble}") from trouble
     seen = decode(Viewed, answer)
     return _view_of(seen) if seen.watchable else None
@@ -308,7 +347,7 @@ async def handle_in_session(handle: str, gestures: tuple[Gesture, ...], since: s
         answer = await post(decode(Handle, handle), "/handle", encode(request), _HANDLE_SECONDS)
     except SessionTaken as over:
         raise NotAttended(str(over)) from over
-    except (ValueError, *_TROUBLE) as trouble:
+    except (ValueError, HostFailure) as trouble:
         raise ConnectionError(f"the world cannot be reached: {trouble}") from trouble
     done = decode(HandleAnswer, answer)
     return Handled(view=_view_of(done.viewed), deeds=done.deeds, dialog=done.dialog)
@@ -323,5 +362,5 @@ async def hand_over(handle: str) -> str:
         raise ConnectionError("the world is not open")
     try:
         return decode(str, await post(decode(Handle, handle), "/attend", "", _ATTACH_SECONDS))
-    except (ValueError, HostUnreachable, HostTimeout, SessionTaken, WorldNotServed, HostError) as trouble:
+    except (ValueError, HostFailure) as trouble:
         raise ConnectionError(f"the world cannot be handed over: {trouble}") from trouble

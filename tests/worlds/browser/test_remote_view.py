@@ -7,7 +7,7 @@ import pytest
 from midcourse.ports.viewing import Gesture, NotAttended
 from midcourse.worlds.host.lifecycle import HostConfig, serve_host
 from midcourse.worlds.host.registry import WorldRegistry
-from midcourse.worlds.host.start import read_host_file
+from midcourse.worlds.host.wire import read_host_file
 from midcourse.worlds.remote import RemoteWorld, hand_over, handle_in_session, view_session
 from tests.pages import Pages
 from tests.worlds.host_process import SHOP

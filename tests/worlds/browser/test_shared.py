@@ -11,7 +11,7 @@ import pytest
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.worlds.host.lifecycle import Host, HostConfig, serve_host
 from midcourse.worlds.host.registry import WorldRegistry
-from midcourse.worlds.host.start import read_host_file
+from midcourse.worlds.host.wire import read_host_file
 from midcourse.worlds.remote import RemoteWorld
 from tests.attacks.test_chromium_process import Process, below
 from tests.worlds.browser.site import Answer, ReceivedRequest, Site

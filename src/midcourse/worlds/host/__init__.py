@@ -6,6 +6,6 @@
 
 from midcourse.worlds.host.lifecycle import HostConfig, serve_host
 from midcourse.worlds.host.registry import WorldRegistry
-from midcourse.worlds.host.start import read_host_file
+from midcourse.worlds.host.wire import read_host_file
 
 __all__ = ["HostConfig", "WorldRegistry", "read_host_file", "serve_host"]

@@ -21,19 +21,15 @@ FIRST_SESSION_SECONDS = 60.0
 
 def main() -> int:
     log_with_redaction(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    options = _arguments().parse_args()
-    if options.detach:
-        return _run_detached(options)
-    return _run(options, on_ready=lambda: None)
-
-
-def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m midcourse.worlds.host", description=__doc__)
     parser.add_argument("--world", required=True, help="package.module:Class")
     parser.add_argument("--ready", required=True, type=Path, help="written once it listens: url, token, pid")
     parser.add_argument("--idle", default=600.0, type=float, help="seconds without a request after which it closes")
     parser.add_argument("--detach", action="store_true", help="return once it listens, and leave it running")
-    return parser
+    options = parser.parse_args()
+    if options.detach:
+        return _run_detached(options)
+    return _run(options, on_ready=lambda: None)
 
 
 def _run_detached(options: argparse.Namespace) -> int:
@@ -45,13 +41,13 @@ def _run_detached(options: argparse.Namespace) -> int:
         return word[0] if word else FAILED
     os.close(read_end)
     os.setsid()
-    return _run(options, on_ready=lambda: _report_ready(write_end))
 
+    def report_ready() -> None:
+        """Tell the parent that this host serves. This fails if the parent is gone, because then no process would ever know of this host."""
+        os.write(write_end, bytes([SERVED]))
+        os.close(write_end)
 
-def _report_ready(write_end: int) -> None:
-    """Tell the parent that this host serves. This fails if the parent is gone, because then no process would ever know of this host."""
-    os.write(write_end, bytes([SERVED]))
-    os.close(write_end)
+    return _run(options, on_ready=report_ready)
 
 
 def _run(options: argparse.Namespace, on_ready: Callable[[], None]) -> int:

@@ -96,13 +96,8 @@ async def serve_host(config: HostConfig) -> AsyncGenerator[Host]:
         log.info("listening on %s in process %s", host.url, ready.pid)
         yield host
     finally:
-        _remove_ready(config.ready, ready)
+        with contextlib.suppress(OSError, ValueError):
+            if decode(Ready, config.ready.read_bytes()) == ready:  # otherwise another host has written its own since
+                config.ready.unlink()
         await host.end()
         await listener.close()
-
-
-def _remove_ready(path: Path, ready: Ready) -> None:
-    """Remove the file, unless another host has since written its own there."""
-    with contextlib.suppress(OSError, ValueError):
-        if decode(Ready, path.read_bytes()) == ready:
-            path.unlink()

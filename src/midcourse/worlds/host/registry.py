@@ -35,7 +35,7 @@ class WorldRegistry:
     ) -> None:
         """`options` are those that the operator set for each world. Sessions write below `home`; without it, they write no files.
 
-        A `private` host was started for one session by the process that opens it. That process sets all options.
+        Raise `NotServed` if a world does not have an option. A `private` host was started for one session by the process that opens it. That process sets all options.
         """
         self.specs = tuple(specs)
         self._options = options or {}
@@ -43,7 +43,10 @@ class WorldRegistry:
         self._private = private
         self._kinds: dict[str, Any] = {}
         for spec, own in self._options.items():
-            self._check_options(spec, own)
+            taken = signature(self.load(spec)).parameters
+            takes_all = any(each.kind is Parameter.VAR_KEYWORD for each in taken.values())
+            if unknown := [name for name in own if name not in taken and not takes_all]:
+                raise NotServed(f"{spec} has no option '{unknown[0]}'; there is {', '.join(taken)}")
 
     async def make(self, spec: str, options: Mapping[str, Any], key: str = "") -> World:
         """Make a world. A world that may block gets its own thread; the others share the host's event loop."""
@@ -78,12 +81,3 @@ class WorldRegistry:
         folder = None if self._home is None else self._home / folder_of_run(key)
         files = {} if folder is None else {option: str((folder / name).absolute()) for option, name in keeps.items()}
         return {**usual, **files, **given, **options}
-
-    def _check_options(self, spec: str, own: Mapping[str, object]) -> None:
-        """Check the names of the options. Raise `NotServed` if this world does not have one of them."""
-        taken = signature(self._kinds.get(spec) or self.load(spec)).parameters
-        if any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
-            return
-        unknown = [name for name in own if name not in taken]
-        if unknown:
-            raise NotServed(f"{spec} has no option '{unknown[0]}'; there is {', '.join(taken)}")

@@ -1,4 +1,8 @@
-"""The sessions that a host has open: each with its world, fence, token and idle time."""
+"""The sessions that a host has open, each with its world, fence, token and idle time, and the storage of those that it has parked.
+
+A parked session is closed while its run waits. The next one under the same key begins with its storage, which can be used to sign in,
+so it stays in this process and is forgotten after a time.
+"""
 
 import asyncio
 import hmac
@@ -8,12 +12,12 @@ import time
 from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
 from midcourse.containment import Contained
 from midcourse.ports.abilities import offers
 from midcourse.ports.world import Parkable, World
 from midcourse.worlds.host.memory import ActMemory
-from midcourse.worlds.host.parking import ParkedSessions
 from midcourse.worlds.host.registry import WorldRegistry
 from midcourse.worlds.host.session import Session
 from midcourse.worlds.host.wire import Listed, OpenAsk
@@ -22,6 +26,8 @@ log = logging.getLogger(__name__)
 
 WAITS_FOR_ROOM = 5.0
 """Seconds that a request for a session waits at a full host, in order of arrival, before the client has to ask again."""
+MOST_PARKED = 64 * 2**20
+"""The maximum number of characters of all storage of parked sessions. The oldest is forgotten first."""
 
 
 class KeyInUse(Exception):
@@ -124,6 +130,48 @@ class Lease:
 
     def _idle_seconds(self) -> float:
         return 0.0 if self._under_way else time.monotonic() - self._asked
+
+
+@dataclass(frozen=True)
+class Parked:
+    ask: OpenAsk
+    stored: str
+    expiry: asyncio.TimerHandle
+
+
+class ParkedSessions:
+    """The storage of parked sessions, by key, oldest first."""
+
+    def __init__(self, most: int = MOST_PARKED) -> None:
+        self._most = most
+        self._kept: dict[str, Parked] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def keep(self, ask: OpenAsk, stored: str, seconds: float) -> None:
+        """Keep this storage for the next session under this key, at most for this time."""
+        self._forget(ask.key)
+        expiry = asyncio.get_running_loop().call_later(seconds, self._forget, ask.key)
+        self._kept[ask.key] = Parked(ask, stored, expiry)
+        while sum(len(parked.stored) for parked in self._kept.values()) > self._most:
+            self._forget(next(iter(self._kept)))
+
+    def take(self, ask: OpenAsk) -> str | None:
+        """Remove and return the storage of the last session under this key, if that was of the same world with the same options."""
+        parked = self._forget(ask.key)
+        same = parked is not None and (parked.ask.world, parked.ask.options) == (ask.world, ask.options)
+        return parked.stored if parked and same else None
+
+    def clear(self) -> None:
+        for key in [*self._kept]:
+            self._forget(key)
+
+    def _forget(self, key: str) -> Parked | None:
+        parked = self._kept.pop(key, None)
+        if parked is not None:
+            parked.expiry.cancel()
+        return parked
 
 
 class Sessions:

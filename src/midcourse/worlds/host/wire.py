@@ -10,8 +10,10 @@ client no longer waits: a request that is handled later, for example because the
 """
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from midcourse.codec import decode
 from midcourse.domain.argument import Pairs
 from midcourse.ports.viewing import Gesture, PersonAction
 from midcourse.ports.world import Call, Catalogue, Turn
@@ -42,6 +44,11 @@ class Handle:
     token: str
     ca: str = ""
     """A file on the client's machine with certificates that it trusts for this host, in addition to those of the system."""
+
+
+def read_host_file(ready: Path) -> Handle:
+    """Return the handle of the host that wrote this file."""
+    return decode(Ready, ready.read_bytes()).handle
 
 
 @dataclass(frozen=True, kw_only=True)
