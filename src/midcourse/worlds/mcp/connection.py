@@ -1,4 +1,7 @@
-"""A connection to an MCP server over stdio or HTTP, which a separate task holds open."""
+"""A connection to an MCP server over stdio or HTTP, which a separate task holds open, and the forms that the server sends over it.
+
+Each form (elicitation) goes to a person, never to a model. Everything else that a server wants is refused.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,15 +11,31 @@ from typing import Any
 
 import httpx2
 from mcp import Client
+from mcp.client import ClientRequestContext
+from mcp.client.session import ElicitationFnT
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED, CallToolResult, Implementation, InputRequiredResult, TextContent
+from mcp.types import (
+    CONNECTION_CLOSED,
+    CallToolResult,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitRequestParams,
+    ElicitResult,
+    Implementation,
+    InputRequests,
+    InputRequiredResult,
+    InputResponses,
+    TextContent,
+)
 from mcp.types import Tool as Definition
 
+from midcourse.domain.argument import Scalar
+from midcourse.domain.skill import Parameter
+from midcourse.ports.approver import FillIn, Form
 from midcourse.ports.world import WorldAway
-from midcourse.worlds.json_schema import as_mapping
+from midcourse.worlds.json_schema import as_mapping, properties_of, read_parameter
 from midcourse.worlds.mcp.answer import Address, CallRefused, ConnectionLost, ToolResult
-from midcourse.worlds.mcp.forms import Forms
 from midcourse.worlds.mcp.server import Server
 
 CONNECTS_WITHIN = 60.0
@@ -25,6 +44,60 @@ MOST_PAGES = 100
 MOST_FORMS = 8
 """The maximum number of rounds of forms in one call."""
 CLIENT = Implementation(name="midcourse", version=version("midcourse"))
+
+
+class Forms:
+    """The forms of one connection. Without `fill_in`, the server learns that forms cannot be filled in here."""
+
+    def __init__(self, asker: str, fill_in: FillIn | None) -> None:
+        self._asker = asker
+        self._fill_in = fill_in
+        self.skill = ""
+        """The tool that is being called, because a form of the handshake generation does not name it."""
+
+    @property
+    def callback(self) -> ElicitationFnT | None:
+        """The callback for requests that servers of the handshake generation send in the middle of a call."""
+        return self._answer if self._fill_in else None
+
+    async def respond(self, requests: InputRequests) -> InputResponses | None:
+        """Return the responses of a person, or None if one of the requests is not a form, or if there is no person to ask."""
+        forms = {key: request for key, request in requests.items() if isinstance(request, ElicitRequest)}
+        if self._fill_in is None or len(forms) < len(requests):
+            return None
+        return {key: await self._ask(self._fill_in, request.params) for key, request in forms.items()}
+
+    async def _answer(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        assert self._fill_in, "the callback exists only then"
+        return await self._ask(self._fill_in, params)
+
+    async def _ask(self, fill_in: FillIn, params: ElicitRequestParams) -> ElicitResult:
+        if isinstance(params, ElicitRequestFormParams):
+            fields = _read_fields(as_mapping(params.requested_schema))
+            form = Form(asker=self._asker, skill=self.skill, message=params.message, fields=fields)
+        else:
+            form = Form(asker=self._asker, skill=self.skill, message=params.message, address=params.url)
+        values: Mapping[str, Scalar] | None = await fill_in(form)
+        if values is None:
+            return ElicitResult(action="decline")
+        return ElicitResult(action="accept", content=None if form.address else dict(values))
+
+
+def _read_fields(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    """Return the fields of a form from the schema that a server sends with it."""
+    required = schema.get("required", ())
+    return tuple(
+        read_parameter(name, _flatten_choices(each), name in required)[0]
+        for name, each in properties_of(schema).items()
+    )
+
+
+def _flatten_choices(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema with its choices as an `enum`, also if the server wrote them as constants with titles."""
+    constants = [as_mapping(choice).get("const") for choice in schema.get("oneOf") or ()]
+    if not constants or None in constants:
+        return schema
+    return {**{key: value for key, value in schema.items() if key != "oneOf"}, "enum": constants}
 
 
 class Connection:

@@ -90,29 +90,23 @@ class ToolPolicy:
         """Return the effect that the user declared, or else that of the hints, if they count."""
         if rule.effect is not None:
             return rule.effect
-        return _effect_of_hints(hints) if self.trusted else "irreversible"
-
-
-def is_changed(rule: ToolRule, digest: str) -> bool:
-    """Whether a tool is not the one that the rule was written for."""
-    return bool(rule.definition) and rule.definition != digest
-
-
-def _effect_of_hints(hints: Hints) -> Effect:
-    """Return the effect that the hints describe.
-
-    It is `set_state` only if the call may be repeated and destroys nothing: harmless twice does not mean harmless once.
-    """
-    if hints.read_only:
-        return "read"
-    return "set_state" if hints.idempotent and hints.destructive is False else "irreversible"
+        if self.trusted and hints.read_only:
+            return "read"
+        # A call that may be repeated may still destroy something: harmless twice does not mean harmless once.
+        return "set_state" if self.trusted and hints.idempotent and hints.destructive is False else "irreversible"
 
 
 def read_policy(policy: str | Mapping[str, object] | None) -> ToolPolicy:
     """Read the policy from a file or a mapping of the same form. Raise `TaskInvalid` if it is not valid."""
     if policy is None:
         return ToolPolicy()
-    values: Mapping[str, object] = policy if not isinstance(policy, str) else _read_file(policy)
+    if isinstance(policy, str):
+        try:
+            values: Mapping[str, object] = tomllib.loads(Path(policy).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as problem:
+            raise TaskInvalid(f"tool policy: {policy}: {problem}") from problem
+    else:
+        values = policy
     policies: TypeAdapter[ToolPolicy] = TypeAdapter(ToolPolicy)
     try:
         return policies.validate_python(values)
@@ -120,13 +114,6 @@ def read_policy(policy: str | Mapping[str, object] | None) -> ToolPolicy:
         first = wrong.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise TaskInvalid(f"tool policy: {where}: {first['msg']}") from wrong
-
-
-def _read_file(name: str) -> Mapping[str, object]:
-    try:
-        return tomllib.loads(Path(name).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
-        raise TaskInvalid(f"tool policy: {name}: {problem}") from problem
 
 
 def fill_in(template: Any, arguments: Mapping[str, Scalar]) -> Any:

@@ -7,12 +7,12 @@ from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from midcourse.domain.argument import Argument, Arguments, Reference, Scalar, json_text
+from midcourse.domain.argument import Argument, Reference, Scalar, json_text
 from midcourse.domain.expectation import Probe
-from midcourse.domain.skill import Parameter, ProbeSpec, Skill
+from midcourse.domain.skill import ProbeSpec, Skill
 from midcourse.worlds.declare import PROBE_SUFFIX, DeclaredProbe, DeclaredSkill
-from midcourse.worlds.json_schema import as_mapping, properties_of, read_parameter, read_schema
-from midcourse.worlds.mcp.policy import Hints, ToolPolicy, ToolRule, UndoRule, is_changed
+from midcourse.worlds.json_schema import read_schema
+from midcourse.worlds.mcp.policy import Hints, ToolPolicy, ToolRule
 from midcourse.worlds.signature import Signature
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ class Tool:
 
     @property
     def changed(self) -> bool:
-        return is_changed(self.rule, self.digest)
+        """Whether this is not the definition that the rule was written for."""
+        return bool(self.rule.definition) and self.rule.definition != self.digest
 
     @cached_property
     def signature(self) -> Signature:
@@ -81,25 +82,23 @@ class Tool:
         )
 
     def declare(self) -> DeclaredSkill:
-        hints = self._hints
+        own, undo = {parameter.name for parameter in self.signature.parameters}, self.rule.undo
         probe = Probe(name=self.name + PROBE_SUFFIX, settles_after=self.rule.settles_after) if self.rule.probe else None
         skill = Skill(
             name=self.name,
             description=" ".join((self.definition.description or "").split())[:LONGEST_DESCRIPTION],
             parameters=self.signature.parameters,
-            effect="irreversible" if self.changed else self.policy.effect_of(self.rule, hints),
+            effect="irreversible" if self.changed else self.policy.effect_of(self.rule, self._hints),
             asks=self.changed,
             on_zone=False,
             commits="world",
             probe=probe,
-            undo=self.rule.undo.tool if self.rule.undo else "",
-            undo_arguments=self._build_undo_arguments(self.rule.undo) if self.rule.undo else (),
+            undo=undo.tool if undo else "",
+            undo_arguments=tuple((name, _parse_reference(value, own)) for name, value in undo.arguments.items())
+            if undo
+            else (),
         )
         return DeclaredSkill(skill=skill, signature=self.signature, commit_set=None)
-
-    def _build_undo_arguments(self, undo: UndoRule) -> Arguments:
-        own = {parameter.name for parameter in self.signature.parameters}
-        return tuple((name, _parse_reference(value, own)) for name, value in undo.arguments.items())
 
     def declare_probe(self) -> DeclaredProbe | None:
         if self.rule.probe is None:
@@ -116,23 +115,6 @@ class Tool:
         except Exception:  # the schema itself is wrong, so the server decides
             return ""
         return "" if error is None else f"{error.json_path}: {error.message}"[:LONGEST_DESCRIPTION]
-
-
-def form_fields(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    """Return the fields of a form from the schema that a server sends with it."""
-    required = schema.get("required", ())
-    return tuple(
-        read_parameter(name, _flatten_choices(each), name in required)[0]
-        for name, each in properties_of(schema).items()
-    )
-
-
-def _flatten_choices(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema with its choices as an `enum`, also if the server wrote them as constants with titles."""
-    constants = [as_mapping(choice).get("const") for choice in schema.get("oneOf") or ()]
-    if not constants or None in constants:
-        return schema
-    return {**{key: value for key, value in schema.items() if key != "oneOf"}, "enum": constants}
 
 
 def _parse_reference(value: Scalar, own: set[str]) -> Argument:

@@ -63,7 +63,8 @@ class Mcp(BaseWorld):
         super().__init__()
         self._address = _read_address(server, environment or {}, folder, headers or {})
         self._policy = read_policy(policy)
-        self._title = title or _title_of(self._address)
+        url, command = self._address.url, self._address.command
+        self._title = title or (urlsplit(url).netloc if url else Path(command[0]).name)
         self._stateful = stateful
         self.fences = not self._address.url  # what a remote server was asked to do cannot be stopped from here
         self._session = ""
@@ -104,8 +105,7 @@ class Mcp(BaseWorld):
             await connection.close()
 
     async def _connect(self, session: str) -> None:
-        from midcourse.worlds.mcp.connection import Connection
-        from midcourse.worlds.mcp.forms import Forms
+        from midcourse.worlds.mcp.connection import Connection, Forms
 
         await self.close()
         self._session = session
@@ -137,15 +137,13 @@ class Mcp(BaseWorld):
             Zone(id=f"result:{tool}", role="result", label=tool, state={"text": _shorten(text, LONGEST_SHOWN)})
             for tool, text in self._results.items()
         )
-        return Scene(self._title, about, *results, origin=f"{self._title}#{self._digest()}")
+        # The definitions are part of the origin, and so of every approval.
+        digest = sha256("".join(sorted(tool.digest for tool in self._tools.values())).encode()).hexdigest()[:16]
+        return Scene(self._title, about, *results, origin=f"{self._title}#{digest}")
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """The tools that the server has now, for a policy that pins them."""
         return tuple(tool.describe() for tool in self._tools.values())
-
-    def _digest(self) -> str:
-        """Return a digest of the definitions of all tools. It is part of the origin, and so of every approval."""
-        return sha256("".join(sorted(tool.digest for tool in self._tools.values())).encode()).hexdigest()[:16]
 
     def _why_lost(self) -> str:
         says = self._connection.last_error_line if self._connection else ""
@@ -182,19 +180,16 @@ class Mcp(BaseWorld):
         if result.asks:
             return _report_failure(effect, "input_required", f"{result.text}, which it cannot have here")
         text = result.text
-        self._remember(tool.name, text)
+        self._results.pop(tool.name, None)
+        self._results[tool.name] = text
+        while len(self._results) > MOST_RESULTS:
+            del self._results[next(iter(self._results))]
         if result.is_error and tool.rule.absent_on_error and not tool.changed:
             return not_sent("tool_error", text[:LONGEST_SHOWN])
         if result.is_error:
             return _report_failure(effect, "tool_error", text[:LONGEST_SHOWN])
         evidence = "response" if effect == "irreversible" else ""
         return Outcome(data=_extract_data(tool.name, text, result.fields), evidence=evidence)
-
-    def _remember(self, tool: str, text: str) -> None:
-        self._results.pop(tool, None)
-        self._results[tool] = text
-        while len(self._results) > MOST_RESULTS:
-            del self._results[next(iter(self._results))]
 
     # --- probes
 
@@ -228,10 +223,6 @@ def _from_environment(values: Mapping[str, str]) -> dict[str, str]:
             raise TaskInvalid(f"{name}: the environment variable {value[1:]} is not set")
         read[name] = os.environ[value[1:]] if value.startswith("$") else value
     return read
-
-
-def _title_of(address: Address) -> str:
-    return urlsplit(address.url).netloc if address.url else Path(address.command[0]).name
 
 
 def _read_session(handle: str, title: str) -> str:
