@@ -247,7 +247,10 @@ class Accessibility:
                     program.nodes[node.ref[1]] = node
             for path in program.windows:
                 await self._complete(program, path)
-            await self._learn_roles(program)
+            new_roles = {node.role: node for node in program.nodes.values() if node.role not in self.roles}
+            for role, node in new_roles.items():
+                with suppress(NoAnswer):
+                    self.roles[role] = await self.ask(node.ref, "Accessible", "GetRoleName")
         except Late:
             if bus_name not in self._names:
                 return None
@@ -274,32 +277,21 @@ class Accessibility:
         node = program.nodes[path]
         if not node.is_("showing") and path not in program.windows:
             return
-        known = program.children(path)
-        if await self._has_more(node, len(known)):
-            with suppress(NoAnswer):
-                known = await self._read_children(program, node, known)
-        for child in known:
+        known, count = {child.ref[1] for child in program.children(path)}, node.children
+        with suppress(NoAnswer):
+            if count < 0:  # the node manages its children by itself
+                count = int(await self.get(node.ref, "Accessible", "ChildCount"))
+            if len(known) < count <= _MOST_CHILDREN:
+                refs = enumerate(await self.ask(node.ref, "Accessible", "GetChildren"))
+                missing = [
+                    (index, ref) for index, (owner, ref) in refs if owner == program.bus_name and ref not in known
+                ]
+                reading = (self._read(program, ref, path, index) for index, ref in missing)
+                for child in await asyncio.gather(*reading, return_exceptions=True):
+                    if isinstance(child, Node):
+                        program.nodes[child.ref[1]] = child
+        for child in program.children(path):
             await self._complete(program, child.ref[1])
-
-    async def _has_more(self, node: Node, known: int) -> bool:
-        """Whether the cache lacks children of a node. It has -1 as their number if the node manages them by itself."""
-        children = node.children
-        if children < 0:
-            with suppress(NoAnswer):
-                children = int(await self.get(node.ref, "Accessible", "ChildCount"))
-        return known < children <= _MOST_CHILDREN
-
-    async def _read_children(self, program: Program, node: Node, known: list[Node]) -> list[Node]:
-        refs = await self.ask(node.ref, "Accessible", "GetChildren")
-        have = {each.ref[1] for each in known}
-        missing = [
-            (index, path) for index, (owner, path) in enumerate(refs) if owner == program.bus_name and path not in have
-        ]
-        reading = (self._read(program, path, node.ref[1], index) for index, path in missing)
-        for child in await asyncio.gather(*reading, return_exceptions=True):
-            if isinstance(child, Node):
-                program.nodes[child.ref[1]] = child
-        return program.children(node.ref[1])
 
     async def _read(self, program: Program, path: str, parent: str, index: int) -> Node:
         ref = (program.bus_name, path)
@@ -322,12 +314,6 @@ class Accessibility:
             states=_bits(states),
             children=children,
         )
-
-    async def _learn_roles(self, program: Program) -> None:
-        """Ask once for the name of each role that is new."""
-        for role, node in {node.role: node for node in program.nodes.values() if node.role not in self.roles}.items():
-            with suppress(NoAnswer):
-                self.roles[role] = await self.ask(node.ref, "Accessible", "GetRoleName")
 
     # --- one node
 

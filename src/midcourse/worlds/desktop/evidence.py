@@ -55,21 +55,6 @@ def describe_differences(before: Snapshot, after: Snapshot) -> list[str]:
     return [*gone, *new, *changed]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mail:
-    subject: str
-    to: str
-    text: str
-
-    def fits(self, *, subject: str, to: str = "", text: str = "") -> bool:
-        """Whether the mail has this subject, has `to` among its recipients, and contains the text, apart from white space."""
-        return (
-            self.subject.strip() == subject.strip()
-            and to.strip().lower() in self.to.lower()
-            and " ".join(text.split()) in " ".join(self.text.split())
-        )
-
-
 def mail_files(folder: Path) -> list[Path]:
     """Return the message files of an MH folder or of a Maildir."""
     if not folder.is_dir():
@@ -78,21 +63,27 @@ def mail_files(folder: Path) -> list[Path]:
     return own + [path for part in ("new", "cur") for path in (folder / part).glob("*") if path.is_file()]
 
 
-def read_mail(path: Path) -> Mail:
-    """Read a mail from a file. Raise `MailUnreadable` if it does not look like a mail."""
-    message = email.message_from_bytes(_without_own_headers(path.read_bytes()), policy=email.policy.default)
-    if "from" not in message or "date" not in message:
-        raise MailUnreadable(f"{path} does not look like a mail")
-    body = message.get_body(("plain", "html"))
-    text = str(body.get_content()) if body is not None else ""
-    to = ", ".join(str(value) for name in ("to", "cc", "bcc") for value in message.get_all(name, []))
-    return Mail(subject=str(message.get("subject", "")), to=to, text=text)
-
-
 def has_mail(folder: Path, *, subject: str, to: str = "", text: str = "", since: frozenset[Path] = frozenset()) -> bool:
-    """Whether such a mail is in the folder, not counting the files in `since`. Raise `MailUnreadable` if a message cannot be read."""
-    found = (path for path in mail_files(folder) if path not in since)
-    return any(read_mail(path).fits(subject=subject, to=to, text=text) for path in found)
+    """Whether a mail with this subject, with `to` among its recipients, is in the folder and contains the text, apart from white space.
+
+    The files in `since` are not counted. Raise `MailUnreadable` if a message does not look like a mail.
+    """
+    for path in mail_files(folder):
+        if path in since:
+            continue
+        message = email.message_from_bytes(_without_own_headers(path.read_bytes()), policy=email.policy.default)
+        if "from" not in message or "date" not in message:
+            raise MailUnreadable(f"{path} does not look like a mail")
+        body = message.get_body(("plain", "html"))
+        content = str(body.get_content()) if body is not None else ""
+        receivers = ", ".join(str(value) for name in ("to", "cc", "bcc") for value in message.get_all(name, []))
+        if (
+            str(message.get("subject", "")).strip() == subject.strip()
+            and to.strip().lower() in receivers.lower()
+            and " ".join(text.split()) in " ".join(content.split())
+        ):
+            return True
+    return False
 
 
 def _without_own_headers(data: bytes) -> bytes:

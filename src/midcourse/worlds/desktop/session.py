@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -140,17 +141,11 @@ class DesktopSession:
             quiet = time.monotonic() - max(self.bus.changed_at, begun)
             if quiet >= self._options.quiet_seconds:
                 asked = time.monotonic()
-                await self._await_answers()
+                with suppress(NoAnswer):  # each program answers when it has nothing else to do
+                    await self.bus.ping()
                 if self.bus.changed_at < asked:
                     return
             await asyncio.sleep(_GLANCE)
-
-    async def _await_answers(self) -> None:
-        """Ask each program for something small, which it answers when it has nothing else to do."""
-        try:
-            await self.bus.ping()
-        except NoAnswer:
-            return
 
 
 def _prepare_home(options: SessionOptions) -> Path:

@@ -1,4 +1,4 @@
-"""The windows of a desktop as an observation: the one in front as zones, the others by name."""
+"""The windows of a desktop: as an observation, the one in front as zones and the others by name, and as values that an act would send."""
 
 import asyncio
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from itertools import groupby
 from midcourse.domain.argument import Scalar
 from midcourse.domain.observation import Zone
 from midcourse.worlds.base import Scene
-from midcourse.worlds.desktop.accessibility import Accessibility, NoAnswer, Node, Program
+from midcourse.worlds.desktop.accessibility import Accessibility, NoAnswer, Node, Program, Ref
 
 DESKTOP = "desktop"
 """The id and role of the zone that represents the whole screen."""
@@ -67,6 +67,7 @@ _CANVAS = 80
 """The width and height from which a panel without children counts as something that the program draws itself."""
 _LONGEST = 2000
 """The maximum number of characters of a text that an observation shows."""
+_MOST_ROWS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,6 +269,72 @@ class Windows:
             above = window.program.nodes.get(above.parent)
         return ""
 
+    # --- values
+
+    async def read_values(self, view: View) -> list[tuple[str, Scalar]]:
+        """Read the values of all fields of the window in front, including hidden ones, by their labels.
+
+        For a dialog, read also those of its program's other windows, on which it acts.
+        """
+        front = view.front
+        if front is None:
+            return []
+        values = await self._read_window(front)
+        if front.role != "window" or front.node.is_("modal"):
+            for behind in (window for window in view.others if window.program is front.program):
+                values += [(f"{behind.title}: {name}", value) for name, value in await self._read_window(behind)]
+        return values
+
+    async def _read_window(self, window: Window) -> list[tuple[str, Scalar]]:
+        values: dict[str, Scalar] = {}
+
+        def add(name: str, value: Scalar) -> None:
+            numbered = (f"{name} {number}" for number in range(2, len(values) + 3))
+            values[name if name not in values else next(each for each in numbered if each not in values)] = value
+
+        # Combo boxes come last: one with the same label as a text field then always gets the number, in any order of the program.
+        for node in sorted(window.walk(hidden=True), key=lambda node: self.role_of(node) == "combobox"):
+            native, role = self._bus.roles.get(node.role, ""), self.role_of(node)
+            if role == "textbox" and node.is_("editable"):
+                if text := await self._bus.text(node):
+                    add(await self.label_of(window, node) or "text", text)
+            elif role in ("checkbox", "radio") and node.is_("checked"):
+                add(f"{node.name.strip()} ({role})", "checked")
+            elif role == "combobox" and node.name.strip() and node.is_("showing"):
+                add(await self.label_of(window, node), node.name)
+            elif role == "text" and node.name.strip() and window.role == "alert":
+                add("message", node.name)
+            elif native in ("table", "tree table", "list", "tree") and not node.is_("showing"):
+                rows = await self._read_rows(node)
+                if rows:
+                    add(self._find_tab_name(window, node), ", ".join(rows))
+        return list(values.items())
+
+    async def _read_rows(self, table: Node) -> list[str]:
+        """Read the rows of a list on a tab that is not in front, such as the attachments of a mail."""
+        try:
+            count = int(await self._bus.get(table.ref, "Accessible", "ChildCount"))
+            if not 0 < count <= _MOST_ROWS:
+                return []
+            refs = await self._bus.ask(table.ref, "Accessible", "GetChildren")
+            cells = await asyncio.gather(*(self._read_cell(tuple(ref)) for ref in refs))
+        except NoAnswer:
+            return []
+        return [cell for cell in cells if cell.strip()]
+
+    async def _read_cell(self, ref: Ref) -> str:
+        if await self._bus.ask(ref, "Accessible", "GetRoleName") == "table column header":
+            return ""
+        return str(await self._bus.get(ref, "Accessible", "Name"))
+
+    def _find_tab_name(self, window: Window, node: Node) -> str:
+        nodes, above = window.program.nodes, node
+        while above.parent in nodes:
+            above = nodes[above.parent]
+            if self.role_of(above) == "tab" and above.name.strip():
+                return above.name
+        return node.name.strip() or "list"
+
     # --- labels
 
     async def label_of(self, window: Window, node: Node) -> str:
@@ -332,12 +399,8 @@ def _sort_menu_items(zones: list[Zone]) -> list[Zone]:
     for is_item, run in groupby(zones, lambda zone: zone.role.startswith("menuitem") or bool(zone.get("within"))):
         several = list(run)
         in_menu = is_item and any(zone.role.startswith("menuitem") for zone in several)
-        ordered += sorted(several, key=_find_top_edge) if in_menu else several
+        ordered += sorted(several, key=lambda zone: zone.bounds[1] if zone.bounds else 0) if in_menu else several
     return ordered
-
-
-def _find_top_edge(zone: Zone) -> float:
-    return zone.bounds[1] if zone.bounds else 0
 
 
 def _clean_label(text: str) -> str:

@@ -5,26 +5,26 @@ import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar
 
 from midcourse.domain.approval import CommitSet
-from midcourse.domain.argument import Pairs
+from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.pictures import LatestPictures, When
 from midcourse.ports.world import Call, CallKey, Catalogue, identify_call
 from midcourse.worlds.base import Scene, Unseen, not_sent
 from midcourse.worlds.desktop.accessibility import NoAnswer, Ref
-from midcourse.worlds.desktop.contents import read_commit
 from midcourse.worlds.desktop.display import OWN, Size
-from midcourse.worlds.desktop.evidence import MailUnreadable, PathRefused, Snapshot, has_mail, mail_files
+from midcourse.worlds.desktop.evidence import MailUnreadable, PathRefused, has_mail, mail_files
 from midcourse.worlds.desktop.input import x_keys
 from midcourse.worlds.desktop.policy import UNKNOWN, ActRule, DescribedAct, read_effects
 from midcourse.worlds.desktop.screen import Box
 from midcourse.worlds.desktop.session import DesktopSession, SessionOptions
 from midcourse.worlds.desktop.skills import Skills
-from midcourse.worlds.desktop.windows import View, Window
+from midcourse.worlds.desktop.windows import View
 
 WOULD_SEND = "would_send"
 WOULD_CHANGE = "would_change"
@@ -36,6 +36,8 @@ _BY_FOCUS = ("press_keys", "type_text")
 """Skills without a target, which act on the window in front."""
 _PRESSING = ("Return", "KP_Enter", "space")
 """Keys that press the control that has the focus."""
+_LONGEST = 20_000
+"""The maximum number of characters of a value that a question shows. A longer value is shown as its length and digest."""
 _SENT_WITHIN = 30.0
 _GLANCE = 0.1
 
@@ -143,8 +145,8 @@ class Desktop(Skills):
 
     async def observe(self) -> Observation | Unseen:
         seen = await super().observe()
-        if not isinstance(seen, Unseen):
-            self._note_front()
+        if not isinstance(seen, Unseen) and (front := self._running.view.front) is not None:
+            self._seen |= {front.title: front.node.ref, "": front.node.ref}
         if isinstance(seen, Unseen) or not self._pictures.is_wanted(seen.fingerprint):
             return seen
         png = await self._running.screen.take(self._list_covered_boxes(seen.zones))
@@ -203,18 +205,10 @@ class Desktop(Skills):
                 before = await asyncio.to_thread(self._files.snapshot)
                 outcome = await self._carry_out(call)
                 if outcome.status == "ok":
-                    self._note_reversible(judged, before)
+                    self._reversible = (judged.act.program, judged.act.window, judged.rule.undo, before)
                 return outcome
             case "irreversible":
                 return await self._send(call, judged)
-
-    def _note_front(self) -> None:
-        front = self._running.view.front
-        if front is not None:
-            self._seen |= {front.title: front.node.ref, "": front.node.ref}
-
-    def _note_reversible(self, judged: _Judged, before: Snapshot) -> None:
-        self._reversible = (judged.act.program, judged.act.window, judged.rule.undo, before)
 
     def _refuse(self, call: Call) -> Outcome | None:
         """Return a failure if a call must not be carried out with the window that is in front now.
@@ -261,16 +255,14 @@ class Desktop(Skills):
                 if has_mail(folder, subject=subject, since=earlier):
                     return Outcome(detail=f"'{subject}' is in {folder.name}", evidence="response")
             view = await self._running.look()
-            if view.front is not None and view.front.node.is_("modal") and not self._shows_progress(view.front):
-                await self._running.settle()
-                text = "; ".join(zone.label for zone in view.scene.zones if zone.role == "text")
-                return Outcome(status="unknown", reason="interrupted", detail=f"'{view.front.title}' came up: {text}")
+            if (front := view.front) is not None and front.node.is_("modal"):
+                roles = self._running.bus.roles
+                if not any(roles.get(node.role) == "progress bar" for node in front.walk()):
+                    await self._running.settle()
+                    text = "; ".join(zone.label for zone in view.scene.zones if zone.role == "text")
+                    return Outcome(status="unknown", reason="interrupted", detail=f"'{front.title}' came up: {text}")
             await asyncio.sleep(_GLANCE)
         return Outcome(status="unknown", reason="not_seen_sent", detail=f"'{subject}' is not in {folder.name} yet")
-
-    def _shows_progress(self, window: Window) -> bool:
-        """Whether the window shows a progress bar."""
-        return any(self._running.bus.roles.get(node.role) == "progress bar" for node in window.walk())
 
     async def _carry_out(self, call: Call) -> Outcome:
         try:
@@ -285,9 +277,13 @@ class Desktop(Skills):
         if judged is None or judged.rule.effect != "irreversible":
             return await super().commit_set(call)
         try:
-            return await read_commit(self._running.bus, self._running.windows, self._running.view, judged.act)
+            values = await self._running.windows.read_values(self._running.view)
         except NoAnswer:
             return None
+        shown = tuple((name, _shorten_value(value)) for name, value in values)
+        return CommitSet(
+            values=shown, address=judged.act.says, abridged=any(len(str(value)) > _LONGEST for _, value in values)
+        )
 
     # --- judging
 
@@ -342,21 +338,18 @@ def _front_window_key(view: View) -> tuple[object, ...]:
 def _zone_at(view: View, call: Call) -> Zone:
     """Return the zone that the program itself reports at this place of a picture, since a reader may be wrong or deceived."""
     x, y, width, height = call.bounds or (0, 0, 0, 0)
-    middle = (x + width / 2, y + height / 2)
-    here = [zone for zone in view.scene.zones if zone.bounds and zone.id in view.nodes and _covers(zone.bounds, middle)]
-    tops = ("window", "dialog", "alert", "text")
-    found = [zone for zone in here if zone.role not in tops and not zone.get("behind")]
-    smallest = min(found, key=_area, default=None)
-    return smallest or Zone(id=call.zone, role="picture", label=call.target.label, bounds=call.bounds)
-
-
-def _area(zone: Zone) -> float:
-    return zone.bounds[2] * zone.bounds[3] if zone.bounds else 0
-
-
-def _covers(bounds: Box, point: tuple[float, float]) -> bool:
-    x, y, width, height = bounds
-    return x <= point[0] < x + width and y <= point[1] < y + height
+    across, down = x + width / 2, y + height / 2
+    found: list[tuple[int, Zone]] = []
+    for zone in view.scene.zones:
+        if zone.bounds is None or zone.id not in view.nodes or zone.get("behind"):
+            continue
+        left, top, wide, high = zone.bounds
+        covers = left <= across < left + wide and top <= down < top + high
+        if covers and zone.role not in ("window", "dialog", "alert", "text"):
+            found.append((wide * high, zone))
+    if not found:
+        return Zone(id=call.zone, role="picture", label=call.target.label, bounds=call.bounds)
+    return min(found, key=lambda each: each[0])[1]
 
 
 def _find_pressed(view: View, focused: Zone | None, keys: str) -> Zone | None:
@@ -382,3 +375,10 @@ def _presses_unseen(keys: str) -> bool:
     """Whether one of several keys would press the control that has the focus at that moment, which cannot be predicted."""
     groups = keys.split()
     return len(groups) > 1 and any(x_keys(group) in _PRESSING for group in groups)
+
+
+def _shorten_value(value: Scalar) -> Scalar:
+    text = str(value)
+    if len(text) <= _LONGEST:
+        return value
+    return f"{len(text)} characters, sha256 {sha256(text.encode(errors='surrogatepass')).hexdigest()}"
