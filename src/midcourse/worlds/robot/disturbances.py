@@ -39,11 +39,11 @@ class Disturbances:
         self._schedule, self._chance = Schedule(self._ordered), Chance(self._rates, self._seed)
         self._draws = 0
 
-    def at_look(self) -> Mapping[FaultKind, Fault]:
-        return self._due(LOOK_KINDS)
+    def find_due_at_look(self) -> Mapping[FaultKind, Fault]:
+        return {**self._chance.due(LOOK_KINDS), **self._schedule.due(LOOK_KINDS, "")}
 
-    def at_pick(self) -> Mapping[FaultKind, Fault]:
-        return self._due(PICK_KINDS, "pick")
+    def find_due_at_pick(self) -> Mapping[FaultKind, Fault]:
+        return {**self._chance.due(PICK_KINDS), **self._schedule.due(PICK_KINDS, "pick")}
 
     def draw(self) -> float:
         """The next number from 0 to 1 of this session."""
@@ -64,6 +64,3 @@ class Disturbances:
 
         ways = [first + turn * pi / 4 for turn in range(8)]
         cell.push(name, distance, next(filter(is_clear, ways), first))
-
-    def _due(self, kinds: tuple[FaultKind, ...], skill: str = "") -> Mapping[FaultKind, Fault]:
-        return {**self._chance.due(kinds), **self._schedule.due(kinds, skill)}

@@ -32,7 +32,7 @@ class Handling:
         above = cell.solve(at.x, at.y, at.z + HOVER, at.yaw) if down.converged else down
         if not above.converged:
             return self._explain(above, at)
-        due = self._disturbances.at_pick()
+        due = self._disturbances.find_due_at_pick()
         cell.grasp(OPEN)
         cell.move(above.joints, self._once(0.6, lambda: self._push(at)) if "object_moved" in due else None)
         cell.move(down.joints)

@@ -106,12 +106,12 @@ class Robot(BaseWorld):
         at = self._seen.get(object)
         if at is None:
             return failed("object_not_found", f"perception returned zero matches for '{object}'")
-        return await self._run_in_cell(lambda cell: self._build_handling(cell).pick(object, at))
+        return await self._handle(lambda hand: hand.pick(object, at))
 
     @skill(effect="reversible", undo="pick")
     async def place(self, x: float, y: float) -> Outcome | None:
         """Put down what the gripper holds, so many metres from the base."""
-        return await self._run_in_cell(lambda cell: self._build_handling(cell).place(x, y))
+        return await self._handle(lambda hand: hand.place(x, y))
 
     @skill(effect="reversible", undo="pick")
     async def place_in(self, bin: str) -> Outcome | None:  # noqa: A002
@@ -119,22 +119,22 @@ class Robot(BaseWorld):
         where = next((place for place in self._bins if place.name == bin), None)
         if where is None:
             return failed("unknown_bin", f"there is no bin called '{bin}'")
-        return await self._run_in_cell(lambda cell: self._build_handling(cell).place(where.x, where.y, bin))
+        return await self._handle(lambda hand: hand.place(where.x, where.y, bin))
 
     @skill
     async def open_gripper(self) -> Outcome | None:
         """Open the gripper; what it holds falls."""
-        return await self._run_in_cell(lambda cell: self._build_handling(cell).open())
+        return await self._handle(lambda hand: hand.open())
 
     @skill
     async def close_gripper(self) -> Mapping[str, Scalar]:
         """Close the gripper until it meets something, and say what it feels."""
-        return await self._run_in_cell(lambda cell: self._build_handling(cell).close())
+        return await self._handle(lambda hand: hand.close())
 
     @skill
     async def home(self) -> Outcome | None:
         """Move the arm back over its base, out of the camera's way. It keeps what it holds."""
-        return await self._run_in_cell(lambda cell: self._build_handling(cell).home())
+        return await self._handle(lambda hand: hand.home())
 
     @skill
     async def reset(self) -> None:
@@ -211,7 +211,7 @@ class Robot(BaseWorld):
     async def observe(self) -> Observation | Unseen:
         if self._cell is None or self._camera is None:
             return CLOSED
-        due = self._disturbances.at_look()
+        due = self._disturbances.find_due_at_look()
         if fault := due.get("look_fails"):
             return Unseen(reason="failed", detail=fault.detail or "the camera gave no picture")
         self._holding, self._seen = await self._run_in_cell(self._perceive)
@@ -235,13 +235,23 @@ class Robot(BaseWorld):
 
     async def look(self) -> Scene:
         """Return what the last look through the camera showed."""
-        boxes = await self._run_in_cell(lambda _: self._locate_objects())
+        camera, seen = self._camera, self._seen
+
+        def locate(_: Cell) -> Mapping[str, Box | None]:
+            return {name: camera.bounds(pose) if camera else None for name, pose in seen.items()}
+
+        boxes = await self._run_in_cell(locate)
         gripper = Zone(id="gripper", role="gripper", label="Gripper", state=(("holding", self._holding),))
         bins = (
             Zone(id=f"bin_{place.name}", role="bin", label=place.name, state=(("x", place.x), ("y", place.y)))
             for place in self._bins
         )
-        objects = (self._build_zone(name, pose, boxes[name]) for name, pose in self._seen.items())
+        objects: list[Zone] = []
+        for name, pose in seen.items():
+            held = name == self._holding
+            state: dict[str, Scalar] = {"x": pose.x, "y": pose.y, "z": pose.z, "yaw": pose.yaw}
+            state |= {"held": held, "bin": "" if held else _find_bin_at(self._bins, pose)}
+            objects.append(Zone(id=f"object_{name}", role="object", label=name, bounds=boxes[name], state=state))
         return Scene("Robot cell", gripper, *bins, *objects)
 
     async def act(self, call: Call) -> Outcome:
@@ -249,7 +259,8 @@ class Robot(BaseWorld):
         outcome = await super().act(call)
         self._pictures.failed = outcome.status != "ok"
         if before is not None and self._pictures.failed:
-            await self._run_in_cell(lambda cell: self._put_back(cell, before))
+            await self._run_in_cell(lambda cell: cell.restore(before))
+            self._store("reset")
         if self._state is not None and self._cell is not None:
             await self._run_in_cell(self._save)
         return outcome
@@ -271,8 +282,8 @@ class Robot(BaseWorld):
             cell.resume()
             raise
 
-    def _build_handling(self, cell: Cell) -> Handling:
-        return Handling(cell, self._disturbances, self._store)
+    async def _handle(self, do: Callable[[Handling], T]) -> T:
+        return await self._run_in_cell(lambda cell: do(Handling(cell, self._disturbances, self._store)))
 
     def _store(self, effect: str, **values: Scalar) -> None:
         self.effects.append(LoggedEffect(effect=effect, at=self._clock.now(), values=values))
@@ -291,10 +302,6 @@ class Robot(BaseWorld):
         private_folder(self._state.parent)
         atomic_write(self._state, json.dumps(cell.state()))
 
-    def _put_back(self, cell: Cell, before: Mapping[str, list[float]]) -> None:
-        cell.restore(before)
-        self._store("reset")
-
     def _perceive(self, cell: Cell) -> tuple[str, Mapping[str, Pose]]:
         return cell.grip().holds, {name: _round_pose(cell.pose(name)) for name in cell.objects}
 
@@ -309,17 +316,6 @@ class Robot(BaseWorld):
             other = loose[int(self._disturbances.draw() * len(loose))]
             seen[first], seen[other] = seen[other], seen[first]
         self._seen = seen
-
-    def _locate_objects(self) -> Mapping[str, Box | None]:
-        """Where each object that was seen is in the picture, by its name."""
-        camera = self._camera
-        return {name: camera.bounds(pose) if camera else None for name, pose in self._seen.items()}
-
-    def _build_zone(self, name: str, pose: Pose, box: Box | None) -> Zone:
-        state: dict[str, Scalar] = {"x": pose.x, "y": pose.y, "z": pose.z, "yaw": pose.yaw}
-        held = name == self._holding
-        state |= {"held": held, "bin": "" if held else _find_bin_at(self._bins, pose)}
-        return Zone(id=f"object_{name}", role="object", label=name, bounds=box, state=state)
 
 
 def _find_held(cell: Cell) -> str:
