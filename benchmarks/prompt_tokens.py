@@ -35,8 +35,8 @@ from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.task import Task
 from midcourse.llm.model_client import CALL_TOKENS
-from midcourse.llm.prompt.template import tokens_at_most
-from midcourse.llm.roles.planner import planner_prompt
+from midcourse.llm.prompt.template import estimate_tokens
+from midcourse.llm.roles.planner import build_planner_prompt
 from midcourse.ports.planner import PlanningContext
 from midcourse.testing import Approves
 from midcourse.testing.models import ModelServer
@@ -54,7 +54,7 @@ Count = Callable[[str], int]
 
 def counter() -> tuple[Count, str]:
     if not is_installed():
-        return tokens_at_most, "upper estimate"
+        return estimate_tokens, "upper estimate"
     encode = tokenizer()
     return lambda text: len(encode(text)), ENCODING
 
@@ -111,7 +111,7 @@ def _seen(name: str, shown: tuple[Zone, ...]) -> Observation:
 def measured(count: Count) -> list[dict[str, int | float]]:
     rows: list[dict[str, int | float]] = []
     for size in SIZES:
-        first, again = (planner_prompt(context, ROOM).text for context in situation(size))
+        first, again = (build_planner_prompt(context, ROOM).text for context in situation(size))
         whole, same = count(again), _common(first, again)
         rows.append(
             {
@@ -237,7 +237,7 @@ def texts() -> dict[str, str]:
     chance = random.Random(1)
     salad = ["".join(chance.choices(string.ascii_lowercase, k=chance.randrange(2, 12))) for _ in range(3_000)]
     return {
-        "a page of 500 zones": planner_prompt(situation(500)[0], ROOM).text,
+        "a page of 500 zones": build_planner_prompt(situation(500)[0], ROOM).text,
         "English": (ROOT / "README.md").read_text(encoding="utf-8"),
         "German": "Die Bestellung wurde aufgegeben und wird in Kürze versandt. Lieferanschrift ändern. " * 40,
         "Chinese": "请在下面输入您的收货地址，然后点击提交订单按钮。" * 40,
@@ -249,7 +249,7 @@ def texts() -> dict[str, str]:
 
 
 def estimated(count: Count) -> dict[str, float]:
-    return {name: round(tokens_at_most(text) / count(text), 2) for name, text in texts().items()}
+    return {name: round(estimate_tokens(text) / count(text), 2) for name, text in texts().items()}
 
 
 def main() -> None:

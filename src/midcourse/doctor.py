@@ -108,12 +108,12 @@ def _check_desktop() -> Finding:
     """Check whether a desktop can be started. Its programs are packages of the system, not of an extra."""
     if missing := missing_extras(("desktop",)):
         return Finding(about="desktop", health="absent", says="not looked for", type_this=install_command(missing))
-    from midcourse.worlds.desktop.display import apt_line, missing_packages
+    from midcourse.worlds.desktop.display import find_missing_packages, format_apt_line
 
-    packages = missing_packages()
+    packages = find_missing_packages()
     if packages:
         says = f"no {', '.join(packages)}; only the desktop world needs them"
-        return Finding(about="desktop", health="absent", says=says, type_this=apt_line(packages))
+        return Finding(about="desktop", health="absent", says=says, type_this=format_apt_line(packages))
     return Finding(about="desktop", health="good", says="a display of its own can be started")
 
 

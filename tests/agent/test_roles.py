@@ -11,7 +11,7 @@ from midcourse.agent.models.reserves import Priced
 from midcourse.agent.models.roles import ROLES, RoleModels, build_roles
 from midcourse.config.model_settings import ROLE_NAMES
 from midcourse.config.settings import Settings
-from midcourse.llm.prompt.template import template
+from midcourse.llm.prompt.template import load_template
 from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.perform import Ports
 from midcourse.ports.abilities import offers
@@ -25,7 +25,7 @@ EVERYTHING = {"model": "openai:gpt-5", "detours": True, "vision": True, "outline
 def test_row_has_an_adapter_a_prompt_and_an_answer_type(port: str) -> None:
     role = ROLES[port]
     module = import_module(f"midcourse.llm.roles.{role.name}")
-    assert module.ROLE == role.name == template(role.name).role
+    assert module.ROLE == role.name == load_template(role.name).role
     assert offers(getattr(module, role.adapter), Priced)
     assert hasattr(module, role.answer)
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from midcourse.worlds.desktop.display import apt_line
+from midcourse.worlds.desktop.display import format_apt_line
 from tests.benchmarks.scripts import measure_runs
 from tests.worlds.desktop.packages import find_missing_programs
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(bool(find_missing_programs()), reason=f"type: {apt_line(find_missing_programs())}"),
+    pytest.mark.skipif(bool(find_missing_programs()), reason=f"type: {format_apt_line(find_missing_programs())}"),
 ]
 
 

@@ -24,7 +24,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from midcourse.errors import CassetteMiss, FormatUnknown, TaskInvalid
-from midcourse.llm.cassette import Played, Player, Recorded, Recorder, models_with_cassette, read_exchanges
+from midcourse.llm.cassette import Played, Player, Recorded, Recorder, build_models_with_cassette, read_exchanges
 from midcourse.redact import Redactor
 from tests.test_redact import ENCODINGS
 
@@ -117,7 +117,7 @@ class TestPlaying:
 
     async def test_a_model_that_was_not_recorded_is_missed_when_it_is_asked(self, path: Path):
         await ask(Recorded(make_model("blue"), NAME, Recorder(path, keep_text)))
-        (other,) = models_with_cassette("openai:gpt-6", player=Player(path, keep_text))
+        (other,) = build_models_with_cassette("openai:gpt-6", player=Player(path, keep_text))
         with pytest.raises(CassetteMiss, match=r"recorded of openai:gpt-6; recorded was openai:gpt-5\."):
             await ask(other)
 

@@ -8,7 +8,7 @@ from pydantic_ai.messages import BinaryContent, ModelRequest, UserPromptPart
 
 from midcourse.domain.observation import PICTURED, Observation, Surface, Zone
 from midcourse.domain.replace import replace
-from midcourse.llm.image import COLOUR, PICTURED_COLOUR, draw_zones, png_size
+from midcourse.llm.image import COLOUR, PICTURED_COLOUR, draw_zones, read_png_size
 from midcourse.llm.model_client import ModelClient
 from midcourse.llm.roles.planner import Images, ModelPlanner
 from midcourse.testing.conformance.reader import white
@@ -50,7 +50,7 @@ def make_planner(images: Images, *, takes: bool = True) -> tuple[ModelPlanner, S
 def test_zones_are_drawn_where_they_are_whatever_the_scale():
     drawn = draw_zones(white(200, 160), (SAVE, DRAWN), (100, 80))
     assert drawn
-    assert png_size(drawn) == (200, 160)
+    assert read_png_size(drawn) == (200, 160)
     assert read_colors(drawn, (20, 80), (120, 80), (50, 120)) == [COLOUR, PICTURED_COLOUR, "#ffffff"]
 
 

@@ -27,17 +27,17 @@ from midcourse.llm.prompt import template as template_module
 from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.schema import compact_schema
 from midcourse.llm.prompt.screen import render_screen
-from midcourse.llm.prompt.template import Prompt, template, tokens_at_most
-from midcourse.llm.roles.closeness_judge import closeness_prompt
-from midcourse.llm.roles.detour_planner import detour_prompt
-from midcourse.llm.roles.extractor import extractor_prompt
-from midcourse.llm.roles.judge import judge_prompt
-from midcourse.llm.roles.monitor import monitor_prompt
-from midcourse.llm.roles.outliner import outliner_prompt
-from midcourse.llm.roles.planner import planner_prompt
-from midcourse.llm.roles.reader import reader_prompt
-from midcourse.llm.roles.reflector import reflector_prompt
-from midcourse.llm.roles.verifier import verifier_prompt
+from midcourse.llm.prompt.template import Prompt, estimate_tokens, load_template
+from midcourse.llm.roles.closeness_judge import build_closeness_prompt
+from midcourse.llm.roles.detour_planner import build_detour_prompt
+from midcourse.llm.roles.extractor import build_extractor_prompt
+from midcourse.llm.roles.judge import build_judge_prompt
+from midcourse.llm.roles.monitor import build_monitor_prompt
+from midcourse.llm.roles.outliner import build_outliner_prompt
+from midcourse.llm.roles.planner import build_planner_prompt
+from midcourse.llm.roles.reader import build_reader_prompt
+from midcourse.llm.roles.reflector import build_reflector_prompt
+from midcourse.llm.roles.verifier import build_verifier_prompt
 from midcourse.ports.closeness import JudgingContext
 from midcourse.ports.extractor import Wanted
 from midcourse.ports.judge import ProgressContext
@@ -88,44 +88,50 @@ GOLDEN = Path(__file__).parent / "golden"
 ROOM = 50_000
 
 PROMPTS = {
-    "detour_planner": detour_prompt(CONTEXTS[1], ROOM),
-    "closeness_judge": closeness_prompt(JudgingContext(task=TASK, goal=GOAL, observation=FIRST.observation), ROOM),
-    "planner_first": planner_prompt(FIRST, ROOM),
-    "planner_replan": planner_prompt(REPLAN, ROOM),
-    "planner_crowded": planner_prompt(CROWDED, 2_700),
-    "planner_long_page": planner_prompt(BROWSER, ROOM),
-    "planner_behind_dialog": planner_prompt(BEHIND_DIALOG, ROOM),
-    "planner_detours": planner_prompt(replace(FIRST, detours=True, cause="taken_over", why="ada took over"), ROOM),
-    "verifier_done": verifier_prompt(Claim(says="The order was placed", task=TASK, now=FIRST.observation), ROOM),
-    "verifier_step": verifier_prompt(
+    "detour_planner": build_detour_prompt(CONTEXTS[1], ROOM),
+    "closeness_judge": build_closeness_prompt(
+        JudgingContext(task=TASK, goal=GOAL, observation=FIRST.observation), ROOM
+    ),
+    "planner_first": build_planner_prompt(FIRST, ROOM),
+    "planner_replan": build_planner_prompt(REPLAN, ROOM),
+    "planner_crowded": build_planner_prompt(CROWDED, 2_700),
+    "planner_long_page": build_planner_prompt(BROWSER, ROOM),
+    "planner_behind_dialog": build_planner_prompt(BEHIND_DIALOG, ROOM),
+    "planner_detours": build_planner_prompt(
+        replace(FIRST, detours=True, cause="taken_over", why="ada took over"), ROOM
+    ),
+    "verifier_done": build_verifier_prompt(Claim(says="The order was placed", task=TASK, now=FIRST.observation), ROOM),
+    "verifier_step": build_verifier_prompt(
         Claim(says="The address is filled in", task=TASK, before=FIRST.observation, now=REPLAN.observation), ROOM
     ),
-    "extractor": extractor_prompt(
+    "extractor": build_extractor_prompt(
         Wanted(task=TASK, fields=TASK.output, screens=(REPLAN.observation, FIRST.observation)), ROOM
     ),
-    "outliner": outliner_prompt(OutliningContext(task=TASK, observation=FIRST.observation), ROOM),
-    "outliner_guided": outliner_prompt(
+    "outliner": build_outliner_prompt(OutliningContext(task=TASK, observation=FIRST.observation), ROOM),
+    "outliner_guided": build_outliner_prompt(
         OutliningContext(
             task=TASK, observation=REPLAN.observation, outline=OUTLINE, guidance=("Look in the basket first",)
         ),
         ROOM,
     ),
-    "judge": judge_prompt(ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation), ROOM),
-    "monitor": monitor_prompt(
+    "judge": build_judge_prompt(ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation), ROOM),
+    "monitor": build_monitor_prompt(
         MonitorContext(task=TASK, observation=FIRST.observation, path=(PRESSED, FAILED, UNSEEN), outline=OUTLINE), ROOM
     ),
-    "monitor_proposed": monitor_prompt(
+    "monitor_proposed": build_monitor_prompt(
         MonitorContext(task=TASK, observation=FIRST.observation, path=(PRESSED,), proposed=(PROPOSED, STRANGE)), ROOM
     ),
-    "reflector": reflector_prompt(replace(reflector.CONTEXTS[3], task=TASK, observation=FIRST.observation), ROOM),
-    "reflector_no_steps": reflector_prompt(replace(reflector.NO_STEPS, task=TASK), ROOM),
-    "planner_explained": planner_prompt(replace(FIRST, recovery=EXPLAINED, cause="error", why="write failed"), ROOM),
-    "planner_advised": planner_prompt(replace(FIRST, advice=ADVICE), ROOM),
-    "outliner_advised": outliner_prompt(
+    "reflector": build_reflector_prompt(replace(reflector.CONTEXTS[3], task=TASK, observation=FIRST.observation), ROOM),
+    "reflector_no_steps": build_reflector_prompt(replace(reflector.NO_STEPS, task=TASK), ROOM),
+    "planner_explained": build_planner_prompt(
+        replace(FIRST, recovery=EXPLAINED, cause="error", why="write failed"), ROOM
+    ),
+    "planner_advised": build_planner_prompt(replace(FIRST, advice=ADVICE), ROOM),
+    "outliner_advised": build_outliner_prompt(
         OutliningContext(task=TASK, observation=REPLAN.observation, outline=OUTLINE, advice=ADVICE), ROOM
     ),
-    "planner_outlined": planner_prompt(replace(FIRST, outline=OUTLINE), ROOM),
-    "reader": reader_prompt(*PICTURE),
+    "planner_outlined": build_planner_prompt(replace(FIRST, outline=OUTLINE), ROOM),
+    "reader": build_reader_prompt(*PICTURE),
 }
 
 
@@ -134,7 +140,7 @@ def join_parts(prompt: Prompt) -> str:
 
 
 def hash_template(role: str) -> str:
-    loaded = template(role)
+    loaded = load_template(role)
     return blake2b("\f".join((loaded.instructions, *loaded.parts)).encode(), digest_size=8).hexdigest()
 
 
@@ -146,7 +152,7 @@ def test_prompts_equal_their_golden_files(name: str):
 def test_another_wording_has_another_number():
     known = json.loads((GOLDEN / "wordings.json").read_text(encoding="utf-8"))
     for role in ROLES:
-        assert known[f"{role} {template(role).version}"] == hash_template(role), (
+        assert known[f"{role} {load_template(role).version}"] == hash_template(role), (
             f"{role}.md has changed: give it the next number"
         )
 
@@ -195,13 +201,13 @@ def test_every_role_has_a_golden_file_and_an_example_of_an_answer():
     roles = {path.stem for path in (Path(template_module.__file__).parents[1] / "roles").glob("*.md")}
     assert roles == set(ROLES)
     for role in roles:
-        assert template(role).instructions.count("Example of an answer") == 1
+        assert load_template(role).instructions.count("Example of an answer") == 1
 
 
 @pytest.mark.parametrize("role", ROLE_NAMES)
 def test_the_example_is_an_answer_that_would_be_taken(role: str):
     """It is also one that a provider lets the model write which enforces the schema."""
-    example = json.loads(template(role).instructions.partition("Example of an answer")[2].partition(":\n")[2])
+    example = json.loads(load_template(role).instructions.partition("Example of an answer")[2].partition(":\n")[2])
     answer = answer_type(role).model_validate(example)
     assert json.loads(answer.model_dump_json(exclude_unset=True)) == example
     Draft202012Validator(compact_schema(answer_type(role).model_json_schema())).validate(example)
@@ -262,7 +268,7 @@ def make_hostile(text: str) -> PlanningContext:
 
 @given(anything)
 def test_no_text_of_a_stranger_leaves_its_fence(text: str):
-    usual, prompt = (planner_prompt(make_hostile(each), ROOM) for each in ("x", text or "x"))
+    usual, prompt = (build_planner_prompt(make_hostile(each), ROOM) for each in ("x", text or "x"))
     assert list_marks(prompt.text) == list_marks(usual.text)
     assert own_lines(prompt.text) == own_lines(usual.text)
 
@@ -284,7 +290,7 @@ def make_hostile_failure(text: str) -> ReflectionContext:
 
 @given(anything)
 def test_no_text_of_a_stranger_leaves_its_fence_where_a_failure_is_explained(text: str):
-    usual, prompt = (reflector_prompt(make_hostile_failure(each), ROOM) for each in ("x", text or "x"))
+    usual, prompt = (build_reflector_prompt(make_hostile_failure(each), ROOM) for each in ("x", text or "x"))
     assert list_marks(prompt.text) == list_marks(usual.text)
     assert own_lines(prompt.text) == own_lines(usual.text)
 
@@ -314,7 +320,7 @@ def test_an_empty_block_is_left_out():
 def measure_uncached(before: Prompt, after: Prompt) -> float:
     """Share of the second prompt that follows what both begin with."""
     same = next((n for n, (a, b) in enumerate(zip(before.text, after.text, strict=False)) if a != b), len(after.text))
-    return tokens_at_most(after.text[same:]) / tokens_at_most(after.text)
+    return estimate_tokens(after.text[same:]) / estimate_tokens(after.text)
 
 
 def test_a_replan_on_the_same_screen_begins_as_the_plan_before_did():
@@ -322,8 +328,8 @@ def test_a_replan_on_the_same_screen_begins_as_the_plan_before_did():
     changed = tuple(replace(zone, state=(("n", -1),)) if n % 50 == 7 else zone for n, zone in enumerate(zones))
     first = replace(FIRST, observation=make_screen(*zones))
     again = replace(REPLAN, observation=make_screen(*changed, name="o2"), earlier=(first.observation,), completed=())
-    assert measure_uncached(planner_prompt(first, ROOM), planner_prompt(again, ROOM)) < 0.1
-    assert "z57 button" in planner_prompt(again, ROOM).parts[-1]
+    assert measure_uncached(build_planner_prompt(first, ROOM), build_planner_prompt(again, ROOM)) < 0.1
+    assert "z57 button" in build_planner_prompt(again, ROOM).parts[-1]
 
 
 def test_a_screen_that_has_become_another_one_is_told_anew():
@@ -342,7 +348,7 @@ def test_a_new_screen_begins_with_the_steps_that_led_to_it():
     here, there = (replace(FIRST, observation=make_screen(*form(), title=it, name=it)) for it in ("One", "Two"))
     there = replace(there, completed=(first,), observation=replace(there.observation, surface=OTHER))
     again = replace(there, completed=(first, second), earlier=(there.observation,), planned=(2,), observation=BUSY)
-    one, two, three = (planner_prompt(context, ROOM) for context in (here, there, again))
+    one, two, three = (build_planner_prompt(context, ROOM) for context in (here, there, again))
     assert one.parts[0] == two.parts[0]
     assert two.parts == three.parts[: len(two.parts) - 1] + two.parts[-1:]
     assert 'click "New ticket"' in three.parts[-1]
@@ -356,7 +362,7 @@ def test_a_long_list_keeps_what_the_task_is_about_and_says_what_it_left_out():
     prompt = PROMPTS["planner_crowded"]
     assert 'r700 button "Row 700: Desk lamp"' in prompt.text or 'r700 text "Row 700: Desk lamp"' in prompt.text
     assert "of 1000 zones" in prompt.text
-    assert tokens_at_most(prompt.text) < 3_000
+    assert estimate_tokens(prompt.text) < 3_000
 
 
 def test_what_cannot_be_undone_is_told_however_long_ago_it_was():
@@ -364,7 +370,7 @@ def test_what_cannot_be_undone_is_told_however_long_ago_it_was():
         CompletedStep(version=1, index=n, skill="x", target="", says=f"Step {n}!", irreversible=n == 3)
         for n in range(1000)
     )
-    text = planner_prompt(replace(FIRST, completed=steps), ROOM).text
+    text = build_planner_prompt(replace(FIRST, completed=steps), ROOM).text
     assert '"Step 3!"' in text
     assert '"Step 4!"' not in text
     assert '"Step 999!"' in text
@@ -379,7 +385,7 @@ def test_what_cannot_be_undone_is_listed_up_to_a_number_and_counted_beyond() -> 
             CompletedStep(version=1, index=n, skill="order", target="Order", says=f"Order {n}!", irreversible=True)
             for n in range(count)
         )
-        prompts[count] = planner_prompt(replace(FIRST, completed=orders), ROOM).text
+        prompts[count] = build_planner_prompt(replace(FIRST, completed=orders), ROOM).text
     assert len(prompts[5_000]) < len(prompts[1_000]) * 1.05
     listed = [n for n in range(5_000) if f'"Order {n}!"' in prompts[5_000]]
     assert listed == [*range(4_700, 5_000)]
@@ -390,7 +396,7 @@ def test_what_cannot_be_undone_is_listed_up_to_a_number_and_counted_beyond() -> 
 
 
 def test_a_page_says_its_title_and_address_once():
-    text = planner_prompt(replace(BROWSER, observation=page(*row(1))), ROOM).parts[1]
+    text = build_planner_prompt(replace(BROWSER, observation=page(*row(1))), ROOM).parts[1]
     assert 'surface "Orders" at "https://shop.example/orders"\n' in text
     assert "page page" not in text
     assert 'e3 link "Order 1" href=/orders/1' in text
@@ -403,7 +409,8 @@ def test_what_is_unusual_about_a_page_is_told():
 def test_an_address_that_would_read_as_another_hosts_stays_whole():
     link = Zone(id="e1", role="link", label="Away", state=(("href", "https://shop.example//evil.example/x"),))
     assert (
-        '"https://shop.example//evil.example/x"' in planner_prompt(replace(BROWSER, observation=page(link)), ROOM).text
+        '"https://shop.example//evil.example/x"'
+        in build_planner_prompt(replace(BROWSER, observation=page(link)), ROOM).text
     )
 
 
@@ -416,7 +423,7 @@ def test_what_is_behind_a_dialog_is_counted():
 
 def test_a_few_covered_zones_are_listed():
     dialog = Zone(id="e90", role="dialog", label="Cookies")
-    text = planner_prompt(replace(BROWSER, observation=page(*row(1, covered=True), dialog)), ROOM).text
+    text = build_planner_prompt(replace(BROWSER, observation=page(*row(1, covered=True), dialog)), ROOM).text
     assert 'e3 link "Order 1" href=/orders/1 covered=true' in text
 
 
@@ -424,7 +431,7 @@ def test_a_few_covered_zones_are_listed():
 def test_on_a_long_page_what_the_task_needs_is_listed_wherever_it_is(tenth: int):
     wanted = tenth * 20 + 7
     context = replace(BROWSER, task=Task(goal=f"Remove order {wanted}"), observation=page(*rows(200, range(10, 20))))
-    text = planner_prompt(context, ROOM).text
+    text = build_planner_prompt(context, ROOM).text
     assert f'e{3 * wanted} link "Order {wanted}"' in text
     assert f'e{3 * wanted + 2} button "Remove"' in text
     assert len(re.findall(r"^e\d+ ", text, re.MULTILINE)) < 150
@@ -436,17 +443,19 @@ def test_on_a_long_page_what_is_out_of_sight_is_counted_and_listed_after_scrolli
     assert "zones below are not listed" in text
     assert 'link "Order 100"' not in text
     scrolled = replace(BROWSER, observation=page(*rows(200, range(95, 105))), earlier=(BROWSER.observation,))
-    assert 'link "Order 100"' in planner_prompt(scrolled, ROOM).text
+    assert 'link "Order 100"' in build_planner_prompt(scrolled, ROOM).text
 
 
 def test_an_alert_is_listed_wherever_it_is():
     alert = Zone(id="e999", role="alert", label="Out of stock", state=(("seen", False),))
-    assert "e999 alert" in planner_prompt(replace(BROWSER, observation=page(*rows(200, range(5)), alert)), ROOM).text
+    assert (
+        "e999 alert" in build_planner_prompt(replace(BROWSER, observation=page(*rows(200, range(5)), alert)), ROOM).text
+    )
 
 
 def test_the_verifier_is_shown_all_zones_that_fit():
     observation = page(*rows(200, range(10, 20)))
-    prompt = verifier_prompt(Claim(says="Order 100 is there", task=TASK, now=observation), ROOM).text
+    prompt = build_verifier_prompt(Claim(says="Order 100 is there", task=TASK, now=observation), ROOM).text
     assert prompt.count(" link ") == 200
 
 
@@ -458,9 +467,11 @@ def test_skills_are_listed_only_when_they_can_be_used():
     assert dialog - first == {"send", "switch_tab", "close_tab"}
     assert not first & {"accept", "dismiss", "upload", "extract"}
     asked = replace(BROWSER, observation=page(Zone(id="dialog", role="dialog", label="Leave?")))
-    assert {"accept", "dismiss"} <= set(re.findall(r"^(\w+)\(", planner_prompt(asked, ROOM).text, re.MULTILINE))
+    assert {"accept", "dismiss"} <= set(re.findall(r"^(\w+)\(", build_planner_prompt(asked, ROOM).text, re.MULTILINE))
     wanting = replace(BROWSER, task=replace(TASK, goal="Fetch it"))
-    assert {"upload", "extract"} <= set(re.findall(r"^(\w+)\(", planner_prompt(wanting, ROOM).parts[0], re.MULTILINE))
+    assert {"upload", "extract"} <= set(
+        re.findall(r"^(\w+)\(", build_planner_prompt(wanting, ROOM).parts[0], re.MULTILINE)
+    )
 
 
 def test_no_skill_that_may_send_something_is_called_harmless():
@@ -479,9 +490,9 @@ def test_no_skill_that_may_send_something_is_called_harmless():
 )
 def test_a_step_is_told_in_the_words_of_the_plan_if_it_has_any(says: str, line: str):
     step = CompletedStep(version=1, index=0, skill="type", target="Subject", says=says, arguments=(("text", "Lamp"),))
-    assert f"\n{line}\n" in planner_prompt(replace(FIRST, completed=(step,)), ROOM).text
+    assert f"\n{line}\n" in build_planner_prompt(replace(FIRST, completed=(step,)), ROOM).text
     bare = replace(step, skill="go_back", target="", says="go_back", arguments=())
-    assert "\ngo_back\n" in planner_prompt(replace(FIRST, completed=(bare,)), ROOM).text
+    assert "\ngo_back\n" in build_planner_prompt(replace(FIRST, completed=(bare,)), ROOM).text
 
 
 def test_values_results_and_the_analysis_of_a_failure_are_told():
@@ -497,5 +508,5 @@ if __name__ == "__main__":
         (GOLDEN / f"{each}.md").write_text(join_parts(prompt), encoding="utf-8")
     file = GOLDEN / "wordings.json"
     known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    known |= {f"{role} {template(role).version}": hash_template(role) for role in ROLES}
+    known |= {f"{role} {load_template(role).version}": hash_template(role) for role in ROLES}
     file.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -14,7 +14,7 @@ from pydantic_ai.providers.bedrock import BedrockJsonSchemaTransformer
 
 from midcourse.config.model_settings import ROLE_NAMES
 from midcourse.llm.prompt.schema import MOST_OPTIONAL, MOST_UNIONS, compact_schema, find_obstacle
-from midcourse.llm.prompt.template import tokens_at_most
+from midcourse.llm.prompt.template import estimate_tokens
 from midcourse.llm.roles.plan_answer import PlanAnswer
 from midcourse.llm.roles.verifier import VerdictAnswer
 from tests.llm.full_answers import FULL, answer_type
@@ -71,7 +71,7 @@ def test_definitions_are_written_where_they_are_used() -> None:
 
 def test_the_schema_of_a_plan_is_short() -> None:
     """It is part of every prompt."""
-    assert tokens_at_most(json.dumps(compact_schema(PlanAnswer.model_json_schema()))) < 900
+    assert estimate_tokens(json.dumps(compact_schema(PlanAnswer.model_json_schema()))) < 900
 
 
 # --- every provider can enforce it, and none empties it

@@ -18,7 +18,7 @@ from midcourse.agent.start import new_run_of
 from midcourse.agent.wiring import decode_job, encode_job, load_job
 from midcourse.domain.budget import Cost, Limits
 from midcourse.errors import TaskInvalid
-from midcourse.llm.model_client import CALL_TOKENS, ModelClient, affordable, price_of
+from midcourse.llm.model_client import CALL_TOKENS, ModelClient, compute_price, count_affordable_tokens
 from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.testing import MemoryStore
 from midcourse.worlds.simulated.shop import Shop
@@ -125,10 +125,10 @@ async def test_a_prompt_above_the_reserve_is_not_sent():
 
 
 def test_costs_are_computed_from_the_price_of_the_model():
-    assert price_of(GPT, tokens_in=1_000_000, tokens_out=0) == 1_250_000
-    assert affordable(GPT, tokens_in=0, microusd=10_000) == 1000
-    assert affordable(GPT, tokens_in=1_000_000, microusd=10_000) < 0
-    assert affordable(ScriptedModel([]).model, tokens_in=10**9, microusd=1) > 10**5
+    assert compute_price(GPT, tokens_in=1_000_000, tokens_out=0) == 1_250_000
+    assert count_affordable_tokens(GPT, tokens_in=0, microusd=10_000) == 1000
+    assert count_affordable_tokens(GPT, tokens_in=1_000_000, microusd=10_000) < 0
+    assert count_affordable_tokens(ScriptedModel([]).model, tokens_in=10**9, microusd=1) > 10**5
 
 
 async def test_model_without_usage_is_charged_the_reserve():

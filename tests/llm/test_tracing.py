@@ -15,7 +15,7 @@ from pydantic_ai.exceptions import ModelAuthenticationError
 from midcourse.domain.budget import Cost
 from midcourse.domain.task import Task
 from midcourse.llm.model_client import ModelClient
-from midcourse.llm.prompt.template import template
+from midcourse.llm.prompt.template import load_template
 from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.llm.tracing import Tracing
 from midcourse.ports.planner import PlanDraft
@@ -58,7 +58,7 @@ async def test_a_call_is_a_span_by_the_conventions():
         "gen_ai.usage.output_tokens": 100,
         "gen_ai.usage.cache_read.input_tokens": 0,
         "midcourse.role": "planner",
-        "midcourse.prompt": f"planner {template('planner').version}",
+        "midcourse.prompt": f"planner {load_template('planner').version}",
         "midcourse.run": "run-1",
         "midcourse.plan": 3,
         "midcourse.cost_usd": 0.00225,

@@ -8,7 +8,7 @@ from pydantic_ai.exceptions import ModelRateLimitError, ModelServerError
 from midcourse import Agent, Draft, Expectation, Settings, Task
 from midcourse.domain.result import Result
 from midcourse.llm.model_client import ModelClient
-from midcourse.llm.roles.verifier import ModelVerifier, verifier_prompt
+from midcourse.llm.roles.verifier import ModelVerifier, build_verifier_prompt
 from midcourse.ports.planner import PlanDraft
 from midcourse.ports.verifier import Claim
 from midcourse.testing import FakeClock, MemoryStore, Scripted, ScriptedVerifier
@@ -145,9 +145,9 @@ def test_another_screen_is_shown_in_full_and_the_same_one_as_what_changed():
         now=make_screen(*form("a"), title="Thanks"),
     )
     same = replace(other, now=make_screen(*form("1 Harbour Street")))
-    assert verifier_prompt(other, 20_000).text.count("<<<SCREEN") == 2
-    assert verifier_prompt(same, 20_000).text.count("<<<SCREEN") == 1
-    assert "<<<CHANGES" in verifier_prompt(same, 20_000).text
+    assert build_verifier_prompt(other, 20_000).text.count("<<<SCREEN") == 2
+    assert build_verifier_prompt(same, 20_000).text.count("<<<SCREEN") == 1
+    assert "<<<CHANGES" in build_verifier_prompt(same, 20_000).text
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ def parse_answer(text: str, answer: type[A]) -> Parsed[A] | Unreadable:
     if not text.strip():
         return Unreadable(why="the answer is empty")
     why = "the answer is not JSON"
-    for value, repairs in _candidates(text):
+    for value, repairs in _find_candidates(text):
         try:
             return Parsed(answer=answer.model_validate(value), repairs=repairs)
         except ValidationError as error:
@@ -49,7 +49,7 @@ def parse_answer(text: str, answer: type[A]) -> Parsed[A] | Unreadable:
     return Unreadable(why=why)
 
 
-def _candidates(text: str) -> Iterator[tuple[object, tuple[str, ...]]]:
+def _find_candidates(text: str) -> Iterator[tuple[object, tuple[str, ...]]]:
     """The whole text as JSON, or else the first object in it."""
     try:
         yield json.loads(text, parse_constant=_refuse_constant), ()

@@ -65,10 +65,10 @@ class Exchange:
 
     @property
     def key(self) -> str:
-        return key_of(self.model, self.asked)
+        return compute_key(self.model, self.asked)
 
 
-def key_of(model: str, asked: Json) -> str:
+def compute_key(model: str, asked: Json) -> str:
     return hashlib.sha256(json.dumps([model, asked], sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -81,7 +81,7 @@ class Recorder:
 
     def exchange(self, model: str, asked: Json, came: Json) -> None:
         asked, came = mask_values(asked, self._mask), mask_values(came, self._mask)
-        line = {"kind": "exchange", "key": key_of(model, asked), "model": model, "asked": asked, "came": came}
+        line = {"kind": "exchange", "key": compute_key(model, asked), "model": model, "asked": asked, "came": came}
         head = {"kind": "cassette", "format": FORMAT}
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
@@ -111,7 +111,7 @@ class Player:
 
     def play(self, model: str, asked: Json) -> Json:
         asked = mask_values(asked, self._mask)
-        key = key_of(model, asked)
+        key = compute_key(model, asked)
         if left := self._left[key]:
             return left.popleft().came
         times = sum(exchange.key == key for exchange in self._recorded)
@@ -242,7 +242,7 @@ class Played(Model):
         return cast(ModelResponse, response)
 
 
-def models_with_cassette(
+def build_models_with_cassette(
     names: str, *, base_url: str = "", recorder: Recorder | None = None, player: Player | None = None
 ) -> tuple[Model, ...]:
     """The models of `build_models`: recorded if there is a recorder, played if there is a player."""

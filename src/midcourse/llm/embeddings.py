@@ -10,7 +10,7 @@ from pydantic_ai.providers import Provider, infer_provider
 
 from midcourse.domain.records.lesson import Embedding
 from midcourse.errors import TaskInvalid
-from midcourse.llm.models import provider_at
+from midcourse.llm.models import build_provider
 
 LONGEST = 2000
 """Characters of a text that are sent."""
@@ -38,7 +38,7 @@ class ModelEmbedder:
         kind, _, name = self.name.partition(":")
         try:
             if self._base_url and kind == "openai":
-                served = provider_at(self._base_url)
+                served = build_provider(self._base_url)
                 return OpenAIEmbeddingModel(name, provider=served), served
             provider = infer_provider(kind)
             return infer_embedding_model(self.name, provider_factory=lambda _: provider), provider

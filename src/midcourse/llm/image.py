@@ -26,7 +26,7 @@ class Image:
     """Width and height before it was made smaller."""
 
 
-def png_size(png: bytes) -> tuple[int, int] | None:
+def read_png_size(png: bytes) -> tuple[int, int] | None:
     """Width and height. None: it is not a PNG."""
     picture = read_picture(png)
     return (picture.width, picture.height) if picture and picture.media_type == "image/png" else None
@@ -34,14 +34,14 @@ def png_size(png: bytes) -> tuple[int, int] | None:
 
 def fit_image(png: bytes, longest: int = LONGEST_SIDE) -> Image | None:
     """The picture, made smaller if a side is longer than this. Without Pillow it stays as large as it is. None: it is not a PNG."""
-    size = png_size(png)
+    size = read_png_size(png)
     if size is None:
         return None
     times = min(1.0, longest / max(size))
     smaller = _shrink(png, times) if times < 1 else None
     if smaller is None:
         return Image(png=png, width=size[0], height=size[1], original=size)
-    width, height = png_size(smaller) or size
+    width, height = read_png_size(smaller) or size
     return Image(png=smaller, width=width, height=height, original=size)
 
 
@@ -50,7 +50,7 @@ def draw_zones(png: bytes, zones: Iterable[Zone], size: tuple[int, int] | None) 
 
     `size` is what the picture shows, in the unit of bounds. None: it is not a picture, or Pillow is not installed.
     """
-    pixels = png_size(png)
+    pixels = read_png_size(png)
     try:
         from PIL import Image as Pillow
         from PIL import ImageDraw

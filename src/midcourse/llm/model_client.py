@@ -47,7 +47,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.llm.answer_parser import Unreadable, parse_answer
 from midcourse.llm.models import connect
 from midcourse.llm.prompt.schema import compact_schema, find_obstacle
-from midcourse.llm.prompt.template import Prompt, tokens_at_most
+from midcourse.llm.prompt.template import Prompt, estimate_tokens
 from midcourse.llm.tracing import Tracing
 from midcourse.policy.spending import MICRO
 
@@ -117,7 +117,7 @@ class ModelClient:
         tokens, answer = tokens or CALL_TOKENS, self.answer_tokens
         if tokens < answer + SHORTEST_PROMPT:
             raise TaskInvalid(f"plan_tokens = {tokens} leaves no room for a prompt beside answer_tokens = {answer}")
-        prices = [price_of(model, tokens_in=tokens - answer, tokens_out=answer) or 0 for model in self.models]
+        prices = [compute_price(model, tokens_in=tokens - answer, tokens_out=answer) or 0 for model in self.models]
         return Cost(calls=1, tokens=tokens, microusd=max(prices))
 
     def room(self, worst: Cost, answer: type[BaseModel]) -> int:
@@ -140,7 +140,7 @@ class ModelClient:
     ) -> Answered[A] | Unanswered:
         """Send one request. `worst` is its reservation: what may have been spent counts as spent. `version` is the plan's."""
         model = self.models[turn % len(self.models)]
-        prompt_tokens = tokens_at_most(prompt.text) + IMAGE_TOKENS * len(images)
+        prompt_tokens = estimate_tokens(prompt.text) + IMAGE_TOKENS * len(images)
         most = self._limit_answer(model, prompt_tokens, answer, worst)
         if most < SHORTEST_ANSWER:
             detail = "the prompt is longer than its budget allows"
@@ -150,7 +150,7 @@ class ModelClient:
             if isinstance(response, Exception):
                 call.record_failure(type(response).__name__, str(response))
                 return self._classify_error(model, response, worst, turn)
-            cost = cost_of(response, worst)
+            cost = compute_cost(response, worst)
             call.record_answer(response, cost)
         return _parse_response(response, answer, cost, model.model_name)
 
@@ -204,7 +204,10 @@ class ModelClient:
         if not worst.microusd:
             return most
         return min(
-            most, affordable(model, tokens_in=prompt_tokens + _count_schema_tokens(answer), microusd=worst.microusd)
+            most,
+            count_affordable_tokens(
+                model, tokens_in=prompt_tokens + _count_schema_tokens(answer), microusd=worst.microusd
+            ),
         )
 
 
@@ -253,7 +256,7 @@ def _build_schema(answer: type[BaseModel]) -> dict[str, Any]:
 
 @cache
 def _count_schema_tokens(answer: type[BaseModel]) -> int:
-    return tokens_at_most(json.dumps(_build_schema(answer)))
+    return estimate_tokens(json.dumps(_build_schema(answer)))
 
 
 def _parse_response(response: ModelResponse, answer: type[A], cost: Cost, model: str) -> Answered[A] | Unanswered:
@@ -270,7 +273,7 @@ def _parse_response(response: ModelResponse, answer: type[A], cost: Cost, model:
     return Answered(answer=found.answer, repairs=found.repairs, cost=cost, model=model)
 
 
-def cost_of(response: ModelResponse, worst: Cost) -> Cost:
+def compute_cost(response: ModelResponse, worst: Cost) -> Cost:
     """The reported cost. A provider that reports none is charged the whole reservation."""
     usage = response.usage
     if usage.unmeasured_requests or not usage.total_tokens:
@@ -279,26 +282,26 @@ def cost_of(response: ModelResponse, worst: Cost) -> Cost:
         price = response.cost().total_price
     except LookupError:
         price = Decimal(0)
-    return Cost(calls=1, tokens=usage.total_tokens, microusd=_to_micro(price))
+    return Cost(calls=1, tokens=usage.total_tokens, microusd=_convert_to_micro(price))
 
 
-def price_of(model: Model, *, tokens_in: int, tokens_out: int) -> int | None:
+def compute_price(model: Model, *, tokens_in: int, tokens_out: int) -> int | None:
     """Millionths of a dollar; None if the price is unknown."""
     usage = Usage(input_tokens=tokens_in, output_tokens=tokens_out)
     try:
-        return _to_micro(calc_price(usage, model.model_name, provider_id=model.system).total_price)
+        return _convert_to_micro(calc_price(usage, model.model_name, provider_id=model.system).total_price)
     except LookupError:
         return None
 
 
-def affordable(model: Model, *, tokens_in: int, microusd: int) -> int:
+def count_affordable_tokens(model: Model, *, tokens_in: int, microusd: int) -> int:
     """Tokens of an answer that this amount pays for; without a price, practically unlimited."""
-    prompt_price, with_answer = (price_of(model, tokens_in=tokens_in, tokens_out=out) for out in (0, MICRO))
+    prompt_price, with_answer = (compute_price(model, tokens_in=tokens_in, tokens_out=out) for out in (0, MICRO))
     if prompt_price is None or with_answer is None or with_answer <= prompt_price:
         return MICRO
     return (microusd - prompt_price) * MICRO // (with_answer - prompt_price)
 
 
-def _to_micro(dollars: Decimal) -> int:
+def _convert_to_micro(dollars: Decimal) -> int:
     """Convert to millionths of a dollar, rounded up: a thousand calls for a tenth of a millionth each are not free."""
     return int((dollars * MICRO).to_integral_value(rounding=ROUND_UP))

@@ -55,7 +55,7 @@ def build_models(names: str, *, base_url: str = "") -> tuple[Model, ...]:
     return tuple(built)
 
 
-def provider_at(base_url: str) -> OpenAIProvider:
+def build_provider(base_url: str) -> OpenAIProvider:
     """Return the provider for a server with OpenAI's protocol. Without a key it gets one, since the library requires one."""
     return OpenAIProvider(base_url=base_url, api_key=os.environ.get(OPENAI) or "none")
 
@@ -71,7 +71,7 @@ def _build_model(name: str, base_url: str) -> Model:
     try:
         if base_url and provider in ("openai", "openai-chat"):
             # Local servers speak chat completions, not responses.
-            return OpenAIChatModel(model, provider=provider_at(base_url))
+            return OpenAIChatModel(model, provider=build_provider(base_url))
         return infer_model(name)
     except (UserError, ImportError, ValueError) as error:
         if key := _KEY.search(str(error)):

@@ -7,8 +7,8 @@ from typing import Any
 from midcourse.domain.replace import replace
 from midcourse.llm.answer_parser import Unreadable, parse_answer
 from midcourse.llm.model_client import CALL_TOKENS
-from midcourse.llm.roles.plan_answer import PlanAnswer, plan_draft
-from midcourse.llm.roles.planner import planner_prompt
+from midcourse.llm.roles.plan_answer import PlanAnswer, build_plan_draft
+from midcourse.llm.roles.planner import build_planner_prompt
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 
@@ -27,11 +27,11 @@ class TextPlanner:
         self._room = room
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
-        answer = await self._ask(planner_prompt(context, self._room).text)
+        answer = await self._ask(build_planner_prompt(context, self._room).text)
         found = parse_answer(answer, PlanAnswer)
         if isinstance(found, Unreadable):
             return PlanDraft(verdict="garbage", detail=found.why)
-        draft = plan_draft(found.answer, context)
+        draft = build_plan_draft(found.answer, context)
         return replace(draft, repairs=found.repairs + draft.repairs)
 
 

@@ -66,7 +66,7 @@ class Tracing:
 
 
 @lru_cache(maxsize=8)
-def _token_usage(provider: MeterProvider | None) -> Histogram:
+def _get_token_histogram(provider: MeterProvider | None) -> Histogram:
     return get_meter("midcourse", meter_provider=provider).create_histogram("gen_ai.client.token.usage", "{token}")
 
 
@@ -96,7 +96,7 @@ class Call:
             }
         )
         for kind, tokens in (("input", usage.input_tokens), ("output", usage.output_tokens)):
-            _token_usage(self._tracing.meters).record(tokens, {**self._asked, "gen_ai.token.type": kind})
+            _get_token_histogram(self._tracing.meters).record(tokens, {**self._asked, "gen_ai.token.type": kind})
         if response.provider_response_id:
             span.set_attribute("gen_ai.response.id", response.provider_response_id)
         if self._tracing.content:

@@ -125,7 +125,7 @@ class TlsHostSocket(HostSocket):
         super().__init__(connection)
         self._coming, self._going = ssl.MemoryBIO(), ssl.MemoryBIO()
         changed = os.stat(ca).st_mtime_ns if ca else 0
-        context = _tls_context(os.environ.get("SSL_CERT_FILE", ""), ca, changed)
+        context = _build_tls_context(os.environ.get("SSL_CERT_FILE", ""), ca, changed)
         self._tls = context.wrap_bio(self._coming, self._going, server_hostname=name)
 
     async def shake_hands(self) -> None:
@@ -163,7 +163,7 @@ class TlsHostSocket(HostSocket):
 
 
 @lru_cache(maxsize=4)
-def _tls_context(authorities: str, ca: str, changed: int) -> ssl.SSLContext:
+def _build_tls_context(authorities: str, ca: str, changed: int) -> ssl.SSLContext:
     """Return a TLS context, which is cached for each value of SSL_CERT_FILE and each change of the file `ca`.
 
     OpenSSL reads SSL_CERT_FILE when it makes a context.

@@ -14,7 +14,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REPLAN
 from midcourse.domain.result import Result
 from midcourse.expect import SurfaceMatches
-from midcourse.llm.image import png_size
+from midcourse.llm.image import read_png_size
 from midcourse.llm.model_client import ModelClient
 from midcourse.llm.roles.reader import ModelReader
 from midcourse.pictures import read_picture, to_png
@@ -158,7 +158,7 @@ async def test_bounds_are_css_pixels_whatever_the_scale_of_the_picture(site: Sit
         picture = read_picture(await browser.read_screenshot(seen.screenshot) or b"")
         assert picture
         png = to_png(picture)
-        assert (seen.size, png_size(png)) == ((600, 400), (1200, 800))
+        assert (seen.size, read_png_size(png)) == ((600, 400), (1200, 800))
         model = ScriptedModel([{"zones": [{"role": "button", "label": "Order", "place": [200, 200, 440, 280]}]}])
         reader = ModelReader(ModelClient([model.model], answer_tokens=500))
         sighting = await reader.read(Picture(png=png, surface=seen.surface, size=seen.size))

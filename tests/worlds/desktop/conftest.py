@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.worlds.desktop.display import apt_line
+from midcourse.worlds.desktop.display import format_apt_line
 from tests.worlds.desktop.packages import find_missing_programs
 
 
@@ -13,7 +13,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if packages:
         for item in items:
             if item.path.is_relative_to(here):
-                item.add_marker(pytest.mark.skip(reason=f"type: {apt_line(packages)}"))
+                item.add_marker(pytest.mark.skip(reason=f"type: {format_apt_line(packages)}"))
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from midcourse.worlds.desktop.display import missing_packages
+from midcourse.worlds.desktop.display import find_missing_packages
 
 PROGRAMS = {"mousepad": "mousepad", "thunar": "thunar", "claws-mail": "claws-mail", "ssconvert": "gnumeric"}
 TRASH = ("/usr/libexec/gvfsd-trash", "/usr/lib/gvfs/gvfsd-trash")
@@ -12,5 +12,8 @@ TRASH = ("/usr/libexec/gvfsd-trash", "/usr/lib/gvfs/gvfsd-trash")
 
 def find_missing_programs() -> list[str]:
     """The Debian packages that are not installed."""
-    packages = [*missing_packages(), *(package for name, package in PROGRAMS.items() if shutil.which(name) is None)]
+    packages = [
+        *find_missing_packages(),
+        *(package for name, package in PROGRAMS.items() if shutil.which(name) is None),
+    ]
     return packages if any(map(os.path.exists, TRASH)) else [*packages, "gvfs"]

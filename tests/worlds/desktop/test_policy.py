@@ -9,7 +9,7 @@ CLICK = DescribedAct(program="galculator", window="Galculator", role="button", l
 
 
 def effect(deed: DescribedAct, given: dict[str, object] | None = None) -> str:
-    return read_effects(given).rule_for(deed).effect
+    return read_effects(given).find_rule(deed).effect
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from midcourse.agent.models.roles import ROLES, Role, RoleModels
 from midcourse.config.extras import require_extras
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
-from midcourse.llm.cassette import Player, Recorder, models_with_cassette
+from midcourse.llm.cassette import Player, Recorder, build_models_with_cassette
 from midcourse.llm.model_client import ModelClient
 from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.llm.tracing import Tracing
@@ -39,7 +39,7 @@ def build_model_roles(
     tracing = Tracing(run=run, content=settings.trace_content, mask=mask)
 
     def client(role: Role) -> ModelClient:
-        models = models_with_cassette(names[role.name], base_url=where, recorder=recorder, player=player)
+        models = build_models_with_cassette(names[role.name], base_url=where, recorder=recorder, player=player)
         return ModelClient(models, answer_tokens=settings.answer_tokens, tracing=tracing)
 
     if planner is None:

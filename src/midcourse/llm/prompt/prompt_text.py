@@ -12,14 +12,14 @@ from midcourse.domain.records.lesson import Recalled
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.skill import Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
-from midcourse.llm.prompt.quoting import quote, quote_name, value_text
+from midcourse.llm.prompt.quoting import format_value, quote, quote_name
 from midcourse.policy.evidence.verification import describe
 
 LONGEST_STEP = 160
 """Characters of a target, a value or an error message of a step."""
 
 
-def words_of_task(task: Task) -> str:
+def join_task_words(task: Task) -> str:
     """Goal, inputs, output and `done_when` of a task as one text, used to find relevant zones on a long screen."""
     wanted = [f"{field.name} {field.description}" for field in task.output]
     return " ".join((task.goal, *(str(value) for _, value in task.inputs), *wanted, *format_done_when(task)))
@@ -39,7 +39,7 @@ def format_probe(probe: ProbeSpec) -> str:
 
 
 def format_parameter(parameter: Parameter) -> str:
-    choices = f" one of {', '.join(map(value_text, parameter.choices))}" if parameter.choices else ""
+    choices = f" one of {', '.join(map(format_value, parameter.choices))}" if parameter.choices else ""
     optional = "" if parameter.required else ", optional"
     return (
         f"{quote_name(parameter.name)} {parameter.type}{choices}{optional}{_format_description(parameter.description)}"
@@ -47,7 +47,7 @@ def format_parameter(parameter: Parameter) -> str:
 
 
 def format_values(task: Task) -> Iterable[str]:
-    yield from (f"$input.{quote_name(name)} = {value_text(value)}" for name, value in task.inputs)
+    yield from (f"$input.{quote_name(name)} = {format_value(value)}" for name, value in task.inputs)
     yield from (f"$secret.{quote_name(name)}, a secret" for name in task.secrets)
     yield from (f"$file.{quote_name(name)}, a file" for name in task.files)
 
@@ -73,26 +73,26 @@ def format_advice(advice: Advice | None) -> Iterable[str]:
 
 def format_completed_step(step: CompletedStep) -> str:
     """A completed step with its values, in the plan's own words if it has any."""
-    own = own_words(step.says, step.skill, step.target)
+    own = extract_own_words(step.says, step.skill, step.target)
     says = f": {quote(own, LONGEST_STEP)}" if own else ""
     doubt = " (it may have happened; there is no evidence)" if step.doubtful else ""
-    return f"{step_text(step)}{' [irreversible]' if step.irreversible else ''}{says}{doubt}"
+    return f"{format_step(step)}{' [irreversible]' if step.irreversible else ''}{says}{doubt}"
 
 
-def own_words(says: str, skill: str, target: str) -> str:
+def extract_own_words(says: str, skill: str, target: str) -> str:
     """The plan's own description of a step; empty if it was generated from skill and target."""
     return "" if says == f"{skill} {target}".strip() else says
 
 
 def format_attempt(step: FailedStep) -> str:
     why = f"{quote_name(step.reason)} {quote(step.detail, LONGEST_STEP)}" if step.detail else quote_name(step.reason)
-    return f"{step_text(step)}: {why}"
+    return f"{format_step(step)}: {why}"
 
 
-def step_text(step: CompletedStep | FailedStep) -> str:
+def format_step(step: CompletedStep | FailedStep) -> str:
     """Skill, target and arguments."""
     target = quote(step.target, LONGEST_STEP) if step.target else ""
-    return " ".join(part for part in (quote_name(step.skill), target, arguments_text(step.arguments)) if part)
+    return " ".join(part for part in (quote_name(step.skill), target, format_arguments(step.arguments)) if part)
 
 
 def format_analysis(recovery: ReplanningContext | None) -> Iterable[str]:
@@ -129,7 +129,7 @@ def format_lesson(recalled: Recalled) -> str:
     return f"{quote(said, LONGEST_STEP)}{cause}{fix}; a new plan helped in {track.mended} of {runs} runs"
 
 
-def arguments_text(arguments: Arguments) -> str:
+def format_arguments(arguments: Arguments) -> str:
     return " ".join(f"{quote_name(name)}={_format_argument(value)}" for name, value in arguments)
 
 
@@ -147,7 +147,7 @@ def _format_call_parameter(parameter: Parameter) -> str:
     """Format a parameter as in a signature: a question mark if it is optional, and a type unless it is text."""
     kind = "" if parameter.type == "string" else f": {parameter.type}"
     if parameter.choices:
-        kind = f": {' | '.join(map(value_text, parameter.choices))}"
+        kind = f": {' | '.join(map(format_value, parameter.choices))}"
     says = f" {quote(parameter.description)}" if parameter.description else ""
     return f"{quote_name(parameter.name)}{'' if parameter.required else '?'}{kind}{says}"
 

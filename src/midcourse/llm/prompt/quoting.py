@@ -34,7 +34,7 @@ def quote_name(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else quote(text)
 
 
-def value_text(value: Scalar) -> str:
+def format_value(value: Scalar) -> str:
     return quote(value) if isinstance(value, str) else str(value).lower()
 
 

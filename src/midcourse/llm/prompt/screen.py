@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Observation, Zone
-from midcourse.llm.prompt.quoting import quote, quote_block, quote_name, value_text
-from midcourse.llm.prompt.template import Prompt, template, tokens_at_most
+from midcourse.llm.prompt.quoting import format_value, quote, quote_block, quote_name
+from midcourse.llm.prompt.template import Prompt, estimate_tokens, load_template
 
 _RANKED_BY = 2_000
 """Characters of a label that count for its relevance."""
@@ -86,7 +86,7 @@ def render_screen(
     `about` is what the task is about, in words; `room` and `since` are the tokens that the two parts may take.
     `in_sight` is for roles that can scroll: what is covered or far out of sight is counted, unless it has to do with the task.
     """
-    base = first_seen(now, earlier)
+    base = find_first_seen(now, earlier)
     first, latest = (
         _list_relevant(observation, about) if in_sight else _list_all(observation) for observation in (base, now)
     )
@@ -110,12 +110,12 @@ def fill_with_screen(
     role: str, values: Mapping[str, str], seen: Observation, about: str, room: int, *, in_sight: bool = False
 ) -> Prompt:
     """Fill in the template with as much of the screen as fits, so that the prompt has at most `room` tokens."""
-    bare = tokens_at_most(template(role).fill({**values, "screen": ""}).text)
+    bare = estimate_tokens(load_template(role).fill({**values, "screen": ""}).text)
     screen = render_screen(seen, (), about, room - bare, 0, in_sight=in_sight).first
-    return template(role).fill({**values, "screen": screen})
+    return load_template(role).fill({**values, "screen": screen})
 
 
-def first_seen(now: Observation, earlier: Iterable[Observation]) -> Observation:
+def find_first_seen(now: Observation, earlier: Iterable[Observation]) -> Observation:
     """The earlier screen that this one is rendered against; itself, if there is none or too much has changed."""
     base: Observation | None = None
     for seen in (*earlier, now):
@@ -129,7 +129,7 @@ def _place(seen: Observation) -> str:
 
 
 def _has_changed_much(base: Observation, seen: Observation) -> bool:
-    before, after = ({zone.id: zone_line(zone) for zone in observation.zones} for observation in (base, seen))
+    before, after = ({zone.id: format_zone(zone) for zone in observation.zones} for observation in (base, seen))
     differ = sum(after.get(zone) != line for zone, line in before.items()) + len(after.keys() - before.keys())
     return differ > MOST_CHANGED * max(len(before), 1)
 
@@ -152,7 +152,7 @@ def _describe_changes(now: Observation, base: Observation, changed: Sequence[str
 
 def _list_all(seen: Observation) -> _Listing:
     page, zones = _split_page(seen)
-    lines = {zone.id: zone_line(zone, seen.surface.origin) for zone in zones}
+    lines = {zone.id: format_zone(zone, seen.surface.origin) for zone in zones}
     return _Listing(surface=_format_surface(seen, page), zones=lines, counted=())
 
 
@@ -167,7 +167,7 @@ def _list_relevant(seen: Observation, about: str) -> _Listing:
     counted = [f"{len(hidden)} zones are behind the dialog"] if hidden else []
     return _Listing(
         surface=_format_surface(seen, page),
-        zones={zone.id: zone_line(zone, seen.surface.origin) for zone in zones if zone.id in listed},
+        zones={zone.id: format_zone(zone, seen.surface.origin) for zone in zones if zone.id in listed},
         counted=(*counted, *_describe_out_of_sight(zones, listed)),
     )
 
@@ -248,7 +248,7 @@ def _select_fitting(lines: dict[str, str], ranked: Sequence[str], room: int) -> 
     for zone in ranked:
         if zone not in lines:
             continue
-        room -= tokens_at_most(lines[zone]) + 1
+        room -= estimate_tokens(lines[zone]) + 1
         if room < 0:
             break
         kept.add(zone)
@@ -265,7 +265,7 @@ def _format_surface(seen: Observation, page: Zone | None) -> str:
     return f"surface {quote(seen.surface.title)}{address}{_format_states(unusual, '')}"
 
 
-def zone_line(zone: Zone, origin: str = "") -> str:
+def format_zone(zone: Zone, origin: str = "") -> str:
     """Id, role, label and state. Where it is does not matter to a plan, and changes with every scroll.
 
     Addresses are relative to `origin`.
@@ -275,7 +275,9 @@ def zone_line(zone: Zone, origin: str = "") -> str:
 
 
 def _format_states(state: Pairs, origin: str) -> str:
-    return "".join(f" {quote_name(name)}={_make_relative(value, origin) or value_text(value)}" for name, value in state)
+    return "".join(
+        f" {quote_name(name)}={_make_relative(value, origin) or format_value(value)}" for name, value in state
+    )
 
 
 def _make_relative(value: Scalar, origin: str) -> str:

@@ -56,7 +56,7 @@ class Template:
 
 
 @cache
-def template(role: str) -> Template:
+def load_template(role: str) -> Template:
     return _parse(files("midcourse.llm.roles").joinpath(f"{role}.md").read_text(encoding="utf-8"), role, f"{role}.md")
 
 
@@ -74,7 +74,7 @@ def _fill(text: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda found: values[found[1]], spaced)
 
 
-def tokens_at_most(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Estimate the tokens of a text from above, without a tokenizer, since every model has another.
 
     Ordinary English and lists of zones come out at 1.7 to 2.6 times what OpenAI's tokenizers make of them, random letters and

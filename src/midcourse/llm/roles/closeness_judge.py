@@ -4,7 +4,7 @@ from pydantic import Field
 
 from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import words_of_task
+from midcourse.llm.prompt.prompt_text import join_task_words
 from midcourse.llm.prompt.quoting import quote
 from midcourse.llm.prompt.screen import fill_with_screen
 from midcourse.llm.prompt.template import Prompt
@@ -20,7 +20,7 @@ class ClosenessAnswer(Answer):
 
 class ModelClosenessJudge(ModelRole):
     async def judge(self, context: JudgingContext) -> Closeness:
-        prompt = closeness_prompt(context, self.client.room(context.worst, ClosenessAnswer))
+        prompt = build_closeness_prompt(context, self.client.room(context.worst, ClosenessAnswer))
         reply = await self.client.ask(prompt, ClosenessAnswer, worst=context.worst, turn=context.turn)
         if isinstance(reply, Unanswered):
             return Closeness(
@@ -30,7 +30,7 @@ class ModelClosenessJudge(ModelRole):
         return Closeness(value=answer.closeness, detail=answer.why[:300], cost=reply.cost, model=reply.model)
 
 
-def closeness_prompt(context: JudgingContext, room: int) -> Prompt:
+def build_closeness_prompt(context: JudgingContext, room: int) -> Prompt:
     values = {"goal": quote(context.task.goal, longest=1000), "aim": quote(context.goal.says, longest=1000)}
-    about = f"{context.goal.says} {words_of_task(context.task)}"
+    about = f"{context.goal.says} {join_task_words(context.task)}"
     return fill_with_screen(ROLE, values, context.observation, about, room)

@@ -7,12 +7,12 @@ from pydantic import Field
 from midcourse.domain.detour import Option
 from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import arguments_text, format_skill, words_of_task
+from midcourse.llm.prompt.prompt_text import format_arguments, format_skill, join_task_words
 from midcourse.llm.prompt.quoting import quote, quote_block, quote_name
 from midcourse.llm.prompt.screen import fill_with_screen
 from midcourse.llm.prompt.template import Prompt
 from midcourse.llm.roles.named_values import Misfit
-from midcourse.llm.roles.plan_answer import StepAnswer, step_draft
+from midcourse.llm.roles.plan_answer import StepAnswer, build_step_draft
 from midcourse.policy.plan.skill_offer import is_offered_by_screen, is_offered_by_task
 from midcourse.ports.detour import DetourContext, PastTry, TryDraft
 
@@ -34,7 +34,7 @@ class TryAnswer(Answer):
 
 class ModelDetourPlanner(ModelRole):
     async def plan_try(self, context: DetourContext) -> TryDraft:
-        prompt = detour_prompt(context, self.client.room(context.worst, TryAnswer))
+        prompt = build_detour_prompt(context, self.client.room(context.worst, TryAnswer))
         reply = await self.client.ask(prompt, TryAnswer, worst=context.worst, turn=context.turn)
         if isinstance(reply, Unanswered):
             return TryDraft(verdict=reply.why, detail=reply.detail, cost=reply.cost, model=reply.model, wait=reply.wait)
@@ -43,14 +43,14 @@ class ModelDetourPlanner(ModelRole):
             verdict = "gave_up" if answer.verdict == "gave_up" else "garbage"
             return TryDraft(verdict=verdict, detail=answer.reason[:300], cost=reply.cost, model=reply.model)
         try:
-            step, _ = step_draft(answer.act, context.observation, context.catalogue)
+            step, _ = build_step_draft(answer.act, context.observation, context.catalogue)
         except Misfit as error:
             return TryDraft(verdict="garbage", detail=str(error), cost=reply.cost, model=reply.model)
         options = tuple(Option(name=option.name, says=option.says) for option in answer.options[:MOST_OPTIONS])
         return TryDraft(step=step, options=options, detail=answer.reason[:300], cost=reply.cost, model=reply.model)
 
 
-def detour_prompt(context: DetourContext, room: int) -> Prompt:
+def build_detour_prompt(context: DetourContext, room: int) -> Prompt:
     """Build the prompt in at most `room` tokens, as far as cutting the screen allows."""
     hint, seen = context.hint, context.observation
     offered = [
@@ -69,7 +69,7 @@ def detour_prompt(context: DetourContext, room: int) -> Prompt:
         "undo": quote_block("UNDO", [_format_past(context.undo)]) if context.undo else "",
         "closeness": f"{context.closeness:.1f}",
     }
-    about = f"{context.goal.says} {words_of_task(context.task)}"
+    about = f"{context.goal.says} {join_task_words(context.task)}"
     return fill_with_screen(ROLE, values, seen, about, room, in_sight=True)
 
 
@@ -77,7 +77,7 @@ def _format_past(past: PastTry) -> str:
     step = past.step
     if step is None:
         return f"{past.label}: no step was proposed ({quote_name(past.failed or 'garbage')})"
-    arguments = f" {arguments_text(step.arguments)}" if step.arguments else ""
+    arguments = f" {format_arguments(step.arguments)}" if step.arguments else ""
     closeness = f"{past.closeness_before:.1f} to {past.closeness_after:.1f}"
     failed = f", failed: {quote_name(past.failed)}" if past.failed else ""
     reverted = ", reverted" if past.reverted else ""

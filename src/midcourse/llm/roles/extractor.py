@@ -9,10 +9,10 @@ from midcourse.domain.replace import replace
 from midcourse.domain.skill import Parameter
 from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import format_parameter, words_of_task
+from midcourse.llm.prompt.prompt_text import format_parameter, join_task_words
 from midcourse.llm.prompt.quoting import quote, quote_block
-from midcourse.llm.prompt.screen import render_screen, zone_line
-from midcourse.llm.prompt.template import Prompt, template
+from midcourse.llm.prompt.screen import format_zone, render_screen
+from midcourse.llm.prompt.template import Prompt, load_template
 from midcourse.llm.roles.named_values import Misfit, NamedValue, NamedValues, read_value
 from midcourse.ports.extractor import Extract, Wanted
 
@@ -36,7 +36,7 @@ class ValuesAnswer(Answer):
 
 class ModelExtractor(ModelRole):
     async def extract(self, wanted: Wanted) -> Extract:
-        prompt = extractor_prompt(wanted, self.client.room(wanted.worst, ValuesAnswer))
+        prompt = build_extractor_prompt(wanted, self.client.room(wanted.worst, ValuesAnswer))
         reply = await self.client.ask(prompt, ValuesAnswer, worst=wanted.worst, turn=wanted.turn)
         if isinstance(reply, Unanswered):
             return Extract(why=reply.detail, cost=reply.cost, model=reply.model, wait=reply.seconds_until_retry)
@@ -55,19 +55,19 @@ def _read(given: NamedValue, field: Parameter) -> Scalar:
         return None
 
 
-def extractor_prompt(wanted: Wanted, room: int) -> Prompt:
+def build_extractor_prompt(wanted: Wanted, room: int) -> Prompt:
     """Build the prompt. The latest screen gets half of the room, each earlier one half of the rest without what later ones show."""
-    words = f"{words_of_task(wanted.task)} {' '.join(f'{field.name} {field.description}' for field in wanted.fields)}"
+    words = f"{join_task_words(wanted.task)} {' '.join(f'{field.name} {field.description}' for field in wanted.fields)}"
     screens: list[str] = []
     listed: set[str] = set()
     for screen in wanted.screens:
         room //= 2
-        new = tuple(zone for zone in screen.zones if zone_line(zone) not in listed)
-        listed.update(map(zone_line, new))
+        new = tuple(zone for zone in screen.zones if format_zone(zone) not in listed)
+        listed.update(map(format_zone, new))
         when = "An earlier screen, where it differs" if screens else "The latest screen"
         if new:
             screens.append(f"{when}:\n{render_screen(replace(screen, zones=new), (), words, room, 0).first}")
-    return template(ROLE).fill(
+    return load_template(ROLE).fill(
         {
             "goal": quote(wanted.task.goal, longest=1000),
             "fields": quote_block("WANTED", map(format_parameter, wanted.fields)),

@@ -4,10 +4,10 @@ from pydantic import Field
 
 from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import format_outline, words_of_task
+from midcourse.llm.prompt.prompt_text import format_outline, join_task_words
 from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.screen import render_screen
-from midcourse.llm.prompt.template import Prompt, template
+from midcourse.llm.prompt.template import Prompt, load_template
 from midcourse.ports.judge import Judgement, ProgressContext
 
 ROLE = "judge"
@@ -20,7 +20,7 @@ class JudgementAnswer(Answer):
 
 class ModelJudge(ModelRole):
     async def judge(self, context: ProgressContext) -> Judgement:
-        prompt = judge_prompt(context, self.client.room(context.worst, JudgementAnswer))
+        prompt = build_judge_prompt(context, self.client.room(context.worst, JudgementAnswer))
         reply = await self.client.ask(prompt, JudgementAnswer, worst=context.worst)
         if isinstance(reply, Unanswered):
             return Judgement(verdict="transport", detail=reply.detail, cost=reply.cost, model=reply.model)
@@ -28,10 +28,10 @@ class ModelJudge(ModelRole):
         return Judgement(current=answer.current, evidence=answer.evidence, cost=reply.cost, model=reply.model)
 
 
-def judge_prompt(context: ProgressContext, room: int) -> Prompt:
+def build_judge_prompt(context: ProgressContext, room: int) -> Prompt:
     goals = " ".join(goal.says for goal in context.outline.goals)
-    words = f"{goals} {words_of_task(context.task)}"
-    return template(ROLE).fill(
+    words = f"{goals} {join_task_words(context.task)}"
+    return load_template(ROLE).fill(
         {
             "goal": quote(context.task.goal, longest=1000),
             "outline": quote_block("OUTLINE", format_outline(context.outline)),

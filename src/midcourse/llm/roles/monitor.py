@@ -7,7 +7,7 @@ from pydantic import Field
 from midcourse.domain.monitor import Advice, Problem, ProposedStep, TakenStep
 from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import format_outline, own_words, words_of_task
+from midcourse.llm.prompt.prompt_text import extract_own_words, format_outline, join_task_words
 from midcourse.llm.prompt.quoting import quote, quote_block, quote_name
 from midcourse.llm.prompt.screen import fill_with_screen
 from midcourse.llm.prompt.template import Prompt
@@ -25,7 +25,7 @@ class MonitorAnswer(Answer):
 
 class ModelMonitor(ModelRole):
     async def review(self, context: MonitorContext) -> Finding:
-        prompt = monitor_prompt(context, self.client.room(context.worst, MonitorAnswer))
+        prompt = build_monitor_prompt(context, self.client.room(context.worst, MonitorAnswer))
         reply = await self.client.ask(prompt, MonitorAnswer, worst=context.worst)
         if isinstance(reply, Unanswered):
             return Finding(verdict="transport", detail=reply.detail, cost=reply.cost, model=reply.model)
@@ -35,7 +35,7 @@ class ModelMonitor(ModelRole):
         return Finding(advice=advice, cost=reply.cost, model=reply.model)
 
 
-def monitor_prompt(context: MonitorContext, room: int) -> Prompt:
+def build_monitor_prompt(context: MonitorContext, room: int) -> Prompt:
     values = {
         "goal": quote(context.task.goal, longest=2000),
         "outline": quote_block("OUTLINE", format_outline(context.outline)),
@@ -45,7 +45,7 @@ def monitor_prompt(context: MonitorContext, room: int) -> Prompt:
             "PROPOSED", (_format_proposal(number, step) for number, step in enumerate(context.proposed, 1))
         ),
     }
-    return fill_with_screen(ROLE, values, context.observation, words_of_task(context.task), room, in_sight=True)
+    return fill_with_screen(ROLE, values, context.observation, join_task_words(context.task), room, in_sight=True)
 
 
 def _format_proposal(number: int, step: ProposedStep) -> str:
@@ -61,5 +61,5 @@ def _format_step(number: int, step: TakenStep) -> str:
 
 
 def _format_description(step: TakenStep | ProposedStep) -> str:
-    own = own_words(step.says, step.skill, step.target)
+    own = extract_own_words(step.says, step.skill, step.target)
     return f" ({quote(own, 120)})" if own else ""

@@ -4,10 +4,10 @@ from pydantic import Field
 
 from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import format_advice, format_outline, words_of_task
+from midcourse.llm.prompt.prompt_text import format_advice, format_outline, join_task_words
 from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.screen import render_screen
-from midcourse.llm.prompt.template import Prompt, template
+from midcourse.llm.prompt.template import Prompt, load_template
 from midcourse.ports.outliner import OutlineDraft, OutliningContext
 
 ROLE = "outliner"
@@ -20,7 +20,7 @@ class OutlineAnswer(Answer):
 
 class ModelOutliner(ModelRole):
     async def outline(self, context: OutliningContext) -> OutlineDraft:
-        prompt = outliner_prompt(context, self.client.room(context.worst, OutlineAnswer))
+        prompt = build_outliner_prompt(context, self.client.room(context.worst, OutlineAnswer))
         reply = await self.client.ask(prompt, OutlineAnswer, worst=context.worst)
         if isinstance(reply, Unanswered):
             return OutlineDraft(verdict=reply.why, detail=reply.detail, cost=reply.cost, model=reply.model)
@@ -31,12 +31,12 @@ class ModelOutliner(ModelRole):
         )
 
 
-def outliner_prompt(context: OutliningContext, room: int) -> Prompt:
-    return template(ROLE).fill(
+def build_outliner_prompt(context: OutliningContext, room: int) -> Prompt:
+    return load_template(ROLE).fill(
         {
             "goal": quote(context.task.goal, longest=4000),
             "screen": render_screen(
-                context.observation, (), words_of_task(context.task), room // 2, 0, in_sight=True
+                context.observation, (), join_task_words(context.task), room // 2, 0, in_sight=True
             ).first,
             "outline": quote_block("OUTLINE", format_outline(context.outline)),
             "advice": quote_block("MONITOR", format_advice(context.advice)),

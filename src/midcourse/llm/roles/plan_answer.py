@@ -103,7 +103,7 @@ class PlanAnswer(Answer):
         return {"steps": cast(object, value)} if isinstance(value, list) else cast(object, value)
 
 
-def plan_draft(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
+def build_plan_draft(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
     if answer.verdict != "steps":
         return PlanDraft(verdict=answer.verdict, detail=answer.reason)
     if not answer.steps:
@@ -114,7 +114,7 @@ def plan_draft(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
     repairs: list[str] = []
     for number, step in enumerate(answer.steps[:most], start=1):
         try:
-            draft, repaired = step_draft(step, context.observation, context.catalogue)
+            draft, repaired = build_step_draft(step, context.observation, context.catalogue)
         except Misfit as error:
             return PlanDraft(verdict="garbage", detail=f"step {number} ({step.skill}) has the wrong shape: {error}")
         drafts.append(draft)
@@ -130,7 +130,7 @@ def plan_draft(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
     )
 
 
-def step_draft(step: StepAnswer, observation: Observation, catalogue: Catalogue) -> tuple[Draft, tuple[str, ...]]:
+def build_step_draft(step: StepAnswer, observation: Observation, catalogue: Catalogue) -> tuple[Draft, tuple[str, ...]]:
     """Convert a single step, and name its repairs. Raises `Misfit`."""
     zone, skill, arguments, repairs = _repair_step(step, observation, catalogue)
     checks = tuple(_build_checks(step.expect)) if step.expect else ()

@@ -21,12 +21,12 @@ from midcourse.llm.prompt.prompt_text import (
     format_probe,
     format_skill,
     format_values,
-    words_of_task,
+    join_task_words,
 )
-from midcourse.llm.prompt.quoting import quote, quote_block, quote_name, value_text
-from midcourse.llm.prompt.screen import first_seen, render_screen
-from midcourse.llm.prompt.template import Prompt, template, tokens_at_most
-from midcourse.llm.roles.plan_answer import PlanAnswer, plan_draft
+from midcourse.llm.prompt.quoting import format_value, quote, quote_block, quote_name
+from midcourse.llm.prompt.screen import find_first_seen, render_screen
+from midcourse.llm.prompt.template import Prompt, estimate_tokens, load_template
+from midcourse.llm.roles.plan_answer import PlanAnswer, build_plan_draft
 from midcourse.policy.plan.skill_offer import is_offered_by_screen, is_offered_by_task
 from midcourse.policy.spending import MICRO, UNLIMITED
 from midcourse.ports.planner import PlanDraft, PlanningContext
@@ -79,7 +79,7 @@ class ModelPlanner:
     async def plan(self, context: PlanningContext) -> PlanDraft:
         image = self._draw_image(context)
         room = self.client.room(context.worst, PlanAnswer) - (IMAGE_TOKENS if image else 0)
-        prompt = planner_prompt(context, room, marked=image is not None)
+        prompt = build_planner_prompt(context, room, marked=image is not None)
         images = (image,) if image else ()
         reply = await self.client.ask(
             prompt, PlanAnswer, worst=context.worst, version=context.version, turn=context.turn, images=images
@@ -88,7 +88,7 @@ class ModelPlanner:
             return PlanDraft(
                 verdict=reply.why, detail=reply.detail, cost=reply.cost, model=reply.model, wait=reply.wait
             )
-        draft = plan_draft(reply.answer, context)
+        draft = build_plan_draft(reply.answer, context)
         return replace(draft, repairs=reply.repairs + draft.repairs, cost=reply.cost, model=reply.model)
 
     def _draw_image(self, context: PlanningContext) -> bytes | None:
@@ -101,18 +101,18 @@ class ModelPlanner:
         return image.png if image else None
 
 
-def planner_prompt(context: PlanningContext, room: int, *, marked: bool = False) -> Prompt:
+def build_planner_prompt(context: PlanningContext, room: int, *, marked: bool = False) -> Prompt:
     """Render the context in at most `room` tokens, as far as cutting the screen allows. `marked`: a picture with zones comes with it.
 
     How much of the screen is shown depends on nothing that changes from plan to plan, so that prompts begin alike and are cached.
     """
-    values, wording = {**_describe_context(context), "marked": "yes" if marked else ""}, template(ROLE)
+    values, wording = {**_describe_context(context), "marked": "yes" if marked else ""}, load_template(ROLE)
     bare = wording.fill({**values, "screen": "", "changes": ""})
-    same = tokens_at_most("".join((bare.instructions, *bare.parts[:2])))
+    same = estimate_tokens("".join((bare.instructions, *bare.parts[:2])))
     first = int(room * SCREEN_SHARE) - same
-    since = room - max(first, 0) - tokens_at_most(bare.text)
+    since = room - max(first, 0) - estimate_tokens(bare.text)
     screen = render_screen(
-        context.observation, context.earlier, words_of_task(context.task), first, since, in_sight=True
+        context.observation, context.earlier, join_task_words(context.task), first, since, in_sight=True
     )
     return wording.fill({**values, "screen": screen.first, "changes": screen.since})
 
@@ -123,7 +123,7 @@ def _describe_context(context: PlanningContext) -> dict[str, str]:
     others = [skill for skill in catalogue.skills if skill not in always]
     sometimes = [skill for skill in others if is_offered_by_screen(skill, context.observation)]
     steps = [*_list_latest(context.completed, format_completed_step)]
-    first = max(len(steps) - _since_first_seen(context), 0)
+    first = max(len(steps) - _count_since_first_seen(context), 0)
     before, after = steps[:first], steps[first:]
     return {
         "skills": quote_block("SKILLS", map(format_skill, always)) or "none",
@@ -136,7 +136,7 @@ def _describe_context(context: PlanningContext) -> dict[str, str]:
         "before": quote_block("FINISHED", before),
         "completed": quote_block("FINISHED_HERE", after),
         "results": quote_block(
-            "RESULTS", (f"$result.{quote_name(name)} = {value_text(value)}" for name, value in context.results)
+            "RESULTS", (f"$result.{quote_name(name)} = {format_value(value)}" for name, value in context.results)
         ),
         "attempts": quote_block("FAILED", _list_latest(context.attempts, format_attempt)),
         "lessons": quote_block("LESSONS", map(format_lesson, context.recovery.similar)) if context.recovery else "",
@@ -188,12 +188,12 @@ def _has_failed_step(context: PlanningContext) -> bool:
     return context.cause == "error" and context.recovery is not None and context.recovery.failed is not None
 
 
-def _since_first_seen(context: PlanningContext) -> int:
+def _count_since_first_seen(context: PlanningContext) -> int:
     """How many of the finished steps were carried out since the present screen was first planned for.
 
     Earlier ones come before the screen in the prompt and do not change while it stays, so that the beginning can be cached.
     """
-    base = first_seen(context.observation, context.earlier)
+    base = find_first_seen(context.observation, context.earlier)
     if base is context.observation:
         return 0
     planned = zip(context.earlier, context.planned, strict=False)

@@ -13,7 +13,7 @@ from midcourse.llm.answer_parser import Answer
 from midcourse.llm.image import Image, fit_image
 from midcourse.llm.model_client import ModelRole, Unanswered
 from midcourse.llm.prompt.quoting import quote
-from midcourse.llm.prompt.template import Prompt, template
+from midcourse.llm.prompt.template import Prompt, load_template
 from midcourse.ports.reader import Picture, Sighting
 
 ROLE = "reader"
@@ -47,7 +47,7 @@ class ModelReader(ModelRole):
         image = fit_image(picture.png)
         if image is None:
             return Sighting(why="the picture is not a PNG", cost=Cost())
-        prompt = reader_prompt(picture, image)
+        prompt = build_reader_prompt(picture, image)
         reply = await self.client.ask(prompt, ScreenAnswer, worst=picture.worst, images=(image.png,))
         if isinstance(reply, Unanswered):
             return Sighting(why=reply.detail, cost=reply.cost, model=reply.model, wait=reply.seconds_until_retry)
@@ -56,10 +56,10 @@ class ModelReader(ModelRole):
         return Sighting(zones=zones, why=why, cost=reply.cost, model=reply.model)
 
 
-def reader_prompt(picture: Picture, image: Image) -> Prompt:
+def build_reader_prompt(picture: Picture, image: Image) -> Prompt:
     shown = picture.size or image.original
     scale = image.width / shown[0]
-    return template(ROLE).fill(
+    return load_template(ROLE).fill(
         {
             "width": str(image.width),
             "height": str(image.height),

@@ -12,12 +12,12 @@ from midcourse.llm.prompt.prompt_text import (
     format_attempt,
     format_completed_step,
     format_lesson,
-    step_text,
-    words_of_task,
+    format_step,
+    join_task_words,
 )
 from midcourse.llm.prompt.quoting import quote, quote_block, quote_name
 from midcourse.llm.prompt.screen import render_screen
-from midcourse.llm.prompt.template import Prompt, template, tokens_at_most
+from midcourse.llm.prompt.template import Prompt, estimate_tokens, load_template
 from midcourse.ports.reflector import Explanation, ReflectionContext
 
 ROLE = "reflector"
@@ -34,7 +34,7 @@ class ReflectionAnswer(Answer):
 
 class ModelReflector(ModelRole):
     async def reflect(self, context: ReflectionContext) -> Explanation:
-        prompt = reflector_prompt(context, self.client.room(context.worst, ReflectionAnswer))
+        prompt = build_reflector_prompt(context, self.client.room(context.worst, ReflectionAnswer))
         reply = await self.client.ask(prompt, ReflectionAnswer, worst=context.worst, version=context.version)
         if isinstance(reply, Unanswered):
             verdict = "transport" if reply.why == "transport" else "garbage"
@@ -54,7 +54,7 @@ class ModelReflector(ModelRole):
         return Explanation(reflection=found, cost=reply.cost, model=reply.model)
 
 
-def reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
+def build_reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
     values = {
         "goal": quote(context.task.goal, longest=2000),
         "completed": quote_block("FINISHED", map(format_completed_step, context.completed)),
@@ -65,16 +65,16 @@ def reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
         "lessons": quote_block("LESSONS", map(format_lesson, context.similar)),
     }
     if context.observation is None:
-        return template(ROLE).fill({**values, "screen": ""})
-    bare = tokens_at_most(template(ROLE).fill({**values, "screen": "…"}).text)
-    screen = render_screen(context.observation, (), words_of_task(context.task), room - bare, 0, in_sight=True).first
-    return template(ROLE).fill({**values, "screen": screen})
+        return load_template(ROLE).fill({**values, "screen": ""})
+    bare = estimate_tokens(load_template(ROLE).fill({**values, "screen": "…"}).text)
+    screen = render_screen(context.observation, (), join_task_words(context.task), room - bare, 0, in_sight=True).first
+    return load_template(ROLE).fill({**values, "screen": screen})
 
 
 def _describe_failure(context: ReflectionContext) -> Iterable[str]:
     failure, found = context.failure, context.failure.found
     if context.failed:
-        yield f"step: {step_text(context.failed)}"
+        yield f"step: {format_step(context.failed)}"
     detail = f" {quote(failure.detail, longest=1000)}" if failure.detail else ""
     yield f"error: {quote_name(failure.reason)}{detail}"
     if failure.tries:

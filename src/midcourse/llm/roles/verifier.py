@@ -4,10 +4,10 @@ from pydantic import Field
 
 from midcourse.llm.answer_parser import Answer
 from midcourse.llm.model_client import ModelRole, Unanswered
-from midcourse.llm.prompt.prompt_text import words_of_task
+from midcourse.llm.prompt.prompt_text import join_task_words
 from midcourse.llm.prompt.quoting import quote
-from midcourse.llm.prompt.screen import first_seen, render_screen
-from midcourse.llm.prompt.template import Prompt, template
+from midcourse.llm.prompt.screen import find_first_seen, render_screen
+from midcourse.llm.prompt.template import Prompt, load_template
 from midcourse.ports.verifier import Claim, Verdict
 
 ROLE = "verifier"
@@ -21,7 +21,7 @@ class VerdictAnswer(Answer):
 
 class ModelVerifier(ModelRole):
     async def verify(self, claim: Claim) -> Verdict:
-        prompt = verifier_prompt(claim, self.client.room(claim.worst, VerdictAnswer))
+        prompt = build_verifier_prompt(claim, self.client.room(claim.worst, VerdictAnswer))
         reply = await self.client.ask(prompt, VerdictAnswer, worst=claim.worst, turn=claim.turn)
         if isinstance(reply, Unanswered):
             why = f"no model could say: {reply.detail}"
@@ -32,9 +32,9 @@ class ModelVerifier(ModelRole):
         )
 
 
-def verifier_prompt(claim: Claim, room: int) -> Prompt:
+def build_verifier_prompt(claim: Claim, room: int) -> Prompt:
     before, now = _render_screens(claim, room // 3)
-    return template(ROLE).fill(
+    return load_template(ROLE).fill(
         {
             "goal": quote(claim.task.goal, longest=1000),
             "before": before,
@@ -46,11 +46,11 @@ def verifier_prompt(claim: Claim, room: int) -> Prompt:
 
 def _render_screens(claim: Claim, room: int) -> tuple[str, str]:
     """Render the screens before and now: as changes if it is the same screen, else each in full."""
-    words = f"{claim.says} {words_of_task(claim.task)}"
+    words = f"{claim.says} {join_task_words(claim.task)}"
     before, now = claim.before, claim.now
     if before is None:
         return "", render_screen(now, (), words, room, 0).first
-    if first_seen(now, (before,)) is before:
+    if find_first_seen(now, (before,)) is before:
         screen = render_screen(now, (before,), words, room, room)
         return screen.first, screen.since
     return render_screen(before, (), words, room, 0).first, render_screen(now, (), words, room, 0).first

@@ -218,10 +218,12 @@ class Accessibility:
 
     # --- programs and their nodes
 
-    async def programs(self) -> list[Program]:
+    async def read_programs(self) -> list[Program]:
         """Return every program that describes its windows, with its nodes."""
         children = await self.ask((_REGISTRY, _ROOT), "Accessible", "GetChildren")
-        return [each for each in await asyncio.gather(*(self._program(bus_name) for bus_name, _ in children)) if each]
+        return [
+            each for each in await asyncio.gather(*(self._read_program(bus_name) for bus_name, _ in children)) if each
+        ]
 
     async def ping(self) -> None:
         """Return when every program has answered, or its time for that is over. Raise `NoAnswer` if the bus does not answer."""
@@ -229,7 +231,7 @@ class Accessibility:
         asking = (self.get((bus_name, _ROOT), "Accessible", "ChildCount") for bus_name, _ in children)
         await asyncio.gather(*asking, return_exceptions=True)
 
-    async def _program(self, bus_name: str) -> Program | None:
+    async def _read_program(self, bus_name: str) -> Program | None:
         try:
             if bus_name in self._silent:
                 await self.get((bus_name, _ROOT), "Accessible", "ChildCount", seconds=_SILENT_ANSWERS_WITHIN)
@@ -243,7 +245,7 @@ class Accessibility:
             with suppress(NoAnswer):  # some toolkits have no cache
                 items = await self.ask((bus_name, "/org/a11y/atspi/cache"), "Cache", "GetItems")
                 for item in items:
-                    node = _node(item)
+                    node = _build_node(item)
                     program.nodes[node.ref[1]] = node
             for path in program.windows:
                 await self._complete(program, path)
@@ -311,13 +313,13 @@ class Accessibility:
             name=name,
             description=description,
             interfaces=frozenset(interfaces),
-            states=_bits(states),
+            states=_join_words(states),
             children=children,
         )
 
     # --- one node
 
-    async def extents(self, node: Node) -> tuple[int, int, int, int] | None:
+    async def read_extents(self, node: Node) -> tuple[int, int, int, int] | None:
         """Return left, top, width and height of a node on the screen, or None if it is not there."""
         try:
             x, y, width, height = await self.ask(node.ref, "Component", "GetExtents", "u", _SCREEN)
@@ -325,18 +327,18 @@ class Accessibility:
             return None
         return (x, y, width, height) if width > 0 and height > 0 and x > -(1 << 20) else None
 
-    async def text(self, node: Node) -> str | None:
+    async def read_text(self, node: Node) -> str | None:
         """Return all text of a node, or None if it has no text to read."""
         with suppress(NoAnswer):
             return str(await self.ask(node.ref, "Text", "GetText", "ii", 0, -1))
         return None
 
-    async def value(self, node: Node) -> float | None:
+    async def read_value(self, node: Node) -> float | None:
         with suppress(NoAnswer):
             return float(await self.get(node.ref, "Value", "CurrentValue"))
         return None
 
-    async def label_of(self, node: Node) -> Ref | None:
+    async def find_label(self, node: Node) -> Ref | None:
         """Return the object that, according to the program, labels a node."""
         with suppress(NoAnswer):
             for kind, targets in await self.ask(node.ref, "Accessible", "GetRelationSet"):
@@ -344,7 +346,7 @@ class Accessibility:
                     return tuple(targets[0])
         return None
 
-    async def actions(self, node: Node) -> Mapping[str, int]:
+    async def list_actions(self, node: Node) -> Mapping[str, int]:
         """Return the actions of a node by name, with the number of each."""
         with suppress(NoAnswer):
             found = await self.ask(node.ref, "Action", "GetActions")
@@ -366,7 +368,7 @@ class Accessibility:
         return False
 
 
-def _node(item: list[Any]) -> Node:
+def _build_node(item: list[Any]) -> Node:
     """Build a node from an entry of a program's cache."""
     ref, _, parent, index, children, interfaces, name, role, description, states = item
     return Node(
@@ -377,10 +379,10 @@ def _node(item: list[Any]) -> Node:
         name=name,
         description=description,
         interfaces=frozenset(interfaces),
-        states=_bits(states),
+        states=_join_words(states),
         children=children,
     )
 
 
-def _bits(words: list[int]) -> int:
+def _join_words(words: list[int]) -> int:
     return words[0] | (words[1] << 32 if len(words) > 1 else 0)

@@ -33,7 +33,7 @@ class ProgramNotStarted(Exception):
     """A program cannot be started; the message says why."""
 
 
-def missing_packages(display: str = OWN) -> tuple[str, ...]:
+def find_missing_packages(display: str = OWN) -> tuple[str, ...]:
     """Return the Debian packages that a desktop on this display needs and that are not installed."""
     wanted = NEEDED if display == OWN else {"xdotool": "xdotool"}
     missing = [package for program, package in wanted.items() if shutil.which(program) is None]
@@ -41,7 +41,7 @@ def missing_packages(display: str = OWN) -> tuple[str, ...]:
     return tuple(missing if has_launcher else [*missing, "at-spi2-core"])
 
 
-def apt_line(packages: Sequence[str]) -> str:
+def format_apt_line(packages: Sequence[str]) -> str:
     return f"apt install --no-install-recommends {' '.join(packages)}"
 
 
@@ -68,8 +68,10 @@ class Display:
 
         Raise `TaskInvalid` if a Debian package is missing, `ConnectionError` if the display does not start.
         """
-        if missing := missing_packages(display):
-            raise TaskInvalid(f"the desktop world needs programs that no Python package brings: {apt_line(missing)}")
+        if missing := find_missing_packages(display):
+            raise TaskInvalid(
+                f"the desktop world needs programs that no Python package brings: {format_apt_line(missing)}"
+            )
         base = await asyncio.to_thread(_prepare_base)
         name = secrets.token_hex(4)
         lock, folder = base / f"{name}.lock", base / name
@@ -180,7 +182,7 @@ def _clean_up(lock: Path) -> None:
             return
         else:
             folder = lock.with_suffix("")
-            for pid in _processes_of(folder):
+            for pid in _find_processes(folder):
                 with suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
             shutil.rmtree(folder, ignore_errors=True)
@@ -189,7 +191,7 @@ def _clean_up(lock: Path) -> None:
             os.close(handle)
 
 
-def _processes_of(folder: Path) -> list[int]:
+def _find_processes(folder: Path) -> list[int]:
     wanted = f"{MARK}={folder}".encode()
     found: list[int] = []
     for entry in Path("/proc").iterdir():

@@ -35,7 +35,7 @@ class Files:
             raise PathRefused(f"{path} is outside of {self.home}")
         return found
 
-    def snapshot(self) -> Snapshot:
+    def take_snapshot(self) -> Snapshot:
         """Return the state of all files that are not hidden."""
         found: Snapshot = {}
         for root in (self.home, *self.also):
@@ -55,7 +55,7 @@ def describe_differences(before: Snapshot, after: Snapshot) -> list[str]:
     return [*gone, *new, *changed]
 
 
-def mail_files(folder: Path) -> list[Path]:
+def list_mail_files(folder: Path) -> list[Path]:
     """Return the message files of an MH folder or of a Maildir."""
     if not folder.is_dir():
         return []
@@ -68,10 +68,10 @@ def has_mail(folder: Path, *, subject: str, to: str = "", text: str = "", since:
 
     The files in `since` are not counted. Raise `MailUnreadable` if a message does not look like a mail.
     """
-    for path in mail_files(folder):
+    for path in list_mail_files(folder):
         if path in since:
             continue
-        message = email.message_from_bytes(_without_own_headers(path.read_bytes()), policy=email.policy.default)
+        message = email.message_from_bytes(_remove_own_headers(path.read_bytes()), policy=email.policy.default)
         if "from" not in message or "date" not in message:
             raise MailUnreadable(f"{path} does not look like a mail")
         body = message.get_body(("plain", "html"))
@@ -86,7 +86,7 @@ def has_mail(folder: Path, *, subject: str, to: str = "", text: str = "", since:
     return False
 
 
-def _without_own_headers(data: bytes) -> bytes:
+def _remove_own_headers(data: bytes) -> bytes:
     """Remove the lines for itself with which Claws Mail begins a message that it sends. The last of them is marked as such."""
     head, separator, rest = data.partition(_LAST_OWN_HEADER)
     return rest.partition(b"\n")[2] if separator and b"\n\n" not in head else data

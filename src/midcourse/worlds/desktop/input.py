@@ -70,14 +70,16 @@ class Input:
 
     async def press(self, keys: str) -> Outcome | None:
         """Press keys at the same time, such as Control+S. Several such groups are separated by spaces."""
-        return await self._send("key", "--clearmodifiers", "--delay", "20", *map(x_keys, keys.split()))
+        return await self._send("key", "--clearmodifiers", "--delay", "20", *map(translate_keys, keys.split()))
 
     async def write(self, text: str) -> Outcome | None:
         return await self._send("type", "--clearmodifiers", "--delay", "6", "--file", "-", stdin=text)
 
     async def raise_window(self, title: str, pid: int) -> Outcome | None:
         """Bring a window of a process to the front."""
-        found = await self._ask("search", "--onlyvisible", "--all", "--pid", str(pid), "--name", f"^{_literal(title)}$")
+        found = await self._ask(
+            "search", "--onlyvisible", "--all", "--pid", str(pid), "--name", f"^{_escape_pattern(title)}$"
+        )
         for window in reversed(found.split()):
             return await self._send("windowactivate", "--sync", window)
         return failed("no_such_window", f"no window '{title}' can be brought to the front")
@@ -108,7 +110,7 @@ class Input:
         return process.returncode or 0, output.decode(errors="replace"), error.decode(errors="replace")
 
 
-def x_keys(group: str) -> str:
+def translate_keys(group: str) -> str:
     """Return a group of keys such as 'Control+S' as xdotool names it. A letter after a modifier means the key, not the capital letter."""
     names = group.split("+") if group != "+" else ["plus"]
     known = [_KEYS.get(name.lower(), name) for name in names]
@@ -118,6 +120,6 @@ def x_keys(group: str) -> str:
     return "+".join([*before, last])
 
 
-def _literal(text: str) -> str:
+def _escape_pattern(text: str) -> str:
     """Return a POSIX regular expression that matches only this text."""
     return "".join(f"\\{each}" if each in ".[]{}()*+?^$|\\" else each for each in text)

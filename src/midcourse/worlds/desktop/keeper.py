@@ -63,7 +63,7 @@ class Keeper:
     def serve(self, size: dict[str, int], environment: dict[str, str]) -> dict[str, Any]:
         """Start the display, the session bus, the accessibility bus and the window manager. Return how to reach them."""
         authority = self.folder / "authority"
-        authority.write_bytes(_cookie())
+        authority.write_bytes(_make_cookie())
         screen = f"{size['width']}x{size['height']}x24"
         reading, writing = os.pipe()
         command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", screen, "-fbdir", str(self.folder)]
@@ -110,17 +110,17 @@ class Keeper:
     def end(self) -> None:
         """End all descendants, the latest first: by SIGTERM, then by SIGKILL."""
         for by, seconds in ((signal.SIGTERM, _PATIENCE), (signal.SIGKILL, _PATIENCE)):
-            for pid in reversed(descendants(os.getpid())):
+            for pid in reversed(list_descendants(os.getpid())):
                 with suppress(OSError):
                     os.kill(pid, by)
             until = time.monotonic() + seconds
-            while descendants(os.getpid()) and time.monotonic() < until:
+            while list_descendants(os.getpid()) and time.monotonic() < until:
                 self.reap()
                 time.sleep(0.01)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def descendants(root: int) -> list[int]:
+def list_descendants(root: int) -> list[int]:
     """Return all processes below this one, parents first."""
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):
@@ -137,7 +137,7 @@ def descendants(root: int) -> list[int]:
     return found
 
 
-def _cookie() -> bytes:
+def _make_cookie() -> bytes:
     """Return an X authority file with a random key that allows its holder to connect to any display."""
     fields = (b"", b"", b"MIT-MAGIC-COOKIE-1", secrets.token_bytes(16))
     return _FAMILY_WILD.to_bytes(2, "big") + b"".join(len(each).to_bytes(2, "big") + each for each in fields)

@@ -36,7 +36,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as validated
 
 from midcourse.errors import TaskInvalid
-from midcourse.worlds.desktop.input import x_keys
+from midcourse.worlds.desktop.input import translate_keys
 
 Effect: TypeAlias = Literal["free", "reversible", "irreversible"]
 
@@ -116,12 +116,12 @@ class EffectPolicy:
     def __init__(self, *layers: Mapping[str, ProgramRules]) -> None:
         self._layers = layers
 
-    def rule_for(self, act: DescribedAct) -> ActRule:
+    def find_rule(self, act: DescribedAct) -> ActRule:
         """Return the rule that decides about an act. If it presses several keys, the one with the gravest effect decides."""
         keys = act.keys.split()
         if len(keys) > 1:
             return max(
-                (self.rule_for(replace(act, keys=combination)) for combination in keys),
+                (self.find_rule(replace(act, keys=combination)) for combination in keys),
                 key=lambda rule: _GRAVITY[rule.effect],
             )
         known = [
@@ -134,7 +134,7 @@ class EffectPolicy:
             if any(_is_named(pattern, act) for pattern in rules.free):
                 return FREE
         if act.keys:
-            return FREE if x_keys(act.keys) in _FREE_KEYS else UNKNOWN
+            return FREE if translate_keys(act.keys) in _FREE_KEYS else UNKNOWN
         return FREE if any(_is_named(pattern, act) for pattern in _FREE) else UNKNOWN
 
 
@@ -174,12 +174,12 @@ def _fits(rule: ActRule, act: DescribedAct) -> bool:
     if not fnmatchcase(act.window, rule.window):
         return False
     if rule.keys:
-        return bool(act.keys) and x_keys(rule.keys) == x_keys(act.keys)
+        return bool(act.keys) and translate_keys(rule.keys) == translate_keys(act.keys)
     return _is_named(rule.zone, act)
 
 
 def _is_named(pattern: str, act: DescribedAct) -> bool:
     role, _, label = pattern.partition(":")
     if act.keys:
-        return role == "keys" and x_keys(label) == x_keys(act.keys)
+        return role == "keys" and translate_keys(label) == translate_keys(act.keys)
     return role in ("", "*", act.role) and fnmatchcase(act.label, label)

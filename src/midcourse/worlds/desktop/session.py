@@ -106,26 +106,26 @@ class DesktopSession:
         view = await self.look()
         return next((zone for zone in view.scene.zones if zone.id == zone_id), None)
 
-    def node(self, zone: Zone) -> Node | None:
+    def find_node(self, zone: Zone) -> Node | None:
         return self.view.nodes.get(zone.id)
 
     async def start(self, command: Sequence[str]) -> None:
         """Start a program and wait until it shows another window. Raise `ProgramNotStarted` if it cannot be started or ends without one."""
-        before = await self._titles()
+        before = await self._list_titles()
         pid = await self._display.run(command)
         until = time.monotonic() + _SHOWS_WITHIN
         while time.monotonic() < until:
-            if await self._titles() - before:
+            if await self._list_titles() - before:
                 break
             if not await self._display.is_running(pid):
                 await self.settle()
-                if not await self._titles() - before:
+                if not await self._list_titles() - before:
                     raise ProgramNotStarted(f"{command[0]} ended without showing a window")
                 break
             await asyncio.sleep(_GLANCE)
         await self.settle()
 
-    async def _titles(self) -> set[tuple[str, str]]:
+    async def _list_titles(self) -> set[tuple[str, str]]:
         try:
             view = await self.look()
         except NoAnswer:

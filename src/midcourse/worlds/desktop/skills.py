@@ -67,7 +67,7 @@ class Skills(BaseWorld):
     async def switch_window(self, zone: Zone) -> Outcome | None:
         """Bring a window to the front."""
         window = self._running.view.windows.get(zone.id)
-        if window is None or window.node is not self._running.node(zone):
+        if window is None or window.node is not self._running.find_node(zone):
             return not_sent("wrong_target", f"{zone.role} '{zone.label}' is not a window")
         return await self._running.input.raise_window(window.node.name, window.program.pid)
 
@@ -84,7 +84,7 @@ class Skills(BaseWorld):
         """Click it."""
         if zone.get("disabled"):
             return not_sent("disabled", f"{zone.role} '{zone.label}' is disabled")
-        node = self._running.node(zone)
+        node = self._running.find_node(zone)
         plain = node is not None and button == "left" and times == 1
         if plain and zone.role in _BY_ACTION and (done := await self._activate(node)) is not None:
             return done
@@ -99,7 +99,7 @@ class Skills(BaseWorld):
         """Do what a click does by an accessibility action. Return None if there is no such action."""
         if node is None or not node.can("Action"):
             return None
-        named = {name.lower(): number for name, number in (await self._running.bus.actions(node)).items()}
+        named = {name.lower(): number for name, number in (await self._running.bus.list_actions(node)).items()}
         number = next((named[name] for name in _CLICKS if name in named), None)
         if number is None:
             return None
@@ -110,17 +110,17 @@ class Skills(BaseWorld):
         return Outcome() if done else None
 
     async def _click_at(self, zone: Zone, button: str = "left", times: int = 1) -> Outcome | None:
-        place = await self._center(zone)
+        place = await self._find_center(zone)
         if place is None:
             return not_sent("not_on_screen", f"{zone.role} '{zone.label}' is not on the screen; scroll to it")
         return await self._running.input.click(*place, button=button, times=times)
 
-    async def _center(self, zone: Zone) -> tuple[int, int] | None:
+    async def _find_center(self, zone: Zone) -> tuple[int, int] | None:
         """Return the middle of a zone once it has stopped moving, since a new window is placed a moment after it opens."""
-        node, last = self._running.node(zone), zone.bounds
+        node, last = self._running.find_node(zone), zone.bounds
         for _ in range(10):
             await asyncio.sleep(_GLANCE)
-            bounds = await self._running.bus.extents(node) if node is not None else last
+            bounds = await self._running.bus.read_extents(node) if node is not None else last
             if bounds == last:
                 break
             last = bounds
@@ -138,12 +138,12 @@ class Skills(BaseWorld):
             return await self._type_at(zone, text)
         if zone.role not in ("textbox", "combobox", "spinbutton") or zone.get("readonly"):
             return not_sent("wrong_target", f"{zone.role} '{zone.label}' is not a field to type into")
-        node = self._running.node(zone)
+        node = self._running.find_node(zone)
         if node is None:
             return not_sent("target_not_visible", f"{zone.role} '{zone.label}' is gone")
         if node.can("EditableText"):
             await self._running.bus.focus(node)
-            if await self._running.bus.write(node, text) and await self._running.bus.text(node) == text:
+            if await self._running.bus.write(node, text) and await self._running.bus.read_text(node) == text:
                 return None
         return await self._type_at(zone, text, multi_line=node.is_("multi_line"))
 
@@ -172,7 +172,7 @@ class Skills(BaseWorld):
     @skill(transition=True)
     async def press(self, zone: Zone, keys: Annotated[str, "such as Control+A"]) -> Outcome | None:
         """Press keys on it."""
-        node = self._running.node(zone)
+        node = self._running.find_node(zone)
         focused = node is not None and (node.is_("focused") or await self._running.bus.focus(node))
         if not focused and zone.role not in ("desktop", "window", "dialog", "alert"):
             clicked = await self._click_at(zone)
@@ -188,7 +188,7 @@ class Skills(BaseWorld):
     @skill(by_position=True)
     async def hover(self, zone: Zone) -> Outcome | None:
         """Move the mouse over it."""
-        place = await self._center(zone)
+        place = await self._find_center(zone)
         if place is None:
             return failed("not_on_screen", f"{zone.role} '{zone.label}' is not on the screen")
         return await self._running.input.move(*place)
@@ -198,7 +198,7 @@ class Skills(BaseWorld):
         self, zone: Zone, direction: Literal["down", "up", "right", "left"] = "down", notches: int = 5
     ) -> Outcome | None:
         """Turn the mouse wheel over it."""
-        place = await self._center(zone)
+        place = await self._find_center(zone)
         if place is None:
             return failed("not_on_screen", f"{zone.role} '{zone.label}' is not on the screen")
         return await self._running.input.scroll(*place, direction, max(1, min(notches, 100)))
@@ -213,7 +213,7 @@ class Skills(BaseWorld):
         program, title, undo, before = self._reversible
         if not undo:
             return failed("no_undo", f"{program} has no undo for it")
-        if not describe_differences(before, await asyncio.to_thread(self._files.snapshot)):
+        if not describe_differences(before, await asyncio.to_thread(self._files.take_snapshot)):
             return no_effect("the files are as they were before it")
         view = await self._running.look()
         windows = [
@@ -235,7 +235,7 @@ class Skills(BaseWorld):
         """Wait until the files are as before, and return the differences that are left when the desktop should have settled."""
         until = time.monotonic() + self._options.settle_seconds
         while True:
-            left = describe_differences(before, await asyncio.to_thread(self._files.snapshot))
+            left = describe_differences(before, await asyncio.to_thread(self._files.take_snapshot))
             if not left or time.monotonic() > until:
                 return left
             await asyncio.sleep(_GLANCE)
@@ -265,8 +265,8 @@ class Skills(BaseWorld):
     @skill(effect="read", by_position=True)
     async def read(self, zone: Zone) -> Mapping[str, Scalar]:
         """Read all its text."""
-        node = self._running.node(zone)
-        text = await self._running.bus.text(node) if node is not None and node.can("Text") else None
+        node = self._running.find_node(zone)
+        text = await self._running.bus.read_text(node) if node is not None and node.can("Text") else None
         return {"text": zone.label if text is None or zone.get("password") else text}
 
     # --- probes

@@ -124,7 +124,7 @@ class Windows:
 
     async def look(self) -> View:
         """Read all programs and build a view of the screen. Raise `NoAnswer` if the accessibility bus does not answer."""
-        programs = await self._bus.programs()
+        programs = await self._bus.read_programs()
         tops = [window for program in programs for window in self._list_windows(program)]
         front = self._find_front(tops)
         view = View(front=front, silent=tuple(program.name for program in programs if program.silent))
@@ -136,11 +136,11 @@ class Windows:
         await self._describe(view)
         return view
 
-    def id_of(self, node: Node) -> str:
+    def make_id(self, node: Node) -> str:
         number = self._numbers.setdefault(node.ref[0], len(self._numbers) + 1)
         return f"{number}.{node.ref[1].rpartition('/')[2]}"
 
-    def role_of(self, node: Node) -> str:
+    def get_role(self, node: Node) -> str:
         return _ROLES.get(self._bus.roles.get(node.role, ""), "")
 
     def _list_windows(self, program: Program) -> list[Window]:
@@ -189,7 +189,7 @@ class Windows:
         view.scene = Scene(title, *zones, address=program, origin=origin)
 
     async def _build_top_zone(self, view: View, window: Window, *, behind: bool = False) -> Zone:
-        zone_id = self.id_of(window.node)
+        zone_id = self.make_id(window.node)
         view.nodes[zone_id], view.windows[zone_id] = window.node, window
         state: dict[str, Scalar] = {"program": window.program.name}
         if behind:
@@ -198,7 +198,7 @@ class Windows:
             id=zone_id,
             role=window.role,
             label=window.title,
-            bounds=await self._bus.extents(window.node),
+            bounds=await self._bus.read_extents(window.node),
             state=state,
         )
 
@@ -208,7 +208,7 @@ class Windows:
         return _sort_menu_items([zone for zone in made if zone is not None])
 
     def _is_shown(self, window: Window, node: Node) -> bool:
-        role = self.role_of(node)
+        role = self.get_role(node)
         if not role and self._bus.roles.get(node.role) == "panel" and node.children == 0:
             return True
         if role == "window" or (role == "dialog" and node.parent != window.node.ref[1]):
@@ -216,16 +216,16 @@ class Windows:
         return bool(role) and (role not in _ONLY_NAMED or bool(node.name.strip()))
 
     async def _build_zone(self, view: View, window: Window, node: Node) -> Zone | None:
-        role = self.role_of(node)
-        bounds = await self._bus.extents(node) if node.is_("showing") else None
+        role = self.get_role(node)
+        bounds = await self._bus.read_extents(node) if node.is_("showing") else None
         if bounds is None and (node.is_("showing") or role not in _OUT_OF_SIGHT):
             return None
         if role in ("", "canvas"):
             if bounds is None or min(bounds[2:]) < _CANVAS:
                 return None
             role = "canvas"
-        label = await self.label_of(window, node)
-        zone_id = self.id_of(node)
+        label = await self.read_label(window, node)
+        zone_id = self.make_id(node)
         view.nodes[zone_id], view.windows[zone_id] = node, window
         return Zone(
             id=zone_id, role=role, label=label, bounds=bounds, state=await self._read_state(window, node, role, label)
@@ -234,13 +234,15 @@ class Windows:
     async def _read_state(self, window: Window, node: Node, role: str, label: str) -> dict[str, Scalar]:
         state: dict[str, Scalar] = {}
         if role == "textbox":
-            text = "" if self._is_secret(node) else await self._bus.text(node) or ""
+            text = "" if self._is_secret(node) else await self._bus.read_text(node) or ""
             state["text"] = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
             if self._is_secret(node):
                 state["password"] = True
             elif not node.is_("editable"):
                 state["readonly"] = True
-        elif role in ("slider", "spinbutton", "progressbar") and (value := await self._bus.value(node)) is not None:
+        elif (
+            role in ("slider", "spinbutton", "progressbar") and (value := await self._bus.read_value(node)) is not None
+        ):
             state["value"] = value
         elif role == "combobox" and node.name and node.name != label:
             state["text"] = node.name
@@ -293,15 +295,15 @@ class Windows:
             values[name if name not in values else next(each for each in numbered if each not in values)] = value
 
         # Combo boxes come last: one with the same label as a text field then always gets the number, in any order of the program.
-        for node in sorted(window.walk(hidden=True), key=lambda node: self.role_of(node) == "combobox"):
-            native, role = self._bus.roles.get(node.role, ""), self.role_of(node)
+        for node in sorted(window.walk(hidden=True), key=lambda node: self.get_role(node) == "combobox"):
+            native, role = self._bus.roles.get(node.role, ""), self.get_role(node)
             if role == "textbox" and node.is_("editable"):
-                if text := await self._bus.text(node):
-                    add(await self.label_of(window, node) or "text", text)
+                if text := await self._bus.read_text(node):
+                    add(await self.read_label(window, node) or "text", text)
             elif role in ("checkbox", "radio") and node.is_("checked"):
                 add(f"{node.name.strip()} ({role})", "checked")
             elif role == "combobox" and node.name.strip() and node.is_("showing"):
-                add(await self.label_of(window, node), node.name)
+                add(await self.read_label(window, node), node.name)
             elif role == "text" and node.name.strip() and window.role == "alert":
                 add("message", node.name)
             elif native in ("table", "tree table", "list", "tree") and not node.is_("showing"):
@@ -331,15 +333,15 @@ class Windows:
         nodes, above = window.program.nodes, node
         while above.parent in nodes:
             above = nodes[above.parent]
-            if self.role_of(above) == "tab" and above.name.strip():
+            if self.get_role(above) == "tab" and above.name.strip():
                 return above.name
         return node.name.strip() or "list"
 
     # --- labels
 
-    async def label_of(self, window: Window, node: Node) -> str:
+    async def read_label(self, window: Window, node: Node) -> str:
         """Return the label of a node: its name, or that of its label, or the text beside it, or its description or that of its parent."""
-        role = self.role_of(node)
+        role = self.get_role(node)
         if node.name.strip() and role != "combobox":
             return _clean_label(node.name)
         if role in ("textbox", "combobox", "spinbutton", "slider", "progressbar"):
@@ -354,7 +356,7 @@ class Windows:
         return node.description or (around.description if around and around.children == 1 else "")
 
     async def _find_label(self, window: Window, node: Node) -> str:
-        ref = await self._bus.label_of(node)
+        ref = await self._bus.find_label(node)
         if ref is not None:
             known = window.program.nodes.get(ref[1])
             if known is not None:
@@ -390,7 +392,7 @@ class Windows:
         return self._is_field(node) or any(self._is_field(each) for each in window.program.children(node.ref[1]))
 
     def _is_field(self, node: Node) -> bool:
-        return self.role_of(node) in ("textbox", "combobox", "spinbutton", "slider") and not self._is_label(node)
+        return self.get_role(node) in ("textbox", "combobox", "spinbutton", "slider") and not self._is_label(node)
 
 
 def _sort_menu_items(zones: list[Zone]) -> list[Zone]:

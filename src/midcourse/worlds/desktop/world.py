@@ -18,8 +18,8 @@ from midcourse.ports.world import Call, CallKey, Catalogue, identify_call
 from midcourse.worlds.base import Scene, Unseen, not_sent
 from midcourse.worlds.desktop.accessibility import NoAnswer, Ref
 from midcourse.worlds.desktop.display import OWN, Size
-from midcourse.worlds.desktop.evidence import MailUnreadable, PathRefused, has_mail, mail_files
-from midcourse.worlds.desktop.input import x_keys
+from midcourse.worlds.desktop.evidence import MailUnreadable, PathRefused, has_mail, list_mail_files
+from midcourse.worlds.desktop.input import translate_keys
 from midcourse.worlds.desktop.policy import UNKNOWN, ActRule, DescribedAct, read_effects
 from midcourse.worlds.desktop.screen import Box
 from midcourse.worlds.desktop.session import DesktopSession, SessionOptions
@@ -150,7 +150,7 @@ class Desktop(Skills):
         if isinstance(seen, Unseen) or not self._pictures.is_wanted(seen.fingerprint):
             return seen
         png = await self._running.screen.take(self._list_covered_boxes(seen.zones))
-        self._pictured = _front_window_key(self._running.view)
+        self._pictured = _identify_front_window(self._running.view)
         size = (self._options.size.width, self._options.size.height) if self._options.display == OWN else None
         return replace(seen, screenshot=await self._pictures.keep(png, seen.fingerprint), size=size)
 
@@ -202,7 +202,7 @@ class Desktop(Skills):
                 detail = f"it would {judged.act.says}, which can be taken back"
                 return Outcome(status="no_effect", reason=WOULD_CHANGE, detail=detail)
             case "reversible":
-                before = await asyncio.to_thread(self._files.snapshot)
+                before = await asyncio.to_thread(self._files.take_snapshot)
                 outcome = await self._carry_out(call)
                 if outcome.status == "ok":
                     self._reversible = (judged.act.program, judged.act.window, judged.rule.undo, before)
@@ -221,7 +221,7 @@ class Desktop(Skills):
         if call.skill in _BY_FOCUS and not call.allowed and meant and front and front.node.ref != meant:
             detail = f"'{front.title}' is in front, and would get what is meant for another window"
             return not_sent("target_not_visible", detail)
-        if call.pictured and not call.allowed and _front_window_key(self._running.view) != self._pictured:
+        if call.pictured and not call.allowed and _identify_front_window(self._running.view) != self._pictured:
             what = f"{call.target.role} '{call.target.label}'"
             return not_sent("moved", f"another window is in front, or it has moved, since {what} was seen in a picture")
         here = f"program:{front.program.name}" if front else ""
@@ -240,7 +240,7 @@ class Desktop(Skills):
                 status="no_effect", reason=WOULD_SEND, detail=f"it would {judged.act.says}, which needs approval first"
             )
         folder = self._files.find(judged.rule.sent) if judged.rule.sent else None
-        earlier = frozenset(mail_files(folder)) if folder else frozenset[Path]()
+        earlier = frozenset(list_mail_files(folder)) if folder else frozenset[Path]()
         outcome = await self._carry_out(call)
         if folder is None or outcome.status != "ok":
             return outcome
@@ -297,11 +297,11 @@ class Desktop(Skills):
             return None
         zone = next((zone for zone in view.scene.zones if zone.id == call.zone), None)
         if call.pictured:
-            zone = _zone_at(view, call)
+            zone = _find_zone_at(view, call)
         if zone is None and call.skill in ("click", "press"):
             return None
         act = _describe_act(view, call, zone)
-        return _Judged(act=act, rule=UNKNOWN if _presses_unseen(act.keys) else self._effects.rule_for(act))
+        return _Judged(act=act, rule=UNKNOWN if _presses_unseen(act.keys) else self._effects.find_rule(act))
 
     def _list_covered_boxes(self, zones: Sequence[Zone]) -> list[Box]:
         """Return the bounds of zones that show a secret or take a password."""
@@ -330,12 +330,12 @@ def _describe_act(view: View, call: Call, zone: Zone | None) -> DescribedAct:
     return replace(act, keys=keys)
 
 
-def _front_window_key(view: View) -> tuple[object, ...]:
+def _identify_front_window(view: View) -> tuple[object, ...]:
     top = next((zone for zone in view.scene.zones if view.front and view.nodes.get(zone.id) is view.front.node), None)
     return (view.front.node.ref, top.bounds if top else None) if view.front else ()
 
 
-def _zone_at(view: View, call: Call) -> Zone:
+def _find_zone_at(view: View, call: Call) -> Zone:
     """Return the zone that the program itself reports at this place of a picture, since a reader may be wrong or deceived."""
     x, y, width, height = call.bounds or (0, 0, 0, 0)
     across, down = x + width / 2, y + height / 2
@@ -354,7 +354,7 @@ def _zone_at(view: View, call: Call) -> Zone:
 
 def _find_pressed(view: View, focused: Zone | None, keys: str) -> Zone | None:
     """Return the control that these keys press, or the text field into which they are typed."""
-    if x_keys(keys) not in _PRESSING:
+    if translate_keys(keys) not in _PRESSING:
         return None
     if focused is not None and focused.role in ("button", "menuitem", "checkbox", "radio", "link"):
         return focused
@@ -362,10 +362,10 @@ def _find_pressed(view: View, focused: Zone | None, keys: str) -> Zone | None:
     if (
         focused is not None
         and focused.role == "textbox"
-        and (x_keys(keys) == "space" or (node and node.is_("multi_line")))
+        and (translate_keys(keys) == "space" or (node and node.is_("multi_line")))
     ):
         return focused
-    if x_keys(keys) == "space":
+    if translate_keys(keys) == "space":
         return None
     buttons = (zone for zone in view.scene.zones if zone.role == "button" and zone.id in view.nodes)
     return next((zone for zone in buttons if view.nodes[zone.id].is_("default")), None)
@@ -374,7 +374,7 @@ def _find_pressed(view: View, focused: Zone | None, keys: str) -> Zone | None:
 def _presses_unseen(keys: str) -> bool:
     """Whether one of several keys would press the control that has the focus at that moment, which cannot be predicted."""
     groups = keys.split()
-    return len(groups) > 1 and any(x_keys(group) in _PRESSING for group in groups)
+    return len(groups) > 1 and any(translate_keys(group) in _PRESSING for group in groups)
 
 
 def _shorten_value(value: Scalar) -> Scalar:

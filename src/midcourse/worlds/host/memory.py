@@ -94,7 +94,7 @@ class ActMemory:
             self._rewrite(self._file)
         if not self._file.exists():
             atomic_write(self._file, b"", durable=True)
-        line = _line(act, command, self._clock(), instead=instead)
+        line = _format_line(act, command, self._clock(), instead=instead)
         with open(self._file, "ab", opener=private_opener) as out:
             out.write(line)
             out.flush()
@@ -104,7 +104,7 @@ class ActMemory:
     def _rewrite(self, file: Path) -> None:
         """Write the file again without the acts that are forgotten."""
         lines = [
-            _line(act, command, at, instead=False)
+            _format_line(act, command, at, instead=False)
             for act, commands in self._begun.items()
             for command, at in commands.items()
         ]
@@ -125,7 +125,7 @@ class ActMemory:
         self._forget_old()
 
 
-def _line(act: Act, command: int, at: float, *, instead: bool) -> bytes:
+def _format_line(act: Act, command: int, at: float, *, instead: bool) -> bytes:
     """Return one line of the file. It begins with a line break, because the line before may be incomplete."""
     key, identity = act
     found = {"key": key, "identity": identity, "command": command, "at": at, "instead": instead}

@@ -55,7 +55,7 @@ class WorldRegistry:
         try:
             async with Contained(keeps_process=True):
                 kind = self._kinds.get(spec) or await asyncio.to_thread(self.load, spec)
-                given = options if self._private else self._allowed_options(spec, kind, options, key)
+                given = options if self._private else self._choose_options(spec, kind, options, key)
                 if getattr(kind, "blocks", True):
                     return await start_in_thread(lambda: kind(**given))
                 return kind(**given)
@@ -69,7 +69,7 @@ class WorldRegistry:
         kind = self._kinds[spec] = getattr(import_module(module), name)
         return kind
 
-    def _allowed_options(self, spec: str, kind: Any, options: Mapping[str, Any], key: str) -> dict[str, Any]:
+    def _choose_options(self, spec: str, kind: Any, options: Mapping[str, Any], key: str) -> dict[str, Any]:
         keeps, usual = dict(getattr(kind, "keeps", {})), dict(getattr(kind, "host_options", {}))
         given = self._options.get(spec, {})
         refused = sorted({*options} & {*keeps, *usual, *given})

@@ -85,22 +85,22 @@ class Lease:
                 async with asyncio.timeout(pause):
                     await self._leaving.wait()
                     return None
-            unused = self._idle_seconds()
+            unused = self._count_idle_seconds()
             if unused >= self._idle:
                 log.info("%s for %r: no request in %g seconds", self.ask.world, self.ask.key, self._idle)
                 return None
             if unused >= limit:
                 stored = await self._park_world()
-                if stored is not None and self._idle_seconds() >= limit:  # no request came meanwhile
+                if stored is not None and self._count_idle_seconds() >= limit:  # no request came meanwhile
                     log.info("%s for %r is parked: no request in %g seconds", self.ask.world, self.ask.key, limit)
                     return stored
                 unused = 0.0
-            pause = min(limit - unused, self._idle - self._idle_seconds())
+            pause = min(limit - unused, self._idle - self._count_idle_seconds())
 
     @property
     def idle_left(self) -> float:
         """Seconds until the session counts as unused for too long."""
-        return max(0.0, self._idle - self._idle_seconds())
+        return max(0.0, self._idle - self._count_idle_seconds())
 
     async def _park_world(self) -> str | None:
         try:
@@ -122,13 +122,13 @@ class Lease:
             world=self.ask.world,
             key=self.ask.key,
             open_seconds=round(time.monotonic() - self._opened, 3),
-            asked_seconds_ago=round(self._idle_seconds(), 3),
+            asked_seconds_ago=round(self._count_idle_seconds(), 3),
             epoch=self.session.epoch,
             acts=self.session.acts,
             closing=self.session.closed,
         )
 
-    def _idle_seconds(self) -> float:
+    def _count_idle_seconds(self) -> float:
         return 0.0 if self._under_way else time.monotonic() - self._asked
 
 

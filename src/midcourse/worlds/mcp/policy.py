@@ -82,11 +82,11 @@ class ToolPolicy:
     """Whether the hints of the server count."""
     tools: Mapping[str, ToolRule] = field(default_factory=dict[str, ToolRule])
 
-    def rule_for(self, tool: str) -> ToolRule:
+    def find_rule(self, tool: str) -> ToolRule:
         fitting = (rule for pattern, rule in self.tools.items() if fnmatchcase(tool, pattern))
         return next(fitting, ToolRule())
 
-    def effect_of(self, rule: ToolRule, hints: Hints) -> Effect:
+    def choose_effect(self, rule: ToolRule, hints: Hints) -> Effect:
         """Return the effect that the user declared, or else that of the hints, if they count."""
         if rule.effect is not None:
             return rule.effect

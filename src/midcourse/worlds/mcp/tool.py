@@ -52,7 +52,7 @@ class Tool:
 
     @cached_property
     def rule(self) -> ToolRule:
-        return self.policy.rule_for(self.name)
+        return self.policy.find_rule(self.name)
 
     @property
     def changed(self) -> bool:
@@ -78,7 +78,7 @@ class Tool:
             name=self.name,
             digest=self.digest,
             description=self.definition.description or "",
-            says="" if hints == Hints() else ToolPolicy(trusted=True).effect_of(ToolRule(), hints),
+            says="" if hints == Hints() else ToolPolicy(trusted=True).choose_effect(ToolRule(), hints),
         )
 
     def declare(self) -> DeclaredSkill:
@@ -88,7 +88,7 @@ class Tool:
             name=self.name,
             description=" ".join((self.definition.description or "").split())[:LONGEST_DESCRIPTION],
             parameters=self.signature.parameters,
-            effect="irreversible" if self.changed else self.policy.effect_of(self.rule, self._hints),
+            effect="irreversible" if self.changed else self.policy.choose_effect(self.rule, self._hints),
             asks=self.changed,
             on_zone=False,
             commits="world",
@@ -109,9 +109,9 @@ class Tool:
 
     def why_unfit(self, arguments: Mapping[str, Any]) -> str:
         """Return why these arguments do not fit the schema, or an empty string. References to other documents are not followed."""
-        validator = _validator_class()(self.definition.input_schema, registry=_empty_registry())
+        validator = _build_validator_class()(self.definition.input_schema, registry=_build_empty_registry())
         try:
-            error: Any = _jsonschema().exceptions.best_match(validator.iter_errors(dict(arguments)))
+            error: Any = _import_jsonschema().exceptions.best_match(validator.iter_errors(dict(arguments)))
         except Exception:  # the schema itself is wrong, so the server decides
             return ""
         return "" if error is None else f"{error.json_path}: {error.message}"[:LONGEST_DESCRIPTION]
@@ -124,22 +124,22 @@ def _parse_reference(value: Scalar, own: set[str]) -> Argument:
     return Reference(source="argument" if value[1:-1] in own else "result", name=value[1:-1])
 
 
-def _jsonschema() -> Any:
+def _import_jsonschema() -> Any:
     """Import the package `jsonschema`, which has no types."""
     return import_module("jsonschema")
 
 
 @cache
-def _validator_class() -> Any:
+def _build_validator_class() -> Any:
     """Return a validator class that ignores patterns, since a server could choose one that takes forever."""
 
     def accept(*_: object) -> tuple[()]:
         return ()
 
-    return _jsonschema().validators.extend(_jsonschema().Draft202012Validator, {"pattern": accept})
+    return _import_jsonschema().validators.extend(_import_jsonschema().Draft202012Validator, {"pattern": accept})
 
 
 @cache
-def _empty_registry() -> Any:
+def _build_empty_registry() -> Any:
     """Return a registry without documents, so that references to other documents are not resolved."""
     return import_module("referencing").Registry()

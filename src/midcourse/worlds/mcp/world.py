@@ -209,14 +209,14 @@ def _read_address(
     server: str | Sequence[str], environment: Mapping[str, str], folder: str, headers: Mapping[str, str]
 ) -> Address:
     if isinstance(server, str) and server.startswith(("http://", "https://")):
-        return Address(url=server, headers=_from_environment(headers))
+        return Address(url=server, headers=_resolve_variables(headers))
     command = shlex.split(server) if isinstance(server, str) else [str(word) for word in server]
     if not command:
         raise TaskInvalid("server: name the command that starts the MCP server, or its address")
-    return Address(command=command, environment=_from_environment(environment), folder=folder)
+    return Address(command=command, environment=_resolve_variables(environment), folder=folder)
 
 
-def _from_environment(values: Mapping[str, str]) -> dict[str, str]:
+def _resolve_variables(values: Mapping[str, str]) -> dict[str, str]:
     read: dict[str, str] = {}
     for name, value in values.items():
         if value.startswith("$") and value[1:] not in os.environ:

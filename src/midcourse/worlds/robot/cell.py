@@ -228,7 +228,10 @@ def _build_model(objects: Iterable[Place], bins: Iterable[Place]) -> Any:
         type=mujoco.mjtGeom.mjGEOM_PLANE, pos=[0, 0, -0.7], size=[6, 6, 0.1], rgba=[0.36, 0.40, 0.46, 1], **table
     )
     world.add_camera(
-        name="camera", pos=[1.75, -1.25, 1.15], xyaxes=_camera_axes([1.75, -1.25, 1.15], [0.4, 0.03, 0.18]), fovy=37
+        name="camera",
+        pos=[1.75, -1.25, 1.15],
+        xyaxes=_compute_camera_axes([1.75, -1.25, 1.15], [0.4, 0.03, 0.18]),
+        fovy=37,
     )
     for tray in bins:
         _add_tray(world, tray, table)
@@ -271,7 +274,7 @@ def _add_object(world: Any, thing: Place) -> None:
     )
 
 
-def _camera_axes(position: list[float], target: list[float]) -> list[float]:
+def _compute_camera_axes(position: list[float], target: list[float]) -> list[float]:
     """The x and y axes of a camera that looks from one point to another, upright."""
     back = np.array(position) - np.array(target)
     back /= np.linalg.norm(back)

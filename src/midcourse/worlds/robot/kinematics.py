@@ -66,7 +66,7 @@ class Solver:
         return min(found, key=lambda solution: (not solution.converged, solution.position_error))
 
     def _solve(self, target: Vector, yaw: float | None, joints: Vector) -> Solution:
-        wanted = None if yaw is None else _orientation_down(yaw)
+        wanted = None if yaw is None else _compute_orientation_down(yaw)
         error, damping = self._compute_error(joints, target, wanted), 1e-2
         for iteration in range(MAX_ITERATIONS):
             if _is_near(error):
@@ -86,7 +86,7 @@ class Solver:
         off: Vector = target - self._data.site_xpos[self._site]
         if wanted is None:
             return off
-        return np.concatenate([off, _WEIGHT * _turn_between(self._data.site_xmat[self._site].reshape(3, 3), wanted)])
+        return np.concatenate([off, _WEIGHT * _compute_turn(self._data.site_xmat[self._site].reshape(3, 3), wanted)])
 
     def _compute_jacobian(self, joints: Vector, *, turning: bool) -> Vector:
         self._move_to(joints)
@@ -114,13 +114,13 @@ def _build_solution(joints: Vector, error: Vector, iterations: int) -> Solution:
     )
 
 
-def _orientation_down(yaw: float) -> Vector:
+def _compute_orientation_down(yaw: float) -> Vector:
     """Return the orientation of a hand whose fingers point to the table and open along the direction of `yaw` + 90°."""
     cosine, sine = np.cos(yaw), np.sin(yaw)
     return np.array([[cosine, sine, 0.0], [sine, -cosine, 0.0], [0.0, 0.0, -1.0]])
 
 
-def _turn_between(current: Vector, wanted: Vector) -> Vector:
+def _compute_turn(current: Vector, wanted: Vector) -> Vector:
     """Return the rotation vector that turns one orientation into the other, in world coordinates."""
     off = wanted @ current.T
     axis = np.array([off[2, 1] - off[1, 2], off[0, 2] - off[2, 0], off[1, 0] - off[0, 1]])
