@@ -69,12 +69,12 @@ class TroubledDesktop(Desktop):
     async def open(self) -> str:
         handle = await super().open()
         if self._trouble.renamed:
-            self._running.windows.label_of = self._relabelled(self._running.windows.label_of)
+            self._running.windows.read_label = self._relabelled(self._running.windows.read_label)
         return handle
 
-    def _relabelled(self, label_of: Callable[..., Any]) -> Callable[..., Any]:
+    def _relabelled(self, read_label: Callable[..., Any]) -> Callable[..., Any]:
         async def label(*where: Any) -> str:
-            found = str(await label_of(*where))
+            found = str(await read_label(*where))
             return self._matters[1] if found == self._matters[0] else found
 
         return label

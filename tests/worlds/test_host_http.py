@@ -271,7 +271,7 @@ async def test_one_connection_is_enough_for_one_run(tmp_path: Path, monkeypatch:
     made: list[object] = []
     connected = posting._connect
 
-    async def counted(address: posting.Address) -> Any:
+    async def counted(address: posting.HostAddress) -> Any:
         made.append(address)
         return await connected(address)
 

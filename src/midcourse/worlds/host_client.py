@@ -32,7 +32,7 @@ _CONNECT_SECONDS = 5.0
 """The time limit for a connection, in seconds. A machine that is down does not refuse it, so the attempt would never end."""
 
 
-class Address(NamedTuple):
+class HostAddress(NamedTuple):
     host: str
     port: int
     secure: bool
@@ -181,7 +181,7 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
     """
     where, content = urlsplit(to.url), body.encode()
     secure = where.scheme == "https"
-    address = Address(where.hostname or "", where.port or (443 if secure else 80), secure, to.ca)
+    address = HostAddress(where.hostname or "", where.port or (443 if secure else 80), secure, to.ca)
     fields = [("Host", where.netloc), ("Authorization", f"Bearer {to.token}")]
     fields += [("Content-Type", "application/json"), ("Content-Length", str(len(content)))]
     try:
@@ -220,7 +220,7 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
             raise HostError(trouble.detail or f"the host answered {status}")
 
 
-async def _send_once(address: Address, request: bytes) -> tuple[int, bytes]:
+async def _send_once(address: HostAddress, request: bytes) -> tuple[int, bytes]:
     connection = _pool.take(address) or await _connect(address)
     try:
         await connection.send(request)
@@ -235,7 +235,7 @@ async def _send_once(address: Address, request: bytes) -> tuple[int, bytes]:
     return status, answer
 
 
-async def _connect(address: Address) -> HostSocket:
+async def _connect(address: HostAddress) -> HostSocket:
     connection = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET)
     try:
         connection.setblocking(False)
@@ -251,7 +251,7 @@ async def _connect(address: Address) -> HostSocket:
     return await _start_tls(connection, address) if address.secure else HostSocket(connection)
 
 
-async def _start_tls(connection: socket.socket, address: Address) -> HostSocket:
+async def _start_tls(connection: socket.socket, address: HostAddress) -> HostSocket:
     try:
         line = TlsHostSocket(connection, address.host, address.ca)
     except OSError as error:  # the file is missing, or has no certificates
@@ -287,9 +287,9 @@ class _Pool:
     """Idle connections by address, the most recently used last."""
 
     def __init__(self) -> None:
-        self._idle: dict[Address, deque[tuple[float, HostSocket]]] = {}
+        self._idle: dict[HostAddress, deque[tuple[float, HostSocket]]] = {}
 
-    def take(self, address: Address) -> HostSocket | None:
+    def take(self, address: HostAddress) -> HostSocket | None:
         idle = self._idle.get(address)
         while idle:
             since, connection = idle.pop()
@@ -298,7 +298,7 @@ class _Pool:
             connection.close()
         return None
 
-    def put(self, address: Address, connection: HostSocket) -> None:
+    def put(self, address: HostAddress, connection: HostSocket) -> None:
         idle = self._idle.setdefault(address, deque())
         idle.append((time.monotonic(), connection))
         while len(idle) > _MAX_IDLE or time.monotonic() - idle[0][0] > IDLE_SECONDS:

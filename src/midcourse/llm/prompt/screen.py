@@ -158,10 +158,9 @@ def _list_all(seen: Observation) -> _Listing:
 
 def _list_relevant(seen: Observation, about: str) -> _Listing:
     page, zones = _split_page(seen)
-    covered = [zone for zone in zones if zone.get("covered") is True]
-    if not any(zone.role in ("dialog", "alertdialog") and zone.get("covered") is not True for zone in zones):
-        covered = []
-    hidden = {zone.id for zone in covered} if len(covered) > FEW_COVERED else set[str]()
+    covered = {zone.id for zone in zones if zone.get("covered") is True}
+    has_dialog = any(zone.role in ("dialog", "alertdialog") and zone.id not in covered for zone in zones)
+    hidden = covered if has_dialog and len(covered) > FEW_COVERED else set[str]()
     zones = [zone for zone in zones if zone.id not in hidden]
     listed = _select_in_sight(zones, about) if len(zones) > LONG_PAGE else {zone.id for zone in zones}
     counted = [f"{len(hidden)} zones are behind the dialog"] if hidden else []

@@ -38,7 +38,7 @@ from pydantic.dataclasses import dataclass as validated
 from midcourse.errors import TaskInvalid
 from midcourse.worlds.desktop.input import translate_keys
 
-Effect: TypeAlias = Literal["free", "reversible", "irreversible"]
+ActEffect: TypeAlias = Literal["free", "reversible", "irreversible"]
 
 _FREE = (
     "menu:*",
@@ -67,7 +67,7 @@ _FREE_KEYS = (
 class ActRule:
     """The effect of one kind of act."""
 
-    effect: Effect
+    effect: ActEffect
     zone: str = ""
     keys: str = ""
     window: str = "*"
@@ -104,7 +104,7 @@ class DescribedAct:
         return f"{self.program}: {self.window}: {what}"
 
 
-_GRAVITY: Mapping[Effect, int] = {"free": 0, "reversible": 1, "irreversible": 2}
+_GRAVITY: Mapping[ActEffect, int] = {"free": 0, "reversible": 1, "irreversible": 2}
 FREE = ActRule(effect="free", zone="*")
 UNKNOWN = ActRule(effect="irreversible", zone="*")
 """The rule for an act that no rule names."""

@@ -16,7 +16,7 @@ from midcourse.worlds.desktop.accessibility import Accessibility, NoAnswer, Node
 from midcourse.worlds.desktop.display import OWN, Display, ProgramNotStarted, Size
 from midcourse.worlds.desktop.input import Input
 from midcourse.worlds.desktop.screen import Screen
-from midcourse.worlds.desktop.windows import View, Windows
+from midcourse.worlds.desktop.windows import DesktopView, Windows
 
 _GLANCE = 0.03
 _EMPTY_FOR = 2.0
@@ -49,7 +49,7 @@ class DesktopSession:
         self.windows = Windows(accessibility)
         self.input = Input(display.environment)
         self.screen = Screen(display.environment, display.folder / "Xvfb_screen0" if display.own else None)
-        self.view = View()
+        self.view = DesktopView()
         """The view of the last look."""
         self._empty: set[Ref] = set()
         """The windows in which programs describe nothing."""
@@ -90,7 +90,7 @@ class DesktopSession:
     def display(self) -> str:
         return self._display.environment.get("DISPLAY", "")
 
-    async def look(self) -> View:
+    async def look(self) -> DesktopView:
         """Read the screen. Wait while the window in front is empty, like a window that is closing. Raise `NoAnswer` if no answer comes."""
         view, until = await self.windows.look(), time.monotonic() + _EMPTY_FOR
         while (front := view.front) is not None and front.node.ref not in self._empty and view.is_empty:

@@ -94,7 +94,7 @@ class Window:
 
 
 @dataclass(kw_only=True)
-class View:
+class DesktopView:
     """All windows at one moment, and which zone stands for which node."""
 
     front: Window | None = None
@@ -122,12 +122,12 @@ class Windows:
         self._numbers: dict[str, int] = {}
         self._last_front: tuple[str, str] | None = None
 
-    async def look(self) -> View:
+    async def look(self) -> DesktopView:
         """Read all programs and build a view of the screen. Raise `NoAnswer` if the accessibility bus does not answer."""
         programs = await self._bus.read_programs()
         tops = [window for program in programs for window in self._list_windows(program)]
         front = self._find_front(tops)
-        view = View(front=front, silent=tuple(program.name for program in programs if program.silent))
+        view = DesktopView(front=front, silent=tuple(program.name for program in programs if program.silent))
         if front is not None:
             self._last_front = (front.program.bus_name, front.node.ref[1])
             above = [window for window in tops if window.program is front.program and window.role == "popup"]
@@ -169,7 +169,7 @@ class Windows:
 
     # --- zones
 
-    async def _describe(self, view: View) -> None:
+    async def _describe(self, view: DesktopView) -> None:
         zones = [
             Zone(id=DESKTOP, role=DESKTOP, label="Desktop", state={"windows": len(view.others) + bool(view.front)})
         ]
@@ -188,7 +188,7 @@ class Windows:
         origin = f"program:{program}" if program else ""
         view.scene = Scene(title, *zones, address=program, origin=origin)
 
-    async def _build_top_zone(self, view: View, window: Window, *, behind: bool = False) -> Zone:
+    async def _build_top_zone(self, view: DesktopView, window: Window, *, behind: bool = False) -> Zone:
         zone_id = self.make_id(window.node)
         view.nodes[zone_id], view.windows[zone_id] = window.node, window
         state: dict[str, Scalar] = {"program": window.program.name}
@@ -202,7 +202,7 @@ class Windows:
             state=state,
         )
 
-    async def _build_zones(self, view: View, window: Window) -> list[Zone]:
+    async def _build_zones(self, view: DesktopView, window: Window) -> list[Zone]:
         shown = [node for node in window.walk() if node is not window.node and self._is_shown(window, node)]
         made = await asyncio.gather(*(self._build_zone(view, window, node) for node in shown))
         return _sort_menu_items([zone for zone in made if zone is not None])
@@ -215,7 +215,7 @@ class Windows:
             return False
         return bool(role) and (role not in _ONLY_NAMED or bool(node.name.strip()))
 
-    async def _build_zone(self, view: View, window: Window, node: Node) -> Zone | None:
+    async def _build_zone(self, view: DesktopView, window: Window, node: Node) -> Zone | None:
         role = self.get_role(node)
         bounds = await self._bus.read_extents(node) if node.is_("showing") else None
         if bounds is None and (node.is_("showing") or role not in _OUT_OF_SIGHT):
@@ -273,7 +273,7 @@ class Windows:
 
     # --- values
 
-    async def read_values(self, view: View) -> list[tuple[str, Scalar]]:
+    async def read_values(self, view: DesktopView) -> list[tuple[str, Scalar]]:
         """Read the values of all fields of the window in front, including hidden ones, by their labels.
 
         For a dialog, read also those of its program's other windows, on which it acts.
@@ -401,8 +401,12 @@ def _sort_menu_items(zones: list[Zone]) -> list[Zone]:
     for is_item, run in groupby(zones, lambda zone: zone.role.startswith("menuitem") or bool(zone.get("within"))):
         several = list(run)
         in_menu = is_item and any(zone.role.startswith("menuitem") for zone in several)
-        ordered += sorted(several, key=lambda zone: zone.bounds[1] if zone.bounds else 0) if in_menu else several
+        ordered += sorted(several, key=_find_top_edge) if in_menu else several
     return ordered
+
+
+def _find_top_edge(zone: Zone) -> float:
+    return zone.bounds[1] if zone.bounds else 0
 
 
 def _clean_label(text: str) -> str:

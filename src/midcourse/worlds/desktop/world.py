@@ -24,13 +24,13 @@ from midcourse.worlds.desktop.policy import UNKNOWN, ActRule, DescribedAct, read
 from midcourse.worlds.desktop.screen import Box
 from midcourse.worlds.desktop.session import DesktopSession, SessionOptions
 from midcourse.worlds.desktop.skills import Skills
-from midcourse.worlds.desktop.windows import View
+from midcourse.worlds.desktop.windows import DesktopView
 
 WOULD_SEND = "would_send"
 WOULD_CHANGE = "would_change"
 HELD = (WOULD_SEND, WOULD_CHANGE)
 """The reasons in outcomes of acts that were not carried out yet."""
-_DEEDS = ("click", "press", "press_keys", "type_text")
+_JUDGED_SKILLS = ("click", "press", "press_keys", "type_text")
 """Skills with acts that the policy judges. The others fill in fields, move windows, look, or take something back."""
 _BY_FOCUS = ("press_keys", "type_text")
 """Skills without a target, which act on the window in front."""
@@ -43,7 +43,7 @@ _GLANCE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Judged:
+class _JudgedAct:
     act: DescribedAct
     rule: ActRule
 
@@ -193,7 +193,7 @@ class Desktop(Skills):
         self._pictures.failed = outcome.status != "ok"
         return outcome
 
-    async def _do_judged(self, call: Call, judged: _Judged) -> Outcome:
+    async def _do_judged(self, call: Call, judged: _JudgedAct) -> Outcome:
         match judged.rule.effect:
             case "free":
                 return await self._carry_out(call)
@@ -231,7 +231,7 @@ class Desktop(Skills):
                 return not_sent("secret_not_allowed_here", detail)
         return None
 
-    async def _send(self, call: Call, judged: _Judged) -> Outcome:
+    async def _send(self, call: Call, judged: _JudgedAct) -> Outcome:
         """Carry out an irreversible act only if it is allowed and the window still has the values that were read for it."""
         bound, self._bound = self._bound, None
         commit = await self._read_commit(call)
@@ -287,9 +287,9 @@ class Desktop(Skills):
 
     # --- judging
 
-    async def _judge(self, call: Call) -> _Judged | None:
+    async def _judge(self, call: Call) -> _JudgedAct | None:
         """Judge a call by the policy. Return None if the policy does not judge such acts, or if the zone is gone."""
-        if call.skill not in _DEEDS:
+        if call.skill not in _JUDGED_SKILLS:
             return None
         try:
             view = await self._running.look()
@@ -301,7 +301,7 @@ class Desktop(Skills):
         if zone is None and call.skill in ("click", "press"):
             return None
         act = _describe_act(view, call, zone)
-        return _Judged(act=act, rule=UNKNOWN if _presses_unseen(act.keys) else self._effects.find_rule(act))
+        return _JudgedAct(act=act, rule=UNKNOWN if _presses_unseen(act.keys) else self._effects.find_rule(act))
 
     def _list_covered_boxes(self, zones: Sequence[Zone]) -> list[Box]:
         """Return the bounds of zones that show a secret or take a password."""
@@ -314,7 +314,7 @@ class Desktop(Skills):
         ]
 
 
-def _describe_act(view: View, call: Call, zone: Zone | None) -> DescribedAct:
+def _describe_act(view: DesktopView, call: Call, zone: Zone | None) -> DescribedAct:
     """Describe a call as a policy sees it. Keys that press a button count as a click on it."""
     front = view.front
     act = DescribedAct(program=front.program.name if front else "", window=front.title if front else "")
@@ -330,12 +330,12 @@ def _describe_act(view: View, call: Call, zone: Zone | None) -> DescribedAct:
     return replace(act, keys=keys)
 
 
-def _identify_front_window(view: View) -> tuple[object, ...]:
+def _identify_front_window(view: DesktopView) -> tuple[object, ...]:
     top = next((zone for zone in view.scene.zones if view.front and view.nodes.get(zone.id) is view.front.node), None)
     return (view.front.node.ref, top.bounds if top else None) if view.front else ()
 
 
-def _find_zone_at(view: View, call: Call) -> Zone:
+def _find_zone_at(view: DesktopView, call: Call) -> Zone:
     """Return the zone that the program itself reports at this place of a picture, since a reader may be wrong or deceived."""
     x, y, width, height = call.bounds or (0, 0, 0, 0)
     across, down = x + width / 2, y + height / 2
@@ -352,7 +352,7 @@ def _find_zone_at(view: View, call: Call) -> Zone:
     return min(found, key=lambda each: each[0])[1]
 
 
-def _find_pressed(view: View, focused: Zone | None, keys: str) -> Zone | None:
+def _find_pressed(view: DesktopView, focused: Zone | None, keys: str) -> Zone | None:
     """Return the control that these keys press, or the text field into which they are typed."""
     if translate_keys(keys) not in _PRESSING:
         return None

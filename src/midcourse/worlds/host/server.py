@@ -32,7 +32,7 @@ class Listener:
 
     def __init__(self, router: Router) -> None:
         self.router = router
-        self.connections: set[Connection] = set()
+        self.connections: set[ClientConnection] = set()
         self._server: asyncio.Server | None = None
         self._sweeping: asyncio.TimerHandle | None = None
 
@@ -40,7 +40,7 @@ class Listener:
         """Start to listen, and return the port. If none is given, a free one is used."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
-            lambda: Connection(self),
+            lambda: ClientConnection(self),
             address,
             port,
             backlog=1024,
@@ -69,7 +69,7 @@ class Listener:
         self._sweeping = loop.call_later(SWEEP, self._sweep)
 
 
-class Connection(asyncio.Protocol):
+class ClientConnection(asyncio.Protocol):
     """A connection of a client. It answers one request after the other; a request that arrives meanwhile waits."""
 
     def __init__(self, listener: Listener) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True)
-class Address:
+class ServerAddress:
     """How to reach a server: a command that starts it, or a URL."""
 
     command: Sequence[str] = ()

@@ -35,7 +35,7 @@ from midcourse.domain.skill import Parameter
 from midcourse.ports.approver import FillIn, Form
 from midcourse.ports.world import WorldAway
 from midcourse.worlds.json_schema import as_mapping, properties_of, read_parameter
-from midcourse.worlds.mcp.answer import Address, CallRefused, ConnectionLost, ToolResult
+from midcourse.worlds.mcp.answer import CallRefused, ConnectionLost, ServerAddress, ToolResult
 from midcourse.worlds.mcp.server import Server
 
 CONNECTS_WITHIN = 60.0
@@ -111,7 +111,7 @@ class Connection:
         self._holder: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, address: Address, session: str, forms: Forms) -> "Connection":
+    async def open(cls, address: ServerAddress, session: str, forms: Forms) -> "Connection":
         """Connect to a server. If the address is a command, start it first.
 
         Raise `TaskInvalid` if the command cannot be started, and `WorldAway` if no server answers.
@@ -135,7 +135,7 @@ class Connection:
 
     @classmethod
     async def _hold(
-        cls, address: Address, server: Server | None, forms: Forms, ready: "asyncio.Future[Connection]"
+        cls, address: ServerAddress, server: Server | None, forms: Forms, ready: "asyncio.Future[Connection]"
     ) -> None:
         """Enter and leave the client in one task, which its cancel scopes require."""
         try:

@@ -24,7 +24,7 @@ from midcourse.ports.world import UNSENT, Call
 from midcourse.worlds.base import BaseWorld, Scene, failed, not_sent
 from midcourse.worlds.declare import PROBE_SUFFIX, Declared, DeclaredProbe
 from midcourse.worlds.json_schema import as_mapping
-from midcourse.worlds.mcp.answer import Address, CallRefused, ConnectionLost
+from midcourse.worlds.mcp.answer import CallRefused, ConnectionLost, ServerAddress
 from midcourse.worlds.mcp.policy import fill_in, read_policy
 from midcourse.worlds.mcp.tool import Tool, ToolDefinition
 
@@ -207,13 +207,13 @@ class Mcp(BaseWorld):
 
 def _read_address(
     server: str | Sequence[str], environment: Mapping[str, str], folder: str, headers: Mapping[str, str]
-) -> Address:
+) -> ServerAddress:
     if isinstance(server, str) and server.startswith(("http://", "https://")):
-        return Address(url=server, headers=_resolve_variables(headers))
+        return ServerAddress(url=server, headers=_resolve_variables(headers))
     command = shlex.split(server) if isinstance(server, str) else [str(word) for word in server]
     if not command:
         raise TaskInvalid("server: name the command that starts the MCP server, or its address")
-    return Address(command=command, environment=_resolve_variables(environment), folder=folder)
+    return ServerAddress(command=command, environment=_resolve_variables(environment), folder=folder)
 
 
 def _resolve_variables(values: Mapping[str, str]) -> dict[str, str]:
