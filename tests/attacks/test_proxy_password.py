@@ -34,7 +34,7 @@ async def test_without_the_password_nothing_passes_and_nothing_waits(line: str, 
             async with asyncio.timeout(10):
                 answer = await reader.read()
             assert answer.startswith(b"HTTP/1.1 407 ")
-            assert (site.asked, proxy.outbox.waiting, proxy.take_refusals()) == ([], (), ())
+            assert (site.asked, proxy.outbox.waiting, proxy.outbox.take_refusals()) == ([], (), ())
         finally:
             writer.close()
             await proxy.close()

@@ -10,7 +10,7 @@ from typing import Any
 from playwright.async_api import Browser, Page, async_playwright
 
 from midcourse.worlds.browser.chromium import FLAGS
-from midcourse.worlds.browser.egress.outbox import HeldRequest, Outbox
+from midcourse.worlds.browser.egress.outbox import Outbox, OutgoingRequest, State
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.proxy import FLAGS as PROXY_FLAGS
 from midcourse.worlds.browser.egress.proxy import Proxy
@@ -29,15 +29,15 @@ class GuardedPage:
         """Run a script in the page without waiting for its result."""
         await self.page.evaluate(f"() => {{ {script} }}")
 
-    async def wait_for_held(self, number: int = 1) -> tuple[HeldRequest, ...]:
+    async def wait_for_held(self, number: int = 1) -> tuple[OutgoingRequest, ...]:
         """Wait until this many requests are held, and return them."""
         await until(lambda: len(self.outbox.waiting) >= number)
         return self.outbox.waiting
 
-    async def release(self, held: HeldRequest) -> None:
+    async def release(self, held: OutgoingRequest) -> None:
         """Release a request, and claim it if it was parked."""
         self.outbox.release([held])
-        if held.allowed is None:
+        if held.state is State.CLAIMABLE:
             await self.page.goto(held.request.url, referer=held.claim)
 
 

@@ -220,11 +220,11 @@ async def test_request_to_an_origin_off_the_list_fails_once_and_no_act_asks(
 ) -> None:
     script, finds = OFFLINE[way]
     await show(hand, site, canary)
-    proxy = guard_of(hand).proxy
-    proxy.take_refusals()
+    outbox = guard_of(hand).outbox
+    outbox.take_refusals()
     assert await page_of(hand).evaluate(script) == finds
     await asyncio.sleep(QUIET_SECONDS)
-    assert len(proxy.take_refusals()) == 1
+    assert len(outbox.take_refusals()) == 1
     outcome = await press_button(hand)
     assert (outcome.status, outcome.dropped, await held_zones(hand)) == ("ok", (), [])
     assert await written(hand) == "half a mail"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.worlds.browser.egress.outbox import SentRequest
+from midcourse.worlds.browser.egress.outbox import OutgoingRequest, State
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.learn import PolicyLearner, generalize_path, learn_policy, open_attended, propose_policy
@@ -29,7 +29,7 @@ def seen(*requests: tuple[str, str, dict[str, str]]) -> PolicyLearner:
         if method == "GET":
             learned.on_passed(request)
         else:
-            learned.on_sent(SentRequest(request=request))
+            learned.on_sent(OutgoingRequest(request=request, state=State.SENT))
     return learned
 
 
@@ -52,7 +52,7 @@ def test_stricter_rules_are_active_and_looser_ones_are_comments() -> None:
 
 def test_rejected_request_is_proposed_as_evidence() -> None:
     learned = seen(("POST", "/orders", PAGE))
-    sent = SentRequest(request=Request(method="POST", url=f"{SHOP}/orders"))
+    sent = OutgoingRequest(request=Request(method="POST", url=f"{SHOP}/orders"), state=State.SENT)
     sent.response.append(b"HTTP/1.1 422 No\r\nContent-Length: 0\r\n\r\n")
     learned.on_sent(sent)
     agreed: dict[str, Any] = tomllib.loads(uncommented(learned.propose()))

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 
 from midcourse.ports.store import Store
 from midcourse.worlds.browser.egress.address import Address, AddressRefused, parse
-from midcourse.worlds.browser.egress.outbox import OBSERVER, SentRequest
+from midcourse.worlds.browser.egress.outbox import OBSERVER, OutgoingRequest, RecordedResponse
 from midcourse.worlds.browser.egress.policy import ANYWHERE, SAFE_METHODS, OriginRules, Origins, read_origins
 from midcourse.worlds.browser.egress.request import Request
-from midcourse.worlds.browser.egress.response import RecordedResponse
 from midcourse.worlds.browser.session import BrowserSession, SessionOptions
 
 OFTEN = 3
@@ -82,7 +81,7 @@ class PolicyLearner:
     def on_passed(self, request: Request) -> None:
         self._record(request)
 
-    def on_sent(self, sent: SentRequest) -> None:
+    def on_sent(self, sent: OutgoingRequest) -> None:
         traffic, name = self._record(sent.request)
         traffic.answers.append((name, sent.response))
 

@@ -15,7 +15,7 @@ from midcourse.worlds.base import Scene, failed
 from midcourse.worlds.browser.chromium import Chromium, Sandbox
 from midcourse.worlds.browser.downloads import Downloads
 from midcourse.worlds.browser.egress.guard import Guard
-from midcourse.worlds.browser.egress.outbox import HeldRequest
+from midcourse.worlds.browser.egress.outbox import OutgoingRequest, State
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.proxy_login import log_in
 from midcourse.worlds.browser.page.capture import Capture
@@ -195,24 +195,24 @@ class BrowserSession:
             return Outcome(status="unknown", reason="timeout", detail=f"no answer from {url}")
         except Error as error:
             parked = any(held not in before for held in self.guard.outbox.waiting)
-            turned_away = referrer is not None and self.guard.proxy.has_refused_navigation
+            turned_away = referrer is not None and self.guard.outbox.has_refused_navigation
             if parked or turned_away or "Download is starting" in error.message:
                 return None
             tab.load_error = error.message.partition("\n")[0]
             return failed("not_reached", tab.load_error)
         return None
 
-    async def release(self, several: Sequence[HeldRequest]) -> Outcome:
+    async def release(self, several: Sequence[OutgoingRequest]) -> Outcome:
         """Release held requests. A parked one is claimed in the frame that requested it, if that still exists."""
         self.guard.outbox.release(several)
         for held in several:
-            if held.allowed is None:
+            if held.state is State.CLAIMABLE:
                 outcome = await self._claim(held)
                 if outcome is not None:
                     return outcome
         return Outcome()
 
-    async def _claim(self, held: HeldRequest) -> Outcome | None:
+    async def _claim(self, held: OutgoingRequest) -> Outcome | None:
         """Claim a parked request by a navigation. It bypasses the cache, which may hold another response of this address."""
         request = held.request
         tab, frame = self.tabs.find_navigation(request.method, request.url)
@@ -280,7 +280,7 @@ class BrowserSession:
             with suppress(DocumentGone, PageInterrupted):
                 address = await tab.query(tab.frames.address())
                 refused = self.guard.origins.refuses(address) or (
-                    address == "about:blank" and self.guard.proxy.has_refused_navigation
+                    address == "about:blank" and self.guard.outbox.has_refused_navigation
                 )
                 if len(self.tabs) > 1 and refused:
                     await tab.page.close()

@@ -21,7 +21,7 @@ from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.egress.acceptance import Shown, add_response_evidence, is_sign_in
 from midcourse.worlds.browser.egress.address import place_of
 from midcourse.worlds.browser.egress.bounds import PUBLIC, allowed_origins
-from midcourse.worlds.browser.egress.outbox import HeldRequest, commit_of
+from midcourse.worlds.browser.egress.outbox import OutgoingRequest, commit_of
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.sign_in import SignIns
 from midcourse.worlds.browser.interruption import LOST, NOT_OPEN, interruption_outcome, loss_outcome
@@ -264,7 +264,7 @@ class Browser(Skills):
 
     def take_refused(self) -> tuple[str, ...]:
         """Return the requests that were refused since the last call of this method."""
-        return tuple(dict.fromkeys(refusal.what for refusal in self._running.guard.proxy.take_refusals()))
+        return tuple(dict.fromkeys(refusal.what for refusal in self._running.guard.outbox.take_refusals()))
 
     async def _attempt(self, call: Call) -> Outcome:
         if self._session is None or self._session.lost.is_set():
@@ -317,7 +317,7 @@ class Browser(Skills):
             outcome, self._running.guard.outbox.sent, before, await self._capture_shown(), places
         )
 
-    async def _find_held_sign_in(self, call: Call) -> tuple[HeldRequest, ...]:
+    async def _find_held_sign_in(self, call: Call) -> tuple[OutgoingRequest, ...]:
         """Return the request held for this call, if it is only a sign-in with a secret that is bound to its origin."""
         waiting = self._running.guard.find_held(call)
         if len(waiting) != 1 or not self._sign_ins:
@@ -327,7 +327,7 @@ class Browser(Skills):
             return ()
         return waiting if self._sign_ins.is_sign_in_only(request, await self._running.read_forms(())) else ()
 
-    async def _sign_in(self, call: Call, waiting: tuple[HeldRequest, ...]) -> Outcome:
+    async def _sign_in(self, call: Call, waiting: tuple[OutgoingRequest, ...]) -> Outcome:
         session = self._running
         before = await session.look()
         self._sign_ins.places.add(place_of(before.surface.address))
@@ -342,7 +342,7 @@ class Browser(Skills):
 
         return await self._catch_interruptions(attempt())
 
-    async def _release(self, held: Sequence[HeldRequest]) -> Outcome:
+    async def _release(self, held: Sequence[OutgoingRequest]) -> Outcome:
         return await self._catch_interruptions(self._running.release(held))
 
     async def _catch_interruptions(self, doing: Awaitable[Outcome]) -> Outcome:

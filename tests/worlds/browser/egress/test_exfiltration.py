@@ -168,7 +168,7 @@ async def test_page_cannot_reach_an_origin_that_is_not_allowed(browser: Browser)
             refused: set[str] = set()
 
             def all_tried() -> bool:
-                refused.update(refusal.what for refusal in here.proxy.take_refusals())
+                refused.update(refusal.what for refusal in here.proxy.outbox.take_refusals())
                 tunnel = f"CONNECT {urlsplit(canary.url).netloc}"
                 return paths(refused) >= TELLING and tunnel in refused
 
@@ -201,7 +201,7 @@ async def test_browser_looks_up_no_name_itself(tmp_path: Path) -> None:
             f"async () => {{ const c = {call}; c.createDataChannel('x'); await c.setLocalDescription();"
             "await new Promise(done => { c.onicegatheringstatechange = () => c.iceGatheringState === 'complete' && done() }) }"
         )
-        await until(lambda: any("4111" in refusal.what for refusal in here.proxy.take_refusals()))
+        await until(lambda: any("4111" in refusal.what for refusal in here.proxy.outbox.take_refusals()))
     written = json.loads(log.read_text())
     names = {number: name for name, number in written["constants"]["logEventTypes"].items()}
     asked = [

@@ -7,7 +7,7 @@ from midcourse.domain.plan import Target
 from midcourse.ports.world import Call
 from midcourse.worlds.base import not_sent
 from midcourse.worlds.browser.egress.guard import Guard
-from midcourse.worlds.browser.egress.outbox import SentRequest
+from midcourse.worlds.browser.egress.outbox import OutgoingRequest, State
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.egress.tls import Certificate
@@ -21,7 +21,7 @@ CLICK = Call(command=1, skill="click", zone="e1", target=Target(surface="", role
 def judge_responses(*statuses: int, outcome: Outcome = DONE) -> Outcome:
     guard = Guard(read_origins(POLICY, SHOP))
     for status in statuses:
-        sent = SentRequest(request=Request(method="POST", url=f"{SHOP}/orders"))
+        sent = OutgoingRequest(request=Request(method="POST", url=f"{SHOP}/orders"), state=State.SENT)
         sent.response.append(f"HTTP/1.1 {status} So\r\n\r\n".encode())
         guard.outbox.sent.append(sent)
     return guard.judge(CLICK, outcome, sends=True)

@@ -9,7 +9,7 @@ import pytest
 
 from midcourse.domain.approval import CommitSet
 from midcourse.worlds.browser.egress.address import Ip
-from midcourse.worlds.browser.egress.outbox import HeldRequest
+from midcourse.worlds.browser.egress.outbox import OutgoingRequest, State
 from midcourse.worlds.browser.egress.proxy import Proxy
 from tests.worlds.browser.proxy_client import OFFLINE, connect, open_proxy, open_tunnel
 from tests.worlds.browser.site import Answer, ReceivedRequest, Site
@@ -22,7 +22,7 @@ async def test_an_allowed_origin_is_reached_over_one_kept_connection() -> None:
         assert answers == [(200, b"hello")] * 5
         assert [asked.path for asked in site.asked] == [f"/?n={n}" for n in range(5)]
         assert site.connections == 1
-        assert proxy.take_refusals() == ()
+        assert proxy.outbox.take_refusals() == ()
 
 
 async def test_server_gets_the_checked_host_and_no_proxy_headers() -> None:
@@ -51,10 +51,10 @@ async def test_other_origins_are_refused_and_the_refusal_is_recorded() -> None:
         status, _ = await client.ask("GET", f"{site.url}/")
         assert status == 200, "a refusal leaves the connection in order"
         assert await client.is_offline("POST", f"{canary.url}/", b"card=4111"), "not even held"
-        refusals = proxy.take_refusals()
+        refusals = proxy.outbox.take_refusals()
         assert [refusal.what for refusal in refusals] == [f"GET {canary.url}/", f"POST {canary.url}/"]
         assert "is not in the policy file" in refusals[1].why
-        assert proxy.take_refusals() == ()
+        assert proxy.outbox.take_refusals() == ()
         assert (canary.connections, canary.received) == (0, 0)
 
 
@@ -62,13 +62,13 @@ async def test_requests_of_chromium_itself_are_refused_without_a_record() -> Non
     async with Site().served() as site, open_proxy(site) as (proxy, client):
         await client.send(b"CONNECT content-autofill.googleapis.com:443 HTTP/1.1\r\n\r\n")
         assert (await client.reply())[0] == 403
-        assert proxy.take_refusals() == ()
+        assert proxy.outbox.take_refusals() == ()
     async with Site().served() as site, open_proxy(site) as (proxy, client):
         assert await client.is_offline("POST", "http://update.googleapis.com/service/update2/json?cup2key=1", b"{}")
-        assert proxy.take_refusals() == ()
+        assert proxy.outbox.take_refusals() == ()
     async with Site().served() as site, open_proxy(site) as (proxy, client):
         assert await client.is_offline("GET", "http://update.googleapis.com.evil.example/")
-        assert len(proxy.take_refusals()) == 1
+        assert len(proxy.outbox.take_refusals()) == 1
 
 
 async def test_a_tunnel_leads_to_allowed_origins_only() -> None:
@@ -78,7 +78,7 @@ async def test_a_tunnel_leads_to_allowed_origins_only() -> None:
         assert await client.ask("GET", "/") == (200, b"hello")
         async with open_proxy(site) as (proxy, client):
             await open_tunnel(client, canary.url)
-            assert proxy.take_refusals()[0].what == f"CONNECT {urlsplit(canary.url).netloc}"
+            assert proxy.outbox.take_refusals()[0].what == f"CONNECT {urlsplit(canary.url).netloc}"
             assert await client.is_offline("GET", "/")
         assert canary.connections == 0
 
@@ -104,7 +104,7 @@ async def test_a_page_that_wants_to_leave_for_a_refused_address_stays(
         named = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
         await client.send(f"GET {'' if tunnel else canary.url}/in HTTP/1.1\r\n{named}\r\n".encode())
         assert (await client.reply())[0] == status
-        assert proxy.has_refused_navigation == (status == 204 and "Accept" not in fields)
+        assert proxy.outbox.has_refused_navigation == (status == 204 and "Accept" not in fields)
         assert canary.connections == 0
 
 
@@ -126,7 +126,7 @@ async def test_name_is_resolved_once_per_connection_and_that_address_is_used() -
             assert await client.ask("GET", f"{named}/") == (200, b"hello")
         async with open_proxy(site, {named: {}}, resolver=Fickle("127.0.0.1")) as (proxy, client):
             assert await client.is_offline("GET", f"{named}/")
-            assert "leads to 127.0.0.1, which is not public" in proxy.take_refusals()[0].why
+            assert "leads to 127.0.0.1, which is not public" in proxy.outbox.take_refusals()[0].why
         assert site.connections == 1
 
 
@@ -137,7 +137,7 @@ async def test_unreachable_server_is_a_bad_gateway_and_not_a_refusal() -> None:
             pass
         async with open_proxy(gone) as (proxy, client):
             assert (await client.ask("GET", f"{gone.url}/"))[0] == 502
-            assert proxy.take_refusals() == ()
+            assert proxy.outbox.take_refusals() == ()
 
 
 # --- under TLS
@@ -153,7 +153,7 @@ async def test_server_needs_a_certificate_that_is_trusted(trusts: bool, name: st
         await open_tunnel(client, site.url)
         assert (await client.ask("GET", "/"))[0] == status
         assert len(site.asked) == (status == 200)
-        assert proxy.take_refusals() == ()
+        assert proxy.outbox.take_refusals() == ()
 
 
 async def test_a_post_in_a_tunnel_waits_like_any_other() -> None:
@@ -180,7 +180,7 @@ async def test_a_tunnel_leads_nowhere_but_to_its_own_origin() -> None:
 # --- what has to be allowed first
 
 
-async def wait_for_held(proxy: Proxy) -> HeldRequest:
+async def wait_for_held(proxy: Proxy) -> OutgoingRequest:
     async with asyncio.timeout(600):
         while not proxy.outbox.waiting:
             await asyncio.sleep(0.001)
@@ -208,7 +208,7 @@ async def test_dropped_request_looks_as_if_the_browser_were_offline_and_ends_its
         asking = asyncio.create_task(client.is_offline("POST", f"{site.url}/orders", b"item=1"))
         proxy.outbox.drop([await wait_for_held(proxy)])
         assert await asking
-        assert proxy.take_refusals() == (), "it is reported as dropped"
+        assert proxy.outbox.take_refusals() == (), "it is reported as dropped"
         assert proxy.outbox.take_dropped() == (f"the page's own POST {site.url}/orders was not sent",)
         assert site.effects() == []
 
@@ -235,8 +235,7 @@ async def test_post_without_a_response_is_answered_so_that_no_browser_repeats_it
         status, says = await client.ask("POST", f"{site.url}/orders", b"item=1")
         assert (status, b"hung up without an answer" in says) == (502, True)
         assert site.effects() == ["POST /orders"]
-        assert proxy.outbox.sent[0].reached
-        assert proxy.outbox.sent[0].response.status is None
+        assert (proxy.outbox.sent[0].state, proxy.outbox.sent[0].response.status) == (State.SENT, None)
 
 
 async def test_request_that_reached_no_server_is_recorded_as_not_reached() -> None:
@@ -246,7 +245,7 @@ async def test_request_that_reached_no_server_is_recorded_as_not_reached() -> No
     async with open_proxy(gone) as (proxy, client):
         proxy.outbox.attended = True
         assert (await client.ask("POST", f"{gone.url}/orders", b"item=1"))[0] == 502
-        assert not proxy.outbox.sent[0].reached
+        assert proxy.outbox.sent[0].state is State.UNREACHED
 
 
 async def test_redirected_post_is_held_again_with_its_first_url() -> None:

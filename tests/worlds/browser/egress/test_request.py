@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import HELD_FOR
-from midcourse.worlds.browser.egress.outbox import HeldRequest
+from midcourse.worlds.browser.egress.outbox import OutgoingRequest, State
 from midcourse.worlds.browser.egress.request import LONGEST, MAX_VALUES, Request, file_value
 
 FORM = "application/x-www-form-urlencoded"
@@ -139,6 +139,6 @@ def test_a_form_is_read_back_as_it_was_written(pairs: list[tuple[str, str]]) -> 
 def test_a_field_cannot_pass_a_request_of_the_page_off_as_one_of_the_run(held_for: str, cause: str) -> None:
     """Or no run could end on such a page, since none ends while its own request is held."""
     request = Request(method="POST", url=URL, fields={"content-type": FORM}, body=b"held_for=click")
-    zone = HeldRequest(number=1, request=request).as_zone(request.commit, held_for)
+    zone = OutgoingRequest(number=1, request=request, state=State.HELD).as_zone(request.commit, held_for)
     assert zone.get(HELD_FOR) == cause
     assert zone.state[-1] == (HELD_FOR, "click")

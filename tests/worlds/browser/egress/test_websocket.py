@@ -9,10 +9,10 @@ from wsproto.connection import Connection, ConnectionType
 from wsproto.events import BytesMessage, CloseConnection, Event, Ping, TextMessage
 from wsproto.frame_protocol import CloseReason
 
-from midcourse.worlds.browser.egress import websocket
+from midcourse.worlds.browser.egress import proxy
 from midcourse.worlds.browser.egress.outbox import Outbox
 from midcourse.worlds.browser.egress.policy import read_origins
-from midcourse.worlds.browser.egress.websocket import pass_messages
+from midcourse.worlds.browser.egress.proxy import pass_messages
 
 SITE = "http://127.0.0.1:8000"
 
@@ -102,7 +102,7 @@ async def test_a_frame_that_breaks_the_protocol_ends_the_connection(broken: byte
 
 
 async def test_a_message_above_the_limit_ends_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(websocket, "MOST_HELD", 10)
+    monkeypatch.setattr(proxy, "MAX_MESSAGE", 10)
     assert await forward(frame(0x01, b"123456"), frame(0x80, b"78901")) == ([], True)
 
 

@@ -18,7 +18,7 @@ from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_IN_REFUSED, SIGNED_
 from midcourse.policy.generated import is_volatile_name, looks_random
 from midcourse.worlds.base import Scene
 from midcourse.worlds.browser.egress.address import place_of
-from midcourse.worlds.browser.egress.outbox import SentRequest
+from midcourse.worlds.browser.egress.outbox import OutgoingRequest
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
 from midcourse.worlds.browser.egress.sign_in import USER_FIELDS
 from midcourse.worlds.browser.page.forms import Form, PageForms
@@ -80,7 +80,7 @@ class Shown:
 
 
 def add_response_evidence(
-    outcome: Outcome, sent: Sequence[SentRequest], before: Shown, after: Shown, sign_ins: set[str]
+    outcome: Outcome, sent: Sequence[OutgoingRequest], before: Shown, after: Shown, sign_ins: set[str]
 ) -> Outcome:
     """Return the outcome with the evidence of the responses and of the page that they led to.
 
@@ -93,7 +93,7 @@ def add_response_evidence(
     return replace(outcome, status="unknown", reason=reason) if reason else outcome
 
 
-def _find_reason_for_doubt(sent: Sequence[SentRequest], before: Shown, after: Shown, sign_ins: set[str]) -> str:
+def _find_reason_for_doubt(sent: Sequence[OutgoingRequest], before: Shown, after: Shown, sign_ins: set[str]) -> str:
     """Return the reason why the outcome is unknown, or an empty string if the responses show nothing."""
     if _is_sign_in_of(after.pages, sent):
         return SIGN_IN_REFUSED
@@ -103,7 +103,7 @@ def _find_reason_for_doubt(sent: Sequence[SentRequest], before: Shown, after: Sh
 
 
 def _is_accepted(
-    sent: Sequence[SentRequest], before: Scene, after: Scene, pages: Sequence[PageForms], sign_ins: set[str]
+    sent: Sequence[OutgoingRequest], before: Scene, after: Scene, pages: Sequence[PageForms], sign_ins: set[str]
 ) -> bool:
     """Whether each unsafe request got a good response that led to neither a sign-in nor an error."""
     unsafe = [each for each in sent if _is_unsafe(each)]
@@ -116,12 +116,12 @@ def _is_accepted(
     return not _still_shows_form(unsafe, before, after, pages) and not _has_new_failures(before, after)
 
 
-def _is_refused(sent: Sequence[SentRequest]) -> bool:
+def _is_refused(sent: Sequence[OutgoingRequest]) -> bool:
     """Whether the server says of each request that it was refused."""
     return bool(sent) and all(each.response.status in _REFUSED for each in sent)
 
 
-def _is_sign_in_of(pages: Sequence[PageForms], sent: Sequence[SentRequest]) -> bool:
+def _is_sign_in_of(pages: Sequence[PageForms], sent: Sequence[OutgoingRequest]) -> bool:
     """Whether what was sent is a sign-in on one of these pages: a form with a user name, a password and nothing else to fill in.
 
     A form with only a password may confirm something else, and one with more fields may register a user.
@@ -161,13 +161,13 @@ def _leads_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
     return (known or is_sign_in(after)) and place_of(before.surface.address) != place_of(after.surface.address)
 
 
-def _is_unsafe(sent: SentRequest) -> bool:
+def _is_unsafe(sent: OutgoingRequest) -> bool:
     return sent.request.method not in SAFE_METHODS or bool(sent.request.method_override)
 
 
-def _is_good_response(sent: SentRequest) -> bool:
+def _is_good_response(sent: OutgoingRequest) -> bool:
     status = sent.response.status
-    if status is None or sent.redirected or not (200 <= status < 300 or status in _REDIRECTS):
+    if status is None or not (200 <= status < 300 or status in _REDIRECTS):
         return False
     return sent.request.is_navigation or not _reports_failure(sent.response.text)
 
@@ -215,7 +215,7 @@ def _shows_refusal(after: Scene, pages: Sequence[PageForms]) -> bool:
     return marked or any(each.language and each.language not in _READ for each in pages[:1])
 
 
-def _still_shows_form(sent: Sequence[SentRequest], before: Scene, after: Scene, pages: Sequence[PageForms]) -> bool:
+def _still_shows_form(sent: Sequence[OutgoingRequest], before: Scene, after: Scene, pages: Sequence[PageForms]) -> bool:
     """Whether the page offers the same again, as forms do that found a mistake."""
     if any(each.request.is_navigation for each in sent):
         forms = [form for page in pages for form in page.forms]
@@ -227,7 +227,7 @@ def _still_shows_form(sent: Sequence[SentRequest], before: Scene, after: Scene, 
     return same_place and bool(shown) and shown <= _shown_fields(after)
 
 
-def _leads_to(form: Form, sent: SentRequest) -> bool:
+def _leads_to(form: Form, sent: OutgoingRequest) -> bool:
     return place_of(form.action) == place_of(sent.request.url)
 
 

@@ -13,7 +13,7 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
 from midcourse.ports.world import Call, CallKey, identify_call
-from midcourse.worlds.browser.egress.outbox import HeldRequest, Outbox, SentRequest, commit_of
+from midcourse.worlds.browser.egress.outbox import Outbox, OutgoingRequest, State, commit_of
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS, Origins
 from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.tls import Certificate
@@ -33,29 +33,27 @@ class Guard:
         self.proxy = Proxy(origins, self.outbox, trusted=trusted, certificate=certificate)
         self._held_call: CallKey | None = None
         """The call whose act caused the held requests."""
-        self._held: tuple[HeldRequest, ...] = ()
-        self._kept: tuple[HeldRequest, ...] = ()
+        self._held: tuple[OutgoingRequest, ...] = ()
+        self._kept: tuple[OutgoingRequest, ...] = ()
         """The requests that were held when the act under way began, and are neither released nor dropped by it."""
         self._bound: tuple[CallKey, CommitSet] | None = None
 
     # --- what a call would send
 
-    def find_held(self, call: Call) -> tuple[HeldRequest, ...]:
+    def find_held(self, call: Call) -> tuple[OutgoingRequest, ...]:
         """Return the requests that the act of this call caused, if all of them are still held."""
-        waits = self.outbox.waiting
-        return (
-            self._held if identify_call(call) == self._held_call and all(held in waits for held in self._held) else ()
-        )
+        same = identify_call(call) == self._held_call
+        return self._held if same and all(held.waits for held in self._held) else ()
 
     def has_lost(self, call: Call) -> bool:
         """Whether the held requests of this call are gone, so that it is no longer known what it would send."""
         return identify_call(call) == self._held_call and not self.find_held(call)
 
-    def find_cause(self, held: HeldRequest) -> str:
+    def find_cause(self, held: OutgoingRequest) -> str:
         """Return the skill of the call whose act caused a held request, or nothing if the page sent it by itself."""
         return self._held_call[0] if self._held_call and held in self._held else ""
 
-    def find_request(self, zone: str) -> HeldRequest | None:
+    def find_request(self, zone: str) -> OutgoingRequest | None:
         return next((held for held in self.outbox.waiting if held.zone_id == zone), None)
 
     def bind(self, call: Call, commit: CommitSet | None) -> CommitSet | None:
@@ -70,13 +68,12 @@ class Guard:
 
     # --- around an act
 
-    def begin_act(self, call: Call) -> tuple[HeldRequest, ...]:
+    def begin_act(self, call: Call) -> tuple[OutgoingRequest, ...]:
         """Return the held requests that this act releases instead of being carried out. If there are none, drop what is held.
 
         An act that releases drops nothing: the page would say that it is offline just when the response is judged.
         """
         self.outbox.begin_act()
-        self.proxy.take_refusals()  # drop the refusals from before this act
         own = self._find_releasable(call) if call.allowed else ()
         if own:
             self._bound = None  # the held request is sent as it is; what was read does not bind the page that its response leads to
@@ -93,7 +90,7 @@ class Guard:
         if self._held_call:
             self.outbox.drop([held for held in waiting if self.find_cause(held)], cause=self._held_call[0])
 
-    def _find_releasable(self, call: Call) -> tuple[HeldRequest, ...]:
+    def _find_releasable(self, call: Call) -> tuple[OutgoingRequest, ...]:
         named = self.find_request(call.zone) if call.skill == SEND else None
         return (named,) if named is not None else self.find_held(call)
 
@@ -143,10 +140,12 @@ class Guard:
             if redirects := tuple(each for each in held if each.request.redirected_from):
                 return self._hold_redirects(call, outcome, redirects)
             # A server may have acted before it answered with a redirect, so the outcome of an unsafe request is unknown.
-            redirected = any(each.redirected and each.request.method not in SAFE_METHODS for each in sent)
+            redirected = any(
+                each.state is State.REDIRECTED and each.request.method not in SAFE_METHODS for each in sent
+            )
             unsure = redirected and outcome.status == "ok"
             outcome = replace(outcome, status="unknown", reason="redirected") if unsure else outcome
-            return self._add_refusals(outcome) if self.proxy.has_refused_navigation else outcome
+            return self._add_refusals(outcome) if self.outbox.has_refused_navigation else outcome
         if held and call.skill != SEND:
             # Requests that a script sends by itself meanwhile count as those of the call, so its approval must show them, too.
             self._held_call, self._held = identify_call(call), held
@@ -163,7 +162,7 @@ class Guard:
             )
         return self._add_refusals(outcome)
 
-    def _hold_redirects(self, call: Call, outcome: Outcome, redirects: tuple[HeldRequest, ...]) -> Outcome:
+    def _hold_redirects(self, call: Call, outcome: Outcome, redirects: tuple[OutgoingRequest, ...]) -> Outcome:
         """Hold the redirect of an allowed request, which has left, for the same call."""
         self._held_call, self._held = identify_call(call), redirects
         status = "no_effect" if outcome.status == "no_effect" else "unknown"
@@ -171,7 +170,7 @@ class Guard:
         return Outcome(status=status, reason="would_send", detail=detail)
 
     def _add_refusals(self, outcome: Outcome) -> Outcome:
-        refused = sorted(self.proxy.take_refusals(), key=lambda refusal: not refusal.leaves_page)
+        refused = sorted(self.outbox.take_refusals(), key=lambda refusal: not refusal.leaves_page)
         if not refused:
             return outcome
         says = f"not let through: {refused[0].what}: {refused[0].why}"
@@ -188,7 +187,7 @@ def _trust_store(authorities: str) -> ssl.SSLContext:
     return trusted
 
 
-def _judge_sent(outcome: Outcome, sent: list[SentRequest], origins: Origins) -> Outcome:
+def _judge_sent(outcome: Outcome, sent: list[OutgoingRequest], origins: Origins) -> Outcome:
     """Return `no_effect` if no server was reached or if each response proves that nothing was stored; otherwise add the responses."""
     proofs = [_find_disproof(each, origins) for each in sent]
     if all(proofs):
@@ -200,14 +199,14 @@ def _judge_sent(outcome: Outcome, sent: list[SentRequest], origins: Origins) -> 
     return replace(outcome, detail=f"{outcome.detail}; {answers}" if outcome.detail else answers)
 
 
-def _find_disproof(sent: SentRequest, origins: Origins) -> str:
+def _find_disproof(sent: OutgoingRequest, origins: Origins) -> str:
     request = sent.request
-    if not sent.reached:
+    if sent.state is State.UNREACHED:
         return f"{request.commit.address} reached no server"
     if sent.response.status is None:
         return ""
     return origins.find_disproof(request.method, request.url, sent.response.status, sent.response.text)
 
 
-def _describe_held(held: tuple[HeldRequest, ...]) -> str:
+def _describe_held(held: tuple[OutgoingRequest, ...]) -> str:
     return f"it would send {commit_of(held).address}, which needs approval first"

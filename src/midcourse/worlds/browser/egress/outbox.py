@@ -1,7 +1,7 @@
-"""The requests of a browser that are held until they are allowed. No byte of them has been sent.
+"""The requests of a browser that may not leave by themselves: their states, and each transition from one to the next.
 
-Releasing a request sends exactly the one that was held, byte for byte. Dropping it looks to the page as if it were offline, and
-is reported with the next act. A page that stops waiting for its request removes it, too.
+No byte of a held request has been sent. Releasing it sends exactly the one that was held, byte for byte. Dropping it looks to
+the page as if it were offline, and is reported with the next act. A page that stops waiting for its request removes it, too.
 
 A navigation is parked: the browser gets an empty response immediately and stays where it is. Once it is released, the session
 claims it by a navigation to its address with a referrer that no page can guess. A script that requests the same address
@@ -11,43 +11,176 @@ A 307 or 308 asks for the same request at another address. That is a new request
 """
 
 import asyncio
+import re
 import secrets
 from collections import Counter, deque
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Protocol
+from urllib.parse import urljoin
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import HELD_FOR, Zone
-from midcourse.worlds.browser.egress.address import origin_of
+from midcourse.worlds.browser.egress.address import AddressRefused, origin_of
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.request import Request
-from midcourse.worlds.browser.egress.response import RecordedResponse
 
 MAX_WAITING = 5
 """The maximum number of held requests to one origin. Chromium has six connections to each; if all waited, the page could not be read."""
 MAX_PARKED = 20
 MAX_REPORTED = 5
 """The maximum number of different dropped requests that are described with an act. The others are counted."""
+MAX_REFUSALS = 200
+"""The maximum number of refusals that are kept, since a page can cause any number."""
+MAX_KEPT = 2**18
+"""The maximum number of bytes of a response that are kept."""
 MOST_RECORDED = 1000
 """The maximum number of a person's requests that are kept until they are recorded."""
 _PAGE_RESOURCES = ("audio", "font", "image", "manifest", "script", "style", "track", "video")
 _SHOWN = 20
 """The maximum number of values of a held request that an observation shows."""
+_STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d)")
+_CHROMIUM_REQUESTS = tuple(
+    prefix
+    for host in (
+        "android.clients.google.com",
+        "clients2.google.com",
+        "content-autofill.googleapis.com",
+        "edgedl.me.gvt1.com",
+        "mtalk.google.com",
+        "optimizationguide-pa.googleapis.com",
+        "redirector.gvt1.com",
+        "safebrowsing.googleapis.com",
+        "update.googleapis.com",
+    )
+    for prefix in (f"CONNECT {host}:443", f"GET http://{host}/", f"POST http://{host}/")
+)
+"""Requests that Chromium makes for itself, without TLS after TLS was refused. No page asked for them, so they are not reported."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class HeldRequest:
-    """A request that waits. Its number is not used again while the browser is open."""
+class State(Enum):
+    """What has become of a request that may not leave by itself. The package's docstring draws the transitions."""
 
-    number: int
+    HELD = "held"
+    """Its connection waits until it is decided."""
+    PARKED = "parked"
+    """A navigation that waits without a connection."""
+    CLAIMABLE = "claimable"
+    """A parked request that was released. It leaves when our own navigation claims it."""
+    DROPPED = "dropped"
+    GONE = "gone"
+    """The page stopped waiting for it."""
+    SENT = "sent"
+    """It was allowed to leave, and its response has not arrived yet."""
+    ANSWERED = "answered"
+    REDIRECTED = "redirected"
+    """The response asks for the same request at another address."""
+    UNREACHED = "unreached"
+    """No connection to the server was possible, so it has seen nothing of the request."""
+
+
+TRANSITIONS = {
+    State.HELD: (State.SENT, State.DROPPED, State.GONE),
+    State.PARKED: (State.CLAIMABLE, State.DROPPED),
+    State.CLAIMABLE: (State.SENT, State.DROPPED),
+    State.SENT: (State.ANSWERED, State.REDIRECTED, State.UNREACHED),
+}
+"""The states that can follow each state. All others are final, so what was sent, dropped or given up never leaves again."""
+
+
+class RecordedResponse:
+    """The part of a response that has arrived so far. It was requested without compression, so that its text can be read."""
+
+    def __init__(self) -> None:
+        self._raw = bytearray()
+
+    def __bool__(self) -> bool:
+        """Whether any byte has arrived."""
+        return bool(self._raw)
+
+    def append(self, data: bytes) -> None:
+        self._raw += data[: max(0, MAX_KEPT - len(self._raw))]
+
+    @property
+    def status(self) -> int | None:
+        """The status code, or None while it is not known. Interim responses (1xx) do not count."""
+        found = _STATUS.match(self._final_response())
+        return int(found[1]) if found else None
+
+    @property
+    def text(self) -> str:
+        head, _, body = self._final_response().partition(b"\r\n\r\n")
+        chunked = re.search(rb"(?im)^transfer-encoding:.*chunked", head) is not None
+        return (_join_chunks(body) if chunked else body).decode(errors="replace")
+
+    def redirect_target(self, url: str) -> str:
+        """Return the URL to which a 307 or 308 asks to send the same request, or an empty string for other responses."""
+        head = self._final_response().partition(b"\r\n\r\n")[0]
+        location = re.search(rb"(?im)^location:[ \t]*(\S+)", head)
+        if location is None or self.status not in (307, 308):
+            return ""
+        return urljoin(url, location[1].decode("latin-1")).partition("#")[0]
+
+    @property
+    def has_head(self) -> bool:
+        """Whether the whole head has arrived, or more bytes than a head can have."""
+        return b"\r\n\r\n" in self._final_response() or len(self._raw) == MAX_KEPT
+
+    def _final_response(self) -> bytes:
+        raw = bytes(self._raw)
+        while re.match(rb"HTTP/1\.[01] 1\d\d", raw) and not raw.startswith((b"HTTP/1.1 101", b"HTTP/1.0 101")):
+            raw = raw.partition(b"\r\n\r\n")[2]
+        return raw
+
+
+def _join_chunks(body: bytes) -> bytes:
+    """Return the body without chunk sizes, as far as it has arrived and is valid."""
+    whole = bytearray()
+    while body:
+        line, _, rest = body.partition(b"\r\n")
+        try:
+            size = int(line.partition(b";")[0], 16)
+        except ValueError:
+            break
+        whole += rest[:size]
+        body = rest[size + 2 :]
+    return bytes(whole)
+
+
+@dataclass(eq=False, kw_only=True)
+class OutgoingRequest:
+    """A request that may not leave by itself, from the moment at which it was read to its response."""
+
     request: Request
-    allowed: asyncio.Future[bool] | None = None
-    """The decision that the connection waits for; None for a parked request."""
+    state: State
+    number: int = 0
+    """The number of a request that waits. It is not used again while the browser is open."""
     claim: str = ""
     """The referrer by which a navigation claims a parked request."""
+    decided: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set as soon as the request is no longer held."""
+    response: RecordedResponse = field(default_factory=RecordedResponse)
+    replaces_get: bool = False
+    """Whether it left in place of the GET by which the browser claimed it, with another method."""
+
+    @property
+    def waits(self) -> bool:
+        return self.state in (State.HELD, State.PARKED)
+
+    def move(self, state: State) -> None:
+        """Change the state. A transition that the drawing does not show is a bug of ours, and must not send anything."""
+        if state not in TRANSITIONS.get(self.state, ()):
+            raise RuntimeError(f"a request that is {self.state.value} cannot become {state.value}")
+        self.state = state
+        self.decided.set()
+
+    def give_up(self) -> None:
+        """Note that the page no longer waits for this request."""
+        if self.state is State.HELD:
+            self.move(State.GONE)
 
     @property
     def zone_id(self) -> str:
@@ -60,17 +193,14 @@ class HeldRequest:
         return Zone(id=self.zone_id, role="request", label=shown.address, state=(*cause, *values))
 
 
-@dataclass(kw_only=True)
-class SentRequest:
-    """A request that left because it was allowed, and as much of the response as has arrived."""
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """A request that was not let through."""
 
-    request: Request
-    response: RecordedResponse = field(default_factory=RecordedResponse)
-    reached: bool = True
-    """Whether a connection to the server was possible. If not, the server has seen nothing of the request."""
-    claimed: bool = False
-    """Whether the browser claimed a parked request by a GET. If it then followed a redirect, method and body would be lost."""
-    redirected: bool = False
+    what: str
+    why: str
+    leaves_page: bool = False
+    """Whether the response would have replaced a page, or filled a new one."""
 
 
 class Observer(Protocol):
@@ -80,7 +210,7 @@ class Observer(Protocol):
         """Receive a request that left without needing permission."""
         ...
 
-    def on_sent(self, sent: SentRequest) -> None:
+    def on_sent(self, sent: OutgoingRequest) -> None:
         """Receive a request that was allowed to leave, before its response arrives."""
         ...
 
@@ -91,23 +221,24 @@ OBSERVER: ContextVar[Observer | None] = ContextVar("midcourse_observer", default
 
 
 class Outbox:
-    """The held, parked and sent requests of one browser."""
+    """Decides what becomes of the requests of one browser, and keeps those that wait."""
 
     def __init__(self, origins: Origins) -> None:
         self._origins = origins
         self._observer = OBSERVER.get()
-        self._waiting: dict[int, HeldRequest] = {}
+        self._kept: list[OutgoingRequest] = []
+        """The requests that were held or parked, with some that no longer are."""
         self._count = 0
         self._expected: CommitSet | None = None
         self._redirects: deque[Request] = deque(maxlen=MAX_PARKED)
         """The requests, as they would be sent, that servers asked the browser to repeat at another address."""
-        self._claimable: list[HeldRequest] = []
-        self.sent: list[SentRequest] = []
+        self.sent: list[OutgoingRequest] = []
         """The requests that were allowed to leave since `begin_act`."""
         self.passed_count = 0
         """The number of requests that left without approval since `begin_act`, not counting images, styles, scripts and other parts of a page."""
         self._dropped: Counter[str] = Counter()
         """The requests that did not leave, described for people, and how often each was dropped."""
+        self._refusals: deque[Refusal] = deque(maxlen=MAX_REFUSALS)
         self.attended = False
         """Whether a person is using the browser, so that nothing is held."""
         self._sent_by_person: deque[Request] = deque(maxlen=MOST_RECORDED)
@@ -116,6 +247,8 @@ class Outbox:
 
     def is_free(self, request: Request) -> bool:
         """Whether a request may leave without approval. Its body is not needed to decide that."""
+        # A GET that claims a released request must be replaced by it. And an approved call may send what was approved and
+        # nothing else, so it may not go to another page instead, whose address could say anything.
         if self._find_claimed(request) is not None or (request.is_navigation and self._expected is not None):
             return False
         return self._origins.is_safe(request.method, request.url) and not request.method_override
@@ -126,118 +259,120 @@ class Outbox:
         if self._observer is not None:
             self._observer.on_passed(request)
 
-    async def wait_for_permission(self, request: Request) -> SentRequest | None:
-        """Hold a request until it is released, unless it may be sent now. Return None if it was dropped."""
-        return self.send_now(request) or (self._record_sent(request) if await self._hold(request) else None)
+    def refuse(self, what: str, why: str, *, leaves_page: bool = False) -> bool:
+        """Record a refusal, unless the request was Chromium's own. Return whether a page may have made the request."""
+        if what.startswith(_CHROMIUM_REQUESTS):
+            return False
+        self._refusals.append(Refusal(what=what, why=why, leaves_page=leaves_page))
+        if self._observer is not None:
+            self._observer.on_refused(what)
+        return True
 
-    def send_now(self, request: Request) -> SentRequest | None:
-        """Record a request as sent if it need not be held; return None if it must be.
+    def admit(self, request: Request) -> OutgoingRequest:
+        """Decide on a request that is not free. The state of what is returned says what becomes of it.
 
-        It need not be held if it claims a released request, if it is expected, or while a person uses the browser.
+        It is sent if it claims a released request, which then leaves in its place, if it is expected, or while a person uses the
+        browser. Otherwise it is parked or held, or dropped if too many wait already.
         """
-        claimed = self._find_claimed(request)
-        if claimed is not None:
-            self._claimable.remove(claimed)
-            sent = self._record_sent(claimed.request.with_cookies_of(request))
-            sent.claimed = claimed.request.method != request.method
-            return sent
-        return self._record_sent(request) if self._is_expected(request) else None
-
-    def _find_claimed(self, request: Request) -> HeldRequest | None:
-        """Return the released request that this one claims. A page can imitate a navigation, but cannot know the referrer."""
-        referrer = request.fields.get("referer", "")
-        return next((held for held in self._claimable if held.claim == referrer), None)
-
-    def trace_redirect(self, request: Request) -> Request:
-        """Return the request, with `redirected_from` set if a response asked for it."""
+        # An approver must see that a server asked for this, and at which address the request was approved before. A server that
+        # redirects may have acted already, so the outcome of that act depends on it as well.
         for redirect in self._redirects:
             if _identity_of(redirect) == _identity_of(request):
                 self._redirects.remove(redirect)
-                return replace(request, redirected_from=redirect.redirected_from)
-        return request
+                request = replace(request, redirected_from=redirect.redirected_from)
+                break
+        if (claimed := self._find_claimed(request)) is not None:
+            claimed.replaces_get = claimed.request.method != request.method
+            claimed.request = claimed.request.with_cookies_of(request)
+            claimed.move(State.SENT)
+            return self._record_sent(claimed)
+        if self._expected is not None and request.commit == self._expected:
+            self._expected = None  # an approval is for one request, so the same one is held if it comes again
+            return self._record_sent(OutgoingRequest(request=request, state=State.SENT))
+        if self.attended:
+            self._sent_by_person.append(request)
+            return self._record_sent(OutgoingRequest(request=request, state=State.SENT))
+        return self._park(request) if request.is_navigation else self._hold(request)
 
-    def park(self, request: Request) -> None:
-        duplicate = any(held.allowed is None and held.request == request for held in self.waiting)
-        if not duplicate and len(self._waiting) < MAX_PARKED:
-            self._add(request, None)
+    def _find_claimed(self, request: Request) -> OutgoingRequest | None:
+        """Return the released request that this one claims. A page can imitate a navigation, but cannot know the referrer."""
+        referrer = request.fields.get("referer", "")
+        return next((kept for kept in self._kept if kept.state is State.CLAIMABLE and kept.claim == referrer), None)
 
-    def _record_sent(self, request: Request) -> SentRequest:
-        sent = SentRequest(request=request)
+    def _record_sent(self, sent: OutgoingRequest) -> OutgoingRequest:
         self.sent.append(sent)
         if self._observer is not None:
             self._observer.on_sent(sent)
         return sent
 
-    def record_response(self, sent: SentRequest, data: bytes) -> Request | None:
-        """Record a part of the response.
+    def _park(self, request: Request) -> OutgoingRequest:
+        # A page that asks twice, as by a second click, wants one thing. Both would be approved and sent otherwise.
+        for parked in self.waiting:
+            if parked.state is State.PARKED and parked.request == request:
+                return parked
+        if len(self.waiting) >= MAX_PARKED:
+            return OutgoingRequest(request=request, state=State.DROPPED)
+        # The token follows the request's own referrer, so that the next page still sees which site it was opened from.
+        referrer = request.fields.get("referer") or f"{origin_of(request.url)}/"
+        claim = f"{referrer}{'&' if '?' in referrer else '?'}midcourse={secrets.token_urlsafe(16)}"
+        return self._keep(request, State.PARKED, claim)
 
-        Return the redirected request if the browser cannot send it by itself, because it claimed the first one by a GET.
-        """
-        sent.response.append(data)
-        elsewhere = sent.response.redirect_target(sent.request.url)
-        if not elsewhere or sent.redirected:
-            return None
-        sent.redirected = True
-        redirect = sent.request.redirect_to(elsewhere)
-        if sent.claimed:
-            return redirect
-        self._redirects.append(redirect)
-        return None
-
-    def _is_expected(self, request: Request) -> bool:
-        if self._expected is not None and request.commit == self._expected:
-            self._expected = None
-            return True
-        if self.attended:
-            self._sent_by_person.append(request)
-        return self.attended
-
-    def take_sent_by_person(self) -> tuple[Request, ...]:
-        """Return the requests that left because a person used the browser, since the last call of this method."""
-        taken = tuple(self._sent_by_person)
-        self._sent_by_person.clear()
-        return taken
-
-    async def _hold(self, request: Request) -> bool:
-        near = [held for held in self.waiting if held.allowed and origin_of(held.request.url) == origin_of(request.url)]
-        if len(near) >= MAX_WAITING:
+    def _hold(self, request: Request) -> OutgoingRequest:
+        near = [each for each in self.waiting if each.state is State.HELD]
+        if sum(origin_of(each.request.url) == origin_of(request.url) for each in near) >= MAX_WAITING:
             self._report_dropped(f"{request.commit.address} was not sent, because {MAX_WAITING} others were held")
-            return False
-        allowed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        held = self._add(request, allowed)
-        try:
-            return await allowed
-        finally:
-            self._remove(held)
+            return OutgoingRequest(request=request, state=State.DROPPED)
+        return self._keep(request, State.HELD)
 
-    def _add(self, request: Request, allowed: asyncio.Future[bool] | None) -> HeldRequest:
+    def _keep(self, request: Request, state: State, claim: str = "") -> OutgoingRequest:
         self._count += 1
-        claim = "" if allowed else _make_claim(request)
-        held = HeldRequest(number=self._count, request=request, allowed=allowed, claim=claim)
-        self._waiting[held.number] = held
-        return held
+        kept = OutgoingRequest(request=request, state=state, number=self._count, claim=claim)
+        self._kept = [each for each in self._kept if each.waits or each.state is State.CLAIMABLE] + [kept]
+        return kept
 
-    def _remove(self, held: HeldRequest) -> None:
-        self._waiting.pop(held.number, None)
+    def record_response(self, sent: OutgoingRequest, data: bytes) -> None:
+        """Record a part of the response. It may arrive after the act, when no outcome depends on it any more."""
+        sent.response.append(data)
+        if sent.state is not State.SENT or not sent.response.has_head:
+            return
+        target = sent.response.redirect_target(sent.request.url)
+        sent.move(State.REDIRECTED if target else State.ANSWERED)
+        if not target:
+            return
+        redirect = sent.request.redirect_to(target)
+        if not sent.replaces_get:
+            self._redirects.append(redirect)
+            return
+        # The browser asked for it by a GET and would follow by a GET, so its next request is parked here, in its stead.
+        try:
+            self._origins.check(redirect.url)
+        except AddressRefused as refused:
+            self.refuse(f"{redirect.method} {redirect.url}", str(refused), leaves_page=True)
+        else:
+            self._park(redirect)
 
     # --- called by the guard and the session
 
     @property
-    def waiting(self) -> tuple[HeldRequest, ...]:
-        return tuple(self._waiting.values())
+    def waiting(self) -> tuple[OutgoingRequest, ...]:
+        return tuple(each for each in self._kept if each.waits)
 
     def holds(self, method: str, url: str) -> bool:
         return any((held.request.method, held.request.url) == (method, url) for held in self.waiting)
 
     def begin_act(self) -> None:
-        """Forget what the last act sent."""
+        """Forget what the last act sent and what was refused before."""
         self.sent.clear()
+        self._refusals.clear()
         self.passed_count = 0
         self.end_act()
 
     def end_act(self) -> None:
         """Drop requests that were released and not claimed, because the act is reported as not having sent them."""
-        self._claimable.clear()
+        for each in self._kept:
+            if each.state is State.CLAIMABLE:
+                each.move(State.DROPPED)
+        self._kept = list(self.waiting)
 
     @contextmanager
     def expect(self, commit: CommitSet) -> Generator[None]:
@@ -248,18 +383,23 @@ class Outbox:
         finally:
             self._expected = None
 
-    def release(self, several: Sequence[HeldRequest]) -> None:
-        """Let these requests leave. A parked request becomes claimable."""
-        self._claimable += [held for held in several if held.allowed is None and held in self.waiting]
-        self._decide(several, allowed=True)
+    def release(self, several: Sequence[OutgoingRequest]) -> None:
+        """Let these requests leave, if they still wait. A parked request becomes claimable."""
+        for each in several:
+            if each.state is State.PARKED:
+                each.move(State.CLAIMABLE)
+            elif each.state is State.HELD:
+                each.move(State.SENT)
+                self._record_sent(each)
 
-    def drop(self, several: Sequence[HeldRequest], *, cause: str = "") -> None:
+    def drop(self, several: Sequence[OutgoingRequest], *, cause: str = "") -> None:
         """Drop these requests. `cause` is the skill whose act caused them, or empty if the page sent them by itself."""
-        for held in several:
-            address = held.request.commit.address
-            described = f"{address}, held for '{cause}'," if cause else f"the page's own {address}"
-            self._report_dropped(f"{described} was not sent")
-        self._decide(several, allowed=False)
+        for each in several:
+            if each.waits:
+                each.move(State.DROPPED)
+                address = each.request.commit.address
+                described = f"{address}, held for '{cause}'," if cause else f"the page's own {address}"
+                self._report_dropped(f"{described} was not sent")
 
     def take_dropped(self) -> tuple[str, ...]:
         """Describe the requests that were dropped since the last call of this method."""
@@ -270,14 +410,25 @@ class Outbox:
         known = says in self._dropped or len(self._dropped) < MAX_REPORTED
         self._dropped[says if known else "another request was not sent"] += 1
 
-    def _decide(self, several: Sequence[HeldRequest], *, allowed: bool) -> None:
-        for held in several:
-            self._remove(held)
-            if held.allowed is not None and not held.allowed.done():
-                held.allowed.set_result(allowed)
+    def take_refusals(self) -> tuple[Refusal, ...]:
+        """Return the refusals since the last call of this method."""
+        taken = tuple(self._refusals)
+        self._refusals.clear()
+        return taken
+
+    @property
+    def has_refused_navigation(self) -> bool:
+        """Whether a page wanted to leave for a refused address since the last call of `take_refusals`."""
+        return any(refusal.leaves_page for refusal in self._refusals)
+
+    def take_sent_by_person(self) -> tuple[Request, ...]:
+        """Return the requests that left because a person used the browser, since the last call of this method."""
+        taken = tuple(self._sent_by_person)
+        self._sent_by_person.clear()
+        return taken
 
 
-def commit_of(held: Sequence[HeldRequest]) -> CommitSet:
+def commit_of(held: Sequence[OutgoingRequest]) -> CommitSet:
     """Return one commit set for all of these requests. With several, the name of each value begins with the number of its request."""
     if len(held) == 1:
         return held[0].request.commit
@@ -294,9 +445,3 @@ def commit_of(held: Sequence[HeldRequest]) -> CommitSet:
 def _identity_of(request: Request) -> tuple[object, ...]:
     """Return everything in a request that a server acts on, except tokens and cookies."""
     return request.method, request.method_override, request.url, request.fields.get("content-type", ""), request.body
-
-
-def _make_claim(request: Request) -> str:
-    """Return the request's referrer with a token added, so that the next page still sees which site it was opened from."""
-    referrer = request.fields.get("referer") or f"{origin_of(request.url)}/"
-    return f"{referrer}{'&' if '?' in referrer else '?'}midcourse={secrets.token_urlsafe(16)}"
