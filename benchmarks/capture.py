@@ -34,7 +34,7 @@ from benchmarks.harness.report import format_table, keep, make_parser
 from midcourse.testing.sites import Request, Response, serve
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.page.capture import Capture
-from midcourse.worlds.browser.page.settle import Patience
+from midcourse.worlds.browser.page.tabs import Patience
 from midcourse.worlds.browser.session import BrowserSession, SessionOptions
 
 SIZES = (50, 500, 5000)

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from midcourse.worlds.browser import chromium
-from midcourse.worlds.browser.environment import minimal_environment
+from midcourse.worlds.browser.chromium import minimal_environment
 
 ROOT = Path(__file__).parents[2]
 NOBODY = 65534

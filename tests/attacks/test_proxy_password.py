@@ -9,8 +9,7 @@ import pytest
 
 from midcourse.worlds.browser.egress.outbox import Outbox
 from midcourse.worlds.browser.egress.policy import read_origins
-from midcourse.worlds.browser.egress.proxy import Proxy
-from midcourse.worlds.browser.egress.proxy_login import USER
+from midcourse.worlds.browser.egress.proxy import USER, Proxy
 from midcourse.worlds.browser.egress.tls import Certificate
 from tests.worlds.browser.guarded_page import chromium, open_guarded_page, until
 from tests.worlds.browser.site import Answer, Site

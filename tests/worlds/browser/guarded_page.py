@@ -13,8 +13,7 @@ from midcourse.worlds.browser.chromium import FLAGS
 from midcourse.worlds.browser.egress.outbox import Outbox, OutgoingRequest, State
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.proxy import FLAGS as PROXY_FLAGS
-from midcourse.worlds.browser.egress.proxy import Proxy
-from midcourse.worlds.browser.egress.proxy_login import log_in
+from midcourse.worlds.browser.egress.proxy import Proxy, log_in
 from midcourse.worlds.browser.egress.tls import Certificate
 from tests.worlds.browser.site import Site
 

@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 from midcourse.worlds.browser.egress.outbox import Outbox
 from midcourse.worlds.browser.egress.policy import read_origins
-from midcourse.worlds.browser.egress.proxy import Proxy
-from midcourse.worlds.browser.egress.proxy_login import USER
+from midcourse.worlds.browser.egress.proxy import USER, Proxy
 from tests.worlds.browser.site import Site
 
 OFFLINE = 0

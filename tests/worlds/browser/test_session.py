@@ -13,8 +13,7 @@ from midcourse.codec import decode
 from midcourse.errors import TaskInvalid
 from midcourse.pictures import read_picture
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.page.redaction import SecretLocator
-from midcourse.worlds.browser.page.screenshots import Screenshots, When
+from midcourse.worlds.browser.page.screenshots import Screenshots, SecretLocator, When
 from midcourse.worlds.host.wire import Ready
 from midcourse.worlds.remote import RemoteWorld
 from tests.pages import Pages

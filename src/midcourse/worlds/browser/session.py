@@ -12,18 +12,15 @@ from urllib.parse import urlsplit
 from midcourse.domain.outcome import Outcome
 from midcourse.files import atomic_write, private_folder
 from midcourse.worlds.base import Scene, failed
-from midcourse.worlds.browser.chromium import Chromium, Sandbox
-from midcourse.worlds.browser.downloads import Downloads
+from midcourse.worlds.browser.chromium import Chromium, Sandbox, lend_chromium
 from midcourse.worlds.browser.egress.guard import Guard
 from midcourse.worlds.browser.egress.outbox import OutgoingRequest, State
 from midcourse.worlds.browser.egress.policy import Origins
-from midcourse.worlds.browser.egress.proxy_login import log_in
+from midcourse.worlds.browser.egress.proxy import log_in
 from midcourse.worlds.browser.page.capture import Capture
 from midcourse.worlds.browser.page.forms import PageForms, read_page_forms, without_passwords
 from midcourse.worlds.browser.page.frames import DocumentGone, script
-from midcourse.worlds.browser.page.settle import Patience, settle
-from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab, Tabs
-from midcourse.worlds.browser.shared import lend_chromium
+from midcourse.worlds.browser.page.tabs import Downloads, PageInterrupted, Patience, Tab, Tabs, settle
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Frame, Request

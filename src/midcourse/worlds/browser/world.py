@@ -15,17 +15,13 @@ from midcourse.errors import TaskInvalid
 from midcourse.pictures import When
 from midcourse.ports.viewing import Gesture, Handled, View
 from midcourse.ports.world import Call, Catalogue, Finding
-from midcourse.worlds.base import Scene, Unseen, not_sent
-from midcourse.worlds.browser.attendance import Attendance
+from midcourse.worlds.base import Scene, Unseen, failed, not_sent
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.egress.acceptance import Shown, add_response_evidence, is_sign_in
 from midcourse.worlds.browser.egress.address import place_of
-from midcourse.worlds.browser.egress.bounds import PUBLIC, allowed_origins
 from midcourse.worlds.browser.egress.outbox import OutgoingRequest, commit_of
-from midcourse.worlds.browser.egress.policy import Origins
+from midcourse.worlds.browser.egress.policy import PUBLIC, Origins, allowed_origins
 from midcourse.worlds.browser.egress.sign_in import SignIns
-from midcourse.worlds.browser.interruption import LOST, NOT_OPEN, interruption_outcome, loss_outcome
-from midcourse.worlds.browser.live_view import LiveView
 from midcourse.worlds.browser.page.forms import (
     changed_values,
     form_page,
@@ -35,15 +31,16 @@ from midcourse.worlds.browser.page.forms import (
 )
 from midcourse.worlds.browser.page.frames import DocumentGone
 from midcourse.worlds.browser.page.input import ZoneUnreachable
-from midcourse.worlds.browser.page.redaction import SecretLocator
-from midcourse.worlds.browser.page.screenshots import Screenshots, draw_zones
-from midcourse.worlds.browser.page.settle import Patience
-from midcourse.worlds.browser.page.tabs import PageInterrupted
+from midcourse.worlds.browser.page.screenshots import Screenshots, SecretLocator, draw_zones
+from midcourse.worlds.browser.page.tabs import PageInterrupted, Patience, Tab
 from midcourse.worlds.browser.session import BrowserSession, SessionOptions
 from midcourse.worlds.browser.skills import Skills
+from midcourse.worlds.browser.viewing import Attendance, LiveView
 
 _WITH_DIALOG = ("accept", "dismiss", "switch_tab", "close_tab")
 """Skills that work while a browser dialog is open, besides reading."""
+LOST = Unseen(reason="world_lost", detail="the browser has ended")
+NOT_OPEN = Unseen(reason="world_lost", detail="the browser is not open")
 
 
 class Browser(Skills):
@@ -399,3 +396,22 @@ def _mark_destinations(declared: Catalogue, start: str, origins: Origins) -> Cat
         for skill in declared.skills
     )
     return replace(declared, skills=tuple(skills))
+
+
+def interruption_outcome(tab: Tab) -> Outcome:
+    if tab.crashed:
+        return failed("page_crashed", f"the page crashed: {tab.page.url}")
+    return Outcome(detail=f"a dialog opened: {tab.dialog.message}" if tab.dialog else "the page closed itself")
+
+
+def loss_outcome(outcome: Outcome) -> Outcome:
+    """Return the outcome of an act during which Chromium ended. Held requests are gone; what the guard has proved is still true."""
+    if outcome.evidence:
+        return outcome
+    held = outcome.status == "no_effect" and outcome.reason == "would_send"
+    return replace(
+        outcome,
+        status="no_effect" if held else "unknown",
+        reason="world_lost",
+        detail=f"{LOST.detail}; {outcome.detail}" if outcome.detail else LOST.detail,
+    )

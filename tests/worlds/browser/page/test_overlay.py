@@ -7,8 +7,7 @@ from PIL import Image, ImageChops
 
 from midcourse.domain.observation import Zone
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.page.redaction import SecretLocator
-from midcourse.worlds.browser.page.screenshots import take_screenshot
+from midcourse.worlds.browser.page.screenshots import SecretLocator, take_screenshot
 from tests.worlds.browser.visitor import Visitor
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]

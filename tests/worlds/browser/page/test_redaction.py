@@ -11,7 +11,7 @@ from PIL import Image, ImageChops
 
 from midcourse.redact import Redactor
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.page.redaction import SecretLocator
+from midcourse.worlds.browser.page.screenshots import SecretLocator
 from tests.pages import Pages
 from tests.test_redact import ENCODINGS
 from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting

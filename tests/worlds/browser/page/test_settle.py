@@ -11,8 +11,7 @@ import pytest
 import pytest_asyncio
 
 from midcourse.worlds.browser.page.frames import Frames
-from midcourse.worlds.browser.page.settle import Patience, settle
-from midcourse.worlds.browser.page.tabs import Tab
+from midcourse.worlds.browser.page.tabs import Patience, Tab, settle
 from tests.pages import Pages
 from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
 

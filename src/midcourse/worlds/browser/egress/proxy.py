@@ -20,6 +20,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from wsproto.connection import Connection, ConnectionType
 from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessage
@@ -29,9 +30,12 @@ from midcourse.http1 import Rejected, RequestHead, parse_chunk_size, parse_reque
 from midcourse.worlds.browser.egress.address import Address, AddressRefused, Resolver, parse, resolve
 from midcourse.worlds.browser.egress.outbox import Outbox, OutgoingRequest, State
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS, SOCKET, Origins
-from midcourse.worlds.browser.egress.proxy_login import ENTRANCE, USER
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.egress.tls import Certificate
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Page
+
 
 LISTEN_ADDRESSES = ("127.77.67.71", "127.0.0.1")
 """Addresses to listen on; the first one that this machine has is used.
@@ -52,6 +56,10 @@ FLAGS = (
 Which of the two WebRTC flags has an effect depends on the build of Chromium; the other one is silently ignored.
 """
 
+ENTRANCE = "http://gate.midcourse.invalid/"
+"""An address that the proxy itself answers, without a body, so that the tab stays as it is."""
+USER = "midcourse"
+_LOG_IN_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
 MAX_HEAD = 2**18
 """The maximum size of a request's head, in bytes. There may be many cookies, but servers refuse this much."""
@@ -559,3 +567,50 @@ async def _may_leave(outbox: Outbox, url: str, body: bytes, *, is_text: bool) ->
     finally:
         outgoing.give_up()  # the socket was closed, or its browser has ended
     return outgoing.state is State.SENT
+
+
+# --- the password
+
+
+async def log_in(context: "BrowserContext", page: "Page", password: str) -> None:
+    """Give the password of the proxy to the browser, once for each context and before the first page is loaded.
+
+    Chromium keeps a password that a proxy has accepted and sends it with every later request, tunnel and worker of the context.
+    So it is enough that one request, to an address that only the proxy answers, gets a 407. Playwright's option for proxy
+    passwords would intercept every request while the browser is open, and would give the password to any site that asks for one.
+
+    Raise `ConnectionError` if the browser does not ask for it.
+    """
+    from playwright.async_api import Error
+
+    cdp: Any = await context.new_cdp_session(page)  # Playwright does not declare its types
+    asked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    tasks: set[asyncio.Task[Any]] = set()
+
+    def send(method: str, **values: object) -> None:
+        tasks.add(asyncio.create_task(cdp.send(method, values)))
+
+    def on_paused(event: Any) -> None:
+        send("Fetch.continueRequest", requestId=event["requestId"])
+
+    def on_auth(event: Any) -> None:
+        credentials = {"response": "ProvideCredentials", "username": USER, "password": password}
+        if asked.done() or event["authChallenge"].get("source") != "Proxy":
+            credentials = {"response": "CancelAuth"}
+        else:
+            asked.set_result(None)
+        send("Fetch.continueWithAuth", requestId=event["requestId"], authChallengeResponse=credentials)
+
+    cdp.on("Fetch.requestPaused", on_paused)
+    cdp.on("Fetch.authRequired", on_auth)
+    await cdp.send("Fetch.enable", {"handleAuthRequests": True, "patterns": [{"urlPattern": f"{ENTRANCE}*"}]})
+    try:
+        with suppress(Error):  # an answer without a body ends the navigation
+            await page.goto(ENTRANCE, timeout=1000 * _LOG_IN_SECONDS)
+        if not asked.done():
+            raise ConnectionError("the browser did not ask for the password of its proxy")
+    finally:
+        await asyncio.gather(*tasks, return_exceptions=True)
+        with suppress(Error):
+            await cdp.send("Fetch.disable")
+            await cdp.detach()

@@ -10,10 +10,9 @@ from urllib.parse import urldefrag
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Zone
 from midcourse.worlds.base import Scene
-from midcourse.worlds.browser.downloads import DownloadedFile
 from midcourse.worlds.browser.egress.address import origin_of
 from midcourse.worlds.browser.page.frames import DocumentGone, DocumentSilent, Frames, pause_gc
-from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab, Tabs
+from midcourse.worlds.browser.page.tabs import DownloadedFile, PageInterrupted, Tab, Tabs
 
 _UNSEEN = (("seen", False),)
 

@@ -1,11 +1,16 @@
-"""The tabs of a session: which one is in front, and their dialogs, pop-ups, downloads and crashes."""
+"""The tabs of a session: which one is in front, their dialogs, pop-ups, downloads and crashes, and when a page has settled."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from midcourse.worlds.browser.downloads import Downloads
+from midcourse.files import FILE, private_folder
 from midcourse.worlds.browser.page.frames import DocumentGone, DocumentSilent, Frames
 
 if TYPE_CHECKING:
@@ -28,6 +33,10 @@ _ANSWERS_WITHIN = 20.0
 A page that did not answer gets only `_SOON` the next time, so that a dead page does not stall the run. After that it gets
 twice as long each time, so that a slow page is not treated as dead forever.
 """
+_PAUSE = 0.02
+_MAX_RESTLESS = 1.0
+_SLOWNESS = 4.0
+"""The quiet must last this many times as long as an answer takes. If answers are slow, events of requests are late, too."""
 
 
 class PageInterrupted(Exception):
@@ -190,6 +199,75 @@ class Tab:
         return request.is_navigation_request() and request.frame == self.page.main_frame
 
 
+class DownloadedFile:
+    """A file that was downloaded, or is still arriving."""
+
+    def __init__(self, number: int, download: "Download") -> None:
+        self.number = number
+        self.name = download.suggested_filename
+        self.url = download.url
+        self.path: Path | None = None
+        """The path of the file, once it is complete."""
+        self.failure = ""
+
+
+class Downloads:
+    """The downloads of a session, in order. Files stay in the given folder; without one, they are deleted with the session."""
+
+    def __init__(self, folder: str = "") -> None:
+        self._given = Path(folder).absolute() if folder else None
+        self._own: Path | None = None
+        self._arrivals: list[DownloadedFile] = []
+
+    def __iter__(self) -> Iterator[DownloadedFile]:
+        return iter(self._arrivals)
+
+    def __len__(self) -> int:
+        return len(self._arrivals)
+
+    async def keep(self, download: "Download") -> None:
+        """Wait until a download is complete, and save it."""
+        from playwright.async_api import Error
+
+        arrival = DownloadedFile(len(self) + 1, download)
+        self._arrivals.append(arrival)
+        with suppress(Error):  # the browser was closed before the download was complete
+            arrival.failure = await download.failure() or ""
+            if not arrival.failure:
+                await self._save(download, arrival)
+
+    async def _save(self, download: "Download", arrival: DownloadedFile) -> None:
+        try:
+            path = await asyncio.to_thread(self._reserve, Path(arrival.name).name)
+        except OSError as problem:
+            arrival.failure = str(problem)
+            return
+        await download.save_as(path)
+        path.chmod(FILE)  # Playwright gives the file the mode of its temporary copy
+        arrival.path = path
+
+    def _reserve(self, name: str) -> Path:
+        """Create an empty file under a free name: an existing file is never overwritten."""
+        wanted = self._folder() / name
+        for number in count(1):
+            path = wanted.with_stem(f"{wanted.stem}-{number}") if number > 1 else wanted
+            with suppress(FileExistsError):
+                path.touch(FILE, exist_ok=False)
+                return path
+        raise AssertionError("numbers do not end")
+
+    def _folder(self) -> Path:
+        if self._given is not None:
+            private_folder(self._given)
+            return self._given
+        self._own = self._own or Path(tempfile.mkdtemp(prefix="midcourse-downloads-"))
+        return self._own
+
+    def close(self) -> None:
+        if self._own is not None:
+            shutil.rmtree(self._own, ignore_errors=True)
+
+
 class Tabs:
     """The tabs of a session in the order in which they were opened. A tab that opens outside of an act stays in the background."""
 
@@ -320,3 +398,42 @@ class Tabs:
         task: asyncio.Task[None] = asyncio.ensure_future(work)
         self._arriving.add(task)
         task.add_done_callback(self._arriving.discard)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How long the page must be quiet, and the maximum time to wait for that, in seconds."""
+
+    quiet: float = 0.1
+    most: float = 5.0
+
+
+async def settle(tab: Tab, patience: Patience, is_ignored: "Callable[[Request], bool]" = lambda _: False) -> None:
+    """Wait until the page is quiet, closed or silent, or a dialog is open; at most as long as `patience` allows.
+
+    Requests that began before the act or that are held are ignored. If the network is quiet and the documents never stop
+    changing, as in an animation, the wait ends after a second.
+    """
+    loop = asyncio.get_running_loop()
+    begun = busy = loop.time()
+    while not (tab.interrupted or tab.silent) and (left := begun + patience.most - loop.time()) > 0:
+        asked = loop.time()
+        still = await _read_quiet_seconds(tab, left)
+        now = loop.time()
+        quiet = max(patience.quiet, _SLOWNESS * (now - asked))
+        loading = tab.frames.is_leaving or not all(map(is_ignored, tab.in_flight))
+        if loading:
+            busy = now
+        still = min(still, now - begun, now - busy)
+        if still >= quiet or now - busy > max(_MAX_RESTLESS, quiet):
+            return
+        await asyncio.sleep(_PAUSE if loading else max(quiet - still, 0.001))
+
+
+async def _read_quiet_seconds(tab: Tab, within: float) -> float:
+    """Return the seconds since the last change in any document, or 0 if no document exists or answers."""
+    try:
+        async with asyncio.timeout(within):
+            return min(await tab.perform(tab.frames.ask_all("stillFor")), default=0.0) / 1000
+    except (PageInterrupted, TimeoutError):
+        return 0.0
