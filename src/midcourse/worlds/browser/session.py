@@ -106,7 +106,10 @@ class BrowserSession:
 
         `stored` is what `read_storage` of an earlier session returned. Without it, the file named in the options is read.
         """
-        chromium = chromium or _chromium_for(options)
+        launch = {"executable": options.executable, "headed": options.headed, "sandbox": options.sandbox}
+        if chromium is None:
+            several = options.sessions_per_chromium > 1
+            chromium = lend_chromium(options.sessions_per_chromium, **launch) if several else Chromium(**launch)
         storage = Storage(options.storage)
         guard = Guard(options.origins, authorities=options.authorities, certificate=chromium.certificate)
         proxy = await guard.proxy.open()
@@ -357,13 +360,6 @@ class BrowserSession:
             return None
         finally:
             await tab.page.close()
-
-
-def _chromium_for(options: SessionOptions) -> Chromium:
-    executable, headed, sandbox = options.executable, options.headed, options.sandbox
-    if options.sessions_per_chromium > 1:
-        return lend_chromium(options.sessions_per_chromium, executable=executable, headed=headed, sandbox=sandbox)
-    return Chromium(executable=executable, headed=headed, sandbox=sandbox)
 
 
 async def _read_list_page(tab: Tab) -> tuple[str, tuple[str, ...]]:

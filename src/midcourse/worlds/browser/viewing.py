@@ -12,7 +12,7 @@ from midcourse.worlds.browser.page.frames import DocumentGone
 from midcourse.worlds.browser.page.screenshots import (
     ScreenshotRefused,
     SecretLocator,
-    read_view,
+    read_viewport,
     take_screenshot,
     take_uncovered,
 )
@@ -97,7 +97,7 @@ class LiveView:
 
         Typed text does not change the document, so acts are counted as well. The stamp is hashed, since a URL may contain a secret.
         """
-        seen = (self._uses, await session.change_stamp(), await read_view(session.tab))
+        seen = (self._uses, await session.change_stamp(), await read_viewport(session.tab))
         return sha256(repr(seen).encode()).hexdigest()[:16]
 
 

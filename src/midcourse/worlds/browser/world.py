@@ -175,7 +175,16 @@ class Browser(Skills):
     async def act(self, call: Call) -> Outcome:
         async with self._live_view.use():
             outcome = await super().act(call)
-        return loss_outcome(outcome) if self._session and self._session.lost.is_set() else outcome
+        # What the guard has proved is still true after Chromium has ended.
+        if self._session is None or not self._session.lost.is_set() or outcome.evidence:
+            return outcome
+        held = outcome.status == "no_effect" and outcome.reason == "would_send"  # it is gone with the browser
+        return replace(
+            outcome,
+            status="no_effect" if held else "unknown",
+            reason="world_lost",
+            detail=f"{LOST.detail}; {outcome.detail}" if outcome.detail else LOST.detail,
+        )
 
     async def probe(self, name: str, arguments: Pairs) -> Finding:
         async with self._live_view.use():
@@ -287,7 +296,10 @@ class Browser(Skills):
         if not call.allowed and (signs_in := await self._find_held_sign_in(call)):
             outcome = await self._sign_in(call, signs_in)
         if before is not None and outcome.status == "ok" and guard.outbox.sent:
-            outcome = await self._add_response_evidence(outcome, before)
+            places = self._sign_ins.places
+            if is_sign_in(before.scene):
+                places.add(place_of(before.scene.surface.address))
+            outcome = add_response_evidence(outcome, guard.outbox.sent, before, await self._capture_shown(), places)
         await self._session.save_storage()
         if self._tab.crashed:
             outcome = interruption_outcome(self._tab)
@@ -305,14 +317,6 @@ class Browser(Skills):
     async def _capture_shown(self) -> Shown:
         """Return what the browser shows now, to compare it before and after an act."""
         return Shown(scene=await self._running.look(), pages=await self._running.read_forms(()))
-
-    async def _add_response_evidence(self, outcome: Outcome, before: Shown) -> Outcome:
-        places = self._sign_ins.places
-        if is_sign_in(before.scene):
-            places.add(place_of(before.scene.surface.address))
-        return add_response_evidence(
-            outcome, self._running.guard.outbox.sent, before, await self._capture_shown(), places
-        )
 
     async def _find_held_sign_in(self, call: Call) -> tuple[OutgoingRequest, ...]:
         """Return the request held for this call, if it is only a sign-in with a secret that is bound to its origin."""
@@ -402,16 +406,3 @@ def interruption_outcome(tab: Tab) -> Outcome:
     if tab.crashed:
         return failed("page_crashed", f"the page crashed: {tab.page.url}")
     return Outcome(detail=f"a dialog opened: {tab.dialog.message}" if tab.dialog else "the page closed itself")
-
-
-def loss_outcome(outcome: Outcome) -> Outcome:
-    """Return the outcome of an act during which Chromium ended. Held requests are gone; what the guard has proved is still true."""
-    if outcome.evidence:
-        return outcome
-    held = outcome.status == "no_effect" and outcome.reason == "would_send"
-    return replace(
-        outcome,
-        status="no_effect" if held else "unknown",
-        reason="world_lost",
-        detail=f"{LOST.detail}; {outcome.detail}" if outcome.detail else LOST.detail,
-    )

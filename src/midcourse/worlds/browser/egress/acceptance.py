@@ -13,7 +13,6 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from midcourse.domain.approval import CommitSet
-from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_IN_REFUSED, SIGNED_IN, Outcome
 from midcourse.policy.generated import is_volatile_name, looks_random
 from midcourse.worlds.base import Scene
@@ -99,7 +98,8 @@ def _find_reason_for_doubt(sent: Sequence[OutgoingRequest], before: Shown, after
         return SIGN_IN_REFUSED
     if _leads_to_sign_in(before.scene, after.scene, sign_ins):
         return "signed_out"
-    return REFUSED_BY_SERVER if _is_refused(sent) else ""
+    refused = bool(sent) and all(each.response.status in _REFUSED for each in sent)
+    return REFUSED_BY_SERVER if refused else ""
 
 
 def _is_accepted(
@@ -114,11 +114,6 @@ def _is_accepted(
     if _asks_to_sign_in(before, after, sign_ins) or _shows_refusal(after, pages):
         return False
     return not _still_shows_form(unsafe, before, after, pages) and not _has_new_failures(before, after)
-
-
-def _is_refused(sent: Sequence[OutgoingRequest]) -> bool:
-    """Whether the server says of each request that it was refused."""
-    return bool(sent) and all(each.response.status in _REFUSED for each in sent)
 
 
 def _is_sign_in_of(pages: Sequence[PageForms], sent: Sequence[OutgoingRequest]) -> bool:
@@ -178,17 +173,17 @@ def _reports_failure(text: str) -> bool:
         answer: object = json.loads(text)
     except ValueError:
         return _FAILURE.search(text) is not None
-    return any(_is_refusal(name, value) for name, value in _entries(answer))
+    return any(_is_refusal(name, value) for name, value in _list_members(answer))
 
 
-def _entries(value: object, name: str = "") -> Iterable[tuple[str, object]]:
+def _list_members(value: object, name: str = "") -> Iterable[tuple[str, object]]:
     if isinstance(value, dict):
         for key, inner in cast(dict[str, object], value).items():
-            yield from _entries(inner, key.lower())
+            yield from _list_members(inner, key.lower())
             yield key.lower(), inner
     elif isinstance(value, list):
         for inner in cast(list[object], value):
-            yield from _entries(inner, name)
+            yield from _list_members(inner, name)
     else:
         yield name, value
 
@@ -258,10 +253,6 @@ def _has_new_failures(before: Scene, after: Scene) -> bool:
 
 
 def _lines(scene: Scene) -> Iterable[str]:
+    """Yield the lines in which the site may report the outcome: not what a field is called, and not what was entered."""
     yield scene.surface.title
-    yield from (zone.label for zone in scene.zones if _is_text(zone))
-
-
-def _is_text(zone: Zone) -> bool:
-    """Whether its label was written by the site. What a field is called, and what was entered, says nothing of the outcome."""
-    return zone.role not in (*_FIELDS, "page", "tab", "request", "option")
+    yield from (zone.label for zone in scene.zones if zone.role not in (*_FIELDS, "page", "tab", "request", "option"))

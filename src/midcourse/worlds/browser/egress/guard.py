@@ -74,25 +74,21 @@ class Guard:
         An act that releases drops nothing: the page would say that it is offline just when the response is judged.
         """
         self.outbox.begin_act()
-        own = self._find_releasable(call) if call.allowed else ()
+        own: tuple[OutgoingRequest, ...] = ()
+        if call.allowed:
+            named = self.find_request(call.zone) if call.skill == SEND else None
+            own = (named,) if named is not None else self.find_held(call)
         if own:
             self._bound = None  # the held request is sent as it is; what was read does not bind the page that its response leads to
         elif call.skill != SEND:
-            self._drop_held()
+            waiting = self.outbox.waiting
+            self.outbox.drop([held for held in waiting if not self.find_cause(held)])
+            if self._held_call:
+                self.outbox.drop([held for held in waiting if self.find_cause(held)], cause=self._held_call[0])
         if call.skill != SEND:
             self._held_call, self._held = None, ()
         self._kept = tuple(held for held in self.outbox.waiting if held not in own)
         return own
-
-    def _drop_held(self) -> None:
-        waiting = self.outbox.waiting
-        self.outbox.drop([held for held in waiting if not self.find_cause(held)])
-        if self._held_call:
-            self.outbox.drop([held for held in waiting if self.find_cause(held)], cause=self._held_call[0])
-
-    def _find_releasable(self, call: Call) -> tuple[OutgoingRequest, ...]:
-        named = self.find_request(call.zone) if call.skill == SEND else None
-        return (named,) if named is not None else self.find_held(call)
 
     def answer_repeat(self, call: Call) -> Outcome | None:
         """Return the outcome for a call that comes again and cannot release anything. Nothing is repeated or dropped.

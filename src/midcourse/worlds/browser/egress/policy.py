@@ -262,7 +262,12 @@ def read_policy(policy: str | Path | Mapping[str, object] | None) -> Origins:
     named: dict[str, OriginRules] = {}
     for written, rules in policy_values(policy).items():
         name, address = _read_origin_name(written, file)
-        named[name] = _read_rules(written, _with_default(rules, private=_is_local(address)), file)
+        if isinstance(rules, Mapping):
+            rules = {"private": _is_local(address), **cast(Mapping[str, object], rules)}
+        try:
+            named[name] = TypeAdapter(OriginRules).validate_json(json.dumps(rules, default=str))
+        except ValidationError as invalid:
+            raise TaskInvalid(f"{file}: '{written}': {_describe_invalid(invalid)}") from None
     return Origins(named)
 
 
@@ -296,15 +301,11 @@ def _read_origin_name(written: str, file: str) -> tuple[str, Address]:
         raise TaskInvalid(f"{file}: '{written}': {refused}; {_WRITTEN_AS}") from None
     if address.rest != "/" or written.endswith("/"):
         raise TaskInvalid(f"{file}: '{written}' has a path; {_WRITTEN_AS}")
-    if host and (address.ip is not None or _is_public_suffix(address.host)):
+    # Anyone can register names below a public suffix, such as com, co.uk or github.io.
+    if host and (address.ip is not None or _public_suffixes().is_public(address.host)):
         detail = f"a wildcard must be below a registered name, and anyone can register a name below '{host}'"
         raise TaskInvalid(f"{file}: '{written}' is too wide; {detail}")
     return address.origin.replace("://", "://*.", 1) if host else address.origin, address
-
-
-def _is_public_suffix(host: str) -> bool:
-    """Whether anyone can register names below this host, as below `com`, `co.uk` or `github.io`."""
-    return _public_suffixes().is_public(host)
 
 
 @cache
@@ -313,17 +314,6 @@ def _public_suffixes() -> "PublicSuffixList":
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList()
-
-
-def _read_rules(written: str, rules: object, file: str) -> OriginRules:
-    try:
-        return TypeAdapter(OriginRules).validate_json(json.dumps(rules, default=str))
-    except ValidationError as invalid:
-        raise TaskInvalid(f"{file}: '{written}': {_describe_invalid(invalid)}") from None
-
-
-def _with_default(rules: object, *, private: bool) -> object:
-    return {"private": private, **cast(Mapping[str, object], rules)} if isinstance(rules, Mapping) else rules
 
 
 _KEYS = tuple({**OriginRules.__dataclass_fields__, **EvidenceRule.__dataclass_fields__})

@@ -74,17 +74,16 @@ class Capture:
                 known_zones = last.zones | zones
                 zones = {number: known_zones[number] for number in answer["order"]}
         self._looks[name] = _Look(key=answer["key"], at=at, zones=zones)
-        return await self._insert_inner_frames(frames, answer, list(zones.values()), at)
-
-    async def _insert_inner_frames(
-        self, frames: Frames, answer: dict[str, Any], zones: list[Zone], at: "_Place"
-    ) -> "_Seen":
-        seen, done = _Seen(title=answer["title"], zones=[], print=[answer["print"]]), 0
+        seen, done, known_zones = (
+            _Seen(title=answer["title"], zones=[], print=[answer["print"]]),
+            0,
+            list(zones.values()),
+        )
         for before, *inner in answer["frame"]:
-            seen.zones.extend(zones[done:before])
+            seen.zones.extend(known_zones[done:before])
             done = before
             await self._add_inner_frame(frames, inner, at, seen)
-        seen.zones.extend(zones[done:])
+        seen.zones.extend(known_zones[done:])
         return seen
 
     async def _add_inner_frame(self, frames: Frames, entry: list[Any], around: "_Place", seen: "_Seen") -> None:

@@ -67,20 +67,20 @@ class PageForms:
 
 def read_page_forms(answers: Iterable[dict[str, Any]]) -> tuple[PageForms, ...]:
     """Convert the answers of page_forms.js, one for each frame."""
-    return tuple(_build_page_forms(answer) for answer in answers)
-
-
-def _build_page_forms(answer: dict[str, Any]) -> PageForms:
-    forms: dict[int, tuple[str, list[Field]]] = {}
-    for field in answer["fields"]:
-        _, fields = forms.setdefault(field["form"], (field["action"], []))
-        fields.append(Field(**{name: field[name] for name in ("name", "hidden", "value", "served", "type")}))
-    return PageForms(
-        url=answer["url"],
-        forms=tuple(Form(action=action, fields=tuple(fields)) for action, fields in forms.values()),
-        shown=frozenset(answer["shown"]),
-        language=answer["language"],
-    )
+    pages: list[PageForms] = []
+    for answer in answers:
+        forms: dict[int, tuple[str, list[Field]]] = {}
+        for field in answer["fields"]:
+            _, fields = forms.setdefault(field["form"], (field["action"], []))
+            fields.append(Field(**{name: field[name] for name in ("name", "hidden", "value", "served", "type")}))
+        page = PageForms(
+            url=answer["url"],
+            forms=tuple(Form(action=action, fields=tuple(fields)) for action, fields in forms.values()),
+            shown=frozenset(answer["shown"]),
+            language=answer["language"],
+        )
+        pages.append(page)
+    return tuple(pages)
 
 
 # --- what a form would send

@@ -198,10 +198,13 @@ class Frames:
 
     async def discover(self) -> None:
         """Find new frames. Connect to those of other sites, and learn which element shows which frame."""
+        from playwright.async_api import Error
+
         for frame in self._page.frames[1:]:
             if self._tried.get(frame) != frame.url:
                 self._tried[frame] = frame.url
-                await self._listen_to_process(frame)
+                with suppress(Error):  # the frame runs in the same process as the frame around it, or is gone
+                    await self._listen(frame)
         for frame in self.all:
             if frame != self.main:
                 with suppress(DocumentGone):
@@ -236,12 +239,6 @@ class Frames:
 
     # --- events of Chromium
 
-    async def _listen_to_process(self, frame: "Frame") -> None:
-        from playwright.async_api import Error
-
-        with suppress(Error):  # the frame runs in the same process as the frame around it, or is gone
-            await self._listen(frame)
-
     async def _listen(self, where: "Page | Frame") -> str:
         """Subscribe to the events of a process, and return the id of its outermost frame."""
         cdp: Any = await self._page.context.new_cdp_session(where)
@@ -252,6 +249,12 @@ class Frames:
         def on_ended(*_: object) -> None:
             self._drop(frame for frame, context in self._contexts.items() if context.cdp is cdp)
 
+        def on_window_open(_event: object) -> None:
+            self._opens()
+
+        def on_dialog_closed(_event: object) -> None:
+            self._dialog_answered()
+
         cdp.on("Runtime.executionContextCreated", on_created)
         cdp.on("Runtime.executionContextDestroyed", self._on_destroyed)
         cdp.on("Runtime.executionContextsCleared", on_ended)
@@ -260,8 +263,8 @@ class Frames:
         cdp.on("Page.frameDetached", self._on_detached)
         cdp.on("Page.frameRequestedNavigation", self._on_leaving)
         cdp.on("Page.frameStoppedLoading", self._on_staying)
-        cdp.on("Page.windowOpen", self._on_window_open)
-        cdp.on("Page.javascriptDialogClosed", self._on_dialog_closed)
+        cdp.on("Page.windowOpen", on_window_open)
+        cdp.on("Page.javascriptDialogClosed", on_dialog_closed)
         for domain in ("Page", "DOM", "Runtime"):
             await cdp.send(f"{domain}.enable")
         tree = (await cdp.send("Page.getFrameTree"))["frameTree"]
@@ -297,12 +300,6 @@ class Frames:
 
     def _on_staying(self, event: dict[str, Any]) -> None:
         self._leaving.pop(event["frameId"], None)
-
-    def _on_window_open(self, _event: object) -> None:
-        self._opens()
-
-    def _on_dialog_closed(self, _event: object) -> None:
-        self._dialog_answered()
 
     def _on_attached(self, event: dict[str, Any]) -> None:
         self._parents[event["frameId"]] = event["parentFrameId"]

@@ -86,7 +86,10 @@ class Input:
     async def write(self, zone: Zone, text: str) -> Outcome | None:
         """Replace the content of a field."""
         if zone.pictured:
-            return await self._write_at(zone, text)
+            # Select the text of a field at this position and type. Only the next picture shows what the field then contains.
+            await self.click(zone)
+            await self._tab.perform(self._keyboard.press("Control+A"))
+            return await self._enter_text(text)
         if not zone.get("focused"):
             await self.click(zone)
         before = _check_reachable(zone, await self.ask("prepare", zone, text))
@@ -104,12 +107,6 @@ class Input:
             if content == before["content"] != text or (zone.role == "spinbutton" and content == "" != text):
                 return no_effect(f"{zone.role} '{zone.label}' did not take it")
         return None
-
-    async def _write_at(self, zone: Zone, text: str) -> None:
-        """Click at a position, select the text of a field there, and type. Only the next picture shows what the field then contains."""
-        await self.click(zone)
-        await self._tab.perform(self._keyboard.press("Control+A"))
-        await self._enter_text(text)
 
     async def _enter_text(self, text: str) -> None:
         if not text:
@@ -199,20 +196,17 @@ class Input:
         return None
 
     async def scroll(self, zone: Zone, right: float, down: float) -> Outcome | None:
+        """Scroll what a zone is in by a number of screens, with the mouse wheel if the zone is known only from a picture."""
         if zone.pictured:
-            return await self._scroll_at(zone, right, down)
+            size = self._tab.page.viewport_size or {"width": 0, "height": 0}
+            async with self._touch(zone) as (x, y):
+                await self._tab.perform(self._mouse.move(x, y))
+                return await self._tab.perform(self._mouse.wheel(right * size["width"], down * size["height"]))
         if zone.role == "page":
             moved = await self._tab.query(self._tab.frames.ask("scroll", 0, right, down))
         else:
             moved = await self.ask("scroll", zone, right, down)
         return None if moved else no_effect("there is nothing further in that direction")
-
-    async def _scroll_at(self, zone: Zone, right: float, down: float) -> None:
-        """Turn the mouse wheel at a position."""
-        size = self._tab.page.viewport_size or {"width": 0, "height": 0}
-        async with self._touch(zone) as (x, y):
-            await self._tab.perform(self._mouse.move(x, y))
-            await self._tab.perform(self._mouse.wheel(right * size["width"], down * size["height"]))
 
     async def read(self, zone: Zone) -> str:
         """Return the text of a zone or the page, the path of a download, or the text that a reader has read in a picture."""

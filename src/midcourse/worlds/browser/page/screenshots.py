@@ -31,9 +31,9 @@ _WITHOUT_TEXT = frozenset(
 )
 """Elements that have no text in the layout. They are searched by their attributes and covered whole."""
 _IN_LIST = ("OPTION", "OPTGROUP")
-View: TypeAlias = tuple[object, ...]
+Viewport: TypeAlias = tuple[object, ...]
 """Which document a tab shows, and how far it is scrolled."""
-_VIEW = "[performance.timeOrigin, scrollX, scrollY, innerWidth, innerHeight]"
+_VIEWPORT = "[performance.timeOrigin, scrollX, scrollY, innerWidth, innerHeight]"
 
 _HIDDEN = "input[type=password],[data-midcourse-secret]"
 _GREY = "#d4d4d8"
@@ -170,11 +170,11 @@ class Screenshots(LatestPictures):
     def __init__(self, when: When, secrets: SecretLocator) -> None:
         super().__init__(when)
         self._secrets = secrets
-        self._view: View | None = None
+        self._viewport: Viewport | None = None
 
     async def is_current(self, tab: Tab) -> bool:
         """Whether positions in the last screenshot are still those of the page, which is the same document and was not scrolled."""
-        return self._view is not None and self._view == await read_view(tab)
+        return self._viewport is not None and self._viewport == await read_viewport(tab)
 
     async def take(self, tab: Tab, fingerprint: str) -> str:
         """Take a screenshot if this observation gets one. Return its digest, or an empty string."""
@@ -184,7 +184,7 @@ class Screenshots(LatestPictures):
 
         try:
             async with asyncio.timeout(_TRIES * _SECONDS):
-                self._view = await read_view(tab)
+                self._viewport = await read_viewport(tab)
                 picture = await tab.perform(take_screenshot(tab, self._secrets))
         except (
             PageInterrupted,
@@ -197,8 +197,8 @@ class Screenshots(LatestPictures):
         return await self.keep(picture, fingerprint)
 
 
-async def read_view(tab: Tab) -> View:
-    return tab.number, *await tab.query(tab.frames.run(_VIEW))
+async def read_viewport(tab: Tab) -> Viewport:
+    return tab.number, *await tab.query(tab.frames.run(_VIEWPORT))
 
 
 async def take_screenshot(
@@ -215,7 +215,9 @@ async def take_screenshot(
         places = await secrets.find_places(tab.frames)
         async with _cover_secrets(tab.frames, places):
             picture = await _take_screenshot(tab.page, whole, quality)
-            if await _is_all_covered(tab.frames, places) and await secrets.find_places(tab.frames) == places:
+            # A page may remove elements that it did not make, or show the secret at another place meanwhile.
+            covered = await asyncio.gather(*(tab.frames.ask("isCovered", frame=frame) for frame in places))
+            if all(covered) and await secrets.find_places(tab.frames) == places:
                 return picture
     raise ScreenshotRefused(tab.page.url)
 
@@ -254,11 +256,6 @@ async def _cover_secrets(frames: Frames, places: Places) -> AsyncGenerator[None]
         yield
     finally:
         await asyncio.gather(*map(uncover, places))
-
-
-async def _is_all_covered(frames: Frames, places: Places) -> bool:
-    """Whether all covers are still there, since a page may remove elements that it did not make."""
-    return all(await asyncio.gather(*(frames.ask("isCovered", frame=frame) for frame in places)))
 
 
 async def draw_zones(tab: Tab, zones: Iterable[Zone], secrets: SecretLocator, *, whole: bool = False) -> bytes:

@@ -305,21 +305,21 @@ class Tabs:
 
     async def open(self) -> Tab:
         """Open a tab in front."""
-        async with self._opening:
-            page = await self._context.new_page()
-            self._private.add(page)
-        tab = await self._adopt(page)
+        tab = await self._adopt(await self._open_page())
         self._front = tab.number
         return tab
 
     async def open_hidden(self) -> Tab:
         """Open a tab that observations do not include. The caller closes its page."""
+        tab = Tab(await self._open_page(), 0)
+        await tab.begin()
+        return tab
+
+    async def _open_page(self) -> "Page":
         async with self._opening:
             page = await self._context.new_page()
             self._private.add(page)
-        tab = Tab(page, 0)
-        await tab.begin()
-        return tab
+            return page
 
     async def wait_for_arrivals(self) -> None:
         """Wait a short time for every announced tab and file. A download may be slow, and a tab may be blocked from opening."""
