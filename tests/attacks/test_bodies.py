@@ -19,7 +19,7 @@ from midcourse.domain.observation import Observation, Surface
 from midcourse.planners import Playbook, Rule
 from midcourse.testing import Approves
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.egress.request import Request, charset_of
+from midcourse.worlds.browser.egress.request import Request, find_charset
 from tests.pages import serve_pages
 
 JSON = "application/json"
@@ -214,7 +214,7 @@ def test_what_is_in_an_odd_charset_is_bound_by_its_digest_and_the_charset_is_nam
 def test_several_charsets_are_all_named_and_the_body_is_opaque() -> None:
     values = sent(b"{}", f"{JSON}; charset=utf-8; charset=utf-7").values
     assert (values[0], values[1][0]) == (("charset of the body", "utf-8, utf-7"), "body")
-    assert charset_of(["utf-8", "utf-8"]) is None
+    assert find_charset(["utf-8", "utf-8"]) is None
 
 
 KINDS = st.sampled_from([JSON, FORM, "multipart/form-data", "x/y"]).flatmap(

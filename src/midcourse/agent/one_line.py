@@ -86,7 +86,7 @@ def job_for(one_line: OneLineTask, overrides: Mapping[str, str] | None = None) -
     Its source is the same as a task file: the run's folder keeps it, and `midcourse init task --from` prints it.
     """
     require_extras("`do`", "browser", "llm")
-    from midcourse.worlds.browser.egress.policy import policy_values
+    from midcourse.worlds.browser.egress.policy import read_policy_tables
 
     if not one_line.goal.strip():
         raise TaskInvalid('give a goal, such as midcourse do "Order one desk lamp" --at https://shop.example')
@@ -94,7 +94,7 @@ def job_for(one_line: OneLineTask, overrides: Mapping[str, str] | None = None) -
     start = _parse_origin(one_line.at, "the start URL")
     secrets = _bind_secrets(one_line.secrets, start)
     elsewhere = {origin: {"allowed": True} for origin in secrets.values() if origin != start}
-    origins = {**elsewhere, **policy_values(one_line.origins)}
+    origins = {**elsewhere, **read_policy_tables(one_line.origins)}
     options = {"start": one_line.at, "headed": one_line.headed, "origins": origins}
     options = {name: value for name, value in options.items() if value}
     settings = {"max_cost_usd": one_line.max_cost, "approvals": one_line.approvals}

@@ -332,9 +332,9 @@ def _inline_policy_file(spec: WorldSpec) -> dict[str, object]:
     """The options with the contents of the policy file in place of its name: the host does not have the file."""
     options = _build_options(spec)
     if spec.name == "browser" and isinstance(options.get("origins"), str):
-        from midcourse.worlds.browser.egress.policy import policy_values
+        from midcourse.worlds.browser.egress.policy import read_policy_tables
 
-        options["origins"] = dict(policy_values(str(options["origins"])))
+        options["origins"] = dict(read_policy_tables(str(options["origins"])))
     return options
 
 

@@ -237,7 +237,13 @@ class BaseWorld:
         """Return the arguments, with the zone if the skill acts on one, or None if that zone is not there."""
         if not declared.signature.on_zone:
             return dict(arguments)
-        zone = _pictured_zone(call, declared) if call.pictured else await self._find(call.zone)
+        zone: Zone | None = None
+        if not call.pictured:
+            zone = await self._find(call.zone)
+        elif call.bounds is not None and declared.by_position:
+            # A reader found it in a picture, and no look of this world has it.
+            role, label = call.target.role, call.target.label
+            zone = Zone(id=call.zone, role=role, label=label, bounds=call.bounds, state=((PICTURED, True),))
         return None if zone is None else {**arguments, "zone": zone}
 
     async def _find(self, zone_id: str) -> Zone | None:
@@ -267,17 +273,6 @@ class BaseWorld:
         if isinstance(returned, Outcome):
             return returned
         return Outcome(data=_check_pairs(f"{self.name}.{call.skill}", returned))
-
-
-def _pictured_zone(call: Call, declared: DeclaredSkill) -> Zone | None:
-    """Return a zone that a reader found in a picture and that no look of this world has.
-
-    Return None if this skill cannot act at a position.
-    """
-    if call.bounds is None or not declared.by_position:
-        return None
-    state = ((PICTURED, True),)
-    return Zone(id=call.zone, role=call.target.role, label=call.target.label, bounds=call.bounds, state=state)
 
 
 async def await_if_needed(value: T | Awaitable[T]) -> T:

@@ -10,7 +10,7 @@ from midcourse.domain.expectation import Expectation, Probe
 from midcourse.domain.skill import Effect, Skill, Undo
 from midcourse.errors import SkillInvalid
 from midcourse.ports.world import Catalogue, ProbeSpec
-from midcourse.worlds.signature import Signature, signature_of
+from midcourse.worlds.signature import Signature, read_method_signature
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 _MARK = "__midcourse_mark__"
@@ -157,7 +157,7 @@ def _declare_skill(cls: type, name: str, method: Callable[..., Any], mark: Skill
             raise SkillInvalid(f"{where}: settles_after says how long a probe needs, and there is no probe")
         named = replace(named, settles_after=mark.settles_after)
     check_absent_on(where, mark.absent_on)
-    signature = signature_of(cls.__name__, method)
+    signature = read_method_signature(cls.__name__, method)
     undo = Undo(skill=mark.undo) if isinstance(mark.undo, str) else mark.undo
     return DeclaredSkill(
         skill=Skill(
@@ -189,7 +189,7 @@ def check_absent_on(where: str, exceptions: object) -> None:
 
 
 def _declare_probe(cls: type, name: str, method: Callable[..., Any], mark: ProbeMark) -> DeclaredProbe:
-    signature = signature_of(cls.__name__, method)
+    signature = read_method_signature(cls.__name__, method)
     if signature.on_zone:
         raise SkillInvalid(f"{cls.__name__}.{name}: a probe has no zone; it must work wherever the world is")
     if mark.looks_for and mark.looks_for not in {parameter.name for parameter in signature.parameters}:

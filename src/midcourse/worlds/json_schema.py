@@ -24,7 +24,7 @@ def as_mapping(value: object) -> Mapping[str, object]:
 def read_schema(schema: Mapping[str, Any]) -> Signature:
     """Read the signature of a tool from the schema of its arguments."""
     required = schema.get("required") or ()
-    read = [read_parameter(name, each, name in required) for name, each in properties_of(schema).items()]
+    read = [read_parameter(name, each, name in required) for name, each in read_properties(schema).items()]
     return Signature(
         parameters=tuple(parameter for parameter, _ in read),
         on_zone=False,
@@ -33,7 +33,7 @@ def read_schema(schema: Mapping[str, Any]) -> Signature:
     )
 
 
-def properties_of(schema: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+def read_properties(schema: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     return {name: as_mapping(each) for name, each in as_mapping(schema.get("properties")).items()}
 
 

@@ -50,7 +50,7 @@ class Signature:
         return None if value is None and name in self.nullable else _check_value(parameter, value)
 
 
-def signature_of(owner: str, method: Callable[..., Any]) -> Signature:
+def read_method_signature(owner: str, method: Callable[..., Any]) -> Signature:
     """Read the signature of a method from its annotations. Raises `SkillInvalid`, naming what cannot be read."""
     return read_signature(
         f"{owner}.{method.__name__}", method, list(inspect.signature(method).parameters.items())[1:], any_type=False

@@ -7,7 +7,7 @@ no approval, a response that proves something) are proposed as comments, so that
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
@@ -40,8 +40,8 @@ class AnyOrigin(Origins):
         super().__init__({})
         self._start = start
 
-    def rules_for(self, address: Address) -> OriginRules | None:
-        return self._start.rules_for(address) or OriginRules()
+    def find_rules(self, address: Address) -> OriginRules | None:
+        return self._start.find_rules(address) or OriginRules()
 
 
 @dataclass
@@ -87,7 +87,8 @@ class PolicyLearner:
 
     def _record(self, request: Request) -> tuple[_Traffic, str]:
         address = parse(request.url, ANYWHERE)
-        traffic = self._known[_page_origin(address)]
+        page = address.origin.replace("ws", "http", 1) if address.scheme in ("ws", "wss") else address.origin
+        traffic = self._known[page]
         return traffic, traffic.record(request, generalize_path(address.path))
 
     def on_refused(self, what: str) -> None:
@@ -101,7 +102,7 @@ class PolicyLearner:
         """Return the proposed policy file, as TOML."""
         sections = [_format_section(origin, traffic) for origin, traffic in sorted(self._known.items())]
         missing = [
-            _format_refused_section(origin, times)
+            f"# Refused {times} times. If the task needs it:\n# [{json.dumps(origin)}]\n"
             for origin, times in self._refused.most_common()
             if origin not in self._known
         ]
@@ -115,40 +116,28 @@ def generalize_path(path: str) -> str:
     return "/".join(parts).replace("/*/*", "/*") + ("*" if mark and not parts[-1].endswith("*") else "")
 
 
-def _page_origin(address: Address) -> str:
-    return address.origin.replace("ws", "http", 1) if address.scheme in ("ws", "wss") else address.origin
-
-
 def _format_section(origin: str, traffic: _Traffic) -> str:
     lines = [f"[{json.dumps(origin)}]"]
     if acting := [name for name in traffic.gets if _ACTS.search(name)]:
         lines.append("# These are GETs, but their names suggest an effect.")
-        lines.append(f"unsafe = {_format_list(acting)}")
+        lines.append(f"unsafe = {json.dumps(sorted(acting))}")
     often = [name for name, times in traffic.unsafe.items() if times >= OFTEN and name not in traffic.forms]
     if often:
         lines.append(
             f"# Sent by scripts, {OFTEN} times or more. If they only save a draft or report, they need no approval:"
         )
-        lines.append(f"# safe = {_format_list(often)}")
+        lines.append(f"# safe = {json.dumps(sorted(often))}")
     if asked := [name for name in traffic.unsafe if name not in often]:
         lines.append(f"# Needs approval each time: {', '.join(sorted(asked))}")
     if traffic.pages:
         lines.append("# Pages that were visited. To let a planner navigate to them by itself:")
-        lines.append(f"# navigate = {_format_list(traffic.pages)}")
+        lines.append(f"# navigate = {json.dumps(sorted(traffic.pages))}")
     for name, status in traffic.rejected:
         lines.append(f"# {name} was answered with {status}. If that always means that nothing was stored:")
         lines.append(f"# [[{json.dumps(origin)}.evidence]]")
         lines.append(f"# request = {json.dumps(name)}")
         lines.append(f"# status = {status}")
     return "\n".join([*lines, ""])
-
-
-def _format_refused_section(origin: str, times: int) -> str:
-    return f"# Refused {times} times. If the task needs it:\n# [{json.dumps(origin)}]\n"
-
-
-def _format_list(names: Iterable[str]) -> str:
-    return json.dumps(sorted(names))
 
 
 @asynccontextmanager
@@ -184,7 +173,11 @@ def propose_policy(addresses: Sequence[str]) -> str:
     prepared it (a draft, a basket, a page of a form) and are proposed as safe. The last one is the purpose of the run and still
     needs approval, like every request with an address that suggests an effect.
     """
-    requests = [_split_request(address) for address in addresses]
+    requests: list[tuple[str, str]] = []
+    for written in addresses:
+        method, _, url = written.partition(" ")
+        address = parse(url)
+        requests.append((address.origin, f"{method} {generalize_path(address.path)}"))
     if not requests:
         return "# No request of the run needed approval, so it needs no policy file.\n"
     asked = {requests[-1], *(each for each in requests if _EFFECTS.search(each[1]))}
@@ -209,12 +202,6 @@ async def list_sent_requests(store: Store, run_id: str) -> list[str]:
         if consequence is not None and " " in consequence.commit.address
     ]
     return [address for several in addresses for address in several.split(" and ")]
-
-
-def _split_request(address: str) -> tuple[str, str]:
-    method, _, url = address.partition(" ")
-    where = parse(url)
-    return where.origin, f"{method} {generalize_path(where.path)}"
 
 
 def _format_run_section(origin: str, safe: set[str], asked: set[str]) -> str:

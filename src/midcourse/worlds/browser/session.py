@@ -18,7 +18,7 @@ from midcourse.worlds.browser.egress.outbox import OutgoingRequest, State
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.proxy import log_in
 from midcourse.worlds.browser.page.capture import Capture
-from midcourse.worlds.browser.page.forms import PageForms, read_page_forms, without_passwords
+from midcourse.worlds.browser.page.forms import PageForms, mask_passwords, read_page_forms
 from midcourse.worlds.browser.page.frames import DocumentGone, script
 from midcourse.worlds.browser.page.tabs import Downloads, PageInterrupted, Patience, Tab, Tabs, settle
 
@@ -165,7 +165,7 @@ class BrowserSession:
         scene = await self._capture.look(self.tabs)
         if waiting := self.guard.outbox.waiting:
             pages = await self.read_forms(())
-            shown = ((held, without_passwords(held.request.commit, pages, named)) for held in waiting)
+            shown = ((held, mask_passwords(held.request.commit, pages, named)) for held in waiting)
             scene.zones += tuple(held.as_zone(commit, self.guard.find_cause(held)) for held, commit in shown)
         return scene
 
@@ -178,7 +178,10 @@ class BrowserSession:
 
     async def go(self, url: str) -> Outcome | None:
         if not self.tab.alive or self.tab.silent:
-            await self._replace_tab()
+            dead = self.tab
+            await self.tabs.open()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(dead.page.close(), _CLOSES_WITHIN)
         return await self._navigate(self.tab, url)
 
     async def _navigate(
@@ -224,13 +227,6 @@ class BrowserSession:
         finally:
             with suppress(PageInterrupted):  # Chromium does not answer while a dialog is open
                 await tab.perform(cdp.detach())
-
-    async def _replace_tab(self) -> None:
-        """Open a new tab in place of a page that crashed or does not answer."""
-        dead = self.tab
-        await self.tabs.open()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(dead.page.close(), _CLOSES_WITHIN)
 
     # --- a person uses the browser
 

@@ -12,7 +12,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import BaseWorld, Zone, failed, no_effect, probe, skill
 from midcourse.worlds.browser.egress.address import PAGES, AddressRefused
 from midcourse.worlds.browser.page.capture import shows_text
-from midcourse.worlds.browser.page.forms import commit_of_form
+from midcourse.worlds.browser.page.forms import read_form_commit
 from midcourse.worlds.browser.page.input import Input
 from midcourse.worlds.browser.page.tabs import Tab
 from midcourse.worlds.browser.session import BrowserSession, LandedElsewhere, SessionOptions
@@ -188,7 +188,7 @@ class Skills(BaseWorld):
 
     async def _find_option(self, zone: Zone, label: str, options: list[Zone]) -> Zone | None:
         """Find the option with this label, in this list if it has options, since other lists may have options of the same name."""
-        own = await self._input.options_of(zone, options) or options
+        own = await self._input.find_own_options(zone, options) or options
         return next((option for option in own if option.label == label), None)
 
     @skill(undo="uncheck")
@@ -241,7 +241,7 @@ class Skills(BaseWorld):
 
     async def form_sends(self, zone: Zone) -> CommitSet | None:
         form = await self._read_form(zone)
-        return None if form is None else commit_of_form(form)
+        return None if form is None else read_form_commit(form)
 
     async def _read_form(self, zone: Zone) -> dict[str, Any] | None:
         await self._input.load("forms.js", zone)
@@ -332,7 +332,10 @@ def read_as(kind: Kind, text: str) -> Scalar:
         case "number":
             return _parse_number(text)
         case "boolean":
-            return _parse_boolean(text)
+            word = text.strip().lower()
+            if word not in (*_YES, *_NO):
+                raise ValueUnreadable(f"'{text}' is neither yes nor no")
+            return word in _YES
         case _:
             assert_never(kind)
 
@@ -343,23 +346,10 @@ def _parse_number(text: str) -> float:
     if len(found) != 1:
         raise ValueUnreadable(f"there is {'no' if not found else 'more than one'} number in '{text}'")
     digits = re.sub(r"['\u00a0\u202f ]", "", found[0]).replace("−", "-")
-    return float(_normalise_decimal(digits))
-
-
-def _normalise_decimal(digits: str) -> str:
     comma, point = digits.rfind(","), digits.rfind(".")
     if comma >= 0 and point >= 0:
         decimal, other = (",", ".") if comma > point else (".", ",")
-        return digits.replace(other, "").replace(decimal, ".")
+        return float(digits.replace(other, "").replace(decimal, "."))
     mark = "," if comma >= 0 else "."
     grouped = digits.count(mark) > 1 or (mark == "," and re.fullmatch(r"[-+]?\d{1,3},\d{3}", digits))
-    return digits.replace(mark, "" if grouped else ".")
-
-
-def _parse_boolean(text: str) -> bool:
-    word = text.strip().lower()
-    if word in _YES:
-        return True
-    if word in _NO:
-        return False
-    raise ValueUnreadable(f"'{text}' is neither yes nor no")
+    return float(digits.replace(mark, "" if grouped else "."))

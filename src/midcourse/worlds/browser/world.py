@@ -18,16 +18,16 @@ from midcourse.ports.world import Call, Catalogue, Finding
 from midcourse.worlds.base import Scene, Unseen, failed, not_sent
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.egress.acceptance import Shown, add_response_evidence, is_sign_in
-from midcourse.worlds.browser.egress.address import place_of
-from midcourse.worlds.browser.egress.outbox import OutgoingRequest, commit_of
-from midcourse.worlds.browser.egress.policy import PUBLIC, Origins, allowed_origins
+from midcourse.worlds.browser.egress.address import read_place
+from midcourse.worlds.browser.egress.outbox import OutgoingRequest, join_commits
+from midcourse.worlds.browser.egress.policy import PUBLIC, Origins, read_allowed_origins
 from midcourse.worlds.browser.egress.sign_in import SignIns
 from midcourse.worlds.browser.page.forms import (
-    changed_values,
-    form_page,
-    generated_values,
-    sources_of,
-    without_passwords,
+    find_changed_values,
+    find_form_page,
+    find_generated_values,
+    find_sources,
+    mask_passwords,
 )
 from midcourse.worlds.browser.page.frames import DocumentGone
 from midcourse.worlds.browser.page.input import ZoneUnreachable
@@ -111,7 +111,7 @@ class Browser(Skills):
             scale=scale,
             storage=storage,
             downloads=downloads,
-            origins=allowed_origins(start, origins, within),
+            origins=read_allowed_origins(start, origins, within),
             authorities=authorities,
             patience=Patience(quiet=quiet_seconds, most=settle_seconds),
             navigate_seconds=navigate_seconds,
@@ -202,12 +202,12 @@ class Browser(Skills):
             # As it was approved; the act then says that it was not sent.
             commit = self._session.guard.find_bound_commit(call)
         else:
-            commit = commit_of(held) if held else await super().commit_set(call)
+            commit = join_commits(held) if held else await super().commit_set(call)
         if commit is not None and commit.address:
-            pages = await self._session.read_forms(generated_values(commit))
-            commit = replace(commit, sources=sources_of(commit, pages))
+            pages = await self._session.read_forms(find_generated_values(commit))
+            commit = replace(commit, sources=find_sources(commit, pages))
             self._session.guard.bind(call, commit)
-            return without_passwords(commit, pages, self._secrets.values)
+            return mask_passwords(commit, pages, self._secrets.values)
         return self._session.guard.bind(call, commit)
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -227,10 +227,10 @@ class Browser(Skills):
 
         before = await session.read_forms(())
         try:
-            after = await session.read_forms_at(form_page(commit, before)) if before else ()
+            after = await session.read_forms_at(find_form_page(commit, before)) if before else ()
         except Error:
             return None
-        return changed_values(commit, names, before, after) if after else None
+        return find_changed_values(commit, names, before, after) if after else None
 
     async def look(self) -> Scene | Unseen:
         if self._session is None:
@@ -298,11 +298,11 @@ class Browser(Skills):
         if before is not None and outcome.status == "ok" and guard.outbox.sent:
             places = self._sign_ins.places
             if is_sign_in(before.scene):
-                places.add(place_of(before.scene.surface.address))
+                places.add(read_place(before.scene.surface.address))
             outcome = add_response_evidence(outcome, guard.outbox.sent, before, await self._capture_shown(), places)
         await self._session.save_storage()
         if self._tab.crashed:
-            outcome = interruption_outcome(self._tab)
+            outcome = report_interruption(self._tab)
         self._screenshots.failed = outcome.status != "ok"
         return outcome
 
@@ -331,7 +331,7 @@ class Browser(Skills):
     async def _sign_in(self, call: Call, waiting: tuple[OutgoingRequest, ...]) -> Outcome:
         session = self._running
         before = await session.look()
-        self._sign_ins.places.add(place_of(before.surface.address))
+        self._sign_ins.places.add(read_place(before.surface.address))
         session.guard.begin_act(replace(call, allowed=True))
         outcome = await self._release(waiting)
         await session.settle()
@@ -355,10 +355,10 @@ class Browser(Skills):
         except ZoneUnreachable as unreached:
             return unreached.outcome
         except PageInterrupted:
-            return interruption_outcome(tab)
+            return report_interruption(tab)
         except (DocumentGone, Error) as error:
             if tab.interrupted:
-                return interruption_outcome(tab)
+                return report_interruption(tab)
             return Outcome(status="unknown", reason="error", detail=str(error))
 
     async def _refuse_secret(self, call: Call) -> Outcome | None:
@@ -402,7 +402,7 @@ def _mark_destinations(declared: Catalogue, start: str, origins: Origins) -> Cat
     return replace(declared, skills=tuple(skills))
 
 
-def interruption_outcome(tab: Tab) -> Outcome:
+def report_interruption(tab: Tab) -> Outcome:
     if tab.crashed:
         return failed("page_crashed", f"the page crashed: {tab.page.url}")
     return Outcome(detail=f"a dialog opened: {tab.dialog.message}" if tab.dialog else "the page closed itself")

@@ -34,7 +34,7 @@ from midcourse.domain.argument import Scalar
 from midcourse.domain.skill import Parameter
 from midcourse.ports.approver import FillIn, Form
 from midcourse.ports.world import WorldAway
-from midcourse.worlds.json_schema import as_mapping, properties_of, read_parameter
+from midcourse.worlds.json_schema import as_mapping, read_parameter, read_properties
 from midcourse.worlds.mcp.answer import CallRefused, ConnectionLost, ServerAddress, ToolResult
 from midcourse.worlds.mcp.server import Server
 
@@ -88,7 +88,7 @@ def _read_fields(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
     required = schema.get("required", ())
     return tuple(
         read_parameter(name, _flatten_choices(each), name in required)[0]
-        for name, each in properties_of(schema).items()
+        for name, each in read_properties(schema).items()
     )
 
 

@@ -9,9 +9,9 @@ from midcourse.worlds.browser.egress.address import (
     Address,
     AddressRefused,
     Reach,
+    find_reach,
     look_up_host,
     parse,
-    reach_of,
     resolve,
 )
 from midcourse.worlds.browser.egress.policy import Origins, read_origins
@@ -90,7 +90,7 @@ async def test_a_path_names_no_fragment_and_an_origin_no_usual_port() -> None:
     ],
 )
 def test_an_address_is_public_private_or_loopback(ip: str, reach: Reach) -> None:
-    assert reach_of(ip_address(ip)) == reach
+    assert find_reach(ip_address(ip)) == reach
 
 
 async def test_a_name_that_may_be_private_still_leads_to_no_metadata_service() -> None:
@@ -109,7 +109,7 @@ async def test_name_with_one_private_address_is_refused() -> None:
 
 async def test_localhost_resolves_to_loopback() -> None:
     address = Address(scheme="http", host="shop.localhost", port=80, rest="/")
-    assert all(reach_of(ip) == "loopback" for ip in await resolve(address, private=True))
+    assert all(find_reach(ip) == "loopback" for ip in await resolve(address, private=True))
 
 
 async def test_system_resolver_returns_nothing_for_an_unknown_name() -> None:

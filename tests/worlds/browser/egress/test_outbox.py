@@ -10,8 +10,8 @@ import pytest_asyncio
 from playwright.async_api import Browser
 
 from midcourse.domain.approval import CommitSet
-from midcourse.worlds.browser.egress.outbox import MAX_WAITING, commit_of
-from midcourse.worlds.browser.egress.request import file_value
+from midcourse.worlds.browser.egress.outbox import MAX_WAITING, join_commits
+from midcourse.worlds.browser.egress.request import describe_file
 from tests.worlds.browser.guarded_page import GuardedPage, open_guarded_page, until
 from tests.worlds.browser.shared import SharedChromium
 from tests.worlds.browser.site import Answer, ReceivedRequest, Site
@@ -153,7 +153,7 @@ async def test_a_form_with_a_file_arrives_byte_for_byte(shop_page: GuardedShop) 
     await shop_page.page.set_input_files("input[type=file]", file)
     await shop_page.run("document.forms[0].submit()")
     (held,) = await shop_page.wait_for_held()
-    bill = file_value("bill.txt", "text/plain", b"\x00\xff\r\n--")
+    bill = describe_file("bill.txt", "text/plain", b"\x00\xff\r\n--")
     assert held.request.commit == CommitSet(
         address=f"POST {shop_page.site.url}/orders",
         values=(("item", "a & b"), ("token", "7"), ("bill", bill)),
@@ -241,7 +241,7 @@ async def test_several_held_requests_have_one_commit_set_with_numbered_values(sh
     await shop_page.run("fetch('/orders', {method: 'POST', body: 'a'})")
     await shop_page.wait_for_held()
     await shop_page.run("fetch('/orders', {method: 'PUT', body: 'b'})")
-    assert commit_of(await shop_page.wait_for_held(2)) == CommitSet(
+    assert join_commits(await shop_page.wait_for_held(2)) == CommitSet(
         address=f"POST {shop_page.site.url}/orders and PUT {shop_page.site.url}/orders",
         values=(("1: body", "a"), ("2: body", "b")),
     )

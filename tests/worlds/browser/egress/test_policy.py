@@ -13,7 +13,7 @@ SHOP = "https://shop.example"
 
 
 def allowed(policy: dict[str, Any], url: str, start: str = SHOP) -> bool:
-    return read_origins(policy, start).rules_for(parse(url, ("http", "https", "ws", "wss"))) is not None
+    return read_origins(policy, start).find_rules(parse(url, ("http", "https", "ws", "wss"))) is not None
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_file_may_forbid_even_the_start() -> None:
 def test_private_start_is_allowed_if_it_is_written_as_an_address(
     start: str, policy: dict[str, Any], private: bool
 ) -> None:
-    origin = read_origins(policy, start).rules_for(parse(start))
+    origin = read_origins(policy, start).find_rules(parse(start))
     assert origin is not None
     assert origin.private is private
 

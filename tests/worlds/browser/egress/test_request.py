@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import HELD_FOR
 from midcourse.worlds.browser.egress.outbox import OutgoingRequest, State
-from midcourse.worlds.browser.egress.request import LONGEST, MAX_VALUES, Request, file_value
+from midcourse.worlds.browser.egress.request import LONGEST, MAX_VALUES, Request, describe_file
 
 FORM = "application/x-www-form-urlencoded"
 URL = "https://shop.example/orders"
@@ -42,7 +42,7 @@ def test_multipart_form_shows_its_files_by_their_content() -> None:
         b'--X\r\nContent-Disposition: form-data; name="bill"; filename="b.pdf"\r\nContent-Type: application/pdf\r\n\r\n'
         b"\x00--X not a boundary\r\n--X--\r\n"
     )
-    bill = file_value("b.pdf", "application/pdf", b"\x00--X not a boundary")
+    bill = describe_file("b.pdf", "application/pdf", b"\x00--X not a boundary")
     assert values(body, "multipart/form-data; boundary=X") == {"note": "one\ntwo", "bill": bill}
 
 
@@ -79,7 +79,7 @@ def test_json_that_two_readers_could_read_differently_is_shown_as_it_is(body: by
 
 def test_unreadable_body_is_bound_by_its_digest() -> None:
     assert values(b"\x00\x01", "application/x-protobuf") == {
-        "body": file_value("", "application/x-protobuf", b"\x00\x01")
+        "body": describe_file("", "application/x-protobuf", b"\x00\x01")
     }
     assert values(b"\x00\x01", "application/x-protobuf") != values(b"\x00\x02", "application/x-protobuf")
 

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from midcourse.domain.approval import CommitSet
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.egress.request import file_value
+from midcourse.worlds.browser.egress.request import describe_file
 from tests.worlds.browser.site import Answer, Site
 from tests.worlds.browser.visitor import page_of
 from tests.worlds.support import Hand, ok
@@ -118,7 +118,7 @@ async def test_commit_set_has_the_content_of_a_file(hand: Hand, site: Site, tmp_
     call = hand.call("submit", await hand.zone("Go"))
     read = await hand.world.commit_set(call)
     assert read is not None
-    assert read.values == (("bill", file_value("bill.txt", "text/plain", b"\x00\xff bill")),)
+    assert read.values == (("bill", describe_file("bill.txt", "text/plain", b"\x00\xff bill")),)
     ok(await hand.world.act(replace(call, allowed=True)))
     assert b"\x00\xff bill" in site.asked[0].body
 

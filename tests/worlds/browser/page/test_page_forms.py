@@ -7,12 +7,12 @@ import pytest
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.worlds.browser.page.forms import (
-    changed_values,
-    form_page,
-    generated_values,
+    find_changed_values,
+    find_form_page,
+    find_generated_values,
+    find_sources,
     is_now,
     read_page_forms,
-    sources_of,
 )
 
 NOW = 1_763_284_800.0  # 2025-11-16 09:20:00 UTC
@@ -45,22 +45,22 @@ def commit(*values: tuple[str, str | int], query: str = "step=2") -> CommitSet:
 
 def test_a_field_is_shown_or_hidden() -> None:
     here = page(field("note", "hi", hidden=False), field("sku", "A-7"))
-    assert sources_of(commit(("note", "hi"), ("sku", "A-7")), here) == (("note", "shown"), ("sku", "hidden"))
+    assert find_sources(commit(("note", "hi"), ("sku", "A-7")), here) == (("note", "shown"), ("sku", "hidden"))
 
 
 def test_a_field_that_is_both_is_shown() -> None:
     here = page(field("gift", "0"), field("gift", "1", hidden=False))
-    assert sources_of(commit(("gift", "0"), ("gift", "1")), here) == (("gift", "shown"),)
+    assert find_sources(commit(("gift", "0"), ("gift", "1")), here) == (("gift", "shown"),)
 
 
 def test_generated_value_without_a_field_is_fresh_unless_the_page_shows_it() -> None:
-    assert generated_values(commit(("ref", UUID), ("size", "M"))) == [UUID]
-    assert sources_of(commit(("ref", UUID), ("size", "M")), page()) == (("ref", "fresh"),)
-    assert sources_of(commit(("ref", UUID)), page(shown=(UUID,))) == ()
+    assert find_generated_values(commit(("ref", UUID), ("size", "M"))) == [UUID]
+    assert find_sources(commit(("ref", UUID), ("size", "M")), page()) == (("ref", "fresh"),)
+    assert find_sources(commit(("ref", UUID)), page(shown=(UUID,))) == ()
 
 
 def test_generated_value_in_the_query_is_fresh() -> None:
-    assert sources_of(commit(query=f"key={UUID}"), page()) == (("?key", "fresh"),)
+    assert find_sources(commit(query=f"key={UUID}"), page()) == (("?key", "fresh"),)
 
 
 @pytest.mark.parametrize(
@@ -81,28 +81,28 @@ def test_value_that_differs_between_two_loads_changes_by_itself() -> None:
     sent = commit(("k", "a1"), ("sku", "A-7"))
     before = page(field("k", "a1"), field("sku", "A-7"))
     after = page(field("k", "b2"), field("sku", "A-7"))
-    assert changed_values(sent, ("k", "sku"), before, after) == ("k",)
-    assert form_page(sent, before) == "https://shop.example/cart"
+    assert find_changed_values(sent, ("k", "sku"), before, after) == ("k",)
+    assert find_form_page(sent, before) == "https://shop.example/cart"
 
 
 def test_value_set_by_a_script_or_person_does_not_change_by_itself() -> None:
     before = page(field("day", "2025-12-24", served=""), field("k", "a"))
     after = page(field("day", ""), field("k", "b"))
-    assert changed_values(commit(("day", "2025-12-24"), ("k", "a")), ("day", "k"), before, after) == ("k",)
+    assert find_changed_values(commit(("day", "2025-12-24"), ("k", "a")), ("day", "k"), before, after) == ("k",)
 
 
 def test_form_that_was_sent_is_compared_among_several_with_one_address() -> None:
     before = page(field("sku", "A"), field("k", "1"), field("sku", "B", form=1), field("k", "2", form=1))
     after = page(field("sku", "B"), field("k", "3"), field("sku", "A", form=1), field("k", "4", form=1))
-    assert changed_values(commit(("sku", "B"), ("k", "2")), ("sku", "k"), before, after) == ("k",)
+    assert find_changed_values(commit(("sku", "B"), ("k", "2")), ("sku", "k"), before, after) == ("k",)
 
 
 def test_without_the_same_form_it_is_unknown_which_values_changed() -> None:
     before = page(field("k", "a"))
-    assert changed_values(commit(("k", "a")), ("k",), before, page()) is None
-    assert changed_values(commit(("k", "a")), ("k",), page(), before) is None
+    assert find_changed_values(commit(("k", "a")), ("k",), before, page()) is None
+    assert find_changed_values(commit(("k", "a")), ("k",), page(), before) is None
 
 
 def test_a_value_of_the_address_is_compared_by_the_forms_own() -> None:
     before, after = page(field("k", "a")), page(field("k", "a"))
-    assert changed_values(commit(("k", "a")), ("?step",), before, after) == ()
+    assert find_changed_values(commit(("k", "a")), ("?step",), before, after) == ()

@@ -16,7 +16,7 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_IN_REFUSED, SIGNED_IN, Outcome
 from midcourse.policy.generated import is_volatile_name, looks_random
 from midcourse.worlds.base import Scene
-from midcourse.worlds.browser.egress.address import place_of
+from midcourse.worlds.browser.egress.address import read_place
 from midcourse.worlds.browser.egress.outbox import OutgoingRequest
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
 from midcourse.worlds.browser.egress.sign_in import USER_FIELDS
@@ -88,18 +88,15 @@ def add_response_evidence(
     if _is_accepted(sent, before.scene, after.scene, after.pages, sign_ins):
         signed_in = _is_sign_in_address(before.scene.surface.address) and _is_sign_in_of(before.pages, sent)
         return replace(outcome, evidence="response", reason=SIGNED_IN if signed_in else "")
-    reason = _find_reason_for_doubt(sent, before, after, sign_ins)
-    return replace(outcome, status="unknown", reason=reason) if reason else outcome
-
-
-def _find_reason_for_doubt(sent: Sequence[OutgoingRequest], before: Shown, after: Shown, sign_ins: set[str]) -> str:
-    """Return the reason why the outcome is unknown, or an empty string if the responses show nothing."""
     if _is_sign_in_of(after.pages, sent):
-        return SIGN_IN_REFUSED
-    if _leads_to_sign_in(before.scene, after.scene, sign_ins):
-        return "signed_out"
-    refused = bool(sent) and all(each.response.status in _REFUSED for each in sent)
-    return REFUSED_BY_SERVER if refused else ""
+        return replace(outcome, status="unknown", reason=SIGN_IN_REFUSED)
+    place = read_place(after.scene.surface.address)
+    if (is_sign_in(after.scene) or place in sign_ins) and place != read_place(before.scene.surface.address):
+        # A sign-in page came instead of the requested one, so the user's session has ended.
+        return replace(outcome, status="unknown", reason="signed_out")
+    if sent and all(each.response.status in _REFUSED for each in sent):
+        return replace(outcome, status="unknown", reason=REFUSED_BY_SERVER)
+    return outcome
 
 
 def _is_accepted(
@@ -145,15 +142,9 @@ def _is_sign_in_address(address: str) -> bool:
 
 def _asks_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
     """Whether the page asks to sign in. One that did, and now shows something else at the same address, does so no longer."""
-    place = place_of(after.surface.address)
-    left = is_sign_in(before) and place_of(before.surface.address) == place
+    place = read_place(after.surface.address)
+    left = is_sign_in(before) and read_place(before.surface.address) == place
     return is_sign_in(after) or (place in sign_ins and not left)
-
-
-def _leads_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
-    """Whether a sign-in page came instead of the requested one, which means that the user's session has ended."""
-    known = place_of(after.surface.address) in sign_ins
-    return (known or is_sign_in(after)) and place_of(before.surface.address) != place_of(after.surface.address)
 
 
 def _is_unsafe(sent: OutgoingRequest) -> bool:
@@ -218,12 +209,12 @@ def _still_shows_form(sent: Sequence[OutgoingRequest], before: Scene, after: Sce
     if all(each.response.status in _EXPLICIT for each in sent):
         return False
     shown = _shown_fields(before)  # some, such as a search, may be on every page
-    same_place = place_of(before.surface.address) == place_of(after.surface.address)
+    same_place = read_place(before.surface.address) == read_place(after.surface.address)
     return same_place and bool(shown) and shown <= _shown_fields(after)
 
 
 def _leads_to(form: Form, sent: OutgoingRequest) -> bool:
-    return place_of(form.action) == place_of(sent.request.url)
+    return read_place(form.action) == read_place(sent.request.url)
 
 
 def _sends_same(form: Form, commit: CommitSet) -> bool:

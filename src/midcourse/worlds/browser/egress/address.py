@@ -69,13 +69,13 @@ class Address:
             return None
 
 
-def origin_of(url: str) -> str:
+def read_origin(url: str) -> str:
     """Return scheme, host and port of a URL that a browser has written, or an empty string if it has no host."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
 
 
-def place_of(url: str) -> str:
+def read_place(url: str) -> str:
     """Return host and path of a URL, without a slash at the end: the place to which a form sends, without the query."""
     parts = urlsplit(url)
     return f"{parts.netloc}{parts.path.rstrip('/')}"
@@ -139,11 +139,9 @@ def _parse_host(written: str) -> str:
         raise AddressRefused(
             f"'{_abbreviate(host)}' is not a host; write letters, digits, hyphens and single dots only"
         )
-    return str(_parse_ipv4(host)) if _is_numeric(host.rpartition(".")[2]) else host
-
-
-def _is_numeric(label: str) -> bool:
-    return label.isdigit() or re.fullmatch(r"0x[0-9a-f]*", label) is not None
+    last = host.rpartition(".")[2]
+    is_ipv4 = last.isdigit() or re.fullmatch(r"0x[0-9a-f]*", last) is not None
+    return str(_parse_ipv4(host)) if is_ipv4 else host
 
 
 def _parse_ipv4(host: str) -> IPv4Address:
@@ -174,11 +172,11 @@ def _abbreviate(text: str) -> str:
 # --- the addresses behind a name
 
 
-def reach_of(ip: Ip) -> Reach:
+def find_reach(ip: Ip) -> Reach:
     """Return which network an IP address is in. An IPv6 address that embeds an IPv4 address counts as the embedded one."""
     inner = _embedded_ipv4(ip)
     if inner is not None:
-        return reach_of(inner)
+        return find_reach(inner)
     if ip in _METADATA or ip.is_link_local or ip.is_multicast or ip.is_unspecified:
         return "barred"
     if ip.is_loopback:
@@ -224,7 +222,7 @@ async def resolve(address: Address, *, private: bool, resolver: Resolver | None 
 
 
 def _check(address: Address, ip: Ip, *, private: bool) -> None:
-    reach = reach_of(ip)
+    reach = find_reach(ip)
     if reach == "public" or (private and (reach != "barred" or address.ip is not None)):
         return
     leads = f"'{address.host}' leads to {ip}" if address.ip is None else f"'{address.host}'"

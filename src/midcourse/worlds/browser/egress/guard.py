@@ -13,7 +13,7 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
 from midcourse.ports.world import Call, CallKey, identify_call
-from midcourse.worlds.browser.egress.outbox import Outbox, OutgoingRequest, State, commit_of
+from midcourse.worlds.browser.egress.outbox import Outbox, OutgoingRequest, State, join_commits
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS, Origins
 from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.tls import Certificate
@@ -97,7 +97,7 @@ class Guard:
         next call is carried out again.
         """
         if call.allowed and self.has_lost(call):
-            detail = f"the page stopped waiting for {commit_of(self._held).address}, so it was not sent"
+            detail = f"the page stopped waiting for {join_commits(self._held).address}, so it was not sent"
             self._held_call, self._held = None, ()
             return Outcome(status="no_effect", reason="transient", detail=detail, evidence="rule")
         own = () if call.allowed else self.find_held(call)
@@ -205,4 +205,4 @@ def _find_disproof(sent: OutgoingRequest, origins: Origins) -> str:
 
 
 def _describe_held(held: tuple[OutgoingRequest, ...]) -> str:
-    return f"it would send {commit_of(held).address}, which needs approval first"
+    return f"it would send {join_commits(held).address}, which needs approval first"

@@ -24,7 +24,7 @@ from urllib.parse import urljoin
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import HELD_FOR, Zone
-from midcourse.worlds.browser.egress.address import AddressRefused, origin_of
+from midcourse.worlds.browser.egress.address import AddressRefused, read_origin
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.request import Request
 
@@ -277,7 +277,7 @@ class Outbox:
         # An approver must see that a server asked for this, and at which address the request was approved before. A server that
         # redirects may have acted already, so the outcome of that act depends on it as well.
         for redirect in self._redirects:
-            if _identity_of(redirect) == _identity_of(request):
+            if _identify(redirect) == _identify(request):
                 self._redirects.remove(redirect)
                 request = replace(request, redirected_from=redirect.redirected_from)
                 break
@@ -313,13 +313,13 @@ class Outbox:
         if len(self.waiting) >= MAX_PARKED:
             return OutgoingRequest(request=request, state=State.DROPPED)
         # The token follows the request's own referrer, so that the next page still sees which site it was opened from.
-        referrer = request.fields.get("referer") or f"{origin_of(request.url)}/"
+        referrer = request.fields.get("referer") or f"{read_origin(request.url)}/"
         claim = f"{referrer}{'&' if '?' in referrer else '?'}midcourse={secrets.token_urlsafe(16)}"
         return self._keep(request, State.PARKED, claim)
 
     def _hold(self, request: Request) -> OutgoingRequest:
         near = [each for each in self.waiting if each.state is State.HELD]
-        if sum(origin_of(each.request.url) == origin_of(request.url) for each in near) >= MAX_WAITING:
+        if sum(read_origin(each.request.url) == read_origin(request.url) for each in near) >= MAX_WAITING:
             self._report_dropped(f"{request.commit.address} was not sent, because {MAX_WAITING} others were held")
             return OutgoingRequest(request=request, state=State.DROPPED)
         return self._keep(request, State.HELD)
@@ -428,7 +428,7 @@ class Outbox:
         return taken
 
 
-def commit_of(held: Sequence[OutgoingRequest]) -> CommitSet:
+def join_commits(held: Sequence[OutgoingRequest]) -> CommitSet:
     """Return one commit set for all of these requests. With several, the name of each value begins with the number of its request."""
     if len(held) == 1:
         return held[0].request.commit
@@ -442,6 +442,6 @@ def commit_of(held: Sequence[OutgoingRequest]) -> CommitSet:
     )
 
 
-def _identity_of(request: Request) -> tuple[object, ...]:
+def _identify(request: Request) -> tuple[object, ...]:
     """Return everything in a request that a server acts on, except tokens and cookies."""
     return request.method, request.method_override, request.url, request.fields.get("content-type", ""), request.body

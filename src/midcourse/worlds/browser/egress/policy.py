@@ -31,7 +31,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as validated
 
 from midcourse.errors import TaskInvalid
-from midcourse.worlds.browser.egress.address import Address, AddressRefused, parse, reach_of
+from midcourse.worlds.browser.egress.address import Address, AddressRefused, find_reach, parse
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
@@ -168,7 +168,7 @@ class Origins:
     def named(self) -> Mapping[str, OriginRules]:
         return self._named
 
-    def rules_for(self, address: Address) -> OriginRules | None:
+    def find_rules(self, address: Address) -> OriginRules | None:
         """Return the rules for the origin of an address, or None if it may not be reached. A WebSocket belongs to the origin of its pages."""
         scheme = _AS_PAGES.get(address.scheme, address.scheme)
         origin = Address(scheme=scheme, host=address.host, port=address.port, rest="").origin
@@ -178,7 +178,7 @@ class Origins:
     def check(self, url: str, schemes: Sequence[str] = ANYWHERE) -> tuple[Address, OriginRules]:
         """Return the address and the rules of its origin. Raise `AddressRefused` if the policy does not allow it."""
         address = parse(url, schemes)
-        origin = self.rules_for(address)
+        origin = self.find_rules(address)
         if origin is None:
             raise AddressRefused(f"{address.origin} is not in the policy file, so it cannot be reached")
         return address, origin
@@ -260,7 +260,7 @@ def read_policy(policy: str | Path | Mapping[str, object] | None) -> Origins:
     """Read a policy of the origins that it names, without a start."""
     file = str(policy) if isinstance(policy, str | Path) else "origins"
     named: dict[str, OriginRules] = {}
-    for written, rules in policy_values(policy).items():
+    for written, rules in read_policy_tables(policy).items():
         name, address = _read_origin_name(written, file)
         if isinstance(rules, Mapping):
             rules = {"private": _is_local(address), **cast(Mapping[str, object], rules)}
@@ -275,10 +275,10 @@ def _is_local(address: Address) -> bool:
     """Whether the host is written as an address of this machine or of a private network. A name needs `private = true` instead."""
     if address.host == "localhost" or address.host.endswith(".localhost"):
         return True
-    return address.ip is not None and reach_of(address.ip) in ("loopback", "private")
+    return address.ip is not None and find_reach(address.ip) in ("loopback", "private")
 
 
-def policy_values(policy: str | Path | Mapping[str, object] | None) -> Mapping[str, object]:
+def read_policy_tables(policy: str | Path | Mapping[str, object] | None) -> Mapping[str, object]:
     """Return the tables of a policy without checking them. Raise `TaskInvalid` for a file that cannot be read."""
     if policy is None or isinstance(policy, Mapping):
         return policy or {}
@@ -351,8 +351,8 @@ class RestrictedOrigins(Origins):
         super().__init__(own.named)
         self._bound = bound
 
-    def rules_for(self, address: Address) -> OriginRules | None:
-        found, bound = super().rules_for(address), self._bound.rules_for(address)
+    def find_rules(self, address: Address) -> OriginRules | None:
+        found, bound = super().find_rules(address), self._bound.find_rules(address)
         if found is None or bound is None:
             return None
         return replace(found, private=False) if found.private and not bound.private else found
@@ -364,7 +364,7 @@ class RestrictedOrigins(Origins):
 class _AnyPublicOrigin(Origins):
     """A policy that allows every origin outside private networks, and lets the task's policy decide what is safe."""
 
-    def rules_for(self, address: Address) -> OriginRules | None:
+    def find_rules(self, address: Address) -> OriginRules | None:
         return OriginRules()
 
     def is_safe(self, method: str, url: str) -> bool:
@@ -381,16 +381,16 @@ def restrict_to(own: Origins, within: str | Path | Mapping[str, object]) -> Orig
         if "*" in name or not origin.allowed:
             continue
         address = parse(name)
-        allowed = bound.rules_for(address)
+        allowed = bound.find_rules(address)
         if allowed is None:
             raise TaskInvalid(f"{name} is not in the policy of this world host")
-        near = origin.private or (address.ip is not None and reach_of(address.ip) != "public")
+        near = origin.private or (address.ip is not None and find_reach(address.ip) != "public")
         if near and not allowed.private:
             raise TaskInvalid(f"{name} is in a private network, which the policy of this world host does not allow")
     return RestrictedOrigins(own, bound)
 
 
-def allowed_origins(
+def read_allowed_origins(
     start: str, origins: str | Mapping[str, object] | None, within: str | Mapping[str, object] | None
 ) -> Origins:
     """Return the policy of a session: the task's, restricted by the operator's if there is one. Raise `TaskInvalid` if they are not valid."""

@@ -153,7 +153,7 @@ class Proxy:
         address = parse(f"https://{tunnel}")
         for scheme in ("https", "http"):
             found = Address(scheme=scheme, host=address.host, port=address.port, rest="")
-            if self.origins.rules_for(found) is not None:
+            if self.origins.find_rules(found) is not None:
                 return found.origin
         raise AddressRefused(f"{tunnel} is not in the policy file, so it cannot be reached")
 

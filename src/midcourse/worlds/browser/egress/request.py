@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.http1 import RequestHead
-from midcourse.worlds.browser.egress.address import origin_of
+from midcourse.worlds.browser.egress.address import read_origin
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
 
 MAX_VALUES = 2000
@@ -110,7 +110,9 @@ class Request:
         if head is not None:
             head = replace(
                 head,
-                fields=_fields_for_other_origin(head.fields) if origin_of(url) != origin_of(self.url) else head.fields,
+                fields=_fields_for_other_origin(head.fields)
+                if read_origin(url) != read_origin(self.url)
+                else head.fields,
             )
         named = self.fields if head is None else head.named
         return replace(self, url=url, fields=named, head=head, redirected_from=self.commit.address)
@@ -160,7 +162,7 @@ def _shorten(text: str) -> str:
     return Digested(f"{text[:LONGEST]}… ({len(text)} characters, sha256 {digest(text.encode(errors='surrogatepass'))})")
 
 
-def file_value(name: str, kind: str, content: bytes, charset: str | None = UTF_8) -> str:
+def describe_file(name: str, kind: str, content: bytes, charset: str | None = UTF_8) -> str:
     """Describe a file as a value: name, type, size, digest, and the content if it is text in a known charset."""
     size = f"{len(content)} bytes, sha256 {digest(content)}"
     described = f"{name or 'unnamed'} ({kind or 'application/octet-stream'}, {size})"
@@ -191,7 +193,7 @@ def normalize_newlines(text: str) -> str:
 # --- what is in a body
 
 
-def charset_of(named: Sequence[str]) -> str | None:
+def find_charset(named: Sequence[str]) -> str | None:
     """Return Python's name for the charset that is given, or UTF-8 if none is.
 
     Return None if the charset is unknown, is not compatible with ASCII, or if several are given.
@@ -213,23 +215,22 @@ def _parse_values(kind: str, body: bytes) -> Pairs:
     described = Message()
     described["content-type"] = kind
     named = _list_parameters(described, "charset")
-    charset = charset_of(named)
+    charset = find_charset(named)
     if charset is None:
-        return ((CHARSET, ", ".join(named)), (RAW, file_value("", kind, body, None)))
+        return ((CHARSET, ", ".join(named)), (RAW, describe_file("", kind, body, None)))
     match described.get_content_type() if kind else "":
         case "application/x-www-form-urlencoded":
             found = _parse_form(body, charset)
         case "multipart/form-data":
-            found = _parse_multipart(_find_boundary(described), body) if charset == UTF_8 else None
+            boundaries = _list_parameters(described, "boundary")  # servers differ in which of several they use
+            single = len(boundaries) == 1 and charset == UTF_8
+            found = _parse_multipart(boundaries[0], body) if single else None
         case _:
             found = _parse_json(body, charset)
-    values = _raw_value(kind, body, charset) if found is None else found
-    return values if charset == UTF_8 else ((CHARSET, ", ".join(named)), *values)
-
-
-def _raw_value(kind: str, body: bytes, charset: str) -> Pairs:
-    text = _decode_text(body, charset)
-    return ((RAW, file_value("", kind, body, charset) if text is None else text),)
+    if found is None:
+        text = _decode_text(body, charset)
+        found = ((RAW, describe_file("", kind, body, charset) if text is None else text),)
+    return found if charset == UTF_8 else ((CHARSET, ", ".join(named)), *found)
 
 
 def _parse_form(body: bytes, charset: str = UTF_8) -> Pairs | None:
@@ -255,12 +256,6 @@ def _parse_multipart(boundary: str, body: bytes) -> Pairs | None:
         return None
 
 
-def _find_boundary(described: Message) -> str:
-    """Return the boundary, or an empty string if there are several, since servers differ in which one they use."""
-    found = _list_parameters(described, "boundary")
-    return found[0] if len(found) == 1 else ""
-
-
 def _list_parameters(described: Message, name: str) -> list[str]:
     """Return the values of a parameter of the content type. A value encoded by RFC 2231 comes in parts and matches nothing."""
     return [str(value) for named, value in described.get_params([]) if named == name]
@@ -273,11 +268,11 @@ def _parse_part(part: bytes) -> tuple[str, str]:
         raise ValueError("not written by a browser")
     name, filename, kind = found.groups()
     if filename is not None:
-        return name, file_value(filename, kind, content)
+        return name, describe_file(filename, kind, content)
     try:
         return name, normalize_newlines(content.decode())
     except UnicodeDecodeError:
-        return name, file_value("", "", content)
+        return name, describe_file("", "", content)
 
 
 def _parse_json(body: bytes, charset: str) -> Pairs | None:

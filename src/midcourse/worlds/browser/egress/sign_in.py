@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from midcourse.domain.argument import Scalar
-from midcourse.worlds.browser.egress.address import AddressRefused, origin_of, parse, place_of
+from midcourse.worlds.browser.egress.address import AddressRefused, parse, read_origin, read_place
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.page.forms import Form, PageForms
 
@@ -31,7 +31,7 @@ class SignIns:
 
     def is_sign_in_only(self, request: Request, pages: Sequence[PageForms]) -> bool:
         """Whether the request comes from a form of the bound origin that sends only the secret, a user name, and hidden fields as served."""
-        origin = origin_of(request.url)
+        origin = read_origin(request.url)
         secrets = {secret for secret, bound in self._bound.values() if bound == _normalise_origin(origin)}
         if request.method != "POST" or request.method_override or request.redirected_from or not request.is_navigation:
             return False
@@ -40,9 +40,9 @@ class SignIns:
         forms = [
             form
             for page in pages
-            if origin_of(page.url) == origin
+            if read_origin(page.url) == origin
             for form in page.forms
-            if place_of(form.action) == place_of(request.url) and origin_of(form.action) == origin
+            if read_place(form.action) == read_place(request.url) and read_origin(form.action) == origin
         ]
         return any(_sends_only(form, request.commit.values, secrets) for form in forms)
 

@@ -10,7 +10,7 @@ from urllib.parse import urldefrag
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Zone
 from midcourse.worlds.base import Scene
-from midcourse.worlds.browser.egress.address import origin_of
+from midcourse.worlds.browser.egress.address import read_origin
 from midcourse.worlds.browser.page.frames import DocumentGone, DocumentSilent, Frames, pause_gc
 from midcourse.worlds.browser.page.tabs import DownloadedFile, PageInterrupted, Tab, Tabs
 
@@ -32,20 +32,17 @@ class Capture:
             *(_download_zone(download) for download in tabs.downloads),
         )
         if tab.dialog is not None:
-            return _build_scene(
-                tab, tabs, _Seen(title=tab.page.url, zones=[], print=[]), (*_dialog_zones(tab), *around)
-            )
+            prompt = (("value", tab.dialog.default_value),) if tab.dialog.type == "prompt" else ()
+            state: Pairs = (("kind", tab.dialog.type), *prompt)
+            dialog = Zone(id="dialog", role="dialog", label=tab.dialog.message or "Leave this page?", state=state)
+            return _build_scene(tab, tabs, _Seen(title=tab.page.url), (dialog, *around))
         try:
             seen = await tab.query(self._look_at_page(tab.frames))
         except DocumentSilent:
-            seen = _Seen(title="", zones=[], print=[])
+            seen = _Seen()
         except PageInterrupted:
             changed = tab.alive or tab is not tabs.front
-            return (
-                await self.look(tabs)
-                if changed
-                else _build_scene(tab, tabs, _Seen(title="", zones=[], print=[]), around)
-            )
+            return await self.look(tabs) if changed else _build_scene(tab, tabs, _Seen(), around)
         return _build_scene(tab, tabs, seen, around)
 
     async def text(self, tab: Tab) -> str:
@@ -63,7 +60,7 @@ class Capture:
         return await self._look_at_frame(frames, frames.main, _Place())
 
     async def _look_at_frame(self, frames: Frames, frame: str, at: "_Place") -> "_Seen":
-        name = frames.name_of(frame)
+        name = frames.name_frame(frame)
         last = self._looks.pop(name, None)
         known = last.key if last and last.at == at else ""
         answer: dict[str, Any] = await frames.ask("look", self._next.get(name, 1), known, frame=frame)
@@ -75,7 +72,7 @@ class Capture:
                 zones = {number: known_zones[number] for number in answer["order"]}
         self._looks[name] = _Look(key=answer["key"], at=at, zones=zones)
         seen, done, known_zones = (
-            _Seen(title=answer["title"], zones=[], print=[answer["print"]]),
+            _Seen(title=answer["title"], print=[answer["print"]]),
             0,
             list(zones.values()),
         )
@@ -124,9 +121,9 @@ class _Look:
 
 @dataclass(frozen=True, kw_only=True)
 class _Seen:
-    title: str
-    zones: list[Zone]
-    print: list[str]
+    title: str = ""
+    zones: list[Zone] = field(default_factory=list[Zone])
+    print: list[str] = field(default_factory=list[str])
     """The fingerprint of each document, without adverts."""
 
 
@@ -159,21 +156,6 @@ def _build_zone(**fields: Any) -> Zone:
 
 def _build_scene(tab: Tab, tabs: Tabs, seen: _Seen, around: tuple[Zone, ...]) -> Scene:
     address = tab.page.url
-    page = Zone(id="page", role="page", label=seen.title, state=_page_state(tab, tabs))
-    besides = (f"{zone.role}\x1f{zone.label}" for zone in around)
-    parts = "\x1e".join((urldefrag(address).url, str(tab.status), *seen.print, *besides))
-    return Scene(
-        seen.title or address,
-        page,
-        *seen.zones,
-        *around,
-        address=address,
-        origin=origin_of(address),
-        fingerprint=blake2b(parts.encode(errors="replace"), digest_size=8).hexdigest(),
-    )
-
-
-def _page_state(tab: Tab, tabs: Tabs) -> Pairs:
     states = (
         ("status", tab.status),
         ("tabs", len(tabs)),
@@ -182,15 +164,18 @@ def _page_state(tab: Tab, tabs: Tabs) -> Pairs:
         ("silent", tab.silent or None),
         ("closed", tab.page.is_closed() or None),
     )
-    return tuple((name, value) for name, value in states if value is not None)
-
-
-def _dialog_zones(tab: Tab) -> tuple[Zone, ...]:
-    dialog = tab.dialog
-    if dialog is None:
-        return ()
-    state: Pairs = (("kind", dialog.type), *((("value", dialog.default_value),) if dialog.type == "prompt" else ()))
-    return (Zone(id="dialog", role="dialog", label=dialog.message or "Leave this page?", state=state),)
+    page = Zone(id="page", role="page", label=seen.title, state=tuple(pair for pair in states if pair[1] is not None))
+    others = (f"{zone.role}\x1f{zone.label}" for zone in around)
+    parts = "\x1e".join((urldefrag(address).url, str(tab.status), *seen.print, *others))
+    return Scene(
+        seen.title or address,
+        page,
+        *seen.zones,
+        *around,
+        address=address,
+        origin=read_origin(address),
+        fingerprint=blake2b(parts.encode(errors="replace"), digest_size=8).hexdigest(),
+    )
 
 
 async def _tab_zone(tab: Tab) -> Zone:

@@ -4,7 +4,7 @@ import hashlib
 import re
 import time
 from base64 import b64decode
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl, urlsplit
 from midcourse.domain.approval import CommitSet, Source
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.policy.generated import QUERY, looks_random
-from midcourse.worlds.browser.egress.address import place_of
-from midcourse.worlds.browser.egress.request import RAW, REDIRECTED, commit_set, file_value, normalize_newlines
+from midcourse.worlds.browser.egress.address import read_place
+from midcourse.worlds.browser.egress.request import RAW, REDIRECTED, commit_set, describe_file, normalize_newlines
 
 _PREFIX = re.compile(r"^\d+: ")
 _DAY = 86_400.0
@@ -86,7 +86,7 @@ def read_page_forms(answers: Iterable[dict[str, Any]]) -> tuple[PageForms, ...]:
 # --- what a form would send
 
 
-def commit_of_form(form: dict[str, Any]) -> CommitSet | None:
+def read_form_commit(form: dict[str, Any]) -> CommitSet | None:
     """Return the commit set of the request that this form, as read by forms.js, would send, or None if it would send none."""
     action = str(form["action"]).partition("#")[0]
     if not action.startswith(("http:", "https:")) or form["method"] == "dialog":
@@ -109,18 +109,18 @@ def _text_values(values: list[list[str]]) -> Pairs:
 
 
 def _sent_value(text: str, kind: str | None = None, content: str = "") -> str:
-    return normalize_newlines(text) if kind is None else file_value(text, kind, b64decode(content))
+    return normalize_newlines(text) if kind is None else describe_file(text, kind, b64decode(content))
 
 
 # --- where values come from
 
 
-def generated_values(commit: CommitSet) -> list[str]:
+def find_generated_values(commit: CommitSet) -> list[str]:
     """Return values that may have been generated for this request. Those that are not on the page have been."""
     return sorted({str(value) for _, value in _all_values(commit) if looks_random(value) or is_now(value)})
 
 
-def sources_of(commit: CommitSet, pages: Sequence[PageForms]) -> tuple[tuple[str, Source], ...]:
+def find_sources(commit: CommitSet, pages: Sequence[PageForms]) -> tuple[tuple[str, Source], ...]:
     """Return the source of each value, by name. Values of unknown source are left out."""
     form = _find_form(commit, pages)
     forms = [form] if form else [each for page in pages for each in page.forms]
@@ -140,7 +140,7 @@ def sources_of(commit: CommitSet, pages: Sequence[PageForms]) -> tuple[tuple[str
     return tuple(found.items())
 
 
-def without_passwords(commit: CommitSet, pages: Sequence[PageForms], named: Collection[str]) -> CommitSet:
+def mask_passwords(commit: CommitSet, pages: Sequence[PageForms], named: Collection[str]) -> CommitSet:
     """Replace typed passwords in a commit set by their length and a digest, so that an approval still binds the password.
 
     Passwords that are `named` secrets are not replaced, since they are shown by their names.
@@ -184,13 +184,13 @@ def is_now(value: Scalar, now: float | None = None) -> bool:
 # --- values that change with each load
 
 
-def form_page(commit: CommitSet, pages: Sequence[PageForms]) -> str:
+def find_form_page(commit: CommitSet, pages: Sequence[PageForms]) -> str:
     """Return the address of the document with the form that sends this, or of the first document if no form does."""
     form = _find_form(commit, pages)
     return next((page.url for page in pages if form in page.forms), pages[0].url if pages else "")
 
 
-def changed_values(
+def find_changed_values(
     commit: CommitSet, names: Sequence[str], before: Sequence[PageForms], after: Sequence[PageForms]
 ) -> tuple[str, ...] | None:
     """Return which of these values differ between the page and the page loaded again, or None if the form was not found."""
@@ -211,25 +211,25 @@ def _differs(name: str, form: Form, again: Form) -> bool:
 
 def _find_form(commit: CommitSet, pages: Sequence[PageForms]) -> Form | None:
     """Return the form that these values come from: of the forms with their address, the one that has most of them."""
-    place = place_of(commit.address.rpartition(" ")[2])
     sent = {(_PREFIX.sub("", name), str(value)) for name, value in commit.values}
-    names = {name for name, _ in sent}
-    fitting = [each for page in pages for each in page.forms if place_of(each.action) == place and each.names & names]
-
-    def count_sent(form: Form) -> int:
-        return sum((field.name, field.value) in sent for field in form.fields)
-
-    return max(fitting, key=count_sent, default=None)
+    return _find_nearest(commit.address.rpartition(" ")[2], sent, pages, lambda field: (field.name, field.value))
 
 
 def _find_same_form(form: Form, pages: Sequence[PageForms]) -> Form | None:
     """Return the same form in the page loaded again: of the forms with its address, the one with the most values in common."""
     had = {(field.name, field.original) for field in form.fields}
-    fitting = [e for page in pages for e in page.forms if place_of(e.action) == place_of(form.action)]
-    fitting = [each for each in fitting if each.names & form.names]
+    return _find_nearest(form.action, had, pages, lambda field: (field.name, field.original))
 
-    def count_common(other: Form) -> int:
-        return sum((field.name, field.original) in had for field in other.fields)
+
+def _find_nearest(
+    url: str, values: set[tuple[str, str]], pages: Sequence[PageForms], read: Callable[[Field], tuple[str, str]]
+) -> Form | None:
+    names = {name for name, _ in values}
+    forms = [form for page in pages for form in page.forms if read_place(form.action) == read_place(url)]
+    fitting = [form for form in forms if form.names & names]
+
+    def count_common(form: Form) -> int:
+        return sum(read(field) in values for field in form.fields)
 
     return max(fitting, key=count_common, default=None)
 

@@ -97,7 +97,7 @@ class Frames:
         """Install our scripts in every document of the page, present and future."""
         self.main = await self._listen(self._page)
 
-    def name_of(self, frame: str) -> str:
+    def name_frame(self, frame: str) -> str:
         """Return the name of a frame, which is the prefix of its zone ids: empty for the main frame, `f1`, `f2`, … for others."""
         if frame == self.main:
             return ""
@@ -107,7 +107,7 @@ class Frames:
         """Return the id of the frame with this name, or an empty string."""
         return next((frame for frame, known in self._names.items() if known == name), "") if name else self.main
 
-    def parent_of(self, frame: str) -> str:
+    def find_parent(self, frame: str) -> str:
         return self._parents.get(frame, "")
 
     @property
@@ -150,7 +150,7 @@ class Frames:
                 )
         except TimeoutError:
             self._silent.add(context.unique)
-            raise DocumentSilent(f"frame {self.name_of(frame)} does not answer") from None
+            raise DocumentSilent(f"frame {self.name_frame(frame)} does not answer") from None
         self._silent.discard(context.unique)
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", "a script failed"))
@@ -212,7 +212,7 @@ class Frames:
 
     async def _link_owner(self, frame: str) -> None:
         """Tell the script in the parent which of its elements shows this frame."""
-        context = self._contexts.get(self.parent_of(frame))
+        context = self._contexts.get(self.find_parent(frame))
         if context is None or (frame, context.unique) in self._owned:
             return
         owner = await context.send("DOM.getFrameOwner", frameId=frame)
@@ -223,7 +223,7 @@ class Frames:
             "Runtime.callFunctionOn",
             functionDeclaration="function (name) { midcourse.owns(this, name); }",
             objectId=node["object"]["objectId"],
-            arguments=[{"value": self.name_of(frame)}],
+            arguments=[{"value": self.name_frame(frame)}],
         )
         self._owned.add((frame, context.unique))
 

@@ -143,7 +143,7 @@ class Input:
             return failed("no_such_option", f"'{zone.label}' does not have '{wanted}'; it has {zone.get('options')}")
         return None
 
-    async def options_of(self, zone: Zone, options: Sequence[Zone]) -> list[Zone]:
+    async def find_own_options(self, zone: Zone, options: Sequence[Zone]) -> list[Zone]:
         """Return those of these options that belong to this zone."""
         near = {
             number: option
@@ -216,7 +216,13 @@ class Input:
             return await self.ask("read", zone)
         if zone.role == "page":
             return await self._tab.query(self._tab.frames.ask("read", 0))
-        return _path_of(zone) if zone.role == "download" else zone.label
+        if zone.role != "download":
+            return zone.label
+        if zone.get("busy"):
+            raise ZoneUnreachable(failed("busy", f"'{zone.label}' is still downloading"))
+        if problem := zone.get("error"):
+            raise ZoneUnreachable(failed("download_failed", f"'{zone.label}' could not be downloaded: {problem}"))
+        return str(zone.get("value"))
 
     # --- finding the point to touch
 
@@ -227,7 +233,11 @@ class Input:
         A zone of a picture has no element. Its point is its middle, and nothing is blocked.
         """
         if zone.pictured:
-            yield self._pictured_point(zone)
+            size = self._tab.page.viewport_size
+            x, y = zone.middle or (-1.0, -1.0)
+            if size is None or not (0 <= x < size["width"] and 0 <= y < size["height"]):
+                raise ZoneUnreachable(_report_gone(zone))
+            yield x, y
             return
         await self._tab.query(self._tab.frames.ask_all("blockClicks"))
         missed = ""
@@ -235,7 +245,9 @@ class Input:
             yield await self._find_point(zone)
         finally:
             with suppress(DocumentGone, PageInterrupted):
-                missed = _find_blocker(await self._tab.query(self._tab.frames.ask_all("unblockClicks")))
+                answers = await self._tab.query(self._tab.frames.ask_all("unblockClicks"))
+                if not any(answer["hit"] for answer in answers):
+                    missed = next((answer["blocker"] for answer in answers if answer["blocker"]), "")
         if missed:
             raise ZoneUnreachable(failed("missed", f"{missed} came in the way of {zone.role} '{zone.label}'"))
 
@@ -244,17 +256,10 @@ class Input:
         frame, number = self._find_element(zone)
         place = _check_reachable(zone, await self._tab.query(frames.ask("reach", number, frame=frame)))
         while frame != frames.main:
-            name, frame = frames.name_of(frame), frames.parent_of(frame)
+            name, frame = frames.name_frame(frame), frames.find_parent(frame)
             through = frames.ask("throughFrame", name, place["x"], place["y"], frame=frame)
             place = _check_reachable(zone, await self._tab.query(through))
         return place["x"], place["y"]
-
-    def _pictured_point(self, zone: Zone) -> tuple[float, float]:
-        size = self._tab.page.viewport_size
-        x, y = zone.middle or (-1.0, -1.0)
-        if size is None or not (0 <= x < size["width"] and 0 <= y < size["height"]):
-            raise ZoneUnreachable(_report_gone(zone))
-        return x, y
 
     async def _touchable_point(self, zone: Zone) -> tuple[float, float]:
         async with self._touch(zone) as point:
@@ -270,13 +275,6 @@ class Input:
         return frame, int(found[2])
 
 
-def _find_blocker(answers: Sequence[dict[str, Any]]) -> str:
-    """Return the element, in any frame, that was hit instead of the zone, or an empty string if the zone was hit."""
-    if any(answer["hit"] for answer in answers):
-        return ""
-    return next((answer["blocker"] for answer in answers if answer["blocker"]), "")
-
-
 def _check_reachable(zone: Zone, place: dict[str, Any]) -> dict[str, Any]:
     if "gone" in place:
         raise ZoneUnreachable(_report_gone(zone))
@@ -290,11 +288,3 @@ def _check_reachable(zone: Zone, place: dict[str, Any]) -> dict[str, Any]:
 def _report_gone(zone: Zone) -> Outcome:
     detail = f"{zone.role} '{zone.label}' is no longer on the page"
     return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
-
-
-def _path_of(file: Zone) -> str:
-    if file.get("busy"):
-        raise ZoneUnreachable(failed("busy", f"'{file.label}' is still downloading"))
-    if problem := file.get("error"):
-        raise ZoneUnreachable(failed("download_failed", f"'{file.label}' could not be downloaded: {problem}"))
-    return str(file.get("value"))

@@ -71,12 +71,12 @@ class SecretLocator:
         for snapshot in await frames.read_layout():
             for written in snapshot["documents"]:
                 document = _Document(written, snapshot["strings"])
-                if boxes := (*self._find_in_text(document), *self._find_in_elements(document)):
+                if boxes := tuple(self._find_in(document)):
                     found[document.frame] = boxes
         return found
 
-    def _find_in_text(self, document: "_Document") -> Iterator[Box]:
-        """Search the text of all elements as one, since a secret may be spread over several."""
+    def _find_in(self, document: "_Document") -> Iterator[Box]:
+        # The text of all elements is searched as one, since a secret may be spread over several.
         runs = list(document.runs())
         spans = list(self._redactor.places("".join(run.text for run in runs)))
         at = 0
@@ -85,8 +85,6 @@ class SecretLocator:
                 if any(at + begin < last and first < at + end for first, last in spans):
                     yield box
             at += len(run.text)
-
-    def _find_in_elements(self, document: "_Document") -> Iterator[Box]:
         for words, box in document.elements_without_text():
             if any(self._redactor.places(words)):
                 yield box
