@@ -75,7 +75,7 @@ class ResponseHead(Head):
 
 
 def find_body(data: bytes | bytearray, max_head: int) -> int | None:
-    """Return the offset at which the head ends, or None if it is not complete yet. Raises `Rejected` if it is too large."""
+    """Return the offset at which the head ends, or None if it is not complete yet. Raise `Rejected` if it is too large."""
     end = data.find(_END, 0, max_head)
     if end < 0 and len(data) >= max_head:
         raise Rejected(f"a head has at most {max_head} bytes", 431)
@@ -83,7 +83,7 @@ def find_body(data: bytes | bytearray, max_head: int) -> int | None:
 
 
 def parse_request(raw: bytes) -> RequestHead:
-    """Parse the head of a request. Raises `Rejected`, also where two receivers could disagree on where the body ends."""
+    """Parse the head of a request. Raise `Rejected`, also where two receivers could disagree on where the body ends."""
     event = _parse(raw, h11.SERVER)
     assert isinstance(event, h11.Request)
     method = event.method.decode()
@@ -95,14 +95,14 @@ def parse_request(raw: bytes) -> RequestHead:
 
 
 def parse_response(raw: bytes) -> ResponseHead:
-    """Parse the head of a response. Raises `Rejected`, also for an interim response (1xx), which does not answer the request."""
+    """Parse the head of a response. Raise `Rejected`, also for an interim response (1xx), which does not answer the request."""
     event = _parse(raw, h11.CLIENT)
     assert isinstance(event, h11.Response)
     return ResponseHead(status=event.status_code, fields=_fields(event), version=event.http_version.decode())
 
 
 def parse_chunk_size(line: bytes) -> int:
-    """Parse the line with the size of a chunk. Raises `Rejected` for signs, spaces and extensions, which parsers treat differently."""
+    """Parse the line with the size of a chunk. Raise `Rejected` for signs, spaces and extensions, which parsers treat differently."""
     found = _CHUNK_LINE.fullmatch(line)
     if found is None:
         raise Rejected("a chunk begins with its size and nothing else")
@@ -110,7 +110,7 @@ def parse_chunk_size(line: bytes) -> int:
 
 
 def write_request(method: str, target: str, fields: Iterable[tuple[str, str]]) -> bytes:
-    """Encode the head of a request. Raises `Rejected` for what a head cannot contain, such as a line break in a value."""
+    """Encode the head of a request. Raise `Rejected` for what a head cannot contain, such as a line break in a value."""
     try:
         return h11.Connection(h11.CLIENT).send(h11.Request(method=method, target=target, headers=_encode(fields)))
     except h11.LocalProtocolError as error:

@@ -19,7 +19,7 @@ _LONGEST_SIDE = 16_383
 
 
 def read_picture(data: bytes) -> Blob | None:
-    """Parse a picture's header for its format and size. None: it is neither PNG nor WebP."""
+    """Parse a picture's header for its format and size. Return None if it is neither PNG nor WebP."""
     if data.startswith(_PNG) and data[12:16] == b"IHDR":
         width, height = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
         return Blob(data=data, media_type="image/png", width=width, height=height) if width and height else None
@@ -42,7 +42,7 @@ def _webp_size(data: bytes) -> tuple[int, int] | None:
 
 
 def to_webp(png: bytes) -> bytes:
-    """The same pixels as WebP, in about half of the bytes of a PNG or less. Raises `TaskInvalid` without Pillow."""
+    """Convert a picture to WebP without loss, in about half of the bytes of a PNG or less. Raise `TaskInvalid` without Pillow."""
     try:
         from PIL import Image
     except ModuleNotFoundError as missing:
@@ -57,7 +57,7 @@ def to_webp(png: bytes) -> bytes:
 
 
 def to_png(blob: Blob) -> bytes:
-    """The same pixels as PNG, which every model and reader takes. Raises `TaskInvalid` without Pillow."""
+    """Convert a picture to PNG, which every model and reader takes. Raise `TaskInvalid` without Pillow."""
     if blob.media_type == "image/png":
         return blob.data
     try:
@@ -71,7 +71,7 @@ def to_png(blob: Blob) -> bytes:
 
 
 class LatestPictures:
-    """The latest pictures of a world, until its user has fetched them, and which observations are pictured."""
+    """Decides which observations of a world are pictured, and keeps the latest pictures until they are fetched."""
 
     def __init__(self, when: When, most: int = 2) -> None:
         """`most` is two, so that an act that observes by itself does not displace the picture of the last observation."""
@@ -104,7 +104,7 @@ class LatestPictures:
                 return True
 
     async def keep(self, png: bytes, fingerprint: str) -> str:
-        """Keep the picture of an observation as WebP. Returns its digest."""
+        """Keep the picture of an observation as WebP. Return its digest."""
         self._pictured, self.failed = fingerprint, False
         picture = await asyncio.to_thread(to_webp, png)
         digest = digest_of(picture)

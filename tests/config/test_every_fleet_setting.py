@@ -152,7 +152,7 @@ def test_an_invalid_place_of_blobs_is_refused(tmp_path: Path, place: str):
 @shows
 async def max_connections(scene: Scene) -> None:
     async with connect_fleet(scene.settings(max_connections=1)) as fleet, fleet.store._database.connections.borrow():
-        assert fleet.store._database.connections.pool._lending._left == 0
+        assert fleet.store._database.connections.pool._semaphore._free == 0
 
 
 @shows

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.lending import Lending
+from midcourse.fair_semaphore import FairSemaphore
 from midcourse.runtimes.driver import Driver, Turns
 from tests.harness import Bench
 
@@ -44,7 +44,7 @@ async def test_a_driver_stores_its_turns_in_its_places_and_performs_commands_out
 
 
 async def test_a_place_is_given_back_if_the_store_fails():
-    each, places = Bench(), Lending(1)
+    each, places = Bench(), FairSemaphore(1)
     await each.store.begin(each.first(), each.task)
 
     async def fail(*args: Any, **named: Any) -> None:
@@ -53,13 +53,13 @@ async def test_a_place_is_given_back_if_the_store_fails():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(each.store, "save_turn", fail)
         with pytest.raises(ValueError, match="a bug"):
-            await Driver(each.ports, must_stop=lambda: False, turns=partial(places.lend, "a")).drive(placed=1)
-    async with asyncio.timeout(10), places.lend("b"):
+            await Driver(each.ports, must_stop=lambda: False, turns=partial(places.acquire, "a")).drive(placed=1)
+    async with asyncio.timeout(10), places.acquire("b"):
         pass
 
 
 async def test_a_place_is_given_back_while_a_driver_waits_for_its_store():
-    each, places, was_free = Bench(), Lending(1), list[bool]()
+    each, places, was_free = Bench(), FairSemaphore(1), list[bool]()
     await each.store.begin(each.first(), each.task)
     save_turn, sleep, fails = each.store.save_turn, each.clock.sleep, iter([True, True])
 
@@ -69,26 +69,26 @@ async def test_a_place_is_given_back_while_a_driver_waits_for_its_store():
         await save_turn(*args, **named)
 
     async def pause(seconds: float) -> None:
-        async with asyncio.timeout(10), places.lend("b"):
+        async with asyncio.timeout(10), places.acquire("b"):
             was_free.append(True)
         await sleep(seconds)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(each.store, "save_turn", save)
         patch.setattr(each.clock, "sleep", pause)
-        rested = await Driver(each.ports, must_stop=lambda: False, turns=partial(places.lend, "a")).drive(placed=1)
+        rested = await Driver(each.ports, must_stop=lambda: False, turns=partial(places.acquire, "a")).drive(placed=1)
     assert rested.why == "ended"
     assert len(was_free) >= 2
 
 
 async def test_a_turn_of_a_tenant_with_one_run_goes_before_those_of_one_with_many():
-    places, stored = Lending(1), list[str]()
+    places, stored = FairSemaphore(1), list[str]()
     turns_before: list[int] = []
 
     @asynccontextmanager
     async def place() -> AsyncGenerator[None]:
         asked = len(stored)
-        async with places.lend("few"):
+        async with places.acquire("few"):
             turns_before.append(len(stored) - asked)
             yield
 
@@ -106,7 +106,7 @@ async def test_a_turn_of_a_tenant_with_one_run_goes_before_those_of_one_with_man
             driver = Driver(each.ports, lambda _: stored.append(tenant), must_stop=lambda: False, turns=turns)
             await driver.drive(placed=1)
 
-    many = [asyncio.create_task(run("many", partial(places.lend, "many"))) for _ in range(30)]
+    many = [asyncio.create_task(run("many", partial(places.acquire, "many"))) for _ in range(30)]
     while stored.count("many") < 60:
         await asyncio.sleep(0.001)
     await run("few", place)

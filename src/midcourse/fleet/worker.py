@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 
 from midcourse.config.fleet_settings import FleetSettings
+from midcourse.fair_semaphore import FairSemaphore
 from midcourse.fleet.connection import Fleet
 from midcourse.fleet.ports import PortsMaker
 from midcourse.fleet.schedules import RunEntry
-from midcourse.lending import Lending
 from midcourse.runtimes.driver import Turns
 from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
 
@@ -33,9 +33,10 @@ async def run_workers(fleets: Sequence[Fleet], home: Path) -> AsyncGenerator[Non
     if len(fleets) == 1:
         workers = [worker_of(fleets[0], home)]
     else:
-        places = Lending(TURNS_AT_ONCE)
+        places = FairSemaphore(TURNS_AT_ONCE)
         workers = [
-            worker_of(fleet, home, shared=True, turns=partial(places.lend, fleet.settings.tenant)) for fleet in fleets
+            worker_of(fleet, home, shared=True, turns=partial(places.acquire, fleet.settings.tenant))
+            for fleet in fleets
         ]
     async with AsyncExitStack() as started:
         for worker in workers:

@@ -129,7 +129,7 @@ def _apply_mark(mark: SkillMark | ProbeMark, method: Any) -> Any:
 
 
 def read_declarations(cls: type, root: type) -> Declared:
-    """Read the skills and probes of a subclass of `root`. Raises `SkillInvalid` for an invalid declaration."""
+    """Read the skills and probes of a subclass of `root`. Raise `SkillInvalid` for an invalid declaration."""
     skills: dict[str, DeclaredSkill] = {}
     probes: dict[str, DeclaredProbe] = {}
     for base in reversed(cls.__mro__):

@@ -32,7 +32,7 @@ class Signature:
     """Parameters that are not required and have no default, so None is passed."""
 
     def bind(self, arguments: Pairs) -> dict[str, Any]:
-        """Check the arguments before the method is called, and return them as keyword arguments. Raises `ArgumentsUnfit`."""
+        """Check the arguments before the method is called, and return them as keyword arguments. Raise `ArgumentsUnfit`."""
         values = dict(arguments)
         known = {parameter.name: parameter for parameter in self.parameters}
         if unknown := [name for name in values if name not in known]:
@@ -43,7 +43,7 @@ class Signature:
         return dict.fromkeys(self.filled) | {name: self.bind_value(name, value) for name, value in values.items()}
 
     def bind_value(self, name: str, value: Scalar) -> Any:
-        """Check and convert the value of one parameter. Raises `ArgumentsUnfit`."""
+        """Check and convert the value of one parameter. Raise `ArgumentsUnfit`."""
         parameter = next((each for each in self.parameters if each.name == name), None)
         if parameter is None:
             raise ArgumentsUnfit(f"no parameter is called {name!r}")
@@ -51,7 +51,7 @@ class Signature:
 
 
 def read_method_signature(owner: str, method: Callable[..., Any]) -> Signature:
-    """Read the signature of a method from its annotations. Raises `SkillInvalid`, naming what cannot be read."""
+    """Read the signature of a method from its annotations. Raise `SkillInvalid`, naming what cannot be read."""
     return read_signature(
         f"{owner}.{method.__name__}", method, list(inspect.signature(method).parameters.items())[1:], any_type=False
     )

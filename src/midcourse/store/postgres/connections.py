@@ -13,7 +13,7 @@ from psycopg import AsyncConnection
 from psycopg.pq import TransactionStatus
 
 from midcourse.errors import FormatUnknown
-from midcourse.lending import Lending
+from midcourse.fair_semaphore import FairSemaphore
 from midcourse.store.postgres.address import for_libpq
 
 APP_ROLE = "midcourse_app"
@@ -48,7 +48,7 @@ class ConnectionPool:
         self.role = role
         self.by_transaction = by_transaction
         self.listens = listens and not by_transaction
-        self._lending = Lending(size)
+        self._semaphore = FairSemaphore(size)
         self._idle: list[AsyncConnection] = []
         self._tenants: dict[AsyncConnection, str] = {}
         """The tenant that each connection is set to, or an empty string if that is not certain."""
@@ -56,7 +56,7 @@ class ConnectionPool:
     @asynccontextmanager
     async def borrow(self, tenant: str) -> AsyncGenerator[AsyncConnection]:
         """Borrow a connection for this tenant. Raise `ConnectionError` if the server cannot be reached or the connection is lost."""
-        async with self._lending.lend(tenant):
+        async with self._semaphore.acquire(tenant):
             with translate_driver_errors():
                 connection = await self._take_idle(tenant) or await self._open(tenant)
                 try:

@@ -22,7 +22,7 @@ class Capture:
 
     def __init__(self) -> None:
         self._next: dict[str, int] = {}
-        self._looks: dict[str, _Look] = {}
+        self._looks: dict[str, _LastLook] = {}
         """The last look at each frame, by its name."""
 
     async def look(self, tabs: Tabs) -> Scene:
@@ -70,7 +70,7 @@ class Capture:
             if last is not None and "order" in answer:
                 known_zones = last.zones | zones
                 zones = {number: known_zones[number] for number in answer["order"]}
-        self._looks[name] = _Look(key=answer["key"], at=at, zones=zones)
+        self._looks[name] = _LastLook(key=answer["key"], at=at, zones=zones)
         seen, done, known_zones = (
             _Seen(title=answer["title"], print=[answer["print"]]),
             0,
@@ -111,7 +111,7 @@ class _Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Look:
+class _LastLook:
     """The last look at a document. When capture.js is called with its key, it answers only with the changes since then."""
 
     key: str
