@@ -234,6 +234,7 @@ class ProxyConnection:
         self._is_head = head.method == "HEAD"
         if head.version != "1.1":
             raise Rejected("browsers speak HTTP/1.1 to a proxy")
+        # Chromium gives the password when it opens a tunnel, and not again inside it.
         if not self._origin and not self._proxy.admits(head.get("proxy-authorization")):
             await self._answer(407, "this proxy belongs to another browser")
             return False
@@ -252,7 +253,7 @@ class ProxyConnection:
             address, _ = self._proxy.origins.check(url)
             free = self._outbox.is_free(request)
             if _opens_socket(head) and self._origin:
-                # The GET that opens a socket may have an effect, and nothing could be shown of what the socket will send.
+                # The GET that opens a socket may have an effect of its own, besides the messages, each of which is decided later.
                 if not free:
                     socket = address.url.replace("http", "ws", 1)
                     raise AddressRefused(f"a socket is not opened at an address that needs an approval: {socket}")
