@@ -35,26 +35,6 @@ _FOLLOWING = r"""links => links
     .map(link => link.href.split('#')[0])"""
 
 
-class Storage:
-    """Keeps cookies and local storage in a file for the next session. The file can be used to sign in, so only its owner can read it."""
-
-    def __init__(self, path: str) -> None:
-        self._path = Path(path).absolute() if path else None
-
-    def load(self) -> dict[str, Any]:
-        """Return the options with which a Playwright context reads the file."""
-        if self._path is None or not self._path.exists():
-            return {}
-        return {"storage_state": self._path}
-
-    async def save(self, context: "BrowserContext") -> None:
-        if self._path is None:
-            return
-        text = json.dumps(await context.storage_state())
-        private_folder(self._path.parent)
-        atomic_write(self._path, text)
-
-
 class LandedElsewhere(Exception):
     """Another page was loaded than the requested one."""
 
@@ -79,18 +59,23 @@ class SessionOptions:
     uploads: str | None = None
     sessions_per_chromium: int = 1
 
+    @property
+    def storage_file(self) -> Path | None:
+        return Path(self.storage).absolute() if self.storage else None
+
 
 class BrowserSession:
     """A running Chromium with its tabs, behind the guard that holds what they send."""
 
     def __init__(
-        self, options: SessionOptions, chromium: Chromium, context: "BrowserContext", storage: Storage, guard: Guard
+        self, options: SessionOptions, chromium: Chromium, context: "BrowserContext", storage: Path | None, guard: Guard
     ) -> None:
         self._options = options
         self.guard = guard
         self._chromium = chromium
         self._context = context
         self._storage = storage
+        """The file that keeps cookies and local storage for the next session."""
         self._capture = Capture()
         self._background: set[Request] = set()
         self.tabs = Tabs(context, Downloads(options.downloads))
@@ -110,7 +95,8 @@ class BrowserSession:
         if chromium is None:
             several = options.sessions_per_chromium > 1
             chromium = lend_chromium(options.sessions_per_chromium, **launch) if several else Chromium(**launch)
-        storage = Storage(options.storage)
+        storage = options.storage_file
+        state = json.loads(stored) if stored else storage if storage and storage.exists() else None
         guard = Guard(options.origins, authorities=options.authorities, certificate=chromium.certificate)
         proxy = await guard.proxy.open()
         try:
@@ -121,7 +107,7 @@ class BrowserSession:
                 device_scale_factor=options.scale,
                 accept_downloads=True,
                 service_workers="block",
-                **({"storage_state": json.loads(stored)} if stored else storage.load()),
+                **({"storage_state": state} if state else {}),
             )
         except BaseException:
             await guard.proxy.close()
@@ -285,10 +271,13 @@ class BrowserSession:
         return self.guard.outbox.holds(request.method, request.url)
 
     async def save_storage(self) -> None:
-        """Save cookies and local storage for the next session."""
-        if not (self.tab.interrupted or self.tab.silent):
-            with suppress(PageInterrupted):
-                await self.tab.perform(self._storage.save(self._context))
+        """Save cookies and local storage for the next session. The file can be used to sign in, so only its owner can read it."""
+        if self._storage is None or self.tab.interrupted or self.tab.silent:
+            return
+        with suppress(PageInterrupted):
+            text = json.dumps(await self.tab.perform(self._context.storage_state()))
+            private_folder(self._storage.parent)
+            atomic_write(self._storage, text)
 
     async def read_storage(self) -> str:
         """Return cookies and local storage as JSON, or only the cookies if a page does not answer."""

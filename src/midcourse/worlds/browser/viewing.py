@@ -1,7 +1,7 @@
 """Lets a person watch the page, and use it while the browser is handed over: pictures, mouse and keyboard, and a record of what was done."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab
 from midcourse.worlds.browser.session import BrowserSession
 
 if TYPE_CHECKING:
-    from playwright.async_api import Page
+    pass
 
 
 _KEYS = {" ": "Space"}
@@ -198,34 +198,30 @@ def _viewport_size(tab: Tab) -> tuple[int, int]:
     return tab.size or (1280, 800)
 
 
-def _dispatch(tab: Tab, gesture: Gesture) -> Awaitable[object]:
+async def _dispatch(tab: Tab, gesture: Gesture) -> None:
     page, (width, height) = tab.page, _viewport_size(tab)
     x, y = gesture.x * width, gesture.y * height
     match gesture.kind:
         case "move":
-            return page.mouse.move(x, y)
+            await page.mouse.move(x, y)
         case "press":
-            return _press(page, x, y, gesture)
+            await page.mouse.move(x, y)
+            await page.mouse.down(button=gesture.button, click_count=gesture.clicks)
         case "release":
-            return page.mouse.up(button=gesture.button, click_count=gesture.clicks)
+            await page.mouse.up(button=gesture.button, click_count=gesture.clicks)
         case "wheel":
-            return page.mouse.wheel(gesture.dx, gesture.dy)
+            await page.mouse.wheel(gesture.dx, gesture.dy)
         case "key_down" if len(gesture.text) == 1 and not gesture.text.isascii():
-            return page.keyboard.insert_text(gesture.text)
+            await page.keyboard.insert_text(gesture.text)
         case "key_down":
-            return page.keyboard.down(_KEYS.get(gesture.text, gesture.text))
+            await page.keyboard.down(_KEYS.get(gesture.text, gesture.text))
         case "key_up" if len(gesture.text) == 1 and not gesture.text.isascii():
-            return page.keyboard.insert_text("")
+            await page.keyboard.insert_text("")
         case "key_up":
-            return page.keyboard.up(_KEYS.get(gesture.text, gesture.text))
+            await page.keyboard.up(_KEYS.get(gesture.text, gesture.text))
         case "text":
-            return page.keyboard.insert_text(gesture.text)
+            await page.keyboard.insert_text(gesture.text)
         case "back":
-            return page.go_back(wait_until="commit", timeout=1000 * GESTURE_SECONDS)
+            await page.go_back(wait_until="commit", timeout=1000 * GESTURE_SECONDS)
         case _:
             raise AssertionError(f"{gesture.kind} is not for the page")
-
-
-async def _press(page: "Page", x: float, y: float, gesture: Gesture) -> None:
-    await page.mouse.move(x, y)
-    await page.mouse.down(button=gesture.button, click_count=gesture.clicks)

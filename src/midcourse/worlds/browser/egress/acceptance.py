@@ -85,7 +85,7 @@ def add_response_evidence(
 
     `sign_ins` are the places that asked for a password before.
     """
-    if _is_accepted(sent, before.scene, after.scene, after.pages, sign_ins):
+    if _is_accepted(sent, before, after, sign_ins):
         signed_in = _is_sign_in_address(before.scene.surface.address) and _is_sign_in_of(before.pages, sent)
         return replace(outcome, evidence="response", reason=SIGNED_IN if signed_in else "")
     if _is_sign_in_of(after.pages, sent):
@@ -99,18 +99,16 @@ def add_response_evidence(
     return outcome
 
 
-def _is_accepted(
-    sent: Sequence[OutgoingRequest], before: Scene, after: Scene, pages: Sequence[PageForms], sign_ins: set[str]
-) -> bool:
+def _is_accepted(sent: Sequence[OutgoingRequest], before: Shown, after: Shown, sign_ins: set[str]) -> bool:
     """Whether each unsafe request got a good response that led to neither a sign-in nor an error."""
     unsafe = [each for each in sent if _is_unsafe(each)]
-    if not unsafe or any(zone.id == "dialog" for zone in after.zones):
+    if not unsafe or any(zone.id == "dialog" for zone in after.scene.zones):
         return False
     if not all(_is_good_response(each) for each in unsafe):
         return False
-    if _asks_to_sign_in(before, after, sign_ins) or _shows_refusal(after, pages):
+    if _asks_to_sign_in(before.scene, after.scene, sign_ins) or _shows_refusal(after):
         return False
-    return not _still_shows_form(unsafe, before, after, pages) and not _has_new_failures(before, after)
+    return not _still_shows_form(unsafe, before, after) and not _has_new_failures(before.scene, after.scene)
 
 
 def _is_sign_in_of(pages: Sequence[PageForms], sent: Sequence[OutgoingRequest]) -> bool:
@@ -189,28 +187,28 @@ def _is_refusal(name: str, value: object) -> bool:
     return name in ("detail", "message", "reason", "title") and isinstance(value, str) and bool(_FAILURE.search(value))
 
 
-def _shows_refusal(after: Scene, pages: Sequence[PageForms]) -> bool:
+def _shows_refusal(after: Shown) -> bool:
     """Whether the page is an error, marks a field as invalid, or is written in a language that `_READ` does not list."""
-    page = next((zone for zone in after.zones if zone.id == "page"), None)
+    page = next((zone for zone in after.scene.zones if zone.id == "page"), None)
     status = page.get("status") if page else None
     if page is None or not isinstance(status, int) or not 200 <= status < 400:
         return True
     if any(page.get(problem) for problem in ("error", "crashed", "silent")):
         return True
-    marked = any(zone.get("invalid") for zone in after.zones)
-    return marked or any(each.language and each.language not in _READ for each in pages[:1])
+    marked = any(zone.get("invalid") for zone in after.scene.zones)
+    return marked or any(each.language and each.language not in _READ for each in after.pages[:1])
 
 
-def _still_shows_form(sent: Sequence[OutgoingRequest], before: Scene, after: Scene, pages: Sequence[PageForms]) -> bool:
+def _still_shows_form(sent: Sequence[OutgoingRequest], before: Shown, after: Shown) -> bool:
     """Whether the page offers the same again, as forms do that found a mistake."""
     if any(each.request.is_navigation for each in sent):
-        forms = [form for page in pages for form in page.forms]
+        forms = [form for page in after.pages for form in page.forms]
         return any(_sends_same(form, each.request.commit) for form in forms for each in sent if _leads_to(form, each))
     if all(each.response.status in _EXPLICIT for each in sent):
         return False
-    shown = _shown_fields(before)  # some, such as a search, may be on every page
-    same_place = read_place(before.surface.address) == read_place(after.surface.address)
-    return same_place and bool(shown) and shown <= _shown_fields(after)
+    shown = _shown_fields(before.scene)  # some, such as a search, may be on every page
+    same_place = read_place(before.scene.surface.address) == read_place(after.scene.surface.address)
+    return same_place and bool(shown) and shown <= _shown_fields(after.scene)
 
 
 def _leads_to(form: Form, sent: OutgoingRequest) -> bool:

@@ -71,15 +71,11 @@ class RequestPattern:
         """
         methods = ("*", method, "GET") if method == "HEAD" else ("*", method)
         ways = {way.lower() for each in _readings(path) for way in (each, each.partition("?")[0].rstrip("/") or "/")}
-        return self.method in methods and any(matches_glob(self.path.lower(), way) for way in ways)
+        return self.method in methods and any(map(_compile_glob(self.path.lower()).fullmatch, ways))
 
     def matches_every_reading(self, method: str, path: str) -> bool:
         """Whether every way in which a server may read the request matches."""
-        return self.method in ("*", method) and all(matches_glob(self.path, each) for each in _readings(path))
-
-
-def matches_glob(pattern: str, text: str) -> bool:
-    return _compile_glob(pattern).fullmatch(text) is not None
+        return self.method in ("*", method) and all(map(_compile_glob(self.path).fullmatch, _readings(path)))
 
 
 @lru_cache(maxsize=1024)
