@@ -17,7 +17,7 @@ from midcourse.ports.viewing import Gesture, Handled, View
 from midcourse.ports.world import Call, Catalogue, Finding
 from midcourse.worlds.base import Scene, Unseen, failed, not_sent
 from midcourse.worlds.browser.chromium import Sandbox
-from midcourse.worlds.browser.egress.acceptance import Shown, add_response_evidence, is_sign_in
+from midcourse.worlds.browser.egress.acceptance import Shown, add_response_evidence
 from midcourse.worlds.browser.egress.address import read_place
 from midcourse.worlds.browser.egress.outbox import OutgoingRequest, join_commits
 from midcourse.worlds.browser.egress.policy import PUBLIC, Origins, read_allowed_origins
@@ -273,6 +273,11 @@ class Browser(Skills):
         return tuple(dict.fromkeys(refusal.what for refusal in self._running.guard.outbox.take_refusals()))
 
     async def _attempt(self, call: Call) -> Outcome:
+        """Carry out a call, or release what it caused before, and judge it by what left the browser.
+
+        The order matters: refuse what cannot be carried out now, release or drop what is held, act, wait until the page has
+        settled, judge what was sent and what is held now, release a sign-in, and add what the responses show.
+        """
         if self._session is None or self._session.lost.is_set():
             return Outcome(status="no_effect", reason="world_lost", detail="the browser is not open", evidence="rule")
         declared = self.catalogue().skill(call.skill)
@@ -293,13 +298,12 @@ class Browser(Skills):
             outcome = await (self._release(own) if own else self._carry_out(call))
             await self._session.settle()
         outcome = guard.judge(call, outcome, sends=bool(own) or declared.effect == "irreversible")
-        if not call.allowed and (signs_in := await self._find_held_sign_in(call)):
-            outcome = await self._sign_in(call, signs_in)
+        if not call.allowed:
+            outcome = await self._release_sign_in(call, outcome)
         if before is not None and outcome.status == "ok" and guard.outbox.sent:
-            places = self._sign_ins.places
-            if is_sign_in(before.scene):
-                places.add(read_place(before.scene.surface.address))
-            outcome = add_response_evidence(outcome, guard.outbox.sent, before, await self._capture_shown(), places)
+            self._sign_ins.note(before.scene)
+            after = await self._capture_shown()
+            outcome = add_response_evidence(outcome, guard.outbox.sent, before, after, self._sign_ins)
         await self._session.save_storage()
         if self._tab.crashed:
             outcome = report_interruption(self._tab)
@@ -318,22 +322,19 @@ class Browser(Skills):
         """Return what the browser shows now, to compare it before and after an act."""
         return Shown(scene=await self._running.look(), pages=await self._running.read_forms(()))
 
-    async def _find_held_sign_in(self, call: Call) -> tuple[OutgoingRequest, ...]:
-        """Return the request held for this call, if it is only a sign-in with a secret that is bound to its origin."""
-        waiting = self._running.guard.find_held(call)
-        if len(waiting) != 1 or not self._sign_ins:
-            return ()
-        request = waiting[0].request
+    async def _release_sign_in(self, call: Call, outcome: Outcome) -> Outcome:
+        """Release the request held for this call without a question, if it is only a sign-in with a secret of its origin."""
+        session, held = self._running, self._running.guard.find_held(call)
+        if len(held) != 1 or not self._sign_ins:
+            return outcome
+        request = held[0].request
         if self._options.origins.is_declared_unsafe(request.method, request.url):
-            return ()
-        return waiting if self._sign_ins.is_sign_in_only(request, await self._running.read_forms(())) else ()
-
-    async def _sign_in(self, call: Call, waiting: tuple[OutgoingRequest, ...]) -> Outcome:
-        session = self._running
-        before = await session.look()
-        self._sign_ins.places.add(read_place(before.surface.address))
+            return outcome
+        if not self._sign_ins.is_sign_in_only(request, await session.read_forms(())):
+            return outcome
+        self._sign_ins.places.add(read_place((await session.look()).surface.address))
         session.guard.begin_act(replace(call, allowed=True))
-        outcome = await self._release(waiting)
+        outcome = await self._release(held)
         await session.settle()
         return session.guard.judge(call, outcome, sends=True)
 

@@ -109,6 +109,13 @@ def test_a_released_request_that_is_not_claimed_is_dropped_with_the_act(outbox: 
     assert outbox.is_free(claim(parked))
 
 
+def test_what_is_expected_leaves_once_and_nothing_else_with_it(outbox: Outbox):
+    with outbox.expect(POST.commit):
+        others = [outbox.admit(replace(POST, body=b"item=2")), outbox.admit(POST), outbox.admit(POST)]
+    assert [each.state for each in others] == [State.HELD, State.SENT, State.HELD]
+    assert outbox.sent == [others[1]]
+
+
 def test_the_same_navigation_is_parked_once_and_not_without_end(outbox: Outbox):
     assert outbox.admit(FORM) is outbox.admit(FORM)
     others = [outbox.admit(replace(FORM, body=str(n).encode())) for n in range(MAX_PARKED)]

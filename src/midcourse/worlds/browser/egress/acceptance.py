@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
-from urllib.parse import urlsplit
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.outcome import REFUSED_BY_SERVER, SIGN_IN_REFUSED, SIGNED_IN, Outcome
@@ -19,7 +18,7 @@ from midcourse.worlds.base import Scene
 from midcourse.worlds.browser.egress.address import read_place
 from midcourse.worlds.browser.egress.outbox import OutgoingRequest
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
-from midcourse.worlds.browser.egress.sign_in import USER_FIELDS
+from midcourse.worlds.browser.egress.sign_in import SignIns, is_sign_in_address, is_sign_in_form
 from midcourse.worlds.browser.page.forms import Form, PageForms
 
 _REDIRECTS = (301, 302, 303)
@@ -27,7 +26,6 @@ _EXPLICIT = (201, 202, 204)
 """Statuses that a server chooses to say that it carried out a request, unlike 200, which is the default."""
 _REFUSED = (400, 403, 404, 405, 410, 413, 414, 415, 419, 422, 431)
 """Statuses by which a server says that it did not carry out a request. Not 409, since what is requested may exist already."""
-_SIGN_IN = re.compile(r"(?i)(?:^|[/_.-])(?:log|sign)[_-]?(?:in|on)\b|/(?:auth|sso|oauth2?|saml|sessions?/new)\b")
 _FAILURE = re.compile(
     r"(?ix)\b(?:"
     # English
@@ -79,19 +77,15 @@ class Shown:
 
 
 def add_response_evidence(
-    outcome: Outcome, sent: Sequence[OutgoingRequest], before: Shown, after: Shown, sign_ins: set[str]
+    outcome: Outcome, sent: Sequence[OutgoingRequest], before: Shown, after: Shown, sign_ins: SignIns
 ) -> Outcome:
-    """Return the outcome with the evidence of the responses and of the page that they led to.
-
-    `sign_ins` are the places that asked for a password before.
-    """
+    """Return the outcome with the evidence of the responses and of the page that they led to."""
     if _is_accepted(sent, before, after, sign_ins):
-        signed_in = _is_sign_in_address(before.scene.surface.address) and _is_sign_in_of(before.pages, sent)
+        signed_in = is_sign_in_address(before.scene.surface.address) and _is_sign_in_of(before.pages, sent)
         return replace(outcome, evidence="response", reason=SIGNED_IN if signed_in else "")
     if _is_sign_in_of(after.pages, sent):
         return replace(outcome, status="unknown", reason=SIGN_IN_REFUSED)
-    place = read_place(after.scene.surface.address)
-    if (is_sign_in(after.scene) or place in sign_ins) and place != read_place(before.scene.surface.address):
+    if sign_ins.has_led_to_sign_in(before.scene, after.scene):
         # A sign-in page came instead of the requested one, so the user's session has ended.
         return replace(outcome, status="unknown", reason="signed_out")
     if sent and all(each.response.status in _REFUSED for each in sent):
@@ -99,14 +93,14 @@ def add_response_evidence(
     return outcome
 
 
-def _is_accepted(sent: Sequence[OutgoingRequest], before: Shown, after: Shown, sign_ins: set[str]) -> bool:
+def _is_accepted(sent: Sequence[OutgoingRequest], before: Shown, after: Shown, sign_ins: SignIns) -> bool:
     """Whether each unsafe request got a good response that led to neither a sign-in nor an error."""
     unsafe = [each for each in sent if _is_unsafe(each)]
     if not unsafe or any(zone.id == "dialog" for zone in after.scene.zones):
         return False
     if not all(_is_good_response(each) for each in unsafe):
         return False
-    if _asks_to_sign_in(before.scene, after.scene, sign_ins) or _shows_refusal(after):
+    if sign_ins.asks(before.scene, after.scene) or _shows_refusal(after):
         return False
     return not _still_shows_form(unsafe, before, after) and not _has_new_failures(before.scene, after.scene)
 
@@ -121,28 +115,7 @@ def _is_sign_in_of(pages: Sequence[PageForms], sent: Sequence[OutgoingRequest]) 
         return False
     names = {name for name, _ in unsafe[0].request.commit.values}
     forms = [form for page in pages for form in page.forms if _leads_to(form, unsafe[0])]
-    return any(_is_sign_in_form(form) and names <= form.names for form in forms)
-
-
-def _is_sign_in_form(form: Form) -> bool:
-    shown = [field.type for field in form.fields if not field.hidden and field.type not in (*_BUTTONS, "checkbox")]
-    return len(shown) == 2 and "password" in shown and not USER_FIELDS.isdisjoint(shown)
-
-
-def is_sign_in(scene: Scene) -> bool:
-    asked = any(zone.get("type") == "password" for zone in scene.zones)
-    return asked or _is_sign_in_address(scene.surface.address)
-
-
-def _is_sign_in_address(address: str) -> bool:
-    return _SIGN_IN.search(urlsplit(address).path) is not None
-
-
-def _asks_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
-    """Whether the page asks to sign in. One that did, and now shows something else at the same address, does so no longer."""
-    place = read_place(after.surface.address)
-    left = is_sign_in(before) and read_place(before.surface.address) == place
-    return is_sign_in(after) or (place in sign_ins and not left)
+    return any(is_sign_in_form(form) and names <= form.names for form in forms)
 
 
 def _is_unsafe(sent: OutgoingRequest) -> bool:

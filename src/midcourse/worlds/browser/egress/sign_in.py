@@ -1,15 +1,23 @@
-"""Recognises sign-ins that need no approval: a form sends a secret to the origin that the secret is bound to, and nothing else of weight."""
+"""Recognises sign-ins: pages and forms that ask for a password, and what may be sent by them without approval.
 
+A sign-in needs no approval if its form sends a secret to the origin that the secret is bound to, and nothing else of weight.
+"""
+
+import re
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from midcourse.domain.argument import Scalar
+from midcourse.worlds.base import Scene
 from midcourse.worlds.browser.egress.address import AddressRefused, parse, read_origin, read_place
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.page.forms import Form, PageForms
 
 USER_FIELDS = frozenset({"text", "email", "tel", "search"})
 """Types of fields that take a user name."""
+_SIGN_IN = re.compile(r"(?i)(?:^|[/_.-])(?:log|sign)[_-]?(?:in|on)\b|/(?:auth|sso|oauth2?|saml|sessions?/new)\b")
 _BUTTONS = ("submit", "button", "image")
+_NOT_TYPED = (*_BUTTONS, "reset")
 
 
 class SignIns:
@@ -45,6 +53,36 @@ class SignIns:
             if read_place(form.action) == read_place(request.url) and read_origin(form.action) == origin
         ]
         return any(_sends_only(form, request.commit.values, secrets) for form in forms)
+
+    def note(self, scene: Scene) -> None:
+        """Remember the place of a page that asks for a password."""
+        if _is_sign_in(scene):
+            self.places.add(read_place(scene.surface.address))
+
+    def asks(self, before: Scene, after: Scene) -> bool:
+        """Whether the page asks to sign in. One that did, and now shows something else at the same address, does so no longer."""
+        place = read_place(after.surface.address)
+        left = _is_sign_in(before) and read_place(before.surface.address) == place
+        return _is_sign_in(after) or (place in self.places and not left)
+
+    def has_led_to_sign_in(self, before: Scene, after: Scene) -> bool:
+        """Whether a sign-in page came instead of the requested one, which means that the user's session has ended."""
+        place = read_place(after.surface.address)
+        return (_is_sign_in(after) or place in self.places) and place != read_place(before.surface.address)
+
+
+def is_sign_in_form(form: Form) -> bool:
+    shown = [field.type for field in form.fields if not field.hidden and field.type not in (*_NOT_TYPED, "checkbox")]
+    return len(shown) == 2 and "password" in shown and not USER_FIELDS.isdisjoint(shown)
+
+
+def is_sign_in_address(address: str) -> bool:
+    return _SIGN_IN.search(urlsplit(address).path) is not None
+
+
+def _is_sign_in(scene: Scene) -> bool:
+    asked = any(zone.get("type") == "password" for zone in scene.zones)
+    return asked or is_sign_in_address(scene.surface.address)
 
 
 def _sends_only(form: Form, values: Sequence[tuple[str, Scalar]], secrets: set[str]) -> bool:
