@@ -117,7 +117,8 @@ def _read_parameter(
     if kind not in _TYPES and any_type:
         return Parameter(name=name, type="json", required=not has_default, description=description), False
     if kind not in _TYPES:
-        raise _build_error(where, name, annotation)
+        written = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+        raise SkillInvalid(f"{where}: parameter '{name}' is annotated {written}; a parameter is {_TAKEN}")
     parameter = Parameter(
         name=name,
         type=_TYPES[kind],
@@ -134,11 +135,6 @@ def _split_none(annotation: Any) -> tuple[tuple[Any, ...], bool]:
         return (annotation,), False
     options = get_args(annotation)
     return tuple(option for option in options if option is not types.NoneType), types.NoneType in options
-
-
-def _build_error(where: str, name: str, annotation: Any) -> SkillInvalid:
-    written = annotation.__name__ if isinstance(annotation, type) else str(annotation)
-    return SkillInvalid(f"{where}: parameter '{name}' is annotated {written}; a parameter is {_TAKEN}")
 
 
 def _check_value(parameter: Parameter, value: Scalar) -> Any:

@@ -235,15 +235,11 @@ class SharedChromium(Chromium):
     def __init__(self, most: int, *, executable: str = "", headed: bool = False, sandbox: Sandbox = "on") -> None:
         super().__init__(executable=executable, headed=headed, sandbox=sandbox)
         self._most = most
-        self._taken = 0
+        self.taken = 0
+        """The number of sessions that use this Chromium now."""
         self._served = 0
         self._retired = False
         self._starting = asyncio.Lock()
-
-    @property
-    def taken(self) -> int:
-        """The number of sessions that use this Chromium now."""
-        return self._taken
 
     @property
     def is_over(self) -> bool:
@@ -256,7 +252,7 @@ class SharedChromium(Chromium):
         return (*PROXY_FLAGS, self.certificate.flag)
 
     def take(self) -> None:
-        self._taken += 1
+        self.taken += 1
         self._served += 1
 
     async def add_context(self, proxy: str, **context: Any) -> "BrowserContext":
@@ -270,8 +266,8 @@ class SharedChromium(Chromium):
 
     async def give_back(self) -> None:
         """Give back one place, and end the process with its last session."""
-        self._taken -= 1
-        if not self._taken:
+        self.taken -= 1
+        if not self.taken:
             self._retired = True  # no session may begin in it while it ends
             await self.close()
 

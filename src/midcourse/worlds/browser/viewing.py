@@ -79,18 +79,19 @@ class LiveView:
                 return View(stamp="")
             try:
                 async with asyncio.timeout(PICTURE_SECONDS):
-                    return await self._take(session, since, uncovered)
+                    tab = session.tab
+                    if tab.interrupted or tab.silent or (since and await self._make_stamp(session) == since):
+                        return View(stamp=since)
+                    taking = (
+                        take_uncovered(tab, QUALITY)
+                        if uncovered
+                        else take_screenshot(tab, self._secrets, quality=QUALITY)
+                    )
+                    picture = await tab.perform(taking)
+                    # Covering secrets counts as a change, so the stamp is read afterwards.
+                    return View(stamp=await self._make_stamp(session), picture=picture)
             except (PageInterrupted, DocumentGone, ScreenshotRefused, Error, TimeoutError):
                 return View(stamp="")
-
-    async def _take(self, session: BrowserSession, since: str, uncovered: bool) -> View:
-        tab = session.tab
-        if tab.interrupted or tab.silent or (since and await self._make_stamp(session) == since):
-            return View(stamp=since)
-        taking = take_uncovered(tab, QUALITY) if uncovered else take_screenshot(tab, self._secrets, quality=QUALITY)
-        picture = await tab.perform(taking)
-        # Covering secrets counts as a change, so the stamp is read afterwards.
-        return View(stamp=await self._make_stamp(session), picture=picture)
 
     async def _make_stamp(self, session: BrowserSession) -> str:
         """Return a stamp that changes with the page.

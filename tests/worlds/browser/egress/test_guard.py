@@ -50,4 +50,4 @@ def test_a_refused_call_is_in_doubt_if_the_page_sent_its_request_meanwhile():
 def test_sessions_of_one_chromium_share_the_certificate_of_the_proxy():
     certificate = Certificate()
     proxies = [Guard(read_origins(POLICY, SHOP), certificate=certificate).proxy for _ in range(2)]
-    assert all(proxy.identity is certificate.context and certificate.flag in proxy.flags for proxy in proxies)
+    assert all(proxy.certificate is certificate and certificate.flag in proxy.flags for proxy in proxies)

@@ -158,17 +158,13 @@ class Origins:
     """The policy of one browser: the rules of the policy file, and the origin at which it starts."""
 
     def __init__(self, named: Mapping[str, OriginRules]) -> None:
-        self._named = dict(named)
-
-    @property
-    def named(self) -> Mapping[str, OriginRules]:
-        return self._named
+        self.named = dict(named)
 
     def find_rules(self, address: Address) -> OriginRules | None:
         """Return the rules for the origin of an address, or None if it may not be reached. A WebSocket belongs to the origin of its pages."""
         scheme = _AS_PAGES.get(address.scheme, address.scheme)
         origin = Address(scheme=scheme, host=address.host, port=address.port, rest="").origin
-        found = self._named.get(origin) or self._find_wildcard_rules(origin)
+        found = self.named.get(origin) or self._find_wildcard_rules(origin)
         return found if found is not None and found.allowed else None
 
     def check(self, url: str, schemes: Sequence[str] = ANYWHERE) -> tuple[Address, OriginRules]:
@@ -194,7 +190,7 @@ class Origins:
         scheme, _, rest = origin.partition("://")
         while "." in rest:
             rest = rest.partition(".")[2]
-            if found := self._named.get(f"{scheme}://*.{rest}"):
+            if found := self.named.get(f"{scheme}://*.{rest}"):
                 return found
         return None
 
@@ -234,7 +230,7 @@ class Origins:
         """URL patterns, with `*`, of the pages to which a planner may navigate by itself."""
         return tuple(
             name + path
-            for name, origin in self._named.items()
+            for name, origin in self.named.items()
             if origin.allowed and "*" not in name
             for path in origin.navigate
         )

@@ -112,7 +112,7 @@ class Proxy:
         self.password = secrets.token_urlsafe(32)
         self._expected = b"Basic " + b64encode(f"{USER}:{self.password}".encode())
         self._resolver = resolver
-        self._certificate = certificate or Certificate()
+        self.certificate = certificate or Certificate()
         self._trusted = trusted
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
@@ -136,17 +136,13 @@ class Proxy:
     @property
     def flags(self) -> tuple[str, ...]:
         """Command-line flags that Chromium needs."""
-        return (*FLAGS, self._certificate.flag)
+        return (*FLAGS, self.certificate.flag)
 
     # --- called by a connection
 
     def admits(self, credentials: str) -> bool:
         """Whether these credentials are those of the proxy's own browser."""
         return hmac.compare_digest(credentials.encode(errors="replace"), self._expected)
-
-    @property
-    def identity(self) -> ssl.SSLContext:
-        return self._certificate.context
 
     def find_tunnel_origin(self, tunnel: str) -> str:
         """Return the origin that a tunnel to this host and port leads to. Raise `AddressRefused` if the policy does not allow it."""
@@ -309,7 +305,7 @@ class ProxyConnection:
             transport.pause_reading()  # otherwise the first bytes of TLS could arrive before `start_tls` expects them
         await _write(self._writer, b"HTTP/1.1 200 Connection established\r\n\r\n")
         if secure:
-            await self._writer.start_tls(self._proxy.identity)
+            await self._writer.start_tls(self._proxy.certificate.context)
         return True
 
     # --- requests that may leave as they are

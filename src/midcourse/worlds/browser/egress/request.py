@@ -107,31 +107,22 @@ class Request:
     def redirect_to(self, url: str) -> "Request":
         """Return the same request for another address. Another origin gets no cookies or credentials of this one."""
         head = self.head
-        if head is not None:
-            head = replace(
-                head,
-                fields=_fields_for_other_origin(head.fields)
-                if read_origin(url) != read_origin(self.url)
-                else head.fields,
-            )
+        if head is not None and read_origin(url) != read_origin(self.url):
+            # As a browser sends them to another site.
+            kept = [pair for pair in head.fields if pair[0].lower() not in _OF_ONE_ORIGIN]
+            head = replace(head, fields=(*kept, ("Origin", "null"), ("Sec-Fetch-Site", CROSS_SITE)))
         named = self.fields if head is None else head.named
         return replace(self, url=url, fields=named, head=head, redirected_from=self.commit.address)
 
     def with_cookies_of(self, claiming: "Request") -> "Request":
         """Return the request; if it is a redirect, with the cookies that the browser has for its address now."""
-        elsewhere = self.fields.get("sec-fetch-site") == CROSS_SITE
-        if not self.redirected_from or elsewhere or self.head is None or claiming.head is None:
+        is_cross_site = self.fields.get("sec-fetch-site") == CROSS_SITE
+        if not self.redirected_from or is_cross_site or self.head is None or claiming.head is None:
             return self
         kept = [pair for pair in self.head.fields if pair[0].lower() != "cookie"]
         cookies = [pair for pair in claiming.head.fields if pair[0].lower() == "cookie"]
         head = replace(self.head, fields=(*kept, *cookies))
         return replace(self, head=head, fields=head.named)
-
-
-def _fields_for_other_origin(fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """Return the header fields as a browser sends them to another site, without cookies."""
-    kept = [pair for pair in fields if pair[0].lower() not in _OF_ONE_ORIGIN]
-    return (*kept, ("Origin", "null"), ("Sec-Fetch-Site", CROSS_SITE))
 
 
 class Digested(str):
