@@ -90,9 +90,7 @@ def not_sent(reason: str, detail: str = "") -> Outcome:
 _SLUG = re.compile("[a-z][a-z0-9_]*")
 
 
-def outcome_of_refusal(
-    error: BaseException, absent_on: tuple[type[Exception], ...], raised_by: object
-) -> Outcome | None:
+def read_refusal(error: BaseException, absent_on: tuple[type[Exception], ...], raised_by: object) -> Outcome | None:
     """Return the outcome of a skill or function that raised, if that means that nothing was sent.
 
     A `NotSent` that passed through a guarded function speaks for that function only: its caller may have sent something before.
@@ -264,7 +262,7 @@ class BaseWorld:
         try:
             returned = await await_if_needed(getattr(self, call.skill)(**arguments))
         except Exception as error:
-            refused = outcome_of_refusal(error, declared.absent_on if declared else (), self)
+            refused = read_refusal(error, declared.absent_on if declared else (), self)
             if refused is None:
                 raise
             return refused

@@ -26,7 +26,7 @@ from midcourse.domain.skill import Effect, ProbeSpec, Skill, Undo
 from midcourse.errors import AnswerLost, KeyTaken, NotSent, OutcomeUnknown, SkillInvalid, TaskInvalid
 from midcourse.ports.world import Call
 from midcourse.process import has_ended, identify_self
-from midcourse.worlds.base import BaseWorld, await_if_needed, outcome_of_refusal
+from midcourse.worlds.base import BaseWorld, await_if_needed, read_refusal
 from midcourse.worlds.declare import PROBE_SUFFIX, Declared, DeclaredProbe, DeclaredSkill, check_absent_on
 from midcourse.worlds.signature import ArgumentsUnfit, Signature, read_signature
 
@@ -252,7 +252,7 @@ class Functions(BaseWorld):
                 return Outcome(status="no_effect", reason="not_sent", detail=describe_exception(error), evidence="rule")
             if function.call_once and isinstance(error, NotSent):  # the guard has checked who said so
                 error.raised_by = self
-            if refused := outcome_of_refusal(error, function.absent_on, self):
+            if refused := read_refusal(error, function.absent_on, self):
                 return refused
             if isinstance(error, OutcomeUnknown):
                 self._in_doubt.add((call.skill, call.arguments))
