@@ -1,12 +1,14 @@
 """The outcome of an act, by what left the browser and how servers responded."""
 
+from dataclasses import replace
+
 import pytest
 
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Target
 from midcourse.ports.world import Call
 from midcourse.worlds.base import not_sent
-from midcourse.worlds.browser.egress.guard import Guard
+from midcourse.worlds.browser.egress.guard import SEND, Guard
 from midcourse.worlds.browser.egress.outbox import OutgoingRequest, State
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.request import Request
@@ -45,6 +47,22 @@ def test_a_refused_call_is_in_doubt_if_the_page_sent_its_request_meanwhile():
     assert judge_responses(422, outcome=refused).status == "no_effect", "the answer proves it"
     nothing_left = judge_responses(outcome=refused)
     assert (nothing_left.status, nothing_left.evidence, nothing_left.claimed) == ("no_effect", "rule", False)
+
+
+@pytest.mark.parametrize("released", [True, False])
+def test_only_a_request_that_was_not_sent_is_said_not_to_have_been_sent(released: bool):
+    guard, click = Guard(read_origins(POLICY, SHOP)), replace(CLICK, allowed=False)
+    guard.begin_act(click)
+    (held,) = [guard.outbox.admit(Request(method="POST", url=f"{SHOP}/orders"))]
+    assert guard.judge(click, DONE, sends=False).reason == "would_send"
+    if released:
+        guard.outbox.release(guard.begin_act(replace(CLICK, skill=SEND, zone=held.zone_id)))
+        guard.judge(replace(CLICK, skill=SEND, zone=held.zone_id), DONE, sends=True)
+    else:
+        held.give_up()
+    assert guard.has_lost(CLICK) is not released
+    again = guard.answer_repeat(CLICK)
+    assert (again is None) is released, "what was sent is not said not to have been sent"
 
 
 def test_sessions_of_one_chromium_share_the_certificate_of_the_proxy():

@@ -46,8 +46,10 @@ class Guard:
         return self._held if same and all(held.waits for held in self._held) else ()
 
     def has_lost(self, call: Call) -> bool:
-        """Whether the held requests of this call are gone, so that it is no longer known what it would send."""
-        return identify_call(call) == self._held_call and not self.find_held(call)
+        """Whether a held request of this call is gone without having been sent, so that it is not known what the call would send."""
+        # One that `send` has released is not lost: nobody may be told that it was not sent.
+        gone = any(held.state in (State.DROPPED, State.GONE) for held in self._held)
+        return gone and identify_call(call) == self._held_call
 
     def find_cause(self, held: OutgoingRequest) -> str:
         """Return the skill of the call whose act caused a held request, or nothing if the page sent it by itself."""
