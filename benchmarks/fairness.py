@@ -35,7 +35,7 @@ from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.variables import variable_of
 from midcourse.domain.events import WorldOpened
 from midcourse.fleet.connection import Fleet, connect_tenants, start_durable_run
-from midcourse.runtimes.temporal.wire import workflow_id
+from midcourse.runtimes.temporal.wire import name_workflow
 
 BAR = 2.0
 """The median start beside the large tenant, in terms of the one alone, at most."""
@@ -118,7 +118,7 @@ async def start_few(fleet: Fleet, job: Job, runs: list[str]) -> list[Start]:
 
 
 async def read_start(fleet: Fleet, run: str, asked: float) -> Start:
-    history = await fleet.client.get_workflow_handle(workflow_id(FEW, run)).fetch_history()
+    history = await fleet.client.get_workflow_handle(name_workflow(FEW, run)).fetch_history()
     at: dict[int, float] = {}
     for event in history.events:
         at.setdefault(event.event_type, event.event_time.ToMicroseconds() / 1e6 - asked)

@@ -11,7 +11,7 @@ from temporalio.worker import Replayer
 
 from midcourse.runtimes.temporal.codec import data_converter
 from midcourse.runtimes.temporal.supervisor import SupervisorWorkflow
-from midcourse.runtimes.temporal.wire import Left, workflow_id
+from midcourse.runtimes.temporal.wire import Left, name_workflow
 from midcourse.runtimes.temporal.worker import NO_BUILD, RUNNER
 
 MAX_CONTROLS = 20
@@ -23,7 +23,7 @@ async def fetch_histories(client: Client, tenant: str, run_id: str) -> list[Work
     found: list[WorkflowHistory] = []
     execution = None
     while execution != "":
-        history = await client.get_workflow_handle(workflow_id(tenant, run_id), run_id=execution).fetch_history()
+        history = await client.get_workflow_handle(name_workflow(tenant, run_id), run_id=execution).fetch_history()
         found.insert(0, history)
         execution = history.events[0].workflow_execution_started_event_attributes.continued_execution_run_id
     return found

@@ -15,7 +15,7 @@ from temporalio.api.enums.v1 import PendingActivityState
 
 from benchmarks.fleet.tail import Tail
 from benchmarks.fleet.tenant import Fleet
-from midcourse.runtimes.temporal.wire import workflow_id
+from midcourse.runtimes.temporal.wire import name_workflow
 
 MIN_STRIKE_GAP = 0.25
 """Minimum seconds between two strikes, because a worker that has just started has nothing under way."""
@@ -104,7 +104,7 @@ class Disturber(ABC):
         return {run: activity for run, activity in zip(active, found, strict=True) if activity}
 
     async def find_activity(self, run: str, worker: str) -> str:
-        handle = self.fleet.client.get_workflow_handle(workflow_id(self.fleet.tenant, run))
+        handle = self.fleet.client.get_workflow_handle(name_workflow(self.fleet.tenant, run))
         pending = (await handle.describe()).raw_description.pending_activities
         started = PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
         own_activities = (

@@ -32,7 +32,7 @@ from midcourse.domain.events import ApprovalDecided, Guided, PauseAsked, ResumeA
 from midcourse.domain.phases import Paused
 from midcourse.policy.approval.question import bind_decision
 from midcourse.ports.controls import Request
-from midcourse.runtimes.temporal.wire import WAKE, workflow_id
+from midcourse.runtimes.temporal.wire import WAKE, name_workflow
 
 DROPPED_SHARE = 0.5
 STUCK_SECONDS = 90.0
@@ -135,7 +135,7 @@ class MessageSender:
             if self.chance.random() < DROPPED_SHARE:
                 self.tally["signals_dropped"] += 1
             else:
-                handle = self.fleet.client.get_workflow_handle(workflow_id(self.fleet.tenant, self.run))
+                handle = self.fleet.client.get_workflow_handle(name_workflow(self.fleet.tenant, self.run))
                 with suppress(RPCError):
                     await handle.signal(WAKE, posted.number)
 

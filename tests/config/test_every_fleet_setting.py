@@ -19,7 +19,7 @@ from midcourse.fleet.worker import capacity_of
 from midcourse.home.fleet_store import read_keys
 from midcourse.ports.blobs import Blobs
 from midcourse.runtimes.temporal.codec import SEALED
-from midcourse.runtimes.temporal.wire import Placement, workflow_id
+from midcourse.runtimes.temporal.wire import Placement, name_workflow
 from midcourse.runtimes.temporal.worker import Capacity
 from midcourse.store.postgres.blobs import PostgresBlobs
 from midcourse.store.s3 import S3Blobs
@@ -101,7 +101,7 @@ async def host_file(scene: Scene) -> None:
         await start_durable_run(fleet, load_job("notepad", {}), "noting")
 
         async def host_of(run_id: str, **settings: object) -> str | None:
-            ports = await PortsMaker(fleet.store, scene.settings(**settings), scene.home).ports_for(run_id)
+            ports = await PortsMaker(fleet.store, scene.settings(**settings), scene.home).build_ports(run_id)
             assert isinstance(ports.world, RemoteWorld)
             return ports.world._host.url if ports.world._host else None
 
@@ -168,7 +168,7 @@ async def database_pooler(scene: Scene) -> None:
 async def heartbeat_seconds(scene: Scene) -> None:
     async with connect_fleet(scene.settings(heartbeat_seconds=77)) as fleet:
         await start_durable_run(fleet, load_job("order", {}), "watched")
-        handle = fleet.client.get_workflow_handle(workflow_id(fleet.settings.tenant, "watched"))
+        handle = fleet.client.get_workflow_handle(name_workflow(fleet.settings.tenant, "watched"))
         first = (await handle.fetch_history()).events[0].workflow_execution_started_event_attributes
         assert b'"heartbeat_seconds":77' in first.input.payloads[0].data
 
@@ -187,7 +187,7 @@ async def keys_file(scene: Scene) -> None:
 
 async def read_start_input(fleet: Fleet, run_id: str) -> bytes:
     """How what the run was begun with is written in its history."""
-    handle = fleet.client.get_workflow_handle(workflow_id(fleet.settings.tenant, run_id))
+    handle = fleet.client.get_workflow_handle(name_workflow(fleet.settings.tenant, run_id))
     first = (await handle.fetch_history()).events[0].workflow_execution_started_event_attributes
     return first.input.payloads[0].metadata["encoding"]
 

@@ -56,7 +56,7 @@ async def test_host_worker_and_client_need_not_share_a_disk(
 ):
     where = f"s3://{bucket}/fleet" if place == "s3" else place
     async with fleet(postgres, tenant, tmp_path, where) as (settings, store):
-        ports = await PortsMaker(store, settings, tmp_path / "worker").ports_for("r1")
+        ports = await PortsMaker(store, settings, tmp_path / "worker").build_ports("r1")
         await ports.world.open()
         seen = (await look(ports, 1, 60.0)).seen
         await ports.world.close()

@@ -20,7 +20,7 @@ from midcourse.ports.memory import Memory
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.ports.store import Store
 from midcourse.ports.world import Call, World
-from midcourse.runtimes.temporal.attributes import status_of
+from midcourse.runtimes.temporal.attributes import derive_status
 from midcourse.worlds.base import Outcome
 from midcourse.worlds.simulated.base import SimulatedWorld
 from tests.parity.stories import Story, use_real_clock
@@ -67,7 +67,7 @@ async def play_locally(story: Story, run_id: str, store: Store, memory: Memory) 
 
     async with script.deliver_cues(tell, status):
         async for turn in live:
-            standing = status_of(turn.run)
+            standing = derive_status(turn.run)
     return await script.collect(store, memory, run_id, await live.result())
 
 

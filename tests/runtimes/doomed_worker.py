@@ -108,14 +108,14 @@ def worker(fleet: Fleet, home: Path, fate: Fate = UNHARMED) -> FleetWorker:
     settings = fleet.settings
     maker = PortsMaker(fleet.store, settings, home)
 
-    async def ports_for(run_id: str) -> Ports:
-        ports = await maker.ports_for(run_id)
+    async def build_ports(run_id: str) -> Ports:
+        ports = await maker.build_ports(run_id)
         world: Any = DoomedWorld(ports.world, fate)
         return replace(ports, world=world, store=store)
 
     store: Any = DoomedStore(fleet.store, fate)
     capacity = Capacity(heartbeat_seconds=settings.heartbeat_seconds)
-    return FleetWorker(fleet.client, store=store, ports_for=ports_for, tenant=settings.tenant, capacity=capacity)
+    return FleetWorker(fleet.client, store=store, build_ports=build_ports, tenant=settings.tenant, capacity=capacity)
 
 
 async def main(how: str, moment: str) -> None:

@@ -28,7 +28,7 @@ from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.vault import Vault
 from midcourse.ports.world import World
 from midcourse.runtimes.temporal.client import FleetClient, RunHandle
-from midcourse.runtimes.temporal.wire import Placement, workflow_id
+from midcourse.runtimes.temporal.wire import Placement, name_workflow
 from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
 from midcourse.testing import Approves
 from midcourse.worlds.simulated import Fault, LoggedEffect, Shop
@@ -70,7 +70,7 @@ class Fleet:
     def runs(self) -> FleetClient:
         return FleetClient(self.client, store=self.store, tenant=self.tenant, placement=self.placement)
 
-    async def ports_for(self, run_id: str) -> Ports:
+    async def build_ports(self, run_id: str) -> Ports:
         cast = self.casts[run_id]
         return Ports(
             run_id=run_id,
@@ -113,14 +113,14 @@ class Fleet:
         return FleetWorker(
             self.client,
             store=self.store,
-            ports_for=self.ports_for,
+            build_ports=self.build_ports,
             tenant=self.tenant,
             capacity=replace(usual, **capacity),
         )
 
     def execution(self, run_id: str) -> WorkflowHandle[Any, Any]:
         """The Temporal workflow of a run."""
-        return self.client.get_workflow_handle(workflow_id(self.tenant, run_id))
+        return self.client.get_workflow_handle(name_workflow(self.tenant, run_id))
 
     async def history(self, run_id: str) -> WorkflowHistory:
         return await self.execution(run_id).fetch_history()

@@ -17,7 +17,7 @@ def with_option(url: str, option: str) -> str:
 
 async def test_a_worker_refuses_a_database_without_synchronous_commits(fleet: Fleet, postgres: str) -> None:
     async with PostgresStore(with_option(postgres, "synchronous_commit=off"), tenant=fleet.tenant) as store:
-        worker = FleetWorker(fleet.client, store=store, ports_for=fleet.ports_for, tenant=fleet.tenant)
+        worker = FleetWorker(fleet.client, store=store, build_ports=fleet.build_ports, tenant=fleet.tenant)
         with pytest.raises(FleetUnavailable, match=r"type: ALTER DATABASE .* SET synchronous_commit = on"):
             await worker.__aenter__()
 

@@ -22,7 +22,7 @@ from midcourse.replay import replay
 from midcourse.runtimes.temporal import supervisor
 from midcourse.runtimes.temporal.client import RunBroken
 from midcourse.runtimes.temporal.supervisor import SupervisorWorkflow
-from midcourse.runtimes.temporal.wire import Placement, queue_of
+from midcourse.runtimes.temporal.wire import Placement, name_queue
 from midcourse.runtimes.temporal.worker import RUNNER
 from tests.runtimes.fleet import Fleet, effects, event_names, order
 from tests.runtimes.test_supervisor import asking, journal
@@ -113,7 +113,7 @@ async def test_an_execution_that_is_cancelled_while_no_worker_has_it_cancels_the
     cast = order()
     handle = await fleet.begin(cast)
     async with Worker(
-        fleet.client, task_queue=queue_of(fleet.tenant), workflows=[SupervisorWorkflow], workflow_runner=RUNNER
+        fleet.client, task_queue=name_queue(fleet.tenant), workflows=[SupervisorWorkflow], workflow_runner=RUNNER
     ):
         while "ACTIVITY_TASK_SCHEDULED" not in event_names(await fleet.history(handle.run_id)):
             await asyncio.sleep(0.02)

@@ -63,7 +63,7 @@ async def begun(fleet: Fleet) -> tuple[Cast, str]:
 
 
 async def driver(fleet: Fleet, run_id: str, world: Any, listener: Any = None) -> Driver:
-    ports = replace(await fleet.ports_for(run_id), world=world)
+    ports = replace(await fleet.build_ports(run_id), world=world)
     return Driver(ports, listener, must_stop=lambda: False)
 
 

@@ -21,8 +21,8 @@ from midcourse.perform import Ports
 from midcourse.planners import SamePlan
 from midcourse.ports.driving import SharedStore
 from midcourse.ports.planner import PlanDraft, PlanningContext
-from midcourse.runtimes.temporal.driving import Drivers
 from midcourse.runtimes.temporal.wire import Placement
+from midcourse.runtimes.temporal.worker import Drivers
 from midcourse.store.sqlite import SqliteStore
 from midcourse.testing import Approves, FakeClock, MemoryStore
 
@@ -276,7 +276,7 @@ async def test_activity_fails_if_its_ports_cannot_be_built(fails: Callable[[], N
         fails()
         raise AssertionError("it fails")
 
-    drivers = Drivers(store=cast(SharedStore, MemoryStore()), ports_for=build_ports, most=1, most_held=1)
+    drivers = Drivers(store=cast(SharedStore, MemoryStore()), build_ports=build_ports, most=1, most_held=1)
     environment = ActivityEnvironment()
     environment.info = dataclasses.replace(
         environment.info, workflow_id="default/r", heartbeat_timeout=timedelta(seconds=60)

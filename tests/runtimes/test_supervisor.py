@@ -11,7 +11,7 @@ import pytest
 from midcourse.domain.approval import Decision
 from midcourse.domain.events import ApprovalDecided, Guided
 from midcourse.policy.approval.question import bind_decision
-from midcourse.runtimes.temporal import driving
+from midcourse.runtimes.temporal import worker
 from midcourse.runtimes.temporal.wire import Placement
 from midcourse.store.postgres import PostgresStore
 from midcourse.testing import Posts
@@ -142,7 +142,7 @@ async def test_a_cancel_ends_the_run_and_writes_its_result(fleet: Fleet, through
 
 async def test_an_approval_needs_no_worker_and_no_signal(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is posted while no worker runs, and found by the next one."""
-    monkeypatch.setattr(driving, "SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.05)
     cast, approver = asking()
     async with fleet.worker():
         handle = await fleet.begin(cast)
@@ -193,10 +193,10 @@ async def test_a_run_in_slices_is_the_same_run(fleet: Fleet) -> None:
 
 async def test_no_message_is_lost_with_half_of_all_wake_ups(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages at random moments to runs that rest and wake, while every other notification and signal is dropped."""
-    monkeypatch.setattr(driving, "SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.05)
     chance = random.Random(7)
-    ring = driving.Drivers.ring
-    monkeypatch.setattr(driving.Drivers, "ring", lambda self, run_id: chance.random() < 0.5 and ring(self, run_id))
+    ring = worker.Drivers.ring
+    monkeypatch.setattr(worker.Drivers, "ring", lambda self, run_id: chance.random() < 0.5 and ring(self, run_id))
 
     async def play() -> None:
         cast, _ = asking()
@@ -222,9 +222,9 @@ async def test_no_message_is_lost_with_half_of_all_wake_ups(fleet: Fleet, monkey
 
 async def test_a_question_expires_without_a_timer_of_its_own(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers find in the store that its time is over, one statement for all runs of the tenant."""
-    monkeypatch.setattr(driving, "SWEPT_FROM", 0.0)
-    monkeypatch.setattr(driving, "DUE_SECONDS", 0.0)
-    monkeypatch.setattr(driving, "SWEEP_SECONDS", 0.1)
+    monkeypatch.setattr(worker, "SWEPT_FROM", 0.0)
+    monkeypatch.setattr(worker, "DUE_SECONDS", 0.0)
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.1)
     casts = [asking(approval_seconds=4.0)[0] for _ in range(3)]
     async with fleet.worker():
         handles = [await fleet.begin(cast) for cast in casts]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.telemetry.trace import root_of
+from midcourse.telemetry import make_root
 from tests.forked import PATIENCE, PROCESSES
 from tests.telemetry.receiver import SECRETS, drive, receive, secret_value
 from tests.test_redact import ENCODINGS
@@ -22,7 +22,7 @@ def test_two_processes_write_one_trace_without_secrets(tmp_path: Path) -> None:
             process.join(PATIENCE)
             assert process.exitcode == (KILLED if dies else 0)
         spans = receiver.spans()
-        root = root_of("door-1")
+        root = make_root("door-1")
         assert {span.trace_id for _, span in spans} == {root.trace_id.to_bytes(16, "big")}
         assert {span.parent_span_id for _, span in spans} == {root.span_id.to_bytes(8, "big")}
         assert len({process for process, _ in spans}) == 2

@@ -19,8 +19,7 @@ from midcourse.history.replay import Trail
 from midcourse.planners import SamePlan
 from midcourse.process import flush_telemetry
 from midcourse.redact import redactor
-from midcourse.telemetry import RunTelemetry
-from midcourse.telemetry.trace import root_of
+from midcourse.telemetry import RunTelemetry, make_root
 from midcourse.testing import Approves, MemoryStore
 
 GOAL = "Order with hunter2-hunter2"
@@ -90,7 +89,7 @@ async def test_spans_follow_the_conventions_and_are_in_the_trace_of_the_run(tmp_
         "verify order",
         "end_agent midcourse",
     ]
-    root, first = root_of("run-1"), recorded.spans[0].get_span_context()
+    root, first = make_root("run-1"), recorded.spans[0].get_span_context()
     for span in recorded.spans:
         assert span.context is not None
         assert span.context.trace_id == root.trace_id
@@ -150,7 +149,7 @@ async def test_the_run_is_in_its_trace_and_its_caller_is_not(tmp_path: Any) -> N
     plan = SamePlan([Draft(skill="order", arguments={"product": "lamp"})])
     agent = Agent(Looking(), plan, approver=Approves(), store=MemoryStore(), settings=Settings(home=tmp_path))
     await agent.run("Order", run_id="run-2")
-    assert seen == [root_of("run-2").trace_id]
+    assert seen == [make_root("run-2").trace_id]
     assert not trace.get_current_span().get_span_context().is_valid
 
 
@@ -160,7 +159,7 @@ async def test_an_exporter_that_fails_does_not_disturb_the_run(
     def fail(*_: object, **__: object) -> None:
         raise ValueError("broken")
 
-    monkeypatch.setattr("midcourse.telemetry.trace.RunTrace.write", fail)
+    monkeypatch.setattr("midcourse.telemetry.RunTrace.write", fail)
     plan = SamePlan([Draft(skill="order", arguments={"product": "lamp"})])
     agent = Agent(Shop(), plan, approver=Approves(), store=MemoryStore(), settings=Settings(home=tmp_path))
     assert (await agent.run("Order", run_id="run-3")).success

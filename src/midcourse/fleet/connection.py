@@ -28,7 +28,7 @@ from midcourse.runtimes.temporal.client import FleetClient, connect
 from midcourse.runtimes.temporal.client import RunBroken as RunBroken
 from midcourse.runtimes.temporal.client import RunHandle as RunHandle
 from midcourse.runtimes.temporal.profile import Profile, describe_security, explain_failure, read_profile
-from midcourse.runtimes.temporal.wire import Placement, run_id_of
+from midcourse.runtimes.temporal.wire import Placement, read_run_id
 from midcourse.store.postgres import PostgresStore
 
 RequestFailed: TypeAlias = RPCError
@@ -136,5 +136,5 @@ async def broken_runs(fleet: Fleet) -> set[str]:
     """Runs that are not driven because a bug in Midcourse or an adapter ended their execution; `resume` continues them."""
     tenant = fleet.settings.tenant.replace("'", "\\'")
     query = f"{TENANT.name} = '{tenant}' AND ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')"
-    once = {run_id_of(execution.id) async for execution in fleet.client.list_workflows(query)}
+    once = {read_run_id(execution.id) async for execution in fleet.client.list_workflows(query)}
     return {run_id for run_id in once if (await fleet.runs.handle(run_id).describe()).status == "broken"}

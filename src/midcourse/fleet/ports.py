@@ -42,7 +42,7 @@ class PortsMaker:
         self._blobs = blobs_of(settings, store, home)
         self._modules = AllowedModules(settings.task_modules)
 
-    async def ports_for(self, run_id: str) -> Ports:
+    async def build_ports(self, run_id: str) -> Ports:
         task, job = await self.load_job(run_id)
         vault = EnvironmentVault()
         secrets = reveal_all(vault, task.secrets)

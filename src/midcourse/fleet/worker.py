@@ -56,7 +56,7 @@ def worker_of(fleet: Fleet, home: Path, *, shared: bool = False, turns: Turns = 
     return FleetWorker(
         fleet.client,
         store=fleet.store,
-        ports_for=PortsMaker(fleet.store, settings, home, shared=shared).ports_for,
+        build_ports=PortsMaker(fleet.store, settings, home, shared=shared).build_ports,
         tenant=settings.tenant,
         capacity=capacity_of(settings),
         enter=RunEntry(store=fleet.store, settings=settings).enter,

@@ -13,16 +13,17 @@ from midcourse.blame import describe_exception
 from midcourse.containment import CallAborted, Contained, ends_process, is_running
 from midcourse.director.lost import answer_for_lost, answer_without_world
 from midcourse.domain import commands, events, phases
+from midcourse.domain.budget import FREE
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Issued, Run
 from midcourse.drive import Progress, drive, is_over
 from midcourse.errors import RunEnded
 from midcourse.perform import Performer, Ports
+from midcourse.perform.acting import LEDGERED, load_step
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, cool_down
 from midcourse.ports.abilities import offers
 from midcourse.ports.driving import Batching, Claim, Driving, MessageWaiting, Records
 from midcourse.ports.world import Ordered, WorldAway
-from midcourse.runtimes.lost_commands import find_answer
 from midcourse.runtimes.mailbox import Arrival, Mailbox
 
 T = TypeVar("T")
@@ -115,7 +116,11 @@ class Driver:
         elif world_is_open or isinstance(run.phase, phases.Opening):
             arrived = (events.Resumed(),)  # while opening, the pending command reaches the world
         else:
-            arrived = await self._recover(run, await self._reach_world())
+            try:
+                reached = await self._performer.reach_world()
+            except WorldAway:
+                reached = "reopened"  # the next observation finds it lost, and then the run waits for its host
+            arrived = await self._recover(run, reached)
         if run.wish == "pause":
             self.tell(events.ResumeAsked())
         return await self._drive(run, arrived)
@@ -288,9 +293,8 @@ class Driver:
             elif await self._attach(command):
                 self._box.put(await self._perform_or_recover(issued))
             else:
-                for_question = isinstance(command, commands.Verify) and bool(
-                    command.question
-                )  # no session is worth another look alone
+                # A look while a question is open is not worth another session.
+                for_question = isinstance(command, commands.Verify) and bool(command.question)
                 reopened = not for_question and await self._reopen()
                 self._box.put(events.Resumed(world="reopened" if reopened else "kept"))  # the world has to be observed
                 repeats = reopened and isinstance(command, commands.Observe | commands.Verify)
@@ -316,7 +320,7 @@ class Driver:
             return
         self._records.pop(issued.command.id, None)
         try:
-            answer = await self._retry_store(lambda: find_answer(self._ports, issued))
+            answer = await self._find_answer(issued)
         except Exception as bug:
             self._box.fail(raised if leaves else bug)
             return
@@ -344,7 +348,7 @@ class Driver:
                     return await performer.perform(command)
             except (ConnectionError, TimeoutError):
                 self._records.pop(command.id, None)
-                answer = await self._retry_store(lambda: find_answer(self._ports, issued))
+                answer = await self._find_answer(issued)
                 if answer is not None:
                     return answer
 
@@ -400,21 +404,41 @@ class Driver:
 
     # --- after a crash
 
-    async def _reach_world(self) -> Literal["kept", "reopened"]:
-        try:
-            return await self._performer.reach_world()
-        except WorldAway:
-            return "reopened"  # the next observation finds it lost, and then the run waits for its host
-
     async def _recover(self, run: Run, world: Literal["kept", "reopened"]) -> tuple[events.Event, ...]:
         """The answers for commands that were under way when the last driver died."""
         answers: list[events.Event] = [events.Resumed(world=world)]
         for issued in run.pending:
-            answer = await self._retry_store(lambda issued=issued: find_answer(self._ports, issued))
+            answer = await self._find_answer(issued)
             if answer is not None:
                 self._answered.add(issued.command.id)
                 answers.append(answer)
         return tuple(answers)
+
+    async def _find_answer(self, issued: Issued) -> events.Event | None:
+        """The answer for a lost command, according to the ledger. None: nothing was spent or sent, so it is performed again."""
+        command = issued.command
+        answer = answer_for_lost(command, issued.reserved)
+        if answer is None or not isinstance(command, commands.Act):
+            return None if issued.reserved == FREE else answer
+        step = await self._retry_store(
+            lambda: load_step(self._ports, command.version, command.index, command.made_by, command.effect)
+        )
+        entry = await self._retry_store(lambda: self._ports.store.ledger_entry(self._ports.run_id, command.id))
+        if step.effect in LEDGERED and entry is None:
+            return replace(answer, status="no_effect", reason="not_dispatched", dispatched=False)
+        if entry is None or entry.outcome is None:
+            return replace(answer, identity=entry.identity if entry else "")
+        known = entry.outcome
+        return replace(
+            answer,
+            status=known.status,
+            reason=known.reason,
+            detail=known.detail,
+            evidence=known.evidence,
+            claimed=known.claimed,
+            dispatched=step.effect not in LEDGERED or entry.dispatched_at is not None,
+            identity=entry.identity,
+        )
 
 
 def _due_at(issued: Issued) -> float:

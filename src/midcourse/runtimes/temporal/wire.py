@@ -31,26 +31,26 @@ class Left:
     wake_at: float | None = None
 
 
-def queue_of(tenant: str) -> str:
+def name_queue(tenant: str) -> str:
     return f"midcourse-{tenant}"
 
 
-def workflow_id(tenant: str, run_id: str) -> str:
+def name_workflow(tenant: str, run_id: str) -> str:
     return f"{tenant}/{run_id}"
 
 
-def run_id_of(workflow: str) -> str:
+def read_run_id(workflow: str) -> str:
     return workflow.partition("/")[2]
 
 
 SCHEDULE = "schedule:"
 
 
-def schedule_workflow(tenant: str, name: str) -> str:
+def name_schedule(tenant: str, name: str) -> str:
     """The id of the workflows of a schedule. Temporal appends the time of each firing."""
     return f"{SCHEDULE}{tenant}/{name}@"
 
 
-def sealed_for(workflow: str) -> str:
+def name_sealing_scope(workflow: str) -> str:
     """The id that payloads of a workflow are bound to: its own, or for a firing of a schedule that of the schedule, which sealed its task."""
     return f"{workflow.partition('@')[0]}@" if workflow.startswith(SCHEDULE) else workflow

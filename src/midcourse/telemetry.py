@@ -1,14 +1,21 @@
-"""Turns of a run as spans and metrics, by the semantic conventions for generative AI.
+"""OpenTelemetry for whole runs: one trace for each run, and metrics over all of them, by the semantic conventions for generative AI.
 
 Each turn is written after it was stored, with the times in the journal. What was planned, sent and said is content, and left out unless
 it is asked for; names of skills, outcomes, evidence, counts and costs are not.
+
+It needs `opentelemetry-api` alone: traces and metrics go to the application's own providers, and nowhere if there are none.
 """
 
 import json
 import logging
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from hashlib import sha256
+from typing import TypeAlias
+
+from opentelemetry import context, metrics, trace
+from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from midcourse.domain import commands, events, phases
 from midcourse.domain.plan import PlannedStep
@@ -16,14 +23,12 @@ from midcourse.domain.result import SUCCESSES
 from midcourse.domain.run import Issued, Run
 from midcourse.policy.spending import MICRO
 from midcourse.redact import Discreet
-from midcourse.telemetry.metrics import metrics_of
-from midcourse.telemetry.trace import LONGEST_TEXT, RunTrace, Value
-
-if TYPE_CHECKING:
-    from opentelemetry.metrics import MeterProvider
-    from opentelemetry.trace import TracerProvider
 
 log = logging.getLogger(__name__)
+
+Value: TypeAlias = str | bool | int | float | Sequence[str]
+NANOSECONDS = 1_000_000_000
+LONGEST_TEXT = 300
 
 AGENT = "midcourse"
 FAILURES = ("failed", "unreachable", "unknown")
@@ -39,15 +44,15 @@ class RunTelemetry:
         goal: str = "",
         content: bool = False,
         mask: Callable[[str], str] = str,
-        tracer_provider: "TracerProvider | None" = None,
-        meter_provider: "MeterProvider | None" = None,
+        tracer_provider: trace.TracerProvider | None = None,
+        meter_provider: metrics.MeterProvider | None = None,
     ) -> None:
         self._run_id = run_id
         self._goal = goal
         self._content = content
         self._mask = mask
         self._trace = RunTrace(run_id, mask=mask, provider=tracer_provider)
-        self._metrics = metrics_of(meter_provider)
+        self._metrics = get_metrics(meter_provider)
         self._issued: dict[int, Issued] = {}
         self._steps: dict[tuple[int, int], PlannedStep] = {}
         self._asked: dict[int, tuple[str, float]] = {}
@@ -258,6 +263,100 @@ class RunTelemetry:
             self._metrics.calls.add(spent.cost.calls, kind)
             self._metrics.tokens.add(spent.cost.tokens, kind)
             self._metrics.cost.add(spent.cost.microusd / MICRO, kind)
+
+
+class RunTrace:
+    """Writes finished spans into the trace of a run. `mask` replaces secrets in every text."""
+
+    def __init__(
+        self, run_id: str, *, mask: Callable[[str], str], provider: trace.TracerProvider | None = None
+    ) -> None:
+        self._run_id = run_id
+        self._mask = mask
+        self._tracer = trace.get_tracer("midcourse", tracer_provider=provider)
+        self._context = trace.set_span_in_context(NonRecordingSpan(make_root(run_id)), context.Context())
+        self._started_in = trace.get_current_span().get_span_context()
+        self._first: SpanContext | None = None
+
+    @contextmanager
+    def enter(self) -> Generator[None]:
+        """Make it the current trace: spans of model calls and log records of the run belong to it."""
+        token = context.attach(trace.set_span_in_context(NonRecordingSpan(make_root(self._run_id))))
+        try:
+            yield
+        finally:
+            context.detach(token)
+
+    def write(
+        self,
+        name: str,
+        operation: str,
+        *,
+        began: float,
+        ended: float,
+        attributes: Mapping[str, Value],
+        error: str = "",
+        events: Mapping[str, Mapping[str, Value]] | None = None,
+    ) -> None:
+        """Write a span that lasted from `began` to `ended`, in seconds. It is linked to the first span of this process.
+
+        The first one is linked to the span that was current where the run was started, if there was one.
+        """
+        common: dict[str, Value] = {"gen_ai.operation.name": operation, "midcourse.run": self._run_id}
+        span = self._tracer.start_span(
+            self._mask(name),
+            context=self._context,
+            kind=SpanKind.INTERNAL,
+            attributes=self._mask_values({**common, "gen_ai.conversation.id": self._run_id, **attributes}),
+            links=[Link(linked) for linked in (self._first or self._started_in,) if linked.is_valid],
+            start_time=round(began * NANOSECONDS),
+        )
+        self._first = self._first or span.get_span_context()
+        for event, values in (events or {}).items():
+            span.add_event(event, self._mask_values(values), round(ended * NANOSECONDS))
+        if error:
+            span.set_attribute("error.type", self._mask(error))
+            span.set_status(Status(StatusCode.ERROR))
+        span.end(round(max(began, ended) * NANOSECONDS))
+
+    def _mask_values(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        return {name: self._mask(value) if isinstance(value, str) else value for name, value in values.items()}
+
+
+def make_root(run_id: str) -> SpanContext:
+    """The parent of all spans of a run. No span has this id: none is open as long as the run lasts, which may be days."""
+    digest = sha256(f"midcourse run {run_id}".encode()).digest()
+    return SpanContext(
+        trace_id=int.from_bytes(digest[:16], "big") or 1,
+        span_id=int.from_bytes(digest[16:24], "big") or 1,
+        is_remote=True,
+        trace_flags=TraceFlags(TraceFlags.SAMPLED),
+    )
+
+
+class RunMetrics:
+    """The instruments. Those of `gen_ai.client` are written with each model call (`llm/tracing.py`)."""
+
+    def __init__(self, provider: metrics.MeterProvider | None = None) -> None:
+        meter = metrics.get_meter("midcourse", meter_provider=provider)
+        self.runs = meter.create_counter("midcourse.runs", "{run}", "Runs that ended")
+        self.replans = meter.create_counter(
+            "midcourse.replans", "{plan}", "Plans made after a failure, guidance or a loss"
+        )
+        self.acts = meter.create_counter("midcourse.acts", "{act}", "Acts that were sent")
+        self.unknown = meter.create_counter(
+            "midcourse.unknown_outcomes", "{act}", "Acts after which it was unknown whether they happened"
+        )
+        self.waiting = meter.create_histogram("midcourse.waiting.duration", "s", "Time that a run waited for a person")
+        self.calls = meter.create_counter("midcourse.model.calls", "{call}", "Model calls")
+        self.tokens = meter.create_counter("midcourse.model.tokens", "{token}", "Tokens of model calls")
+        self.cost = meter.create_counter("midcourse.model.cost", "USD", "Cost of model calls")
+
+
+@lru_cache(maxsize=8)
+def get_metrics(provider: metrics.MeterProvider | None) -> RunMetrics:
+    """The same instruments for all runs of a process."""
+    return RunMetrics(provider)
 
 
 def _mask_exported_logs() -> None:
