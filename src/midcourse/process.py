@@ -140,7 +140,7 @@ def identify_self() -> str:
 
 
 def has_ended(identity: str) -> bool:
-    """Whether the process has certainly ended. False also for one on another machine or in another container, which cannot be checked."""
+    """Return whether the process has certainly ended. False also for one on another machine or in another container, which cannot be checked."""
     try:
         *machine, pid, began = identity.split(" ")
         if " ".join(machine) != _machine():
@@ -159,7 +159,7 @@ def _machine() -> str:
 
 
 def _start_ticks(pid: int) -> str:
-    """Return the start time in ticks since the boot. Raises `FileNotFoundError` if the process has ended, with all its threads."""
+    """Return the start time in ticks since the boot. Raise `FileNotFoundError` if the process has ended, with all its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     if fields[0] in "ZX" and len(os.listdir(f"/proc/{pid}/task")) <= 1:
         raise FileNotFoundError(f"process {pid} has ended")

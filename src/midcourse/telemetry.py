@@ -248,7 +248,7 @@ class RunTelemetry:
         return {"midcourse.detail": self._mask(detail)[:LONGEST_TEXT]} if self._content and detail else {}
 
     def _find_issued(self, number: int, otherwise: float) -> tuple[commands.Command | None, float]:
-        """The command that was answered, and when it was issued."""
+        """Return the command that was answered, and when it was issued."""
         issued = self._issued.get(number)
         return (issued.command, issued.at or otherwise) if issued else (None, otherwise)
 
@@ -324,7 +324,7 @@ class RunTrace:
 
 
 def make_root(run_id: str) -> SpanContext:
-    """The parent of all spans of a run. No span has this id: none is open as long as the run lasts, which may be days."""
+    """Return the parent of all spans of a run. No span has this id: none is open as long as the run lasts, which may be days."""
     digest = sha256(f"midcourse run {run_id}".encode()).digest()
     return SpanContext(
         trace_id=int.from_bytes(digest[:16], "big") or 1,
@@ -355,7 +355,7 @@ class RunMetrics:
 
 @lru_cache(maxsize=8)
 def get_metrics(provider: metrics.MeterProvider | None) -> RunMetrics:
-    """The same instruments for all runs of a process."""
+    """Return the same instruments for all runs of a process."""
     return RunMetrics(provider)
 
 

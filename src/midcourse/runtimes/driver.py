@@ -126,7 +126,7 @@ class Driver:
         return await self._drive(run, arrived)
 
     async def drive(self, *, placed: int) -> Rested:
-        """Drive a run that a supervisor placed here until it ends or rests. Raises `RunBusy` if it was placed elsewhere since."""
+        """Drive a run that a supervisor placed here until it ends or rests. Raise `RunBusy` if it was placed elsewhere since."""
         claim = await self._claim_run(placed)
         if offers(self._ports.world, Ordered):
             self._ports.world.set_turn((placed, claim.epoch))
@@ -405,7 +405,7 @@ class Driver:
     # --- after a crash
 
     async def _recover(self, run: Run, world: Literal["kept", "reopened"]) -> tuple[events.Event, ...]:
-        """The answers for commands that were under way when the last driver died."""
+        """Find the answers for commands that were under way when the last driver died."""
         answers: list[events.Event] = [events.Resumed(world=world)]
         for issued in run.pending:
             answer = await self._find_answer(issued)
@@ -415,7 +415,7 @@ class Driver:
         return tuple(answers)
 
     async def _find_answer(self, issued: Issued) -> events.Event | None:
-        """The answer for a lost command, according to the ledger. None: nothing was spent or sent, so it is performed again."""
+        """Find the answer for a lost command, according to the ledger. None: nothing was spent or sent, so it is performed again."""
         command = issued.command
         answer = answer_for_lost(command, issued.reserved)
         if answer is None or not isinstance(command, commands.Act):
@@ -446,12 +446,12 @@ def _due_at(issued: Issued) -> float:
 
 
 def _answered_command(event: events.Event) -> int:
-    """The command that this event answers; 0 if it answers none. An approver may decide immediately."""
+    """Return the command that this event answers; 0 if it answers none. A decision may come before its question was sent."""
     return event.question if isinstance(event, events.ApprovalDecided) else getattr(event, "answers", 0)
 
 
 def _time_limit(command: commands.Command) -> float | None:
-    """Seconds after which a command counts as lost although this process is still running. A question has its own timer."""
+    """Return the seconds after which a command counts as lost although this process is still running. A question has its own timer."""
     match command:
         case commands.AskPerson() | commands.Record() | commands.Finish() | commands.Wait():
             return None

@@ -18,7 +18,7 @@ FINAL_REASON = SearchAttributeKey.for_keyword("MidcourseFinalReason")
 
 
 def derive_status(run: Run) -> str:
-    """The status: running, asking, paused or ended. A run is asking once its question was sent, and paused once that is stored."""
+    """Return the status: running, asking, paused or ended. A run is asking once its question was sent, and paused once that is stored."""
     settled = not any(isinstance(issued.command, AskPerson | Record) for issued in run.pending)
     match run.phase:
         case Asking() if settled:
@@ -39,7 +39,7 @@ NOT_OURS = (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNIMPLEMENTED)
 async def register(client: Client) -> None:
     """Register the attributes that the namespace lacks.
 
-    Raises `FleetUnavailable` if only an administrator may register them.
+    Raise `FleetUnavailable` if only an administrator may register them.
     """
     service, namespace = client.operator_service, client.namespace
     try:

@@ -126,12 +126,12 @@ class FleetClient:
         self._placement = placement or Placement()
 
     async def begin(self, run: Run, task: Task, *, world: str, after: str = "") -> "RunHandle":
-        """Create a run in the store and start it. Raises what `Store.begin` raises."""
+        """Create a run in the store and start it. Raise what `Store.begin` raises."""
         await self._store.begin(run, task, after=after)
         return await self.start(run, world=world)
 
     async def start(self, run: Run, *, world: str) -> "RunHandle":
-        """Start a run that is in the store. Does nothing if it is already started."""
+        """Start a run that is in the store. Do nothing if it is already started."""
         attributes = [
             SearchAttributePair(STATUS, derive_status(run)),
             SearchAttributePair(WORLD, world),
@@ -158,7 +158,7 @@ class FleetClient:
                 return self.handle(run.id)
 
     async def has_workers(self) -> bool:
-        """Whether a worker has asked for this tenant's work within the last minutes."""
+        """Return whether a worker has asked for this tenant's work within the last minutes."""
         answer = await self._client.workflow_service.describe_task_queue(
             DescribeTaskQueueRequest(
                 namespace=self._client.namespace,
@@ -171,7 +171,7 @@ class FleetClient:
     async def resume(self, run_id: str, *, world: str) -> str:
         """End a pause, or restart a run whose execution broke or never began.
 
-        Returns why that has no effect, or an empty string.
+        Return why that has no effect, or an empty string.
         """
         try:
             listed = await self.handle(run_id).describe()
@@ -186,12 +186,12 @@ class FleetClient:
         return ""
 
     def handle(self, run_id: str) -> "RunHandle":
-        """The handle of a run that was started, here or by another process."""
+        """Return the handle of a run that was started, here or by another process."""
         found = self._client.get_workflow_handle_for(SupervisorWorkflow.go, name_workflow(self.tenant, run_id))
         return RunHandle(found, self._store)
 
     async def runs(self, *, status: str = "", world: str = "", final_reason: str = "") -> AsyncIterator[Listed]:
-        """This tenant's runs that the engine still knows, newest first; the store knows all."""
+        """List this tenant's runs that the engine still knows, newest first; the store knows all."""
         wanted = ((TENANT, self.tenant), (STATUS, status), (WORLD, world), (FINAL_REASON, final_reason))
         query = " AND ".join(f"{key.name} = '{_quote(value)}'" for key, value in wanted if value)
         seen: set[str] = set()
@@ -225,7 +225,7 @@ class RunHandle(PostedControls):
         return posted.refused
 
     async def _is_abandoned(self) -> bool:
-        """Whether no supervisor has the run. False if Temporal cannot be reached, since posting a message needs only the store."""
+        """Return whether no supervisor has the run. False if Temporal cannot be reached, since posting a message needs only the store."""
         try:
             async with asyncio.timeout(PROMPT):
                 return (await self.describe()).status == "broken"
@@ -235,7 +235,7 @@ class RunHandle(PostedControls):
             return False
 
     async def describe(self) -> Listed:
-        """The run in the engine's lists. Raises `RunUnknown` if it has no such run."""
+        """Return the run as the engine lists it. Raise `RunUnknown` if it has no such run."""
         try:
             found = await self._handle.describe()
         except RPCError as error:

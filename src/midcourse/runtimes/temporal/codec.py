@@ -33,7 +33,7 @@ BOUND = "bound"
 
 
 def data_converter(keys: Sequence[Key] = ()) -> DataConverter:
-    """The data converter. The first key seals, all of them open: put a new one first, and drop an old one when no run needs it."""
+    """Return the data converter. The first key seals, all of them open: put a new one first, and drop an old one when no run needs it."""
     if not keys:
         return DataConverter(payload_converter_class=Payloads)
     return DataConverter(
@@ -125,10 +125,10 @@ class Sealing(PayloadCodec, WithSerializationContext):
             return _build_refusal(f"a payload cannot be opened: {broken}")
 
     def _associated_data(self, metadata: Mapping[str, bytes]) -> bytes:
-        """The associated data of a seal. An earlier version did not bind it to a run."""
+        """Return the associated data of a seal. An earlier version did not bind it to a run."""
         return metadata["key"] + (b"\0" + self._workflow.encode() if BOUND in metadata else b"")
 
 
 def _build_refusal(why: str) -> Payload:
-    """A payload that raises when it is read: raised here, the error would affect all payloads of the message."""
+    """Build a payload that raises when it is read: raised here, the error would affect all payloads of the message."""
     return Payload(metadata={"encoding": REFUSED}, data=why.encode())

@@ -62,7 +62,7 @@ def start_server(
 ) -> DevelopmentServer:
     """Start a server that keeps its state in this folder, on this port or any free one.
 
-    Returns once it answers. A given `program` is executed without verification; the installed one is verified first.
+    Return once it answers. A given `program` is executed without verification; the installed one is verified first.
     """
     executable = verify_program(program)
     private_folder(folder)
@@ -82,7 +82,7 @@ def start_server(
 
 
 def verify_program(own: Path | None) -> str:
-    """Return the path of the program to execute. Raises `RuntimeError` if there is none, or if it is not a known one."""
+    """Return the path of the program to execute. Raise `RuntimeError` if there is none, or if it is not a known one."""
     if own is not None:
         if not os.access(own, os.X_OK) or own.is_dir():
             raise RuntimeError(f"temporal_program = '{own}' is not a program that can be executed")

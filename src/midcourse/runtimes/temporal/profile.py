@@ -50,7 +50,7 @@ class Profile:
 
 
 def read_profile(name: str) -> Profile:
-    """Read a profile, and the files that it names. Raises `TaskInvalid`, without the values: they may be keys."""
+    """Read a profile, and the files that it names. Raise `TaskInvalid`, without the values: they may be keys."""
     variables = {variable: value for variable, value in os.environ.items() if variable not in NAMING}
     try:
         found = ClientConfigProfile.load(None if name == DEFAULT else name, override_env_vars=variables)
@@ -71,7 +71,7 @@ def read_profile(name: str) -> Profile:
 
 
 def describe_security(profile: Profile | None) -> str:
-    """A short description of how the connection is secured, for users."""
+    """Describe shortly how the connection is secured, for users."""
     if profile is None or profile.tls is None:
         return "without TLS"
     parts = ("client certificate", profile.tls.client_cert), ("API key", profile.api_key)

@@ -90,7 +90,7 @@ Enter: TypeAlias = Callable[[Firing], Awaitable[Entered]]
 class ScheduledWorkflow:
     @workflow.run
     async def go(self, task: ScheduledTask) -> str:
-        """Enter the run of this firing, start its supervisor and wait for its end. Returns why it ended; empty if an earlier firing did it."""
+        """Enter the run of this firing, start its supervisor and wait for its end. Return why it ended; empty if an earlier firing did it."""
         info = workflow.info()
         fired_at = info.typed_search_attributes.get(FIRED_AT) or info.start_time
         entered = await workflow.execute_activity(
@@ -177,7 +177,7 @@ class FleetSchedules:
     async def add(
         self, task: ScheduledTask, calendar: Calendar, *, overlap: Overlap, catch_up: timedelta, says: str
     ) -> None:
-        """Create a schedule. Raises `TaskInvalid` if there is one of this name."""
+        """Create a schedule. Raise `TaskInvalid` if there is one of this name."""
         schedule = Schedule(
             action=ScheduleActionStartWorkflow(
                 ScheduledWorkflow.go,
@@ -209,7 +209,7 @@ class FleetSchedules:
             )
 
     async def remove(self, name: str) -> None:
-        """Remove a schedule. Its runs are left as they are. Raises `TaskInvalid` if there is none of this name."""
+        """Remove a schedule. Its runs are left as they are. Raise `TaskInvalid` if there is none of this name."""
         try:
             await self._client.get_schedule_handle(self._id(name)).delete()
         except RPCError as error:

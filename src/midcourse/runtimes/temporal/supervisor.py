@@ -40,7 +40,7 @@ class SupervisorWorkflow:
 
     @workflow.run
     async def go(self, placement: Placement) -> str:
-        """Place drivers until the run ends. Returns why it ended."""
+        """Place drivers until the run ends. Return why it ended."""
         while True:
             left = await self._place()
             if left.why == "ended":

@@ -47,10 +47,10 @@ SCHEDULE = "schedule:"
 
 
 def name_schedule(tenant: str, name: str) -> str:
-    """The id of the workflows of a schedule. Temporal appends the time of each firing."""
+    """Return the id of the workflows of a schedule. Temporal appends the time of each firing."""
     return f"{SCHEDULE}{tenant}/{name}@"
 
 
 def name_sealing_scope(workflow: str) -> str:
-    """The id that payloads of a workflow are bound to: its own, or for a firing of a schedule that of the schedule, which sealed its task."""
+    """Return the id that payloads of a workflow are bound to: its own, or for a firing of a schedule that of the schedule, which sealed its task."""
     return f"{workflow.partition('@')[0]}@" if workflow.startswith(SCHEDULE) else workflow

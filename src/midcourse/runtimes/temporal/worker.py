@@ -106,7 +106,7 @@ class FleetWorker:
         )
 
     async def __aenter__(self) -> "FleetWorker":
-        """Start the worker. Raises `FleetUnavailable` if the database may lose what it has confirmed."""
+        """Start the worker. Raise `FleetUnavailable` if the database may lose what it has confirmed."""
         if offers(self._store, Durable):
             await self._store.check_durability()
         await self._worker.__aenter__()
