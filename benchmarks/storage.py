@@ -23,8 +23,8 @@ from midcourse.domain.phases import Asking
 from midcourse.ports.planner import PlanningContext
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres import development as postgres
+from midcourse.store.postgres.connections import OWNER
 from midcourse.store.postgres.migrate import migrate
-from midcourse.store.postgres.retention import OWNER
 
 TENANT = "bench"
 SIZE = """SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace

@@ -137,11 +137,11 @@ class InPostgres:
         self._owner.execute(sql.encode(), values)
 
     def read(self) -> AuditLog:
-        from midcourse.store.postgres import queries
+        from midcourse.store.postgres import records
 
-        rows = self._owner.execute(queries.AUDIT).fetchall()
-        anchors = self._owner.execute(queries.ANCHORS).fetchall()
-        sent = self._owner.execute(queries.HUMAN_INPUTS, (list(HUMAN_INPUT_KINDS),)).fetchall()
+        rows = self._owner.execute(records.AUDIT).fetchall()
+        anchors = self._owner.execute(records.ANCHORS).fetchall()
+        sent = self._owner.execute(records.HUMAN_INPUTS, (list(HUMAN_INPUT_KINDS),)).fetchall()
         return AuditLog(
             chain=self._tenant,
             rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=hash_) for n, run, seq, body, hash_ in rows),

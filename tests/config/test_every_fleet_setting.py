@@ -21,7 +21,7 @@ from midcourse.ports.blobs import Blobs
 from midcourse.runtimes.temporal.codec import SEALED
 from midcourse.runtimes.temporal.wire import Placement, name_workflow
 from midcourse.runtimes.temporal.worker import Capacity
-from midcourse.store.postgres.blobs import PostgresBlobs
+from midcourse.store.postgres.store import PostgresBlobs
 from midcourse.store.s3 import S3Blobs
 from midcourse.testing.conformance.blobs import PICTURE
 from midcourse.testing.conformance.store_samples import TASK, new_run

@@ -14,7 +14,7 @@ from midcourse.errors import RunPruned
 from midcourse.fleet.blobs import blobs_of
 from midcourse.fleet.retention import prune_tenant
 from midcourse.store.postgres import PostgresStore
-from midcourse.store.postgres.address import for_libpq
+from midcourse.store.postgres.address import convert_for_libpq
 from midcourse.store.postgres.migrate import migrate
 from midcourse.testing.conformance.blobs import PICTURE
 from midcourse.testing.conformance.store import keep_all
@@ -72,8 +72,10 @@ async def test_restored_dump_has_every_record_and_its_row_level_security(
     postgres: str, empty_database: str, tenant: str
 ) -> None:
     await _end_two_runs(postgres, tenant)
-    dumped = _run_program("pg_dump", "--schema=midcourse", "--dbname", for_libpq(postgres))
-    _run_program("psql", "--quiet", "--set=ON_ERROR_STOP=1", "--dbname", for_libpq(empty_database), given=dumped)
+    dumped = _run_program("pg_dump", "--schema=midcourse", "--dbname", convert_for_libpq(postgres))
+    _run_program(
+        "psql", "--quiet", "--set=ON_ERROR_STOP=1", "--dbname", convert_for_libpq(empty_database), given=dumped
+    )
     migrate(empty_database)
     async with (
         PostgresStore(empty_database, tenant=tenant) as store,

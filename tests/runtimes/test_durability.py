@@ -7,7 +7,7 @@ import pytest
 from midcourse.errors import FleetUnavailable
 from midcourse.runtimes.temporal.worker import FleetWorker
 from midcourse.store.postgres import PostgresStore
-from midcourse.store.postgres.durability import find_risk
+from midcourse.store.postgres.store import find_risk
 from tests.runtimes.fleet import Fleet
 
 

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier, Placeholder
 
-from midcourse.store.postgres.address import for_libpq
+from midcourse.store.postgres.address import convert_for_libpq
 from midcourse.store.postgres.tables import metadata
 
 Rows: TypeAlias = dict[str, tuple[list[str], list[tuple[Any, ...]]]]
@@ -19,7 +19,7 @@ AND is_generated = 'NEVER' ORDER BY ordinal_position"""
 async def save_rows(url: str, tenant: str) -> Rows:
     """All rows of a tenant."""
     found: Rows = {}
-    async with await AsyncConnection.connect(for_libpq(url)) as connection:
+    async with await AsyncConnection.connect(convert_for_libpq(url)) as connection:
         for table in TABLES:
             columns = [name for (name,) in await (await connection.execute(WRITTEN, (table,))).fetchall()]
             names = SQL(", ").join(map(Identifier, columns))
@@ -30,7 +30,7 @@ async def save_rows(url: str, tenant: str) -> Rows:
 
 async def restore_rows(url: str, tenant: str, saved: Rows) -> None:
     """Take back everything that was committed since."""
-    async with await AsyncConnection.connect(for_libpq(url)) as connection:
+    async with await AsyncConnection.connect(convert_for_libpq(url)) as connection:
         await connection.execute("SET LOCAL session_replication_role = replica")  # without triggers
         for table, (columns, rows) in saved.items():
             where = Identifier("midcourse", table)

@@ -13,7 +13,7 @@ from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import StoreUnusable
-from midcourse.store.observations import ObservationBase, base_id_of, pack, unpack
+from midcourse.store.observations import ObservationBase, pack, read_base_id, unpack
 from midcourse.store.sqlite import SqliteStore
 
 LABELS = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(["},{", '["#', '"},{"'])
@@ -34,7 +34,7 @@ def test_what_is_packed_is_unpacked_again(pages: list[list[str]]):
         text = encode(page(number, labels))
         packed = pack(text, base)
         base = packed.new_base or base
-        if base_id_of(packed.body):
+        if read_base_id(packed.body):
             assert base is not None
             assert unpack(packed.body, base) == text
         else:

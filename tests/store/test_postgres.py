@@ -17,7 +17,7 @@ from midcourse.errors import FleetUnavailable, KeyTaken, RunBusy
 from midcourse.ports.abilities import offers
 from midcourse.ports.store import Claimable, JournalRow, Store
 from midcourse.store.postgres import PostgresStore
-from midcourse.store.postgres.retention import OWNER
+from midcourse.store.postgres.connections import OWNER
 from midcourse.testing.conformance.driven_store import DrivingConformance, ListingConformance, RetentionConformance
 from midcourse.testing.conformance.store import StoreConformance, keep_all, same
 from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, new_run, result, turns

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import psycopg
 import pytest
 
-from midcourse.store.postgres import PostgresStore, queries
-from midcourse.store.postgres.address import for_libpq
+from midcourse.store.postgres.address import convert_for_libpq
+from midcourse.store.postgres.store import TAKE_DUE, PostgresStore
 from midcourse.testing.conformance.store_samples import TASK, new_run
 
 
@@ -51,14 +51,14 @@ async def test_due_runs_are_found_by_an_index(store: PostgresStore, postgres: st
     """Among 20,000 runs that rest until later, of this tenant and another one."""
     filled = b"""INSERT INTO midcourse.drives (tenant, run, resting, wake_at)
         SELECT %s, 'r' || n, true, 1000 + n FROM generate_series(1, 10000) AS n"""
-    async with await psycopg.AsyncConnection.connect(for_libpq(postgres), autocommit=True) as connection:
+    async with await psycopg.AsyncConnection.connect(convert_for_libpq(postgres), autocommit=True) as connection:
         for owner in (tenant, f"{tenant}x"):
             await connection.execute(filled, (owner,))
         await connection.execute("ANALYZE midcourse.drives")
         await connection.execute(
             "SELECT set_config('midcourse.tenant', %s, false), set_config('role', %s, false)", (tenant, "midcourse_app")
         )
-        plan = await connection.execute(b"EXPLAIN " + queries.TAKE_DUE, {"now": 1003.0, "again_at": 2000.0})
+        plan = await connection.execute(b"EXPLAIN " + TAKE_DUE, {"now": 1003.0, "again_at": 2000.0})
         shown = "\n".join(line for (line,) in await plan.fetchall())
     assert "drives_due" in shown
     assert "Seq Scan" not in shown

@@ -31,7 +31,7 @@ def events_of(recording: Recording) -> tuple[JournalEvent, ...]:
 
 
 async def append(store: PostgresStore, run_id: str, *happened: JournalEvent) -> None:
-    month = await store._database.month_of(run_id)
+    month = await store._database.find_month(run_id)
     for one in happened:
         await store._database.write(
             [(SAVE_EVENT, (run_id, month, one.seq, one.event.kind, encode(one.event, Event), None))]

@@ -17,9 +17,9 @@ from midcourse.domain.events import Started
 from midcourse.errors import FormatUnknown, TaskInvalid
 from midcourse.store.postgres import PostgresStore, migrations, statements
 from midcourse.store.postgres.connections import APP_ROLE, SCHEMA_VERSION
-from midcourse.store.postgres.migrate import engine_for, migrate
+from midcourse.store.postgres.migrate import make_engine, migrate
 from midcourse.store.postgres.partitions import AHEAD, make_partitions
-from midcourse.store.postgres.queries import EVENTS_ABOVE
+from midcourse.store.postgres.records import EVENTS_ABOVE
 from midcourse.store.postgres.statements import Statement
 from midcourse.store.postgres.tables import PARTITIONED, SCHEMA, metadata
 from midcourse.testing.conformance.blobs import PICTURE
@@ -54,7 +54,7 @@ def test_migrated_schema_is_what_the_tables_say(postgres: str):
         "compare_server_default": True,
         "version_table_schema": SCHEMA,
     }
-    with engine_for(postgres).connect() as connection:
+    with make_engine(postgres).connect() as connection:
         connection.exec_driver_sql("SET midcourse.tenant = ''")  # defaults are compared by what they come to
         context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, metadata) == []

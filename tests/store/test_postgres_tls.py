@@ -24,7 +24,7 @@ from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import FleetUnavailable, TaskInvalid
 from midcourse.home.fleet_store import database_label, migrate_database, open_fleet_store
 from midcourse.store.postgres import PostgresStore
-from midcourse.store.postgres.address import for_libpq, label_address, parse_address
+from midcourse.store.postgres.address import convert_for_libpq, label_address, parse_address
 from tests.certificates import Authority, Issued
 from tests.leftovers import run_folder
 
@@ -163,13 +163,13 @@ async def test_what_is_wrong_with_a_connection_is_said_with_what_to_set(server: 
 )
 def test_all_that_libpq_understands_reaches_it(address: str):
     given = conninfo_to_dict(address)
-    assert conninfo_to_dict(for_libpq(address)) == given | {"connect_timeout": "10"}
-    assert parse_address(address) == conninfo_to_dict(for_libpq(address)), "which is what migrations use"
+    assert conninfo_to_dict(convert_for_libpq(address)) == given | {"connect_timeout": "10"}
+    assert parse_address(address) == conninfo_to_dict(convert_for_libpq(address)), "which is what migrations use"
 
 
 def test_a_timeout_in_the_url_counts_and_a_driver_is_ignored():
     address = "postgresql+psycopg://ada@db/runs?connect_timeout=3"
-    assert conninfo_to_dict(for_libpq(address)) == {
+    assert conninfo_to_dict(convert_for_libpq(address)) == {
         "user": "ada",
         "host": "db",
         "dbname": "runs",

@@ -11,7 +11,7 @@ from midcourse.domain.events import Guided, Observed
 from midcourse.errors import RunBusy
 from midcourse.ports.driving import Claim
 from midcourse.store.postgres import PostgresStore
-from midcourse.store.postgres.address import for_libpq
+from midcourse.store.postgres.address import convert_for_libpq
 from midcourse.testing.conformance.store_samples import ENTRY, OBSERVATION, TASK, new_run
 from tests.store.batches import state
 
@@ -114,7 +114,7 @@ async def test_nothing_is_written_under_an_old_claim_after_a_new_one_was_read(st
 
 async def lose(postgres: str, tenant: str, *commits: str) -> None:
     """Take back what was committed, as after a fail-over to a standby that did not have it yet."""
-    async with await psycopg.AsyncConnection.connect(for_libpq(postgres), autocommit=True) as connection:
+    async with await psycopg.AsyncConnection.connect(convert_for_libpq(postgres), autocommit=True) as connection:
         for commit in commits:
             await connection.execute(f"{commit} WHERE tenant = %s".encode(), (tenant,))
 

@@ -10,7 +10,7 @@ import psycopg
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.errors import FleetUnavailable
 from midcourse.fleet.blobs import blobs_outside
-from midcourse.store.postgres.partitions import drop_month, runs_of_month
+from midcourse.store.postgres.partitions import drop_month, find_runs_of_month
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ async def expire_month(settings: FleetSettings, home: Path, month: date, *, real
     """
     url = settings.database_url.get_secret_value()
     try:
-        runs = await asyncio.to_thread(runs_of_month, url, month)
+        runs = await asyncio.to_thread(find_runs_of_month, url, month)
         if not really:
             return Expired(runs=len(runs))
         for tenant, run in runs:

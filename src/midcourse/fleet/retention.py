@@ -8,7 +8,7 @@ from midcourse.fleet.blobs import blobs_outside
 from midcourse.home.fleet_store import open_pool
 from midcourse.home.retention import Pruned, delete_folder
 from midcourse.store.postgres import PostgresStore
-from midcourse.store.postgres.retention import OWNER
+from midcourse.store.postgres.connections import OWNER
 
 AT_ONCE = 500
 """The number of runs that are pruned in one transaction."""

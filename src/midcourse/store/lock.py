@@ -84,7 +84,7 @@ def _describe_holder(lock: int, path: Path) -> str:
 
 
 def _is_at(lock: int, path: Path) -> bool:
-    """Whether the locked file still exists at this path. A holder deletes it on release, and another process may have opened it before."""
+    """Return whether the locked file still exists at this path. A holder deletes it on release, and another process may have opened it before."""
     try:
         return os.path.samestat(os.fstat(lock), path.stat())
     except FileNotFoundError:

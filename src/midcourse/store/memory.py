@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from midcourse.codec import decode_any, encode
@@ -12,7 +12,7 @@ from midcourse.domain.approval import Consequence, Question
 from midcourse.domain.commands import Command
 from midcourse.domain.events import ApprovalDecided, Event
 from midcourse.domain.observation import Observation
-from midcourse.domain.phases import Asking, Ended
+from midcourse.domain.phases import Asking
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput
@@ -21,7 +21,7 @@ from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.domain.result import SUCCESSES, Result
 from midcourse.domain.run import READABLE, Run
 from midcourse.domain.task import Task
-from midcourse.errors import FormatUnknown, KeyTaken, RunBusy, RunUnknown, TaskInvalid
+from midcourse.errors import FormatUnknown, RunBusy
 from midcourse.holding import hold, holder_of, release_abandoned
 from midcourse.policy.audit import is_human_input, next_row
 from midcourse.policy.spending import MICRO
@@ -31,6 +31,7 @@ from midcourse.ports.driving import Claim, MessageWaiting
 from midcourse.ports.inbox import Message, Posted
 from midcourse.ports.plan_cache import MOST_OF_A_TASK
 from midcourse.ports.store import JournalEvent, JournalRow, RunQuery, RunStatus, RunSummary
+from midcourse.store.state import build_exists_error, build_unknown_error, check_key, find_final_reason
 
 T = TypeVar("T")
 
@@ -57,6 +58,14 @@ class _StoredRun:
     rested: tuple[int, int] = (0, -1)
     """The epoch and turn of the last rest."""
     question: Question | None = None
+
+    @property
+    def is_asking(self) -> bool:
+        phase = self.state.phase
+        return self.question is not None and isinstance(phase, Asking) and phase.question == self.question.id
+
+
+NOTHING = _StoredRun(task=Task(goal="none"), opening=Run(id=""), state=Run(id=""))
 
 
 class MemoryStore:
@@ -86,11 +95,9 @@ class MemoryStore:
         return run_id in self._driven
 
     async def begin(self, run: Run, task: Task, *, after: str = "") -> None:
-        latest = await self.run_with_key(task.key)
-        if latest is not None and latest != after:
-            raise KeyTaken(f"run {latest!r} has the key {task.key!r} already")
+        check_key(task.key, await self.run_with_key(task.key), after)
         if run.id in self._runs:
-            raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
+            raise build_exists_error(run.id)
         self._runs[run.id] = _StoredRun(task=task, opening=run, state=run)
 
     async def run_with_key(self, key: str) -> str | None:
@@ -162,21 +169,19 @@ class MemoryStore:
 
     async def open_question(self, run_id: str) -> Question | None:
         stored = self._require_run(run_id)
-        asked = stored.state.phase.question if isinstance(stored.state.phase, Asking) else 0
-        return stored.question if stored.question and stored.question.id == asked else None
+        return stored.question if stored.is_asking else None
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
         stored = self._require_readable(run_id)
         return stored.state, stored.task
 
     async def runs(self) -> tuple[RunSummary, ...]:
-        return tuple(_summary(stored) for stored in reversed(self._runs.values()))
+        return tuple(reversed(self._list()))
 
     async def find_runs(self, query: RunQuery) -> tuple[RunSummary, ...]:
-        numbered = [_build_list_entry(stored, place) for place, stored in enumerate(self._runs.values(), start=1)]
         found = [
             run
-            for run in reversed(numbered)
+            for run in reversed(self._list())
             if (query.before is None or run.place < query.before)
             and query.world in ("", run.world)
             and query.text.lower() in f"{run.id}\n{run.goal}\n{run.key}".lower()
@@ -185,7 +190,33 @@ class MemoryStore:
         return tuple(found[: query.limit])
 
     async def count_runs(self) -> dict[RunStatus, int]:
-        return dict(Counter(_status(_summary(stored)) for stored in self._runs.values()))
+        return dict(Counter(map(_status, self._list())))
+
+    def _list(self) -> list[RunSummary]:
+        """Return the runs, the oldest first."""
+        listed: list[RunSummary] = []
+        for place, stored in enumerate(self._runs.values(), start=1):
+            run, result, asked = stored.state, stored.result, stored.question
+            summary = RunSummary(
+                id=run.id,
+                goal=stored.task.goal,
+                phase=run.phase.kind,
+                final_reason=find_final_reason(run),
+                began_at=stored.began_at,
+                place=place,
+                key=stored.task.key,
+                world=stored.task.world,
+                updated_at=run.now,
+                verified=result.verified if result else None,
+                sending=result.sending if result else "",
+                calls=run.budget.spent.calls,
+                cost_usd=run.budget.spent.microusd / MICRO,
+                waiting_since=asked.expires_at - stored.opening.limits.approval_seconds
+                if asked and stored.is_asking
+                else None,
+            )
+            listed.append(summary)
+        return listed
 
     async def initial_state(self, run_id: str) -> Run:
         return self._require_readable(run_id).opening
@@ -201,15 +232,13 @@ class MemoryStore:
         self._require_run(run_id).session = handle
 
     async def session(self, run_id: str) -> str:
-        stored = self._runs.get(run_id)
-        return stored.session if stored else ""
+        return self._find_run(run_id).session
 
     async def save_observation(self, run_id: str, observation: Observation) -> None:
         self._require_run(run_id).observations[observation.id] = observation
 
     async def observation(self, run_id: str, observation_id: str) -> Observation | None:
-        stored = self._runs.get(run_id)
-        return stored.observations.get(observation_id) if stored else None
+        return self._find_run(run_id).observations.get(observation_id)
 
     async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
         plans = self._require_run(run_id).plans
@@ -217,46 +246,39 @@ class MemoryStore:
             plans[plan.version] = plan
 
     async def plan(self, run_id: str, version: int, made_by: int = 0) -> PlanVersion | None:
-        stored = self._runs.get(run_id)
-        plan = stored.plans.get(version) if stored else None
+        plan = self._find_run(run_id).plans.get(version)
         return plan if plan and made_by in (0, plan.made_by) else None
 
     async def plans(self, run_id: str, since: int = 0) -> tuple[PlanVersion, ...]:
-        stored = self._runs.get(run_id)
-        return _since(stored.plans, since) if stored else ()
+        return _select_since(self._find_run(run_id).plans, since)
 
     async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None:
         self._require_run(run_id).consequences[digest] = consequence
 
     async def consequence(self, run_id: str, digest: str) -> Consequence | None:
-        stored = self._runs.get(run_id)
-        return stored.consequences.get(digest) if stored else None
+        return self._find_run(run_id).consequences.get(digest)
 
     async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
         self._require_run(run_id).ledger[entry.command] = entry
 
     async def ledger_entry(self, run_id: str, command: int) -> LedgerEntry | None:
-        stored = self._runs.get(run_id)
-        return stored.ledger.get(command) if stored else None
+        return self._find_run(run_id).ledger.get(command)
 
     async def ledger(self, run_id: str, since: int = 0) -> tuple[LedgerEntry, ...]:
-        stored = self._runs.get(run_id)
-        return _since(stored.ledger, since) if stored else ()
+        return _select_since(self._find_run(run_id).ledger, since)
 
     async def save_result(self, result: Result) -> None:
         self._require_run(result.run).result = result
 
     async def result(self, run_id: str) -> Result | None:
-        stored = self._runs.get(run_id)
-        return stored.result if stored else None
+        return self._find_run(run_id).result
 
     async def save_asked_consequences(self, asked: tuple[AskedConsequence, ...]) -> None:
         for record in asked:
             self._require_run(record.run).asked[record.question, record.consequence] = record
 
     async def asked_consequences(self, run_id: str) -> tuple[AskedConsequence, ...]:
-        stored = self._runs.get(run_id)
-        return tuple(sorted(stored.asked.values(), key=lambda record: record.question)) if stored else ()
+        return tuple(sorted(self._find_run(run_id).asked.values(), key=lambda record: record.question))
 
     async def answered_consequences(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
         asked = [record for stored in self._runs.values() for record in stored.asked.values() if record.shape == shape]
@@ -292,11 +314,14 @@ class MemoryStore:
     def _head(self) -> Head:
         return Head(n=self._audit[-1].n, hash=self._audit[-1].hash) if self._audit else START
 
+    def _find_run(self, run_id: str) -> _StoredRun:
+        """Return the records of a run; an empty one if there is no such run."""
+        return self._runs.get(run_id, NOTHING)
+
     def _require_run(self, run_id: str) -> _StoredRun:
-        stored = self._runs.get(run_id)
-        if stored is None:
-            raise RunUnknown(f"no run {run_id!r} in this store")
-        return stored
+        if run_id not in self._runs:
+            raise build_unknown_error(run_id)
+        return self._runs[run_id]
 
     def _require_readable(self, run_id: str) -> _StoredRun:
         stored = self._require_run(run_id)
@@ -307,36 +332,8 @@ class MemoryStore:
         return stored
 
 
-def _since(values: dict[int, T], since: int) -> tuple[T, ...]:
+def _select_since(values: dict[int, T], since: int) -> tuple[T, ...]:
     return tuple(values[key] for key in sorted(key for key in values if key >= since))
-
-
-def _summary(stored: _StoredRun) -> RunSummary:
-    phase = stored.state.phase
-    return RunSummary(
-        id=stored.state.id,
-        goal=stored.task.goal,
-        phase=phase.kind,
-        final_reason=phase.reason if isinstance(phase, Ended) else "",
-        began_at=stored.began_at,
-        verified=stored.result.verified if stored.result else None,
-        sending=stored.result.sending if stored.result else "",
-    )
-
-
-def _build_list_entry(stored: _StoredRun, place: int) -> RunSummary:
-    run, asked = stored.state, stored.question
-    asking = isinstance(run.phase, Asking) and asked is not None and asked.id == run.phase.question
-    return replace(
-        _summary(stored),
-        place=place,
-        key=stored.task.key,
-        world=stored.task.world,
-        updated_at=run.now,
-        calls=run.budget.spent.calls,
-        cost_usd=run.budget.spent.microusd / MICRO,
-        waiting_since=asked.expires_at - stored.opening.limits.approval_seconds if asking and asked else None,
-    )
 
 
 def _status(run: RunSummary) -> RunStatus:

@@ -58,7 +58,7 @@ def pack(text: str, base: ObservationBase | None) -> Packed:
     return Packed(_refer(text, new), new)
 
 
-def base_id_of(body: str) -> str:
+def read_base_id(body: str) -> str:
     """Return the id of the base that a stored form refers to, or an empty string if it is whole."""
     return str(json.loads(body)[0]) if body.startswith("[") else ""
 

@@ -1,6 +1,7 @@
-"""Reads the stored state of a run, and refuses formats that this version cannot read."""
+"""What all stores have in common: how rows are read, and what is refused."""
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
@@ -8,9 +9,12 @@ from pydantic import ValidationError
 
 from midcourse.codec import decode_any
 from midcourse.domain.commands import Command
+from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.phases import Ended
+from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
+from midcourse.domain.records.audit import AuditLog, AuditRow, Head, HumanInput
 from midcourse.domain.run import READABLE, Run
-from midcourse.errors import FormatUnknown, RunPruned, RunUnknown, StoreUnusable
+from midcourse.errors import FormatUnknown, KeyTaken, RunPruned, RunUnknown, StoreUnusable, TaskInvalid
 
 T = TypeVar("T")
 
@@ -49,7 +53,7 @@ def check_format(run_id: str, state: str) -> None:
         raise FormatUnknown(f"run {run_id!r} has format {found}, this version reads up to {READABLE[-1]}")
 
 
-def final_reason_of(run: Run) -> str:
+def find_final_reason(run: Run) -> str:
     return run.phase.reason if isinstance(run.phase, Ended) else ""
 
 
@@ -62,5 +66,48 @@ def check_not_pruned(run_id: str, pruned_at: float | None) -> None:
         )
 
 
+def check_key(key: str, latest: str | None, after: str) -> None:
+    """Raise `KeyTaken` if another run has the business key of a run that is to begin."""
+    if latest is not None and latest != after:
+        raise KeyTaken(f"run {latest!r} has the key {key!r} already")
+
+
+def build_exists_error(run_id: str) -> TaskInvalid:
+    return TaskInvalid(f"there is a run {run_id!r} already; choose another id, or resume it")
+
+
 def build_unknown_error(run_id: str) -> RunUnknown:
     return RunUnknown(f"no run {run_id!r} in this store")
+
+
+# --- rows
+
+
+def read_asked(run: str, question: int, shape: str, consequence: str) -> AskedConsequence:
+    return AskedConsequence(run=run, question=question, shape=shape, consequence=consequence)
+
+
+def read_answered(rows: Iterable[tuple[Any, ...]]) -> tuple[AnsweredConsequence, ...]:
+    return tuple(
+        AnsweredConsequence(asked=read_asked(*row), decision=decode_stored(ApprovalDecided, body))
+        for *row, body in rows
+    )
+
+
+def read_audit_log(
+    chain: str,
+    rows: Iterable[tuple[Any, ...]],
+    anchors: Iterable[tuple[str]],
+    inputs: Iterable[tuple[Any, ...]],
+    *,
+    backed: bool = False,
+    pruned: Iterable[tuple[str]] = (),
+) -> AuditLog:
+    return AuditLog(
+        chain=chain,
+        backed=backed,
+        rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=digest) for n, run, seq, body, digest in rows),
+        anchors=tuple(decode_stored(Head, head) for (head,) in anchors),
+        inputs=tuple(HumanInput(run=run, seq=seq, body=body) for run, seq, body in inputs),
+        pruned=frozenset(run for (run,) in pruned),
+    )

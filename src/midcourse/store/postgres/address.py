@@ -31,7 +31,7 @@ def parse_address(url: str) -> dict[str, str]:
     return {"connect_timeout": str(CONNECT_SECONDS), **given}
 
 
-def for_libpq(url: str) -> str:
+def convert_for_libpq(url: str) -> str:
     return make_conninfo(**parse_address(url))
 
 

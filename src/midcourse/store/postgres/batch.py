@@ -7,36 +7,41 @@ import psycopg
 
 from midcourse.codec import encode
 from midcourse.domain.commands import Command
-from midcourse.domain.events import Event
+from midcourse.domain.events import ApprovalDecided, Event
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
-from midcourse.domain.records.audit import AuditLog, Head
+from midcourse.domain.records.audit import AuditLog
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.run import Run
 from midcourse.errors import RunBusy
+from midcourse.policy.audit import is_human_input
 from midcourse.ports.driving import Claim, MessageWaiting
 from midcourse.store.deltas import NO_BASE, Base, compress
-from midcourse.store.postgres import queries
 from midcourse.store.postgres.database import Database, Place
-from midcourse.store.postgres.kinds import Key, Kind
-from midcourse.store.postgres.people import writes_for
 from midcourse.store.postgres.records import Records
 from midcourse.store.postgres.statements import (
     ADD_TO_AUDIT,
+    CLOSE_QUESTION,
     FENCE,
     KEEP_TURN,
     SAVE_ASKED,
     SAVE_BASE,
     SAVE_EVENT,
     UPDATE_STANDING,
+    Key,
+    Kind,
     Statement,
     Values,
 )
-from midcourse.store.state import COMMANDS, final_reason_of
+from midcourse.store.state import COMMANDS, find_final_reason
 
 T = TypeVar("T")
 
 BASE_EVERY = 50
 """The number of turns after which a whole state is stored again."""
+
+CLAIMED_BY = b"SELECT epoch, holder, seq, messages FROM midcourse.drives WHERE run = %s"
+TURN = b"""SELECT event, commands FROM midcourse.journal WHERE run = %(run)s AND seq = %(seq)s
+AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s)"""
 
 
 @dataclass
@@ -83,18 +88,25 @@ class PostgresBatch(Records):
     ) -> None:
         assert claim in (None, self._claim), "a batch belongs to one claim"
         body, issued = encode(event, Event), encode(commands, COMMANDS)
-        month = await self._database.month_of(run.id)
-        state, base = self._state(run)
-        listed = self._listed(run)
+        month = await self._database.find_month(run.id)
+        text, base = encode(run).encode(), self._drive.base
+        if not base.text or run.seq - base.seq >= BASE_EVERY:
+            base = Base(run.seq, text)
+        state = compress(text, base)
         after = self._drive.written
         turn = (run.id, self._claim.epoch, self._claim.holder, known, message, after, run.seq, base.seq, state)
         writes: list[tuple[Statement, Values]] = [
             *self._collect_writes(),
             (SAVE_EVENT, (run.id, month, run.seq, event.kind, body, issued)),
-            *writes_for(run.id, run.seq, event, body),
         ]
-        if listed:
-            writes.append((UPDATE_STANDING, (run.id, run.seq, listed, final_reason_of(run), event.at)))
+        if is_human_input(event):
+            writes.append((ADD_TO_AUDIT, (run.id, run.seq, body)))
+        if isinstance(event, ApprovalDecided) and event.question:
+            writes.append((CLOSE_QUESTION, (run.id, event.question, body)))
+        # Lists only distinguish waiting, ended and other runs, so most turns change nothing that they show.
+        listed = run.phase.kind if run.phase.kind in ("asking", "paused", "ended") else "running"
+        if listed != self._drive.listed:
+            writes.append((UPDATE_STANDING, (run.id, run.seq, listed, find_final_reason(run), event.at)))
         if base is not self._drive.base:
             writes.append((SAVE_BASE, (run.id, base.seq, compress(base.text))))
         writes.append((KEEP_TURN, turn))
@@ -102,21 +114,9 @@ class PostgresBatch(Records):
             await self._send(writes)
         except _TurnRefused as refused:
             await self._check_turn(run, (body, issued), refused.reached, known or 0)
-        self._drive.base, self._drive.listed = base, listed or self._drive.listed
+        self._drive.base, self._drive.listed = base, listed
         self._drive.written = run.seq
         self._forget_flushed()
-
-    def _state(self, run: Run) -> tuple[bytes, Base]:
-        """Return the stored form of the state, and the whole state that it refers to."""
-        text, base = encode(run).encode(), self._drive.base
-        if not base.text or run.seq - base.seq >= BASE_EVERY:
-            base = Base(run.seq, text)
-        return compress(text, base), base
-
-    def _listed(self, run: Run) -> str:
-        """Return the phase that lists show, if it must be written. Lists only distinguish waiting, ended and other runs."""
-        phase = run.phase.kind if run.phase.kind in ("asking", "paused", "ended") else "running"
-        return phase if phase != self._drive.listed else ""
 
     async def _send(self, writes: list[tuple[Statement, Values]]) -> None:
         """Write everything in one transaction. Its last statement fails if the claim is not the latest."""
@@ -136,7 +136,7 @@ class PostgresBatch(Records):
         claimed and loaded again.
         """
         claim, written = self._claim, self._drive.written or 0
-        for epoch, holder, seq, messages in await self._database.rows(queries.CLAIMED_BY, (claim.run,)):
+        for epoch, holder, seq, messages in await self._database.rows(CLAIMED_BY, (claim.run,)):
             if (epoch, holder) == (claim.epoch, claim.holder):
                 if seq < written or messages < known:
                     raise RunBusy(f"run {claim.run!r}: the database has lost commits")
@@ -151,7 +151,7 @@ class PostgresBatch(Records):
         if reached < run.seq:
             await self.check(known)
             raise MessageWaiting
-        if await self._database.rows(queries.TURN, {"run": run.id, "seq": run.seq}) != [turn]:
+        if await self._database.rows(TURN, {"run": run.id, "seq": run.seq}) != [turn]:
             raise RunBusy(f"run {run.id!r} was continued by another process at turn {run.seq}")
 
     def _collect_writes(self) -> list[tuple[Statement, Values]]:
@@ -171,20 +171,15 @@ class PostgresBatch(Records):
         return await super().asked_consequences(run_id)
 
     async def answered_consequences(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
-        await self._flush_if(SAVE_ASKED, ADD_TO_AUDIT)
+        await self._flush_if(SAVE_ASKED)
         return await super().answered_consequences(shape, limit)
 
     async def audit(self) -> AuditLog:
         await self.flush()
         return await super().audit()
 
-    async def audit_head(self) -> Head:
-        """Return the head of the audit log, including rows that were not flushed yet."""
-        await self._flush_if(ADD_TO_AUDIT)
-        return await super().audit_head()
-
-    async def _flush_if(self, *statements: Statement) -> None:
-        if any(statement in statements for statement, _ in self._waiting):
+    async def _flush_if(self, statement: Statement) -> None:
+        if any(waiting is statement for waiting, _ in self._waiting):
             await self.flush()
 
     async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
@@ -201,7 +196,7 @@ class PostgresBatch(Records):
     async def _put(
         self, kind: Kind[T], run_id: str, key: Key, value: T, values: Values, *also: tuple[Statement, Values]
     ) -> None:
-        await self._database.month_of(run_id)
+        await self._database.find_month(run_id)
         waits = self._find_unflushed(kind, run_id, key)
         if waits is not None and kind.choose and kind.choose(waits, value) is waits:
             return

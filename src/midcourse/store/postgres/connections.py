@@ -14,10 +14,12 @@ from psycopg.pq import TransactionStatus
 
 from midcourse.errors import FormatUnknown
 from midcourse.fair_semaphore import FairSemaphore
-from midcourse.store.postgres.address import for_libpq
+from midcourse.store.postgres.address import convert_for_libpq
 
 APP_ROLE = "midcourse_app"
 """The database role of a store, which owns nothing and sees only one tenant's rows."""
+OWNER = "none"
+"""The value for the role of a store that keeps the role which logged in, as for deleting records."""
 SCHEMA_VERSION = "0009"
 """The oldest schema that this version works with. A newer one is accepted, since workers outlive migrations."""
 
@@ -44,7 +46,7 @@ class ConnectionPool:
 
         Behind a pooler there are no notifications, because they belong to a connection to the server.
         """
-        self.address = for_libpq(url)
+        self.address = convert_for_libpq(url)
         self.role = role
         self.by_transaction = by_transaction
         self.listens = listens and not by_transaction
@@ -162,7 +164,7 @@ def translate_driver_errors() -> Generator[None]:
 
 
 def _has_unread_data(connection: AsyncConnection) -> bool:
-    """Whether an idle connection has unread data, which usually means that the server has closed it."""
+    """Return whether an idle connection has unread data, which usually means that the server has closed it."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return bool(poll.poll(0))

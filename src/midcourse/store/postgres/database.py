@@ -6,9 +6,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from midcourse.sealing import Seals
 from midcourse.store.postgres.connections import Connections
-from midcourse.store.postgres.kinds import Key, Kind
-from midcourse.store.postgres.queries import MONTH
-from midcourse.store.postgres.statements import Statement, Values, combine
+from midcourse.store.postgres.statements import Key, Kind, Statement, Values, combine
 from midcourse.store.recent import Recent
 from midcourse.store.state import build_unknown_error
 
@@ -47,11 +45,11 @@ class Database:
         """
         return await self.execute(*combine(writes))
 
-    async def month_of(self, run_id: str) -> date:
+    async def find_month(self, run_id: str) -> date:
         """Return the month in which the run was created. Raise `RunUnknown` if there is no such run."""
         month = self._months.get(run_id)
         if month is None:
-            found = await self.rows(MONTH, (run_id,))
+            found = await self.rows(b"SELECT month FROM midcourse.runs WHERE id = %s", (run_id,))
             if not found:
                 raise build_unknown_error(run_id)
             month = found[0][0]

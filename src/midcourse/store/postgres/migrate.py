@@ -38,7 +38,7 @@ def migrate(url: str, *, role: str = APP_ROLE) -> None:
     """Migrate the database. It is safe to call this again, and from several processes at a time: one migrates, the others wait."""
     if not NAME.fullmatch(role):
         raise TaskInvalid(f"{role!r} is not a valid name for a role: lower-case letters, digits and _ only")
-    with engine_for(url).begin() as connection:
+    with make_engine(url).begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('midcourse migrate', 0))"))
         connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
         _ensure_role(connection, role)
@@ -48,7 +48,7 @@ def migrate(url: str, *, role: str = APP_ROLE) -> None:
     make_partitions(url)
 
 
-def engine_for(url: str) -> Engine:
+def make_engine(url: str) -> Engine:
     """Return an engine of SQLAlchemy. Its URLs know fewer parameters than libpq's, so it gets them as arguments."""
     return create_engine("postgresql+psycopg://", connect_args=parse_address(url), poolclass=NullPool)
 

@@ -10,7 +10,7 @@ import psycopg
 from psycopg.sql import SQL, Identifier, Literal
 
 from midcourse.errors import TaskInvalid
-from midcourse.store.postgres.address import for_libpq
+from midcourse.store.postgres.address import convert_for_libpq
 from midcourse.store.postgres.tables import PARTITIONED, SCHEMA
 
 AHEAD = 3
@@ -20,7 +20,7 @@ AHEAD = 3
 def make_partitions(url: str, *, ahead: int = AHEAD) -> tuple[str, ...]:
     """Create missing partitions and return their names. The URL is that of the tables' owner."""
     made: list[str] = []
-    with psycopg.connect(for_libpq(url)) as connection:
+    with psycopg.connect(convert_for_libpq(url)) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('midcourse partitions', 0))")
         for table in PARTITIONED:
             for first, after in _months(connection, ahead):
@@ -31,13 +31,13 @@ def make_partitions(url: str, *, ahead: int = AHEAD) -> tuple[str, ...]:
     return tuple(made)
 
 
-def runs_of_month(url: str, month: date) -> tuple[tuple[str, str], ...]:
+def find_runs_of_month(url: str, month: date) -> tuple[tuple[str, str], ...]:
     """Return tenant and id of the runs that were created in this month and observed something.
 
     The URL is that of the tables' owner. Raise `TaskInvalid` for a month that is not over.
     """
     part = f"observations_{month:%Y_%m}"
-    with psycopg.connect(for_libpq(url)) as connection:
+    with psycopg.connect(convert_for_libpq(url)) as connection:
         _check_over(connection, month)
         if not _exists(connection, part):
             return ()
@@ -54,7 +54,7 @@ def drop_month(url: str, month: date) -> tuple[str, ...]:
     The URL is that of the tables' owner. Raise `TaskInvalid` for a month that is not over.
     """
     dropped: list[str] = []
-    with psycopg.connect(for_libpq(url)) as connection:
+    with psycopg.connect(convert_for_libpq(url)) as connection:
         _check_over(connection, month)
         for table in PARTITIONED:
             name = f"{table.name}_{month:%Y_%m}"

@@ -1,58 +1,145 @@
 """The methods of the store port that a store and its batches share."""
 
+from dataclasses import dataclass
 from typing import TypeVar
 
 from psycopg import AsyncConnection
 
 from midcourse.codec import decode, decode_any, encode
 from midcourse.domain.approval import Consequence, Question
-from midcourse.domain.events import ApprovalDecided, Event
+from midcourse.domain.commands import Command
+from midcourse.domain.events import Event
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
-from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput
+from midcourse.domain.records.audit import START, AuditLog, Head
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.errors import KeyTaken, StoreUnusable, TaskInvalid
+from midcourse.errors import StoreUnusable
 from midcourse.policy.audit import HUMAN_INPUT_KINDS
 from midcourse.ports.store import JournalEvent, JournalRow, RunQuery, RunStatus, RunSummary
+from midcourse.replay import take_turn
 from midcourse.sealing import open_text
 from midcourse.store.deltas import Base, expand
-from midcourse.store.lists import LISTED, read_summary
-from midcourse.store.observations import ObservationBase, base_id_of, pack, unpack
-from midcourse.store.postgres import listing, queries
+from midcourse.store.lists import FOUND, LISTED, SUCCEEDED, read_summary
+from midcourse.store.observations import ObservationBase, pack, read_base_id, unpack
 from midcourse.store.postgres.database import Database
-from midcourse.store.postgres.journal import Entry, state_after, with_commands
-from midcourse.store.postgres.kinds import (
+from midcourse.store.postgres.statements import (
     BASE,
     CONSEQUENCE,
     ENTRY,
+    NO_QUESTION,
     OBSERVATION,
     PLAN,
     RESULT,
-    SESSION,
-    SINGLE,
-    Key,
-    Kind,
-)
-from midcourse.store.postgres.statements import (
-    ENTER,
-    HOLD_KEY,
-    NO_QUESTION,
     SAVE_ASKED,
     SAVE_QUESTION,
+    SESSION,
+    SINGLE,
     WITHDRAW_QUESTIONS,
+    Key,
+    Kind,
     Statement,
     Values,
 )
-from midcourse.store.state import COMMANDS, build_unknown_error, check_not_pruned, final_reason_of, read_run
+from midcourse.store.state import (
+    COMMANDS,
+    build_exists_error,
+    build_unknown_error,
+    check_key,
+    check_not_pruned,
+    find_final_reason,
+    read_answered,
+    read_asked,
+    read_audit_log,
+    read_run,
+)
 
 T = TypeVar("T")
 
+ENTER = b"""WITH known AS (INSERT INTO midcourse.tenants DEFAULT VALUES ON CONFLICT DO NOTHING)
+INSERT INTO midcourse.runs (id, key, goal, task, job, opening, seq, phase, final_reason)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (tenant, id) DO NOTHING RETURNING month"""
+
+HOLD_KEY = b"SELECT pg_advisory_xact_lock(hashtextextended(current_setting('midcourse.tenant') || ' key ' || %s, 0))"
+
+STATE = b"""SELECT month, task, coalesce(runs.state, opening), runs.seq, drives.seq, drives.state, states.seq, states.body
+FROM midcourse.runs LEFT JOIN midcourse.drives ON drives.run = runs.id
+LEFT JOIN midcourse.states ON states.run = runs.id AND states.seq = drives.base WHERE runs.id = %s"""
+
+LATEST_WITH_KEY = b"SELECT id FROM midcourse.runs WHERE key = %s AND key <> '' ORDER BY entered DESC LIMIT 1"
+
+SUMMARIES = b"""SELECT id, goal, phase, final_reason, began_at, (results.body::json ->> 'verified')::bool, results.body::json ->> 'sending'
+FROM midcourse.runs LEFT JOIN midcourse.results ON results.run = id"""
+
+RUNS = SUMMARIES + b" ORDER BY entered DESC LIMIT %s"
+
+RUNS_OF_STATUS = SUMMARIES + b" WHERE status = %s ORDER BY entered DESC LIMIT %s"
+
+RUNS_NAMED = (
+    SUMMARIES
+    + b""" WHERE starts_with(id, %(name)s)
+ORDER BY id = %(name)s DESC, entered DESC LIMIT %(limit)s"""
+)
+
+STATUS = f"""CASE WHEN status <> 'ended' THEN status WHEN final_reason = '' THEN 'running'
+    WHEN final_reason IN ({SUCCEEDED}) THEN 'done' ELSE 'failed' END"""
+WORLD = "task::json ->> 'world'"
+
+FIND = f"""SELECT id, goal, phase, final_reason, began_at, (results.body::json ->> 'verified')::bool, results.body::json ->> 'sending',
+    entered, key, {WORLD}, coalesce(latest.at, ended_at),
+    (results.body::json -> 'budget' ->> 'calls')::int, (results.body::json -> 'budget' ->> 'cost_usd')::float8,
+    CASE WHEN status = 'asking' THEN (approvals.body::json ->> 'expires_at')::float8
+        - (opening::json -> 'limits' ->> 'approval_seconds')::float8 END,
+    CASE WHEN job = '' THEN '' ELSE job::json ->> 'name' END
+FROM midcourse.runs LEFT JOIN midcourse.results ON results.run = id
+LEFT JOIN midcourse.approvals ON approvals.run = id AND approvals.open
+LEFT JOIN LATERAL (SELECT (event::json ->> 'at')::float8 AS at FROM midcourse.journal
+    WHERE journal.run = id AND journal.month = runs.month ORDER BY seq DESC LIMIT 1) AS latest ON true
+WHERE (%(before)s::bigint IS NULL OR entered < %(before)s) AND (%(world)s = '' OR {WORLD} = %(world)s)
+    AND (%(text)s = '' OR strpos(lower(concat_ws(chr(10), id, goal, key)), lower(%(text)s)) > 0)
+    AND (cardinality(%(status)s::text[]) = 0 OR {STATUS} = ANY (%(status)s))
+ORDER BY entered DESC LIMIT %(limit)s""".encode()
+
+COUNT = f"SELECT {STATUS}, count(*) FROM midcourse.runs GROUP BY 1".encode()
+
+EVENTS_ABOVE = b"""SELECT seq, event, commands FROM midcourse.journal WHERE run = %(run)s AND seq > %(seq)s
+AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s) ORDER BY seq"""
+
+OPEN_QUESTIONS = b"""SELECT body FROM midcourse.approvals JOIN midcourse.runs ON runs.id = approvals.run
+WHERE approvals.open AND runs.status = 'asking' ORDER BY asked_at LIMIT %s"""
+
+OPEN_QUESTION = b"""SELECT body FROM midcourse.approvals JOIN midcourse.runs ON runs.id = approvals.run
+WHERE approvals.open AND runs.status = 'asking' AND approvals.run = %s"""
+
+ANSWERED = b"""SELECT asked.run, question, shape, consequence, body FROM midcourse.asked JOIN midcourse.audit ON audit.run = asked.run
+AND body::json ->> 'kind' = 'approval_decided' AND (body::json ->> 'question')::int = question
+WHERE shape = %s ORDER BY n DESC LIMIT %s"""
+
+AUDIT = b"SELECT n, run, seq, body, hash FROM midcourse.audit ORDER BY n"
+
+AUDIT_HEAD = b"SELECT n, hash FROM midcourse.audit ORDER BY n DESC LIMIT 1"
+
+ANCHORS = b"""SELECT head FROM (SELECT body::json ->> 'audit' AS head FROM midcourse.results) AS kept
+WHERE head IS NOT NULL"""
+
+HUMAN_INPUTS = b"SELECT run, seq, event FROM midcourse.journal WHERE kind = ANY (%s)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A row of the journal, without commands if only the event was written: the director can compute them again."""
+
+    seq: int
+    event: Event
+    commands: tuple[Command, ...] | None = None
+
 
 class Records:
+    """The records of a tenant's runs."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -62,22 +149,24 @@ class Records:
         """See the port. `job` is stored for the process that makes the run's ports."""
         goal = task.goal.replace("\0", " ")  # a PostgreSQL text cannot contain NUL; in the task it is escaped
         given = (run.id, task.key, goal, encode(task), job)
-        values = (*given, encode(run), run.seq, run.phase.kind, final_reason_of(run))
+        values = (*given, encode(run), run.seq, run.phase.kind, find_final_reason(run))
         async with self._database.connections.borrow() as connection, connection.transaction():
             if task.key:
-                await _take_key(connection, task.key, after)
+                await connection.execute(HOLD_KEY, (task.key,))
+                latest = await (await connection.execute(LATEST_WITH_KEY, (task.key,))).fetchone()
+                check_key(task.key, latest[0] if latest else None, after)
             entered = await (await connection.execute(ENTER, values)).fetchone()
         if entered is None:
-            raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
+            raise build_exists_error(run.id)
         self._database.enter(run.id, entered[0])
 
     async def run_with_key(self, key: str) -> str | None:
-        rows = await self._database.rows(queries.LATEST_WITH_KEY, (key,))
+        rows = await self._database.rows(LATEST_WITH_KEY, (key,))
         return rows[0][0] if rows else None
 
     async def job(self, run_id: str) -> tuple[Task, str]:
         """Return the task and job with which the run was created."""
-        rows = await self._database.rows(queries.JOB, (run_id,))
+        rows = await self._database.rows(b"SELECT month, task, job FROM midcourse.runs WHERE id = %s", (run_id,))
         if not rows:
             raise build_unknown_error(run_id)
         month, task, job = rows[0]
@@ -88,11 +177,15 @@ class Records:
         """Return the state of a run, which is the last stored one plus the events since then, and its task."""
         async with self._database.connections.borrow() as connection:
             run, task = await self._read(connection, run_id)
-        return state_after(run, await self._entries(run_id, run.seq)), task
+        for entry in await self._entries(run_id, run.seq):
+            if entry.seq != run.seq + 1:
+                break
+            run, _ = take_turn(run, entry.event)
+        return run, task
 
     async def _read(self, connection: AsyncConnection, run_id: str) -> tuple[Run, Task]:
         """Return the last stored state and the task."""
-        row = await (await connection.execute(queries.STATE, (run_id,))).fetchone()
+        row = await (await connection.execute(STATE, (run_id,))).fetchone()
         if row is None:
             raise build_unknown_error(run_id)
         month, task, state, state_seq, turn, delta, base_seq, base = row
@@ -105,25 +198,31 @@ class Records:
     async def runs(self, *, status: str = "", limit: int | None = None) -> tuple[RunSummary, ...]:
         """Return runs, the newest first: all, or those that are `running`, `asking`, `paused` or `ended`."""
         if status:
-            rows = await self._database.rows(queries.RUNS_OF_STATUS, (status, limit))
+            rows = await self._database.rows(RUNS_OF_STATUS, (status, limit))
         else:
-            rows = await self._database.rows(queries.RUNS, (limit,))
+            rows = await self._database.rows(RUNS, (limit,))
         return tuple(read_summary(LISTED, row) for row in rows)
 
     async def runs_named(self, beginning: str, limit: int) -> tuple[RunSummary, ...]:
         """Return the runs with ids that begin with this: first an exact match, then the newest."""
-        rows = await self._database.rows(queries.RUNS_NAMED, {"name": beginning, "limit": limit})
+        rows = await self._database.rows(RUNS_NAMED, {"name": beginning, "limit": limit})
         return tuple(read_summary(LISTED, row) for row in rows)
 
     async def find_runs(self, query: RunQuery) -> tuple[RunSummary, ...]:
-        rows = await self._database.rows(listing.FIND, listing.values_of(query))
-        return tuple(read_summary(listing.COLUMNS, row) for row in rows)
+        values = {
+            "before": query.before,
+            "world": query.world,
+            "text": query.text,
+            "status": list(query.status),
+            "limit": query.limit,
+        }
+        return tuple(read_summary((*FOUND, "task"), row) for row in await self._database.rows(FIND, values))
 
     async def count_runs(self) -> dict[RunStatus, int]:
-        return dict(await self._database.rows(listing.COUNT, ()))
+        return dict(await self._database.rows(COUNT, ()))
 
     async def initial_state(self, run_id: str) -> Run:
-        rows = await self._database.rows(queries.OPENING, (run_id,))
+        rows = await self._database.rows(b"SELECT opening, pruned_at FROM midcourse.runs WHERE id = %s", (run_id,))
         if not rows:
             raise build_unknown_error(run_id)
         ((state, pruned_at),) = rows
@@ -131,9 +230,22 @@ class Records:
         return read_run(run_id, state)
 
     async def journal(self, run_id: str, above: int = 0) -> tuple[JournalRow, ...]:
-        opening = await self.initial_state(run_id)
-        rows = with_commands(opening, await self._entries(run_id, opening.seq))
-        return tuple(row for row in rows if row.seq > above)
+        """Return the turns, with their commands as stored or else recomputed by the director.
+
+        Entries after a gap without stored commands are left out.
+        """
+        run = await self.initial_state(run_id)
+        entries = await self._entries(run_id, run.seq)
+        recomputes = any(entry.commands is None for entry in entries)
+        rows: list[JournalRow] = []
+        for entry in entries:
+            commands = entry.commands
+            if recomputes and entry.seq == run.seq + 1:
+                run, found = take_turn(run, entry.event)
+                commands = found if commands is None else commands
+            if commands is not None and entry.seq > above:
+                rows.append(JournalRow(seq=entry.seq, event=entry.event, commands=commands))
+        return tuple(rows)
 
     async def events(self, run_id: str, above: int) -> tuple[JournalEvent, ...]:
         """Return the events with numbers above this one. Recent ones may still be replaced."""
@@ -156,7 +268,7 @@ class Records:
         return open_text(kept, _session_of(run_id), self._database.seals)
 
     async def save_observation(self, run_id: str, observation: Observation) -> None:
-        month = await self._database.month_of(run_id)
+        month = await self._database.find_month(run_id)
         packed = pack(encode(observation), self._find_cached(BASE, run_id, SINGLE))
         if base := packed.new_base:
             await self._put(BASE, run_id, SINGLE, base, (run_id, month, base.id, base.text))
@@ -168,7 +280,7 @@ class Records:
 
     async def _expand_observation(self, run_id: str, body: str) -> str:
         """Return the JSON of an observation that may refer to a base."""
-        if not (base_id := base_id_of(body)):
+        if not (base_id := read_base_id(body)):
             return body
         base = self._find_cached(BASE, run_id, SINGLE)
         if base is None or base.id != base_id:
@@ -216,7 +328,7 @@ class Records:
 
     async def save_question(self, question: Question) -> None:
         """Save a question for other processes, and withdraw an earlier question of the same run."""
-        await self._database.month_of(question.run)
+        await self._database.find_month(question.run)
         await self._write(
             (WITHDRAW_QUESTIONS, (question.run, question.id)),
             (SAVE_QUESTION, (question.run, question.id, encode(question))),
@@ -224,19 +336,19 @@ class Records:
 
     async def open_questions(self, limit: int | None = None) -> tuple[Question, ...]:
         """Return the open questions of waiting runs, the oldest first."""
-        rows = await self._database.rows(queries.OPEN_QUESTIONS, (limit,))
+        rows = await self._database.rows(OPEN_QUESTIONS, (limit,))
         return tuple(decode(Question, body) for (body,) in rows)
 
     async def open_question(self, run_id: str) -> Question | None:
         """Return the open question of this run. A run asks one at a time."""
-        rows = await self._database.rows(queries.OPEN_QUESTION, (run_id,))
+        rows = await self._database.rows(OPEN_QUESTION, (run_id,))
         return decode(Question, rows[0][0]) if rows else None
 
     # --- what people decided
 
     async def save_asked_consequences(self, asked: tuple[AskedConsequence, ...]) -> None:
         for run_id in {record.run for record in asked}:
-            await self._database.month_of(run_id)
+            await self._database.find_month(run_id)
         rows = enumerate(asked)
         await self._write(
             *(
@@ -246,27 +358,22 @@ class Records:
         )
 
     async def asked_consequences(self, run_id: str) -> tuple[AskedConsequence, ...]:
-        return tuple(_asked(*row) for row in await self._database.rows(queries.ASKED, (run_id,)))
+        sql = b"SELECT run, question, shape, consequence FROM midcourse.asked WHERE run = %s ORDER BY question, place"
+        return tuple(read_asked(*row) for row in await self._database.rows(sql, (run_id,)))
 
     async def answered_consequences(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
-        rows = await self._database.rows(queries.ANSWERED, (shape, limit))
-        return tuple(
-            AnsweredConsequence(asked=_asked(*row), decision=decode(ApprovalDecided, body)) for *row, body in rows
-        )
+        return read_answered(await self._database.rows(ANSWERED, (shape, limit)))
 
     async def audit(self) -> AuditLog:
-        rows = await self._database.rows(queries.AUDIT, ())
-        anchors = await self._database.rows(queries.ANCHORS, ())
-        sent = await self._database.rows(queries.HUMAN_INPUTS, (list(HUMAN_INPUT_KINDS),))
-        return AuditLog(
-            chain=self._database.connections.tenant,
-            rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=digest) for n, run, seq, body, digest in rows),
-            anchors=tuple(decode(Head, head) for (head,) in anchors),
-            inputs=tuple(HumanInput(run=run, seq=seq, body=body) for run, seq, body in sent),
+        return read_audit_log(
+            self._database.connections.tenant,
+            await self._database.rows(AUDIT, ()),
+            await self._database.rows(ANCHORS, ()),
+            await self._database.rows(HUMAN_INPUTS, (list(HUMAN_INPUT_KINDS),)),
         )
 
     async def audit_head(self) -> Head:
-        rows = await self._database.rows(queries.AUDIT_HEAD, ())
+        rows = await self._database.rows(AUDIT_HEAD, ())
         return Head(n=rows[0][0], hash=rows[0][1]) if rows else START
 
     # --- rows
@@ -277,7 +384,7 @@ class Records:
     async def _put(
         self, kind: Kind[T], run_id: str, key: Key, value: T, values: Values, *also: tuple[Statement, Values]
     ) -> None:
-        await self._database.month_of(run_id)
+        await self._database.find_month(run_id)
         await self._database.write([(kind.write, values), *also])
         self._database.remember(kind, run_id, key, value, len(values[-1]))
 
@@ -306,20 +413,8 @@ class Records:
                 event=decode_any(Event, event),
                 commands=None if commands is None else decode_any(COMMANDS, commands),
             )
-            for seq, event, commands in await self._database.rows(queries.EVENTS_ABOVE, {"run": run_id, "seq": above})
+            for seq, event, commands in await self._database.rows(EVENTS_ABOVE, {"run": run_id, "seq": above})
         ]
-
-
-def _asked(run: str, question: int, shape: str, consequence: str) -> AskedConsequence:
-    return AskedConsequence(run=run, question=question, shape=shape, consequence=consequence)
-
-
-async def _take_key(connection: AsyncConnection, key: str, after: str) -> None:
-    """Lock a key for this transaction, and check that no other run has it."""
-    await connection.execute(HOLD_KEY, (key,))
-    latest = await (await connection.execute(queries.LATEST_WITH_KEY, (key,))).fetchone()
-    if latest is not None and latest[0] != after:
-        raise KeyTaken(f"run {latest[0]!r} has the key {key!r} already")
 
 
 def _session_of(run_id: str) -> str:

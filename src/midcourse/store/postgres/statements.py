@@ -1,13 +1,23 @@
-"""The SQL that writes records.
+"""The SQL that writes records, and the kinds of records that are stored as a whole under a run and a key.
 
 Several writes become one statement, a `WITH` in which each part writes one row. So they need one transaction and one round trip,
 and cost the client less than half of what separate statements cost (design/0005).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, TypeAlias
+from functools import lru_cache, partial
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from midcourse.codec import decode
+from midcourse.domain.approval import Consequence
+from midcourse.domain.observation import Observation
+from midcourse.domain.plan import PlanVersion
+from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.result import Result
+from midcourse.store.observations import ObservationBase
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,30 +101,6 @@ UPDATE_STANDING = Statement(
 )
 """Updates what the list of runs shows. It writes nothing if nothing is new, or if the writer is outdated."""
 
-ENTER = b"""WITH known AS (INSERT INTO midcourse.tenants DEFAULT VALUES ON CONFLICT DO NOTHING)
-INSERT INTO midcourse.runs (id, key, goal, task, job, opening, seq, phase, final_reason)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (tenant, id) DO NOTHING RETURNING month"""
-
-HOLD_KEY = b"SELECT pg_advisory_xact_lock(hashtextextended(current_setting('midcourse.tenant') || ' key ' || %s, 0))"
-
-CLAIM_RUN = b"""INSERT INTO midcourse.drives AS old (run, epoch, holder, placed, resting)
-VALUES (%(run)s, 1, %(holder)s, %(placed)s, false)
-ON CONFLICT (tenant, run) DO UPDATE SET epoch = old.epoch + 1, holder = excluded.holder, resting = false,
-    placed = greatest(old.placed, excluded.placed)
-WHERE old.placed <= excluded.placed OR excluded.placed = 0
-RETURNING epoch, decided, rested_epoch, rested_seq"""
-"""Claims a run with a new epoch, unless a driver that was placed later has claimed it."""
-
-REST = b"""UPDATE midcourse.drives SET resting = true, rested_epoch = epoch, rested_seq = %(seq)s, wake_at = %(wake_at)s
-WHERE run = %(run)s AND epoch = %(epoch)s AND holder = %(holder)s AND messages = %(known)s"""
-
-POST = b"""WITH counted AS (
-    UPDATE midcourse.drives SET messages = messages + 1 WHERE run = %(run)s RETURNING messages
-), told AS (
-    SELECT pg_notify('midcourse_' || md5(current_setting('midcourse.tenant')), %(run)s)
-) INSERT INTO midcourse.inbox (run, number, event) SELECT %(run)s, messages, %(event)s FROM counted, told RETURNING number"""
-"""Posts a message and notifies. Turns never notify, because a notification locks the whole server during the commit."""
-
 
 @lru_cache(maxsize=256)
 def _combine_statements(statements: tuple[Statement, ...]) -> bytes:
@@ -127,3 +113,65 @@ def combine(writes: Iterable[tuple[Statement, Values]]) -> tuple[bytes, list[Any
     """Combine these writes into one statement. No two of them may write the same row."""
     statements, values = zip(*writes, strict=True)
     return _combine_statements(statements), [value for row in values for value in row]
+
+
+# --- kinds of records
+
+Key: TypeAlias = str | int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Kind(Generic[T]):
+    """One kind of record: how it is written, read and decoded."""
+
+    write: Statement
+    select_one: bytes
+    """SQL that selects the body by run and key."""
+    decode: Callable[[str], T]
+    select_since: bytes = b""
+    """SQL that selects keys and bodies of a run from a key on, in order; empty for kinds that are never read this way."""
+    is_cached: bool = False
+    choose: Callable[[T, T], T] | None = None
+    """Chooses between the stored and the new value. If it is None, the new value replaces the stored one."""
+
+
+_OBSERVATION = b"""SELECT body FROM midcourse.observations WHERE run = %(run)s AND id = %(key)s
+    AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s)"""
+
+OBSERVATION = Kind(write=SAVE_OBSERVATION, select_one=_OBSERVATION, decode=partial(decode, Observation), is_cached=True)
+"""Observations of a run. The body may refer to a base."""
+BASE = Kind(write=SAVE_OBSERVATION, select_one=_OBSERVATION, decode=partial(ObservationBase, ""), is_cached=True)
+"""The latest base of a run. It is cached under one key for each run, and stored under its id."""
+PLAN = Kind(
+    write=SAVE_PLAN,
+    select_one=b"SELECT body FROM midcourse.plans WHERE run = %(run)s AND version = %(key)s",
+    select_since=b"""SELECT version, body FROM midcourse.plans WHERE run = %(run)s AND version >= %(since)s
+    ORDER BY version""",
+    decode=partial(decode, PlanVersion),
+    is_cached=True,
+    choose=lambda stored, new: new if new.made_by >= stored.made_by else stored,
+)
+CONSEQUENCE = Kind(
+    write=SAVE_CONSEQUENCE,
+    select_one=b"SELECT body FROM midcourse.consequences WHERE run = %(run)s AND digest = %(key)s",
+    decode=partial(decode, Consequence),
+)
+ENTRY = Kind(
+    write=WRITE_LEDGER,
+    select_one=b"SELECT body FROM midcourse.ledger WHERE run = %(run)s AND command = %(key)s",
+    select_since=b"""SELECT command, body FROM midcourse.ledger WHERE run = %(run)s AND command >= %(since)s
+    ORDER BY command""",
+    decode=partial(decode, LedgerEntry),
+)
+RESULT = Kind(
+    write=SAVE_RESULT,
+    select_one=b"SELECT body FROM midcourse.results WHERE run = %(run)s",
+    decode=partial(decode, Result),
+)
+SESSION = Kind(
+    write=SAVE_SESSION,
+    select_one=b"SELECT handle FROM midcourse.sessions WHERE run = %(run)s",
+    decode=str,
+)
+SINGLE = ""
+"""The key of kinds with one record per run."""

@@ -15,17 +15,17 @@ from typing import Any, TypeVar
 from midcourse.codec import encode
 from midcourse.domain.approval import Consequence, Question
 from midcourse.domain.commands import Command
-from midcourse.domain.events import ApprovalDecided, Event
+from midcourse.domain.events import Event
 from midcourse.domain.observation import Observation
 from midcourse.domain.phases import Asking
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
-from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput
+from midcourse.domain.records.audit import START, AuditLog, Head
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.errors import KeyTaken, RunBusy, StoreRestored, StoreUnusable, TaskInvalid
+from midcourse.errors import RunBusy, StoreRestored, StoreUnusable
 from midcourse.policy.audit import HUMAN_INPUT_KINDS, is_human_input, next_row
 from midcourse.policy.durability import must_survive
 from midcourse.ports.controls import Request
@@ -34,7 +34,7 @@ from midcourse.ports.inbox import Message, Posted
 from midcourse.ports.store import JournalEvent, JournalRow, RunSummary
 from midcourse.store.deltas import compress, expand
 from midcourse.store.lock import is_locked, lock_file
-from midcourse.store.observations import ObservationBase, base_id_of, pack, unpack
+from midcourse.store.observations import ObservationBase, pack, read_base_id, unpack
 from midcourse.store.recent import Recent
 from midcourse.store.sqlite.beside import ACCEPTED, Sent, SentLog, SessionFiles
 from midcourse.store.sqlite.catalogue import ALL, SqliteCatalogue
@@ -42,12 +42,17 @@ from midcourse.store.sqlite.connection import StoreLocked
 from midcourse.store.sqlite.schema import ADD_TO_AUDIT, CHAIN, open_file
 from midcourse.store.state import (
     COMMANDS,
+    build_exists_error,
     build_unknown_error,
     check_format,
+    check_key,
     check_not_pruned,
     decode_stored,
     decode_stored_any,
-    final_reason_of,
+    find_final_reason,
+    read_answered,
+    read_asked,
+    read_audit_log,
     read_run,
 )
 
@@ -56,6 +61,9 @@ T = TypeVar("T")
 BASES = 4_000_000
 """The maximum number of characters of observations that are kept in memory, for the next ones to refer to."""
 
+STANDING = """SELECT epoch, (SELECT max(seq) FROM journal WHERE run = id),
+    (SELECT coalesce(max(number), 0) FROM inbox WHERE run = id) FROM runs WHERE id = ?"""
+"""The latest claim, turn and message of a run."""
 ANSWERED = """SELECT asked.run, question, shape, consequence, body FROM asked JOIN audit ON audit.run = asked.run
     AND json_extract(body, '$.kind') = 'approval_decided' AND json_extract(body, '$.question') = question
     WHERE shape = ? ORDER BY n DESC LIMIT ?"""
@@ -141,31 +149,20 @@ class SqliteStore(SqliteCatalogue):
     async def begin(self, run: Run, task: Task, *, after: str = "") -> None:
         state = encode(run)
         with self._transaction(durable=True):
-            latest = await self.run_with_key(task.key)
-            if latest is not None and latest != after:
-                raise KeyTaken(f"run {latest!r} has the key {task.key!r} already")
+            check_key(task.key, await self.run_with_key(task.key), after)
             if task.key and (lost := self._find_unrecorded(self._sent.last())):
                 raise StoreRestored(
                     f"{self.path} has lost records: run {lost.run!r} sent something that it does not know of, and may have"
                     f" had the key {task.key!r}. Check what was done; then delete {self._sent.path} and start this run again"
                 )
+            what = run.id, task.key, task.goal, encode(task)
             entered = self._db.execute(
                 "INSERT INTO runs (id, key, goal, task, opening, state, phase, final_reason, place)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-                (
-                    run.id,
-                    task.key,
-                    task.goal,
-                    encode(task),
-                    state,
-                    state,
-                    run.phase.kind,
-                    final_reason_of(run),
-                    self._place(),
-                ),
+                (*what, state, state, run.phase.kind, find_final_reason(run), self._place()),
             )
             if not entered.rowcount:
-                raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
+                raise build_exists_error(run.id)
 
     async def run_with_key(self, key: str) -> str | None:
         row = self._fetch_one("SELECT id FROM runs WHERE key = ? AND key <> '' ORDER BY entered DESC LIMIT 1", key)
@@ -184,17 +181,15 @@ class SqliteStore(SqliteCatalogue):
         """See the port. Keeping a stored turn again has no effect. Raise `RunBusy` for a different turn with the same number."""
         turn = (encode(event, Event), encode(commands, COMMANDS))
         with self._transaction(durable=must_survive(run, event, commands)):
-            if claim:
-                self._check_claim(claim)
-            (last,) = self._fetch_one("SELECT max(seq) FROM journal WHERE run = ?", run.id)
+            epoch, last, posted = self._fetch_known(run.id, STANDING)
+            if claim and claim.epoch != epoch:
+                raise RunBusy(f"run {claim.run!r} was claimed by another process")
             if last is not None and run.seq <= last:
-                if (
-                    self._fetch_one("SELECT event, commands FROM journal WHERE run = ? AND seq = ?", run.id, run.seq)
-                    != turn
-                ):
+                stored = "SELECT event, commands FROM journal WHERE run = ? AND seq = ?"
+                if self._fetch_one(stored, run.id, run.seq) != turn:
                     raise RunBusy(f"run {run.id!r} was continued by another process at turn {run.seq}")
                 return
-            if known is not None and self._last_message(run.id) > known:
+            if known is not None and posted > known:
                 raise MessageWaiting
             self._write(
                 run.id,
@@ -202,7 +197,7 @@ class SqliteStore(SqliteCatalogue):
                 " began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END WHERE id = ?",
                 encode(run),
                 run.phase.kind,
-                final_reason_of(run),
+                find_final_reason(run),
                 message,
                 event.at,
             )
@@ -254,26 +249,26 @@ class SqliteStore(SqliteCatalogue):
 
     async def rest(self, claim: Claim, *, seq: int, known: int, wake_at: float | None = None) -> bool:
         with self._transaction():
-            self._check_claim(claim)
-            if self._last_message(claim.run) > known:
+            epoch, _, posted = self._fetch_known(claim.run, STANDING)
+            if claim.epoch != epoch:
+                raise RunBusy(f"run {claim.run!r} was claimed by another process")
+            if posted > known:
                 return False
             change = "UPDATE runs SET resting = 1, rested_epoch = ?, rested_seq = ? WHERE id = ?"
             self._write(claim.run, change, claim.epoch, seq)
         return True
 
-    def _check_claim(self, claim: Claim) -> None:
-        if self._fetch_known(claim.run, "SELECT epoch FROM runs WHERE id = ?") != (claim.epoch,):
-            raise RunBusy(f"run {claim.run!r} was claimed by another process")
-
     async def post(self, run_id: str, event: Request) -> Posted:
         with self._transaction(durable=True):
-            decided, resting = self._fetch_known(run_id, "SELECT messages_decided, resting FROM runs WHERE id = ?")
+            standing = "SELECT messages_decided, resting, state FROM runs WHERE id = ?"
+            decided, resting, state = self._fetch_known(run_id, standing)
             waiting = await self.messages(run_id, decided)
             from midcourse.director.decide import find_objection_after  # not needed to list or show runs
 
-            if refused := find_objection_after(self._load_state(run_id), (message.event for message in waiting), event):
+            if refused := find_objection_after(read_run(run_id, state), (message.event for message in waiting), event):
                 return Posted(refused=refused)
-            number = self._last_message(run_id) + 1
+            (last,) = self._fetch_one("SELECT coalesce(max(number), 0) FROM inbox WHERE run = ?", run_id)
+            number = last + 1
             self._db.execute("INSERT INTO inbox VALUES (?, ?, ?)", (run_id, number, encode(event, Event)))
         return Posted(number=number, resting=bool(resting))
 
@@ -283,23 +278,17 @@ class SqliteStore(SqliteCatalogue):
         )
         return tuple(Message(number=number, event=decode_stored_any(Request, event)) for number, event in rows)
 
-    def _last_message(self, run_id: str) -> int:
-        (number,) = self._fetch_one("SELECT coalesce(max(number), 0) FROM inbox WHERE run = ?", run_id)
-        return number
-
     async def save_question(self, question: Question) -> None:
         sql = "INSERT OR REPLACE INTO questions SELECT id, ?, ? FROM runs WHERE id = ?"
         self._write(question.run, sql, question.id, encode(question))
 
     async def open_question(self, run_id: str) -> Question | None:
-        run = self._load_state(run_id)
+        (state,) = self._fetch_known(run_id, "SELECT state FROM runs WHERE id = ?")
+        run = read_run(run_id, state)
         if not isinstance(run.phase, Asking):
             return None
         sql = "SELECT body FROM questions WHERE run = ? AND question = ?"
         return self._fetch_body(Question, sql, run_id, run.phase.question)
-
-    def _load_state(self, run_id: str) -> Run:
-        return read_run(run_id, *self._fetch_known(run_id, "SELECT state FROM runs WHERE id = ?"))
 
     # --- what a run refers to
 
@@ -321,7 +310,7 @@ class SqliteStore(SqliteCatalogue):
 
     async def observation(self, run_id: str, observation_id: str) -> Observation | None:
         body = self._read_observation(run_id, observation_id)
-        if body and (base_id := base_id_of(body)):
+        if body and (base_id := read_base_id(body)):
             base = self._read_observation(run_id, base_id)
             if base is None:
                 raise StoreUnusable(f"{self.path} has lost a part of {observation_id!r}; restore it from a backup")
@@ -424,28 +413,21 @@ class SqliteStore(SqliteCatalogue):
 
     async def asked_consequences(self, run_id: str) -> tuple[AskedConsequence, ...]:
         sql = "SELECT run, question, shape, consequence FROM asked WHERE run = ? ORDER BY question, rowid"
-        return tuple(_build_asked(*row) for row in self._db.execute(sql, (run_id,)))
+        return tuple(read_asked(*row) for row in self._db.execute(sql, (run_id,)))
 
     async def answered_consequences(self, shape: str, limit: int) -> tuple[AnsweredConsequence, ...]:
-        rows = self._db.execute(ANSWERED, (shape, limit))
-        return tuple(
-            AnsweredConsequence(asked=_build_asked(*row), decision=decode_stored(ApprovalDecided, body))
-            for *row, body in rows
-        )
+        return read_answered(self._db.execute(ANSWERED, (shape, limit)))
 
     async def audit(self) -> AuditLog:
-        rows = self._db.execute("SELECT n, run, seq, body, hash FROM audit ORDER BY n")
         kinds = ", ".join("?" for _ in HUMAN_INPUT_KINDS)
-        sql = f"SELECT run, seq, event FROM journal WHERE json_extract(event, '$.kind') IN ({kinds})"
-        return AuditLog(
-            chain=CHAIN,
+        inputs = f"SELECT run, seq, event FROM journal WHERE json_extract(event, '$.kind') IN ({kinds})"
+        return read_audit_log(
+            CHAIN,
+            self._db.execute("SELECT n, run, seq, body, hash FROM audit ORDER BY n"),
+            self._db.execute(ANCHORS),
+            self._db.execute(inputs, HUMAN_INPUT_KINDS),
             backed=True,
-            rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=digest) for n, run, seq, body, digest in rows),
-            anchors=tuple(decode_stored(Head, head) for (head,) in self._db.execute(ANCHORS)),
-            inputs=tuple(
-                HumanInput(run=run, seq=seq, body=body) for run, seq, body in self._db.execute(sql, HUMAN_INPUT_KINDS)
-            ),
-            pruned=frozenset(run for (run,) in self._db.execute("SELECT id FROM runs WHERE pruned_at IS NOT NULL")),
+            pruned=self._db.execute("SELECT id FROM runs WHERE pruned_at IS NOT NULL"),
         )
 
     async def audit_head(self) -> Head:
@@ -497,7 +479,3 @@ class SqliteStore(SqliteCatalogue):
 
 def _how_to_accept(run_id: str) -> str:
     return f"Check what was done, then continue with: midcourse resume {run_id} --restored"
-
-
-def _build_asked(run: str, question: int, shape: str, consequence: str) -> AskedConsequence:
-    return AskedConsequence(run=run, question=question, shape=shape, consequence=consequence)
