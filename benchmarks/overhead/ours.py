@@ -69,7 +69,9 @@ class Ours:
 
     async def run(self, run_id: str, steps: int) -> None:
         self._steps[run_id] = steps
-        handle = await self._fleet.begin(new_run(TASK, run_id), TASK, world="panel")
+        run = new_run(TASK, run_id)
+        await self._store.begin(run, TASK)
+        handle = await self._fleet.start(run, world="panel")
         result = await handle.result()
         assert (result.final_reason, result.executions) == ("plan_complete", SEGMENTS * steps), result
 

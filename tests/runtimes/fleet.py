@@ -27,8 +27,9 @@ from midcourse.ports.planner import Planner
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.vault import Vault
 from midcourse.ports.world import World
+from midcourse.runtimes.temporal.attributes import TENANT
 from midcourse.runtimes.temporal.client import FleetClient, RunHandle
-from midcourse.runtimes.temporal.wire import Placement, name_workflow
+from midcourse.runtimes.temporal.wire import Placement, name_workflow, read_run_id
 from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
 from midcourse.testing import Approves
 from midcourse.worlds.simulated import Fault, LoggedEffect, Shop
@@ -101,7 +102,15 @@ class Fleet:
         return run
 
     async def begin(self, cast: Cast, run_id: str = "") -> RunHandle:
-        return await self.runs.begin(self.add_run(cast, run_id), cast.task, world=cast.world.name)
+        run = self.add_run(cast, run_id)
+        await self.store.begin(run, cast.task)
+        return await self.runs.start(run, world=cast.world.name)
+
+    async def list_runs(self, query: str = "") -> list[str]:
+        """Return the ids of this tenant's runs in Temporal's own lists."""
+        own = f"{TENANT.name} = '{self.tenant}'"
+        found = self.client.list_workflows(f"{own} AND {query}" if query else own)
+        return [read_run_id(execution.id) async for execution in found]
 
     async def wait_for_status(self, handle: RunHandle, status: str) -> None:
         async with asyncio.timeout(600):

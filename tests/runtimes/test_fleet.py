@@ -10,6 +10,7 @@ from midcourse.agent.wiring import load_job
 from midcourse.domain.approval import Decision
 from midcourse.domain.events import Resumed
 from midcourse.ports.world import Call
+from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, WORLD
 from midcourse.runtimes.temporal.client import Listed, connect
 from midcourse.sealing import Key
 from midcourse.store.postgres import PostgresStore
@@ -42,8 +43,8 @@ async def test_a_worker_and_a_client_see_the_runs_of_their_own_tenant_only(fleet
             assert (await ours.result()).final_reason == "goal_reached"
             assert await ours.cancel() == "the run has ended: goal_reached"
         assert (await waiting.describe()).status == "running", "no worker serves them"
-        assert [(one.run, one.status) async for one in fleet.runs.runs()] == [("the-same-id", "ended")]
-        assert [(one.run, one.status) async for one in other.runs.runs()] == [("the-same-id", "running")]
+        assert (await ours.describe()).status == "ended"
+        assert await fleet.list_runs() == await other.list_runs() == ["the-same-id"]
         assert effects(theirs) == ()
         await other.execution("the-same-id").terminate()
 
@@ -153,11 +154,10 @@ async def test_runs_are_found_by_their_status(fleet: Fleet) -> None:
         waiting = await fleet.begin(cast, "waiting")
         await fleet.wait_for_status(waiting, "asking")
         found = await waiting.describe()
-        assert found == Listed(run="waiting", status="asking", world="shop", final_reason="")
+        assert found == Listed(run="waiting", status="asking", world="shop", final_reason="", waits_for_worker=False)
         async with asyncio.timeout(600):
-            while [one async for one in fleet.runs.runs(status="asking", world="shop")] != [found]:
+            while await fleet.list_runs(f"{STATUS.name} = 'asking' AND {WORLD.name} = 'shop'") != ["waiting"]:
                 await asyncio.sleep(0.05)
-        assert [one.run async for one in fleet.runs.runs(final_reason="goal_reached")] == ["done"]
-        assert [one async for one in fleet.runs.runs(world="o'brien")] == []
+        assert await fleet.list_runs(f"{FINAL_REASON.name} = 'goal_reached'") == ["done"]
         await waiting.cancel()
         await waiting.result()

@@ -13,6 +13,7 @@ from midcourse.domain.events import Acted, ApprovalDecided, Finished, Started
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.run import Run
 from midcourse.errors import RunUnknown
+from midcourse.ports.store import RunQuery, RunStatus
 from midcourse.store.postgres import PostgresBatch, PostgresStore
 from midcourse.testing.conformance.store_samples import (
     CONSEQUENCE,
@@ -232,15 +233,16 @@ async def test_runs_are_listed_by_status_and_up_to_a_number(store: PostgresStore
     for number, phase in enumerate(("running", "asking", "paused", "asking", "ended")):
         await store.begin(Run(id=f"run {number}"), TASK)
         await write(store, f"run {number}", 1, Started(at=1.0), phase)
-    by_status = {status: await store.runs(status=status) for status in ("running", "asking", "paused", "ended")}
+    statuses: tuple[RunStatus, ...] = ("running", "asking", "paused", "failed")
+    by_status = {status: await store.find_runs(RunQuery(status=(status,))) for status in statuses}
     assert {status: [run.id for run in runs] for status, runs in by_status.items()} == {
         "running": ["run 0", "a"],
         "asking": ["run 3", "run 1"],
         "paused": ["run 2"],
-        "ended": ["run 4"],
+        "failed": ["run 4"],
     }
     assert [run.id for run in await store.runs(limit=2)] == ["run 4", "run 3"]
-    assert [run.id for run in await store.runs(status="asking", limit=1)] == ["run 3"]
+    assert [run.id for run in await store.find_runs(RunQuery(status=("asking",), limit=1))] == ["run 3"]
 
 
 # --- questions

@@ -158,10 +158,6 @@ class Driver:
             self._mailbox.ring()
 
     @property
-    def ports(self) -> Ports:
-        return self._ports
-
-    @property
     def known(self) -> int:
         """The number of the last message that was read."""
         return self._mailbox.known if self._mailbox else 0
@@ -190,18 +186,32 @@ class Driver:
         return self._arrival.event
 
     async def save_turn(self, progress: Progress) -> bool:
+        arrival, answered = self._arrival, _answered_command(progress.event)
+        turns = self._records.get(answered) or self._new_records() or self._store
+        # Not checked for a message, since later ones were accepted after it, nor for recovery, which changes nothing that
+        # messages were checked against.
+        known = None if arrival.message or arrival.recovers else self._box.known
         try:
-            await self._retry_store(lambda: self._write(progress))
+            await self._retry_store(
+                lambda: turns.save_turn(
+                    progress.run,
+                    progress.event,
+                    progress.commands,
+                    claim=self._claim,
+                    known=known,
+                    message=arrival.message,
+                )
+            )
         except MessageWaiting:
-            await self._box.put_back(self._arrival)
+            await self._box.put_back(arrival)
             return False
-        self._records.pop(_answered_command(progress.event), None)
+        self._records.pop(answered, None)
         self._has_moved = True
         if self._listener:
             self._listener(progress)
         if self._ports.telemetry:
             self._ports.telemetry.tell(progress.event, progress.run, progress.commands)
-        if leaving := self._exits.pop(_answered_command(progress.event), None):
+        if leaving := self._exits.pop(answered, None):
             raise leaving
         return True
 
@@ -219,15 +229,13 @@ class Driver:
         may_stop = self._has_moved and self._must_stop()  # each driver takes at least one turn, or none would progress
         if not (waits or may_stop):
             return False
+        if not waits:
+            wake_at = None
         claim, known = self._claimed, self._box.known
-        if not await self._retry_store(
-            lambda: self._store.rest(claim, seq=run.seq, known=known, wake_at=wake_at if waits else None)
-        ):
+        if not await self._retry_store(lambda: self._store.rest(claim, seq=run.seq, known=known, wake_at=wake_at)):
             await self._box.read()
             return False
-        self._rested = Rested(
-            why="waits" if waits else "slice", run=run, messages=known, wake_at=wake_at if waits else None
-        )
+        self._rested = Rested(why="waits" if waits else "slice", run=run, messages=known, wake_at=wake_at)
         return True
 
     # --- claim, mailbox and records
@@ -266,17 +274,6 @@ class Driver:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _write(self, progress: Progress) -> None:
-        arrival = self._arrival
-        records = self._records.get(_answered_command(progress.event)) or self._new_records()
-        # Not checked for a message, since later ones were accepted after it, nor for recovery, which changes nothing that
-        # messages were checked against.
-        known = None if arrival.message or arrival.recovers else self._box.known
-        turns = records or self._store
-        await turns.save_turn(
-            progress.run, progress.event, progress.commands, claim=self._claim, known=known, message=arrival.message
-        )
 
     def _new_records(self) -> Records | None:
         return self._store.records(self._claimed) if offers(self._store, Batching) else None

@@ -2,14 +2,15 @@
 
 client = await connect("127.0.0.1:7233")
 fleet = FleetClient(client, store=store, tenant="acme")
-handle = await fleet.begin(run, task, world="shop")
+await store.begin(run, task)
+handle = await fleet.start(run, world="shop")
 why_not = await handle.pause()
 result = await handle.result()
 """
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -19,13 +20,11 @@ from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import (
     Client,
-    WorkflowExecution,
-    WorkflowExecutionDescription,
     WorkflowExecutionStatus,
     WorkflowFailureError,
     WorkflowHandle,
 )
-from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
+from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
 from temporalio.exceptions import ActivityError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -33,7 +32,6 @@ from midcourse.domain.approval import Question
 from midcourse.domain.events import ResumeAsked
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
-from midcourse.domain.task import Task
 from midcourse.drive import is_over
 from midcourse.errors import RunEnded, RunUnknown
 from midcourse.ports.controls import Request
@@ -88,6 +86,7 @@ async def connect(
 
 NAMED_WITHIN = 15.0
 """Seconds in which an overloaded server finds its namespace again: for moments it says that the namespace does not exist."""
+UNBROKEN = (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED)
 PROMPT = 2.0
 """Seconds that posting a message waits for Temporal. Without Temporal, a worker finds the message in the store."""
 
@@ -105,8 +104,8 @@ class Listed:
     """running, asking, paused, ended; or broken."""
     world: str
     final_reason: str
-    waits_for_worker: bool = False
-    """Whether it has a task that no worker has taken. Set only by `describe`."""
+    waits_for_worker: bool
+    """Whether it has a task that no worker has taken."""
 
 
 class FleetClient:
@@ -124,11 +123,6 @@ class FleetClient:
         self._store = store
         self.tenant = tenant
         self._placement = placement or Placement()
-
-    async def begin(self, run: Run, task: Task, *, world: str, after: str = "") -> "RunHandle":
-        """Create a run in the store and start it. Raise what `Store.begin` raises."""
-        await self._store.begin(run, task, after=after)
-        return await self.start(run, world=world)
 
     async def start(self, run: Run, *, world: str) -> "RunHandle":
         """Start a run that is in the store. Do nothing if it is already started."""
@@ -190,16 +184,6 @@ class FleetClient:
         found = self._client.get_workflow_handle_for(SupervisorWorkflow.go, name_workflow(self.tenant, run_id))
         return RunHandle(found, self._store)
 
-    async def runs(self, *, status: str = "", world: str = "", final_reason: str = "") -> AsyncIterator[Listed]:
-        """List this tenant's runs that the engine still knows, newest first; the store knows all."""
-        wanted = ((TENANT, self.tenant), (STATUS, status), (WORLD, world), (FINAL_REASON, final_reason))
-        query = " AND ".join(f"{key.name} = '{_quote(value)}'" for key, value in wanted if value)
-        seen: set[str] = set()
-        async for execution in self._client.list_workflows(query):
-            if execution.id not in seen and execution.status != WorkflowExecutionStatus.CONTINUED_AS_NEW:
-                seen.add(execution.id)  # earlier executions of the same run broke
-                yield _build_listed(execution)
-
 
 class RunHandle(PostedControls):
     """A run in the fleet. A request that would have no effect is refused with a reason."""
@@ -242,7 +226,17 @@ class RunHandle(PostedControls):
             if error.status != RPCStatusCode.NOT_FOUND:
                 raise
             raise RunUnknown(f"run {self.run_id} is not driven here") from None
-        return replace(_build_listed(found), waits_for_worker=_waits_for_worker(found))
+        raw = found.raw_description
+        turn_waits = raw.pending_workflow_task.state == PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED
+        handed_out = PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
+        shown = found.typed_search_attributes
+        return Listed(
+            run=self.run_id,
+            status=shown.get(STATUS) or "" if found.status in UNBROKEN else "broken",
+            world=shown.get(WORLD) or "",
+            final_reason=shown.get(FINAL_REASON) or "",
+            waits_for_worker=turn_waits or any(activity.state == handed_out for activity in raw.pending_activities),
+        )
 
     async def result(self) -> Result:
         """Wait for the end of the run, and return its result."""
@@ -254,29 +248,3 @@ class RunHandle(PostedControls):
         result = await self._store.result(self.run_id)
         assert result is not None, "a run that ended has a result"
         return result
-
-
-def _waits_for_worker(found: WorkflowExecutionDescription) -> bool:
-    raw = found.raw_description
-    turn = raw.pending_workflow_task.state == PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED
-    handed_out = PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
-    return turn or any(activity.state == handed_out for activity in raw.pending_activities)
-
-
-def _build_listed(execution: WorkflowExecution) -> Listed:
-    attributes = execution.typed_search_attributes
-    alive = execution.status in (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED)
-
-    def value_of(key: SearchAttributeKey[str]) -> str:
-        return attributes.get(key) or ""
-
-    return Listed(
-        run=read_run_id(execution.id),
-        status=value_of(STATUS) if alive else "broken",
-        world=value_of(WORLD),
-        final_reason=value_of(FINAL_REASON),
-    )
-
-
-def _quote(value: str) -> str:
-    return value.replace("\\", "\\\\").replace("'", "\\'")

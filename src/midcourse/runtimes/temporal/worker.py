@@ -180,7 +180,7 @@ class Drivers:
         finally:
             if self._live.get(run_id) is driver:
                 del self._live[run_id]
-        await self._hold_world(driver.ports, rested)
+        await self._hold_world(ports, rested)
         phase = rested.run.phase
         swept = rested.wake_at is not None and rested.wake_at - time.time() >= SWEPT_FROM
         return Left(

@@ -33,6 +33,12 @@ class Database:
         async with self.connections.borrow() as connection:
             return await (await connection.execute(sql, values)).fetchall()
 
+    async def find_run(self, sql: bytes, run_id: str) -> tuple[Any, ...]:
+        """Return the row that a query by the id of a run finds. Raise `RunUnknown` if there is no such run."""
+        for row in await self.rows(sql, (run_id,)):
+            return row
+        raise build_unknown_error(run_id)
+
     async def execute(self, sql: bytes, values: Sequence[Any] | Mapping[str, Any]) -> int:
         """Execute a statement and return the number of affected rows."""
         async with self.connections.borrow() as connection:
@@ -49,10 +55,7 @@ class Database:
         """Return the month in which the run was created. Raise `RunUnknown` if there is no such run."""
         month = self._months.get(run_id)
         if month is None:
-            found = await self.rows(b"SELECT month FROM midcourse.runs WHERE id = %s", (run_id,))
-            if not found:
-                raise build_unknown_error(run_id)
-            month = found[0][0]
+            (month,) = await self.find_run(b"SELECT month FROM midcourse.runs WHERE id = %s", run_id)
             self.enter(run_id, month)
         return month
 

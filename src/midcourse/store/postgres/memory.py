@@ -98,7 +98,8 @@ class PostgresMemory:
             "above": above,
             "limit": limit,
         }
-        return await self._decode_recalled(await self._database.rows(_similarity_query(cosine), asked))
+        similar = ALIKE.format(readable=READABLE, cosine=cosine).encode()
+        return await self._decode_recalled(await self._database.rows(similar, asked))
 
     async def of_task(self, error_type: str, task: str, *, above: float, limit: int = 3) -> tuple[Recalled, ...]:
         rows = await self._database.rows(LATEST, {"agent": self._agent, "most": MOST_COMPARED})
@@ -157,7 +158,3 @@ class PostgresMemory:
         return tuple(
             Recalled(lesson=lesson, alike=float(alike)) for lesson, (_, alike) in zip(tracked, rows, strict=True)
         )
-
-
-def _similarity_query(cosine: str) -> bytes:
-    return ALIKE.format(readable=READABLE, cosine=cosine).encode()

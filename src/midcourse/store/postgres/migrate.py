@@ -8,7 +8,7 @@ import re
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, NullPool, create_engine, text
+from sqlalchemy import Engine, NullPool, create_engine, text
 
 from midcourse.errors import TaskInvalid
 from midcourse.store.postgres.address import parse_address
@@ -41,7 +41,11 @@ def migrate(url: str, *, role: str = APP_ROLE) -> None:
     with make_engine(url).begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('midcourse migrate', 0))"))
         connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
-        _ensure_role(connection, role)
+        connection.exec_driver_sql(MAKE_ROLE.format(role=role))
+        connection.exec_driver_sql(JOIN_ROLE.format(role=role))
+        above = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = :role"
+        if connection.execute(text(above), {"role": role}).scalar():
+            raise TaskInvalid(f"role {role!r} is above row-level security; the application must not be")
         config = Config(attributes={"connection": connection, "role": role})
         config.set_main_option("script_location", "midcourse.store.postgres:migrations")
         command.upgrade(config, "head")
@@ -51,11 +55,3 @@ def migrate(url: str, *, role: str = APP_ROLE) -> None:
 def make_engine(url: str) -> Engine:
     """Return an engine of SQLAlchemy. Its URLs know fewer parameters than libpq's, so it gets them as arguments."""
     return create_engine("postgresql+psycopg://", connect_args=parse_address(url), poolclass=NullPool)
-
-
-def _ensure_role(connection: Connection, role: str) -> None:
-    connection.exec_driver_sql(MAKE_ROLE.format(role=role))
-    connection.exec_driver_sql(JOIN_ROLE.format(role=role))
-    above = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = :role"
-    if connection.execute(text(above), {"role": role}).scalar():
-        raise TaskInvalid(f"role {role!r} is above row-level security; the application must not be")

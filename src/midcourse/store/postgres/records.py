@@ -74,10 +74,6 @@ LATEST_WITH_KEY = b"SELECT id FROM midcourse.runs WHERE key = %s AND key <> '' O
 SUMMARIES = b"""SELECT id, goal, phase, final_reason, began_at, (results.body::json ->> 'verified')::bool, results.body::json ->> 'sending'
 FROM midcourse.runs LEFT JOIN midcourse.results ON results.run = id"""
 
-RUNS = SUMMARIES + b" ORDER BY entered DESC LIMIT %s"
-
-RUNS_OF_STATUS = SUMMARIES + b" WHERE status = %s ORDER BY entered DESC LIMIT %s"
-
 RUNS_NAMED = (
     SUMMARIES
     + b""" WHERE starts_with(id, %(name)s)
@@ -166,10 +162,8 @@ class Records:
 
     async def job(self, run_id: str) -> tuple[Task, str]:
         """Return the task and job with which the run was created."""
-        rows = await self._database.rows(b"SELECT month, task, job FROM midcourse.runs WHERE id = %s", (run_id,))
-        if not rows:
-            raise build_unknown_error(run_id)
-        month, task, job = rows[0]
+        sql = b"SELECT month, task, job FROM midcourse.runs WHERE id = %s"
+        month, task, job = await self._database.find_run(sql, run_id)
         self._database.enter(run_id, month)
         return decode(Task, task), job
 
@@ -195,12 +189,8 @@ class Records:
             state = expand(delta, whole).decode()
         return read_run(run_id, state), decode(Task, task)
 
-    async def runs(self, *, status: str = "", limit: int | None = None) -> tuple[RunSummary, ...]:
-        """Return runs, the newest first: all, or those that are `running`, `asking`, `paused` or `ended`."""
-        if status:
-            rows = await self._database.rows(RUNS_OF_STATUS, (status, limit))
-        else:
-            rows = await self._database.rows(RUNS, (limit,))
+    async def runs(self, *, limit: int | None = None) -> tuple[RunSummary, ...]:
+        rows = await self._database.rows(SUMMARIES + b" ORDER BY entered DESC LIMIT %s", (limit,))
         return tuple(read_summary(LISTED, row) for row in rows)
 
     async def runs_named(self, beginning: str, limit: int) -> tuple[RunSummary, ...]:
@@ -222,10 +212,8 @@ class Records:
         return dict(await self._database.rows(COUNT, ()))
 
     async def initial_state(self, run_id: str) -> Run:
-        rows = await self._database.rows(b"SELECT opening, pruned_at FROM midcourse.runs WHERE id = %s", (run_id,))
-        if not rows:
-            raise build_unknown_error(run_id)
-        ((state, pruned_at),) = rows
+        sql = b"SELECT opening, pruned_at FROM midcourse.runs WHERE id = %s"
+        state, pruned_at = await self._database.find_run(sql, run_id)
         check_not_pruned(run_id, pruned_at)
         return read_run(run_id, state)
 

@@ -232,17 +232,12 @@ class PostgresStore(Records):
         return False
 
     async def post(self, run_id: str, event: Request) -> Posted:
+        enter = b"""INSERT INTO midcourse.drives (run) SELECT id FROM midcourse.runs WHERE id = %s
+            ON CONFLICT (tenant, run) DO NOTHING"""
+        lock = b"SELECT decided, resting FROM midcourse.drives WHERE run = %s FOR UPDATE"
         async with self._database.connections.borrow() as connection, connection.transaction():
-            await connection.execute(
-                b"""INSERT INTO midcourse.drives (run) SELECT id FROM midcourse.runs WHERE id = %s
-ON CONFLICT (tenant, run) DO NOTHING""",
-                (run_id,),
-            )
-            found = await (
-                await connection.execute(
-                    b"SELECT decided, resting FROM midcourse.drives WHERE run = %s FOR UPDATE", (run_id,)
-                )
-            ).fetchone()
+            await connection.execute(enter, (run_id,))
+            found = await (await connection.execute(lock, (run_id,))).fetchone()
             if found is None:
                 raise build_unknown_error(run_id)
             decided, resting = found
@@ -274,23 +269,14 @@ ON CONFLICT (tenant, run) DO NOTHING""",
 
     async def unread(self, known: dict[str, int]) -> list[str]:
         """Return those of these runs that have messages above the known number."""
-        return [
-            run
-            for (run,) in await self._database.rows(
-                b"""SELECT drives.run FROM midcourse.drives JOIN unnest(%s::text[], %s::int[]) AS known (run, number)
-ON known.run = drives.run AND drives.messages > known.number""",
-                (list(known), list(known.values())),
-            )
-        ]
+        sql = b"""SELECT drives.run FROM midcourse.drives JOIN unnest(%s::text[], %s::int[]) AS known (run, number)
+            ON known.run = drives.run AND drives.messages > known.number"""
+        return [run for (run,) in await self._database.rows(sql, (list(known), list(known.values())))]
 
     async def to_wake(self) -> list[tuple[str, int]]:
         """Return the runs that rest although they have messages, with the number of the last message."""
-        return [
-            (run, number)
-            for run, number in await self._database.rows(
-                b"SELECT run, messages FROM midcourse.drives WHERE resting AND messages > decided LIMIT 1000", ()
-            )
-        ]
+        sql = b"SELECT run, messages FROM midcourse.drives WHERE resting AND messages > decided LIMIT 1000"
+        return [(run, number) for run, number in await self._database.rows(sql, ())]
 
     async def take_due(self, now: float, again_at: float) -> list[tuple[str, int]]:
         """Return the runs that rest although their time has come. See the port."""
@@ -300,10 +286,8 @@ ON known.run = drives.run AND drives.messages > known.number""",
     # --- retention
 
     async def pruned_at(self, run_id: str) -> float | None:
-        rows = await self._database.rows(b"SELECT pruned_at FROM midcourse.runs WHERE id = %s", (run_id,))
-        if not rows:
-            raise build_unknown_error(run_id)
-        return rows[0][0]
+        (pruned_at,) = await self._database.find_run(b"SELECT pruned_at FROM midcourse.runs WHERE id = %s", run_id)
+        return pruned_at
 
     async def find_prunable(self, before: float, limit: int | None) -> tuple[str, ...]:
         rows = await self._database.rows(PRUNABLE, {"before": before, "limit": limit})
@@ -354,11 +338,9 @@ async def find_risk(database: Database) -> str:
 
     The settings are those of this connection, so a setting of the database, of the login or in the URL counts.
     """
-    ((name, commit, flushes, standbys),) = await database.rows(
-        b"""SELECT current_database(), current_setting('synchronous_commit'), current_setting('fsync'),
-current_setting('synchronous_standby_names')""",
-        (),
-    )
+    sql = b"""SELECT current_database(), current_setting('synchronous_commit'), current_setting('fsync'),
+        current_setting('synchronous_standby_names')"""
+    ((name, commit, flushes, standbys),) = await database.rows(sql, ())
     safe = f'type: ALTER DATABASE "{name}" SET synchronous_commit = on'
     if flushes == "off":
         return "fsync is off, so a crash may destroy the database; type: ALTER SYSTEM SET fsync = on, then reload the server"
@@ -370,11 +352,8 @@ current_setting('synchronous_standby_names')""",
 
 
 async def _load_messages(connection: AsyncConnection, run_id: str, after: int) -> tuple[Message, ...]:
-    rows = await (
-        await connection.execute(
-            b"SELECT number, event FROM midcourse.inbox WHERE run = %s AND number > %s ORDER BY number", (run_id, after)
-        )
-    ).fetchall()
+    sql = b"SELECT number, event FROM midcourse.inbox WHERE run = %s AND number > %s ORDER BY number"
+    rows = await (await connection.execute(sql, (run_id, after))).fetchall()
     return tuple(Message(number=number, event=decode_any(Request, event)) for number, event in rows)
 
 
@@ -391,13 +370,8 @@ class PostgresPlanCache:
         self._database = database
 
     async def find(self, task: str, surface: str) -> tuple[KeptSegment, ...]:
-        return tuple(
-            decode(KeptSegment, body)
-            for (body,) in await self._database.rows(
-                b"SELECT body FROM midcourse.segments WHERE task = %s AND surface = %s ORDER BY worked_at DESC, id",
-                (task, surface),
-            )
-        )
+        sql = b"SELECT body FROM midcourse.segments WHERE task = %s AND surface = %s ORDER BY worked_at DESC, id"
+        return tuple(decode(KeptSegment, body) for (body,) in await self._database.rows(sql, (task, surface)))
 
     async def keep(self, *segments: KeptSegment) -> None:
         writes = [(KEEP_SEGMENT, (kept.id, kept.task, kept.surface, kept.worked_at, encode(kept))) for kept in segments]
@@ -409,12 +383,8 @@ class PostgresPlanCache:
         return await self._database.execute(b"DELETE FROM midcourse.segments WHERE id = %s", (segment_id,)) > 0
 
     async def all(self) -> tuple[KeptSegment, ...]:
-        return tuple(
-            decode(KeptSegment, body)
-            for (body,) in await self._database.rows(
-                b"SELECT body FROM midcourse.segments ORDER BY worked_at DESC, id", ()
-            )
-        )
+        sql = b"SELECT body FROM midcourse.segments ORDER BY worked_at DESC, id"
+        return tuple(decode(KeptSegment, body) for (body,) in await self._database.rows(sql, ()))
 
 
 PUT_BLOB = b"""INSERT INTO midcourse.blobs (run, month, digest, media_type, width, height, body)
@@ -441,9 +411,8 @@ class PostgresBlobs:
             month = await self._database.find_month(run_id)
         except RunUnknown:
             return None
-        sql = (
-            b"SELECT body, media_type, width, height FROM midcourse.blobs WHERE run = %s AND month = %s AND digest = %s"
-        )
+        sql = b"""SELECT body, media_type, width, height FROM midcourse.blobs
+            WHERE run = %s AND month = %s AND digest = %s"""
         for body, kind, width, height in await self._database.rows(sql, (run_id, month, digest)):
             found = Blob(data=bytes(body), media_type=cast(MediaType, kind), width=width, height=height)
             return found if found.digest == digest else None

@@ -108,7 +108,8 @@ class SqliteMemory:
     async def lessons(self) -> tuple[Lesson, ...]:
         with self._open_for_reading() as db:
             rows = db.execute("SELECT body, shared FROM lessons ORDER BY saved DESC")
-            return tuple(replace(_with_track(db, body), shared_by=_decode_sharer(shared)) for body, shared in rows)
+            sharers = ((body, decode(Lesson, shared).shared_by if shared else "") for body, shared in rows)
+            return tuple(replace(_with_track(db, body), shared_by=by) for body, by in sharers)
 
     async def share(self, key: str, agent: str, by: str) -> bool:
         with self._open_for_writing() as db:
@@ -168,10 +169,6 @@ def _load_track(db: sqlite3.Connection, key: str, besides: str = "") -> Track:
 def _with_track(db: sqlite3.Connection, body: str) -> Lesson:
     lesson = decode(Lesson, body)
     return replace(lesson, track=_load_track(db, lesson.key))
-
-
-def _decode_sharer(shared: str) -> str:
-    return decode(Lesson, shared).shared_by if shared else ""
 
 
 def _cosine(values: tuple[float, ...], other: bytes) -> float:
