@@ -11,7 +11,7 @@ from midcourse.domain.approval import Decision
 from midcourse.domain.events import Resumed
 from midcourse.ports.world import Call
 from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, WORLD
-from midcourse.runtimes.temporal.client import Listed, connect
+from midcourse.runtimes.temporal.client import RunExecution, connect
 from midcourse.sealing import Key
 from midcourse.store.postgres import PostgresStore
 from midcourse.testing import Posts
@@ -154,7 +154,9 @@ async def test_runs_are_found_by_their_status(fleet: Fleet) -> None:
         waiting = await fleet.begin(cast, "waiting")
         await fleet.wait_for_status(waiting, "asking")
         found = await waiting.describe()
-        assert found == Listed(run="waiting", status="asking", world="shop", final_reason="", waits_for_worker=False)
+        assert found == RunExecution(
+            run="waiting", status="asking", world="shop", final_reason="", waits_for_worker=False
+        )
         async with asyncio.timeout(600):
             while await fleet.list_runs(f"{STATUS.name} = 'asking' AND {WORLD.name} = 'shop'") != ["waiting"]:
                 await asyncio.sleep(0.05)

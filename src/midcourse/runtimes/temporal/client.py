@@ -96,8 +96,8 @@ class RunBroken(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed:
-    """A run in the engine's lists."""
+class RunExecution:
+    """A run as Temporal lists it."""
 
     run: str
     status: str
@@ -218,8 +218,8 @@ class RunHandle(PostedControls):
         except (RPCError, TimeoutError):
             return False
 
-    async def describe(self) -> Listed:
-        """Return the run as the engine lists it. Raise `RunUnknown` if it has no such run."""
+    async def describe(self) -> RunExecution:
+        """Return the run as Temporal lists it. Raise `RunUnknown` if it has no such run."""
         try:
             found = await self._handle.describe()
         except RPCError as error:
@@ -230,7 +230,7 @@ class RunHandle(PostedControls):
         turn_waits = raw.pending_workflow_task.state == PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED
         handed_out = PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
         shown = found.typed_search_attributes
-        return Listed(
+        return RunExecution(
             run=self.run_id,
             status=shown.get(STATUS) or "" if found.status in UNBROKEN else "broken",
             world=shown.get(WORLD) or "",

@@ -17,7 +17,7 @@ from midcourse.policy.audit import is_human_input
 from midcourse.ports.driving import Claim, MessageWaiting
 from midcourse.store.deltas import NO_BASE, Base, compress
 from midcourse.store.postgres.database import Database, Place
-from midcourse.store.postgres.records import Records
+from midcourse.store.postgres.records import PostgresRecords
 from midcourse.store.postgres.statements import (
     ADD_TO_AUDIT,
     CLOSE_QUESTION,
@@ -56,7 +56,7 @@ class Drive:
     """The last turn that this claim has written."""
 
 
-class PostgresBatch(Records):
+class PostgresBatch(PostgresRecords):
     """Collects writes, and writes them only while the claim is the latest. One task at a time may use it.
 
     An act's ledger entry is written immediately, before the act, together with the collected writes. A method that has raised may be

@@ -125,7 +125,7 @@ HUMAN_INPUTS = b"SELECT run, seq, event FROM midcourse.journal WHERE kind = ANY 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class JournalEntry:
     """A row of the journal, without commands if only the event was written: the director can compute them again."""
 
     seq: int
@@ -133,7 +133,7 @@ class Entry:
     commands: tuple[Command, ...] | None = None
 
 
-class Records:
+class PostgresRecords:
     """The records of a tenant's runs."""
 
     def __init__(self, database: Database) -> None:
@@ -394,9 +394,9 @@ class Records:
         rows = await self._database.rows(kind.select_since, {"run": run_id, "since": since})
         return {key: kind.decode(body) for key, body in rows}
 
-    async def _entries(self, run_id: str, above: int) -> list[Entry]:
+    async def _entries(self, run_id: str, above: int) -> list[JournalEntry]:
         return [
-            Entry(
+            JournalEntry(
                 seq=seq,
                 event=decode_any(Event, event),
                 commands=None if commands is None else decode_any(COMMANDS, commands),

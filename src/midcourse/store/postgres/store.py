@@ -37,7 +37,7 @@ from midcourse.store.postgres.connections import (
 )
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.memory import PostgresMemory
-from midcourse.store.postgres.records import Records
+from midcourse.store.postgres.records import PostgresRecords
 from midcourse.store.postgres.statements import KEEP_SEGMENT
 from midcourse.store.state import build_unknown_error
 
@@ -98,7 +98,7 @@ AND coalesce(body::json ->> 'identity', '') = ''""".encode()
 """Deletes acts that may be repeated. The others stay, to prevent them from being done again."""
 
 
-class PostgresStore(Records):
+class PostgresStore(PostgresRecords):
     """A store in PostgreSQL. Writes are durable when a method returns.
 
     After a `ConnectionError` they may or may not be stored: write them again when the server is back. All writes are
