@@ -11,7 +11,7 @@ from midcourse.config.settings import Settings
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.skill import Effect
-from midcourse.policy.approval.check import needs_approval
+from midcourse.policy.approval.rules import needs_approval
 
 
 def loosened(before: dict[str, Any], request: dict[str, Any]) -> list[str]:

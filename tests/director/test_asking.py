@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.director.decide import find_objection
+from midcourse.director.decide import why_no_effect
 from midcourse.domain.commands import Act, AskPerson, MakePlan, Wait
 from midcourse.domain.events import ApprovalDecided, PauseAsked, ResumeAsked
 from midcourse.domain.phases import Asking, Looking, Paused
@@ -176,7 +176,7 @@ def started_by(who: str) -> Drill:
 @pytest.mark.parametrize("by", ["ada", "Ada", " ada ", ""])
 def test_four_eyes_the_starter_of_the_run_cannot_approve(by: str) -> None:
     drill = started_by("ada").to_acting(ORDER)
-    assert find_objection(drill.run, decision(drill, by=by)) != ""
+    assert why_no_effect(drill.run, decision(drill, by=by)) != ""
     drill.decides("approved", by=by)
     assert isinstance(drill.phase, Asking)
     assert drill.run.grants == ()

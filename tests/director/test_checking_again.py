@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from midcourse.director.asking import MOST_CHECKS
-from midcourse.director.decide import find_objection
+from midcourse.director.decide import why_no_effect
 from midcourse.domain.budget import FREE
 from midcourse.domain.commands import Act, AskPerson, Finish, Verify, Wait
 from midcourse.domain.events import ApprovalDecided, CancelAsked, PauseAsked, ResumeAsked, Resumed, Verified
@@ -85,7 +85,7 @@ def test_evidence_that_it_happened_withdraws_the_question() -> None:
     assert drill.run.finished_irreversible == ("i-order",)
     assert [issued.command.kind for issued in drill.run.pending] == ["observe"]
     assert (acts_sent(drill), drill.run.told) == (1, ())
-    why = find_objection(drill.run, answer(number))
+    why = why_no_effect(drill.run, answer(number))
     assert why == f"question {number} was withdrawn: the expectation says that it happened"
 
 
@@ -103,7 +103,7 @@ def test_an_answer_after_the_end_of_the_run_is_told_of_the_withdrawal() -> None:
     late = answer(question(drill))
     drill.looks_again("happened", evidence="probe", detail="the probe says so").sees("f2")
     assert drill.ended[0] == "plan_complete"
-    assert find_objection(drill.run, late).endswith("was withdrawn: the probe says so")
+    assert why_no_effect(drill.run, late).endswith("was withdrawn: the probe says so")
 
 
 def test_the_answer_was_first_and_the_check_under_way_is_given_up() -> None:

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from midcourse.director.decide import ENTER, PHASES, ROWS, TABLE, abort, decide, find_objection
+from midcourse.director.decide import ENTER, PHASES, ROWS, TABLE, abort, decide, why_no_effect
 from midcourse.domain.approval import Verdict
 from midcourse.domain.commands import Command
 from midcourse.domain.events import (
@@ -98,7 +98,7 @@ def test_a_control_event_is_legal_everywhere(where: str, event: Control) -> None
     run = RUNS[where]
     after, _ = decide(run, event)
     assert after.seq == run.seq + 1
-    assert isinstance(find_objection(run, event), str)
+    assert isinstance(why_no_effect(run, event), str)
 
 
 @pytest.mark.parametrize("event", CONTROLS, ids=repr)
@@ -107,7 +107,7 @@ def test_a_run_that_has_ended_only_counts_late_events(event: Control) -> None:
     after, commands = decide(run, event)
     assert commands == ()
     assert after == replace(run, seq=run.seq + 1, counts=replace(run.counts, late=run.counts.late + 1))
-    assert find_objection(run, event) == "the run has ended: cancelled"
+    assert why_no_effect(run, event) == "the run has ended: cancelled"
 
 
 def test_every_answer_has_the_row_that_awaits_it() -> None:
@@ -225,7 +225,7 @@ def test_decide_does_not_touch_its_arguments() -> None:
 
 def test_a_decision_needs_a_question() -> None:
     assert (
-        find_objection(Drill().to_planning().run, ApprovalDecided(question=1, verdict="approved"))
+        why_no_effect(Drill().to_planning().run, ApprovalDecided(question=1, verdict="approved"))
         == "no question is open"
     )
 
@@ -234,18 +234,18 @@ def test_a_decision_has_to_answer_the_question_that_is_open() -> None:
     drill = Drill().to_acting(ORDER)
     number = drill.run.next_id - 2
     fitting = ApprovalDecided(question=number, verdict="approved", shown=("c-order",))
-    assert find_objection(drill.run, fitting) == ""
+    assert why_no_effect(drill.run, fitting) == ""
     for shown in ((), ("c-pay",), ("c-order", "c-order")):
-        assert "what was shown" in find_objection(drill.run, replace(fitting, shown=shown))
-    assert "is not open" in find_objection(drill.run, ApprovalDecided(question=number + 9, verdict="approved"))
-    assert "takes approved, changed, rejected, take_over" in find_objection(
+        assert "what was shown" in why_no_effect(drill.run, replace(fitting, shown=shown))
+    assert "is not open" in why_no_effect(drill.run, ApprovalDecided(question=number + 9, verdict="approved"))
+    assert "takes approved, changed, rejected, take_over" in why_no_effect(
         drill.run, ApprovalDecided(question=number, verdict="happened")
     )
 
 
 def test_a_run_starts_once() -> None:
-    assert find_objection(Drill().run, Started()) == ""
-    assert find_objection(Drill().starts().run, Started()) == "the run has started already"
+    assert why_no_effect(Drill().run, Started()) == ""
+    assert why_no_effect(Drill().starts().run, Started()) == "the run has started already"
     assert isinstance(Drill().phase, New)
     again = Drill().starts().opens().tell(Started())
     assert isinstance(again.phase, Looking)

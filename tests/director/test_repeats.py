@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.director.decide import find_objection
+from midcourse.director.decide import why_no_effect
 from midcourse.domain.commands import Act, AskPerson, MakePlan, Verify
 from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.phases import Asking, BackingOff, Looking
@@ -56,7 +56,7 @@ def test_only_answers_about_repeats_are_accepted(verdict: str) -> None:
     assert isinstance(phase, Asking)
     shown = tuple(step.consequence for step in phase.steps)
     decision = ApprovalDecided(question=phase.question, verdict=verdict, shown=shown)  # pyrefly: ignore[bad-argument-type]
-    assert "send_again" in find_objection(drill.run, decision)
+    assert "send_again" in why_no_effect(drill.run, decision)
     drill.tell(decision)
     assert isinstance(drill.phase, Asking)
 

@@ -72,7 +72,7 @@ from midcourse.domain.run import Issued, Run
 from midcourse.domain.skill import Effect
 from midcourse.drive import is_over
 from midcourse.errors import ImpossibleEvent
-from midcourse.policy.approval.check import binds
+from midcourse.policy.approval.rules import binds
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from midcourse.codec import decode, decode_any, encode
 from midcourse.director.acting import EVIDENCE
 from midcourse.director.asking import has_expired
-from midcourse.director.decide import abort, decide, find_objection
+from midcourse.director.decide import abort, decide, why_no_effect
 from midcourse.director.lost import answer_for_lost
 from midcourse.domain.approval import VERDICTS, Change
 from midcourse.domain.budget import FREE
@@ -426,7 +426,7 @@ def check_the_end(ended: Run) -> None:
 
 def check_that_objections_are_words(turn: Turn) -> None:
     if isinstance(turn.event, Control):
-        assert isinstance(find_objection(turn.before, turn.event), str)
+        assert isinstance(why_no_effect(turn.before, turn.event), str)
 
 
 def check_what_raised(adversary: Adversary) -> None:
@@ -483,7 +483,7 @@ def check_that_questions_have_answers(turn: Turn) -> None:
                 question=phase.question, verdict=verdict, shown=shown, changes=changes, at=turn.after.now
             )
             fits = verdict != "changed" or phase.purpose == "segment"
-            assert not fits or find_objection(turn.after, answer) == "" or has_expired(turn.after, phase, answer)
+            assert not fits or why_no_effect(turn.after, answer) == "" or has_expired(turn.after, phase, answer)
             after, _ = decide(turn.after, answer)
             assert not fits or not isinstance(after.phase, Asking) or after.phase.question != phase.question
 

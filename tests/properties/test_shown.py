@@ -8,12 +8,14 @@ from urllib.parse import quote_plus
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from midcourse.cli.view.question import KINDS, question_panel
+from midcourse.cli.view.symbols import UNICODE
 from rich.console import Console
 
-from midcourse.cli.session.deciding import _question_json, _why_not_confirmed
+from midcourse.cli.session.deciding import _question_json
 from midcourse.domain.approval import Consequence, Decision, Question
 from midcourse.domain.plan import Target
-from midcourse.policy.approval.check import why_needs_all_values
+from midcourse.policy.approval.objection import find_objection
 from midcourse.terminal.output import UNICODE
 from midcourse.terminal.question import KINDS, question_panel
 from midcourse.worlds.browser.egress.request import LONGEST, MAX_VALUES, Request
@@ -105,8 +107,8 @@ def holds(form: list[tuple[str, str]]) -> None:
     assert in_json == list(commit.values)
     if commit.abridged:
         yes = Decision(verdict="approved")
-        assert why_needs_all_values(asked, yes)
-        assert _why_not_confirmed(asked, yes)
+        assert find_objection(asked, yes)
+        assert find_objection(asked, yes, read="glance")
     else:
         assert in_json == [(name.replace("\r\n", "\n"), value) for name, value in form]
 

@@ -2,13 +2,14 @@
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Protocol
 
 from midcourse.domain.approval import Question
 from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.records.summary import RunSummary
 from midcourse.domain.replace import replace
+from midcourse.policy.approval.question import Difference, compare_steps
 from midcourse.ports.controls import Request
 from midcourse.ports.inbox import Inbox, PostedControls
 from midcourse.ports.store import Store
@@ -42,6 +43,12 @@ class RunControl(PostedControls):
 
     async def open_question(self) -> Question | None:
         return await self.store.open_question(self.run_id)
+
+    async def find_changes(self, question: Question, shown: Sequence[str]) -> tuple[Difference, ...]:
+        """What changed in the question since its author was shown these digests. Empty: they were never all asked about in this run."""
+        earlier = [await self.store.consequence(self.run_id, digest) for digest in shown]
+        known = [consequence for consequence in earlier if consequence is not None]
+        return compare_steps(known, question.consequences) if known and len(known) == len(earlier) else ()
 
     @abstractmethod
     async def why_not_driven(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from midcourse.agent.control import RunControl
 from midcourse.blame import describe_exception, format_traceback
-from midcourse.director.decide import find_objection
+from midcourse.director.decide import why_no_effect
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.phases import Asking
 from midcourse.domain.result import Result
@@ -16,7 +16,7 @@ from midcourse.domain.run import Run
 from midcourse.drive import Progress, is_over
 from midcourse.errors import FleetUnavailable
 from midcourse.history.replay import Trail
-from midcourse.policy.approval.check import why_needs_all_values
+from midcourse.policy.approval.objection import find_objection
 from midcourse.policy.approval.question import bind_decision
 from midcourse.ports.approver import Approver
 from midcourse.ports.controls import Controls, Request
@@ -96,13 +96,13 @@ class FollowedRun(Controls[str]):
         return await self._control.attend()
 
     def tell(self, event: Request, /) -> str:
-        why_not = find_objection(self.run, event)
+        why_not = why_no_effect(self.run, event)
         return why_not or self._send(self._control.tell(event))
 
     def answer(self, question: Question, decision: Decision, /) -> str:
-        why_not = why_needs_all_values(question, decision) or find_objection(
-            self.run, bind_decision(question, decision)
-        )
+        if objection := find_objection(question, decision):
+            return objection.text
+        why_not = why_no_effect(self.run, bind_decision(question, decision))
         return why_not or self._send(self._control.answer(question, decision))
 
     async def catch_up(self) -> None:

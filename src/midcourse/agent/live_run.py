@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from midcourse.agent.start import start_under_key
 from midcourse.containment import Contained
-from midcourse.director.decide import find_objection
+from midcourse.director.decide import why_no_effect
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.events import Control
 from midcourse.domain.phases import Asking
@@ -16,7 +16,7 @@ from midcourse.domain.task import Task
 from midcourse.drive import Progress
 from midcourse.errors import Pending
 from midcourse.perform import Ports
-from midcourse.policy.approval.check import why_needs_all_values
+from midcourse.policy.approval.objection import find_objection
 from midcourse.policy.approval.question import bind_decision
 from midcourse.policy.task_state import TaskState, task_state
 from midcourse.ports.abilities import offers
@@ -127,10 +127,11 @@ class LiveRun(Controls[str]):
 
     def answer(self, question: Question, decision: Decision, /) -> str:
         """Decide a question that the approver left open. Returns why the decision is refused, or an empty text."""
-        return why_needs_all_values(question, decision) or self.tell(bind_decision(question, decision))
+        objection = find_objection(question, decision)
+        return objection.text if objection else self.tell(bind_decision(question, decision))
 
     def tell(self, event: Control, /) -> str:
-        why_not = find_objection(self._latest, event) if self._latest else ""
+        why_not = why_no_effect(self._latest, event) if self._latest else ""
         if not why_not and self._runtime:
             self._runtime.tell(event)
         elif not why_not:

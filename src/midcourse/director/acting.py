@@ -20,7 +20,7 @@ from midcourse.domain.plan import PlannedStep
 from midcourse.domain.records.ledger import Absence, Alike
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.approval.check import binds, live_grant, needs_approval
+from midcourse.policy.approval.rules import binds, live_grant, needs_approval
 from midcourse.policy.failure.recovery import may_replan
 from midcourse.policy.likeness import find_repeated
 from midcourse.policy.plan.admission import is_finished, repeats_failure, seconds_to_wait

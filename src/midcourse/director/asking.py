@@ -1,15 +1,13 @@
 """Questions to a person: approval of steps, outcomes that nothing else decides, and failures. No answer means denied."""
 
-from typing import cast
-
 from midcourse.director.acting import believe_person, build_check, settle_by_evidence, step_seconds
 from midcourse.director.turn import Rest, Turn, add_guidance, count, seen_fingerprint, send, withdraw
 from midcourse.domain import commands, events, moves, phases
-from midcourse.domain.approval import VERDICTS, Grant, Withdrawn
+from midcourse.domain.approval import Grant, Withdrawn
 from midcourse.domain.plan import Amendment, Changed, PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.approval.check import CONSENTS, why_changes_invalid, why_may_not_decide
+from midcourse.policy.approval.objection import find_objection_now
 from midcourse.policy.failure.recovery import may_replan
 from midcourse.policy.spending import is_past_deadline, seconds_to_deadline
 
@@ -99,31 +97,9 @@ def on_person_asked(run: Run, phase: phases.Asking, _event: events.PersonAsked) 
     return run, Rest(phase)
 
 
-def why_withdrawn(run: Run, question: int) -> str:
-    """That this question was withdrawn, and why, for an approver who was slower than the evidence; otherwise an empty string."""
-    known = run.withdrawn
-    return f"question {question} was withdrawn: {known.why}" if known and known.question == question else ""
-
-
-def find_objection(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> str:
-    """Why this decision does not answer the open question, or an empty string."""
-    if event.question != phase.question:
-        return f"question {event.question} is not open; question {phase.question} is"
-    if event.verdict not in VERDICTS[phase.about]:
-        return f"question {phase.question} takes {', '.join(VERDICTS[phase.about])}, not {event.verdict}"
-    if event.verdict in CONSENTS and event.shown != tuple(step.consequence for step in phase.steps):
-        return f"what was shown is not what question {phase.question} asks about"
-    if event.verdict == "changed" and phase.purpose != "segment":
-        return "a try of a detour cannot be changed: reject it with guidance"
-    unfit = why_changes_invalid(event.verdict, event.changes, len(phase.steps))
-    return unfit or why_may_not_decide(run, event)
-
-
 def on_approval_decided(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> Turn:
-    if find_objection(run, phase, event):
-        return count(run, late=1), Rest(phase)
-    if has_expired(run, phase, event):
-        return on_answer_expired(run, phase)  # its timer is also due, but behind it in the mailbox
+    if objection := find_objection_now(run, event):
+        return on_answer_expired(run, phase) if objection.code == "expired" else (count(run, late=1), Rest(phase))
     run = replace(add_guidance(withdraw(run), event.guidance), look_first=True)
     match phase.about:
         case "approve":
@@ -134,13 +110,6 @@ def on_approval_decided(run: Run, phase: phases.Asking, event: events.ApprovalDe
             return _continue_or_end(run, phase, event)
         case "repeat":
             return _apply_repetition(run, phase, event)
-
-
-def has_expired(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> bool:
-    """Whether the time to answer was over when this decision was made."""
-    now = max(run.now, event.at)
-    limits = (i for i in run.pending if isinstance(i.command, commands.Wait) and i.command.id != phase.timer)
-    return any(now >= issued.at + cast(commands.Wait, issued.command).seconds for issued in limits)
 
 
 def _apply_approval(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> Turn:

@@ -19,6 +19,7 @@ from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.errors import ImpossibleEvent
+from midcourse.policy.approval.objection import find_objection_now
 from midcourse.policy.spending import seconds_worked
 
 E = TypeVar("E", bound=events.Control)
@@ -151,27 +152,23 @@ def abort(run: Run, detail: str) -> tuple[Run, tuple[commands.Command, ...]]:
     return run, _issued_since(run, first_new)
 
 
-def find_objection(run: Run, event: events.Control) -> str:
+def why_no_effect(run: Run, event: events.Control) -> str:
     """Why a control event would have no effect, for its sender; empty if it will be applied."""
-    if isinstance(event, events.ApprovalDecided) and (why := asking.why_withdrawn(run, event.question)):
-        return why
+    if isinstance(event, events.ApprovalDecided):
+        objection = find_objection_now(run, event)
+        return objection.text if objection else ""
     if isinstance(run.phase, phases.Ended):
         return f"the run has ended: {run.phase.reason}"
-    if isinstance(event, events.ApprovalDecided):
-        if not isinstance(run.phase, phases.Asking):
-            return "no question is open"
-        late = "the time to answer is over" if asking.has_expired(run, run.phase, event) else ""
-        return asking.find_objection(run, run.phase, event) or late
     if isinstance(event, events.Started) and not isinstance(run.phase, phases.New):
         return "the run has started already"
     return ""
 
 
-def find_objection_after(run: Run, earlier: Iterable[events.Control], event: events.Control) -> str:
+def why_no_effect_after(run: Run, earlier: Iterable[events.Control], event: events.Control) -> str:
     """Why a control event would have no effect after these earlier ones have been applied; empty if it will be applied."""
     for each in earlier:
         run, _ = decide(run, each)
-    return find_objection(run, event)
+    return why_no_effect(run, event)
 
 
 def _follow(run: Run, nxt: moves.Move | Rest) -> Run:

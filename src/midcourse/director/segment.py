@@ -21,7 +21,7 @@ from midcourse.domain.replace import replace
 from midcourse.domain.run import Outage, Run
 from midcourse.policy.advice.monitor import current_advice, wants_objection
 from midcourse.policy.advice.outline import active_outline
-from midcourse.policy.approval.check import live_grant, needs_approval
+from midcourse.policy.approval.rules import live_grant, needs_approval
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter, may_replan, replan_delay, retry_delay
 from midcourse.policy.likeness import find_repeated
 from midcourse.policy.plan.admission import (

@@ -22,8 +22,7 @@ from midcourse.perform.learning import find_lesson_key, load_track
 from midcourse.perform.looking import NO_LOOK, Look, look
 from midcourse.perform.ports import Deadline, Ports
 from midcourse.perform.reading import read_words
-from midcourse.policy.approval.check import binds
-from midcourse.policy.approval.rules import find_ruling, planned_consequence
+from midcourse.policy.approval.rules import binds, find_ruling, planned_consequence
 from midcourse.policy.evidence.verification import Sight, describe, holds, judge
 from midcourse.policy.plan.horizon import arguments_problem
 from midcourse.ports.world import UNSENT

@@ -16,7 +16,7 @@ from midcourse.perform.acting import load_step
 from midcourse.perform.answering import NotAsync, name_of, require_awaitable
 from midcourse.perform.ports import Ports
 from midcourse.perform.revision import find_revision, find_shown_before
-from midcourse.policy.approval.check import why_changes_invalid, why_may_not_decide, why_needs_all_values
+from midcourse.policy.approval.objection import Objection, find_objection
 from midcourse.policy.approval.question import bind_decision
 from midcourse.policy.approval.rules import planned_consequence
 from midcourse.policy.evidence.presence import find_new_texts
@@ -46,15 +46,13 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
         asked = name_of(ports.approver.ask)
         log.error("%s raised\n%s", asked, format_traceback(error))
         return _deny(command, ports.sanitize(f"{asked} raised {describe_exception(error)}"))
-    if decision.verdict not in VERDICTS[command.about]:
-        return _deny(command, f"'{decision.verdict}' does not answer the question")
-    if unfit := why_changes_invalid(decision.verdict, decision.changes, len(question.consequences)):
-        return _deny(command, unfit)
-    if incomplete := why_needs_all_values(question, decision):
-        return _deny(command, incomplete)
-    if why_may_not_decide(question, decision):
-        return PersonAsked(answers=command.id)  # it stays open for another approver
-    return bind_decision(question, decision)
+    match find_objection(question, decision):
+        case None:
+            return bind_decision(question, decision)
+        case Objection(code="wrong_author"):
+            return PersonAsked(answers=command.id)  # it stays open for another approver
+        case objection:
+            return _deny(command, objection.text)
 
 
 def _list_asked(question: Question) -> tuple[AskedConsequence, ...]:

@@ -10,7 +10,7 @@ from midcourse.domain.replace import replace
 from midcourse.perform.acting import load_step
 from midcourse.perform.answering import NoAnswer, request_answer
 from midcourse.perform.ports import Deadline, Ports
-from midcourse.policy.approval.check import binds
+from midcourse.policy.approval.rules import binds
 from midcourse.policy.detour.choice import find_arrival, goal_of, is_checkable
 from midcourse.policy.detour.closeness import clamp_closeness
 from midcourse.policy.detour.undo import ActContext, find_ways_back

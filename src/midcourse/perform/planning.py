@@ -17,7 +17,7 @@ from midcourse.perform.picturing import as_png, read_stored
 from midcourse.perform.ports import Deadline, Ports
 from midcourse.perform.proposal import Planning, Proposal, Source
 from midcourse.perform.reuse import reuse
-from midcourse.policy.approval.check import binds
+from midcourse.policy.approval.rules import binds
 from midcourse.policy.failure.reflection import explain_failure
 from midcourse.policy.plan.horizon import Resolved, Scope, resolve, short_form
 from midcourse.policy.spending import worst_plan

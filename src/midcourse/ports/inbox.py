@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from midcourse.domain.approval import Decision, Question
-from midcourse.policy.approval.check import why_needs_all_values
+from midcourse.policy.approval.objection import find_objection
 from midcourse.policy.approval.question import bind_decision, say_changes
 from midcourse.ports.controls import Controls, Request
 
@@ -64,7 +64,7 @@ class PostedControls(Controls[Coroutine[Any, Any, str]]):
 
     async def answer(self, question: Question, decision: Decision, /) -> str:
         """Decide an open question. If it has been replaced by another, the refusal says what changed."""
-        if incomplete := why_needs_all_values(question, decision):
-            return incomplete
+        if objection := find_objection(question, decision):
+            return objection.text
         why_not = await self.tell(bind_decision(question, decision))
         return f"{why_not}{say_changes(question, await self.open_question())}" if why_not else ""

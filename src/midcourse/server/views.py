@@ -10,12 +10,11 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.perform.finishing import budget_used
-from midcourse.policy.approval.check import why_may_not_decide
+from midcourse.policy.approval.objection import needs_all_values, why_may_not_decide
 from midcourse.policy.approval.question import (
     Difference,
     QuestionRow,
     find_changes,
-    is_read_at_a_glance,
     list_digests,
     list_rows,
 )
@@ -209,7 +208,7 @@ def build_question_view(question: Question) -> QuestionView:
         shown=list_digests(question),
         verdicts=VERDICTS[question.about],
         expires_at=question.expires_at,
-        needs_all_values=not is_read_at_a_glance(question.consequences),
+        needs_all_values=needs_all_values(question, "glance"),
         not_by=question.not_by,
         revision=question.revision,
         earlier=question.earlier,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from midcourse.codec import decode_any, encode
-from midcourse.director.decide import find_objection_after
+from midcourse.director.decide import why_no_effect_after
 from midcourse.domain.approval import Consequence, Question
 from midcourse.domain.commands import Command
 from midcourse.domain.events import ApprovalDecided, Event
@@ -156,7 +156,7 @@ class MemoryStore:
     async def post(self, run_id: str, event: Request) -> Posted:
         stored = self._require_run(run_id)
         waiting = (message.event for message in stored.messages[stored.decided :])
-        if refused := find_objection_after(stored.state, waiting, event):
+        if refused := why_no_effect_after(stored.state, waiting, event):
             return Posted(refused=refused)
         stored.messages.append(Message(number=len(stored.messages) + 1, event=event))
         return Posted(number=len(stored.messages), resting=stored.resting)

@@ -15,7 +15,7 @@ from midcourse.domain.approval import VERDICTS, About, Change, Decision, Questio
 from midcourse.domain.argument import Argument, Pairs, Scalar
 from midcourse.domain.skill import Parameter
 from midcourse.errors import TaskInvalid
-from midcourse.policy.approval.check import CONSENTS, why_may_not_decide
+from midcourse.policy.approval.objection import CONSENTS, why_may_not_decide
 from midcourse.ports.abilities import offers
 from midcourse.ports.approver import Approver, Form, FormFiller
 from midcourse.presentation.question import why_unseen

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from midcourse.domain.approval import Decision, Verdict
 from midcourse.domain.budget import Limits
 from midcourse.domain.run import Run
-from midcourse.policy.approval.check import DENIALS, why_may_not_decide
+from midcourse.policy.approval.objection import DENIALS, why_may_not_decide
 
 VERDICTS: tuple[Verdict, ...] = (
     "approved",

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from midcourse.domain.agreement import Agreement, Rule
-from midcourse.domain.approval import CommitSet, Consequence
+from midcourse.domain.approval import CommitSet, Consequence, Grant
 from midcourse.domain.budget import Limits
 from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.plan import Target
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
-from midcourse.policy.approval.rules import find_ruling, is_proven, weighs_experience
+from midcourse.policy.approval.rules import binds, find_ruling, is_proven, live_grant, needs_approval, weighs_experience
 from midcourse.policy.identity import shape_digest
+from tests.harness import a_step
 
 SAVE = Consequence(
     skill="click",
@@ -151,3 +152,53 @@ def test_values_and_titles_are_not_part_of_the_shape() -> None:
 )
 def test_everything_else_is_part_of_the_shape(other: Consequence) -> None:
     assert shape_digest(other) != shape_digest(SAVE)
+
+
+# --- which steps need approval
+
+GRANT = Grant(consequence="c1", expires_at=100.0)
+
+
+@pytest.mark.parametrize("effect", ["read", "set_state", "reversible", "irreversible"])
+def test_irreversible_steps_need_a_person_unless_nobody_is_to_be_asked(effect: str) -> None:
+    step = a_step("x", effect)  # pyrefly: ignore[bad-argument-type]
+    assert needs_approval(Limits(), step) is (effect == "irreversible")
+    assert not needs_approval(Limits(approvals="never"), step)
+
+
+@pytest.mark.parametrize("mode", ["always", "never", "adaptive"])
+@pytest.mark.parametrize("effect", ["read", "set_state", "reversible", "irreversible"])
+def test_rules_come_before_modes(mode: Any, effect: Any) -> None:
+    step = a_step("x", effect)
+    assert needs_approval(Limits(approvals=mode), replace(step, ruled="ask"))
+    assert not needs_approval(Limits(approvals=mode), replace(step, ruled="never"))
+    assert needs_approval(Limits(approvals=mode), step) is (effect == "irreversible" and mode != "never")
+
+
+def test_what_is_asked_about_binds_and_so_does_what_experience_let_through() -> None:
+    step = a_step("x", "reversible")
+    assert not binds(step)
+    assert [binds(replace(step, ruled=ruled)) for ruled in ("ask", "never", "unproven", "proven")] == [
+        True,
+        False,
+        True,
+        True,
+    ]
+    assert not needs_approval(Limits(approvals="adaptive"), replace(step, ruled="proven"))
+    assert needs_approval(Limits(approvals="adaptive"), replace(step, ruled="unproven"))
+
+
+def test_a_grant_is_for_exactly_one_consequence_and_until_it_expires() -> None:
+    assert live_grant((GRANT,), "c1", 99.9) is GRANT
+    assert live_grant((GRANT,), "c1", 100.0) is None
+    assert live_grant((GRANT,), "c2", 0.0) is None
+    assert live_grant((), "c1", 0.0) is None
+
+
+def test_an_unknown_consequence_is_never_granted() -> None:
+    assert live_grant((Grant(consequence="", expires_at=100.0),), "", 0.0) is None
+
+
+def test_an_expired_grant_does_not_hide_a_live_one() -> None:
+    old = Grant(consequence="c1", expires_at=10.0)
+    assert live_grant((old, GRANT), "c1", 50.0) is GRANT

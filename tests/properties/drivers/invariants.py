@@ -15,7 +15,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from midcourse.director.decide import find_objection
+from midcourse.director.decide import why_no_effect
 from midcourse.domain.events import ApprovalDecided, Event, Resumed
 from midcourse.domain.phases import New
 from midcourse.domain.run import Run
@@ -152,7 +152,7 @@ class Auditor:
         if message and before.state is not None and isinstance(event, Request):
             self.check(3, message == before.decided + 1, f"message {message} after {before.decided}")
             self.check(3, event == self.accepted[message - 1], f"message {message} was decided as {event}")
-            why = find_objection(before.state, event)
+            why = why_no_effect(before.state, event)
             excused = message <= self.recovered and not isinstance(event, ApprovalDecided)
             self.check(3, not why or excused, f"{event} was accepted, and then: {why}")
 

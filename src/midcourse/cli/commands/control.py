@@ -15,6 +15,7 @@ from midcourse.domain.approval import Decision
 from midcourse.domain.phases import Ended, Paused
 from midcourse.errors import TaskInvalid
 from midcourse.policy.approval.check import why_may_not_decide
+from midcourse.policy.approval.objection import why_may_not_decide
 from midcourse.terminal.output import print_outcome
 
 DONE, REFUSED = 0, 1

@@ -15,11 +15,11 @@ from midcourse.cli.lookup import ControlledRun, local_questions, open_run
 from midcourse.cli.options import Overrides
 from midcourse.codec import encode
 from midcourse.config.defaults import user, user_id
-from midcourse.director.asking import why_withdrawn
 from midcourse.domain.approval import VERDICTS, Decision, Question
 from midcourse.errors import TaskInvalid
 from midcourse.home.folder import JOB_FILE, AtHome
-from midcourse.policy.approval.question import compare_steps, describe_change, is_read_at_a_glance, list_digests
+from midcourse.policy.approval.objection import Objection, find_closed, find_objection, needs_all_values
+from midcourse.policy.approval.question import describe_change
 from midcourse.presentation.question import TITLES, step_json, why_unseen
 from midcourse.presentation.vocabulary import format_seconds
 from midcourse.terminal.approver import parse_changes
@@ -58,22 +58,26 @@ async def decide(
 ) -> int:
     async with open_run(name, overrides) as there:
         question = await there.control.open_question()
-        why_not = _why_mismatched(question, there, decision)
-        if why_not and decision.verdict in VERDICTS["happened"]:
-            why_not = await _why_withdrawn(there.control) or why_not
-        if question is None or why_not:
+        if question is None:
+            phase = there.run.phase.replace("_", " ")
+            why_not = await _why_withdrawn(there.control, decision)
+            why_not = why_not or f"run {there.run.id} has no open question; it is {phase}"
             return report(there.run.id, why_not, "", json=json)
-        if shown and (why_not := await _why_outdated(question, shown, there.control)):
+        decision = replace(decision, by=user(), by_id=user_id())
+        if question.about == "approve":
+            decision = replace(decision, changes=parse_changes(question, changes))
+        # `send_again` has no option for `all_values`: what is long is shown at a prompt, where a person reads it through.
+        sure = sure and not (decision.verdict == "send_again" and needs_all_values(question, "glance"))
+        stated = replace(decision, all_values=decision.all_values or not sure)
+        objection = find_objection(question, stated, shown=tuple(shown) or None, read="glance")
+        if sure and not json and (objection is None or objection.code == "unread"):
+            _show(question)
+        if objection:
+            why_not = await _explain(objection, question, shown, decision, there.control)
             return report(there.run.id, why_not, "", json=json)
-        decision = replace(decision, by=user(), by_id=user_id(), changes=parse_changes(question, changes))
         if question.about == "repeat" and decision.verdict == "rejected" and not decision.guidance:
             reply = "not sent again; it counts as done already"
-        if sure and not (decision.verdict == "send_again" and not is_read_at_a_glance(question.consequences)):
-            if not json:
-                _show(question)
-            if why_not := _why_not_confirmed(question, decision):
-                return report(there.run.id, why_not, "", json=json)
-        else:
+        if not sure:
             confirmed = await _confirm(question, decision, json=json)
             if confirmed is None:
                 return REFUSED
@@ -90,46 +94,43 @@ def _how_to_continue(there: ControlledRun) -> str:
     return "it continues when its program makes the same call again"
 
 
-async def _why_outdated(question: Question, shown: Sequence[str], control: RunControl) -> str:
-    """Why a decision about these digests does not fit the open question, with what changed; empty if it fits."""
-    if tuple(shown) == list_digests(question):
-        return ""
-    problem = f"what you were shown is not what question {question.id} asks about"
-    earlier = [await control.store.consequence(control.run_id, digest) for digest in shown]
-    if unknown := [digest for digest, consequence in zip(shown, earlier, strict=True) if consequence is None]:
-        return f"{problem}: nothing with the digest {unknown[0]} was ever asked about in this run"
-    changes = compare_steps([consequence for consequence in earlier if consequence is not None], question.consequences)
-    return f"{problem}; changed since: {'; '.join(map(describe_change, changes))}"
+async def _explain(
+    objection: Objection, question: Question, shown: Sequence[str], decision: Decision, control: RunControl
+) -> str:
+    """What to do instead of this decision. The rule is in `policy`; here it gets the words of a command line."""
+    run = question.run
+    match objection.code:
+        case "wrong_verdict":
+            if withdrawn := await _why_withdrawn(control, decision):
+                return withdrawn
+            if question.about == "approve":
+                return f"it asks for an approval: midcourse approve {run}, or reject"
+            if question.about == "repeat":
+                return f"it asks {WHAT['repeat']}: midcourse answer {run} send_again|stop, or midcourse reject {run}"
+            return f"it asks {WHAT[question.about]}: midcourse answer {run} {'|'.join(objection.verdicts)}"
+        case "other_content":
+            problem = f"what you were shown is not what question {question.id} asks about"
+            if changes := await control.find_changes(question, shown):
+                return f"{problem}; changed since: {'; '.join(map(describe_change, changes))}"
+            return f"{problem}: nothing with one of these digests was ever asked about in this run"
+        case "unread":
+            what = (
+                "part of it is shown only by its digest"
+                if question.abridged
+                else "there is more than is read at a glance"
+            )
+            return f"{what}: look through it with midcourse approve {run}, or give --all-values as well"
+        case _:
+            return objection.text
 
 
-def _why_not_confirmed(question: Question, decision: Decision) -> str:
-    """Why `--yes` alone does not decide this question; empty if it does."""
-    if decision.verdict not in ("approved", "changed") or decision.all_values:
-        return ""
-    if is_read_at_a_glance(question.consequences):
-        return ""
-    what = "part of it is shown only by its digest" if question.abridged else "there is more than is read at a glance"
-    return f"{what}: look through it with midcourse approve {question.run}, or give --all-values as well"
-
-
-def _why_mismatched(question: Question | None, there: ControlledRun, decision: Decision) -> str:
-    """Why this decision is not what the run waits for; empty if it is."""
-    if question is None:
-        return f"run {there.run.id} has no open question; it is {there.run.phase.replace('_', ' ')}"
-    if decision.verdict in VERDICTS[question.about]:
-        return ""
-    if question.about == "repeat":
-        return f"it asks {WHAT['repeat']}: midcourse answer {there.run.id} send_again|stop, or midcourse reject {there.run.id}"
-    if question.about != "approve":
-        words = "|".join(VERDICTS[question.about])
-        return f"it asks {WHAT[question.about]}: midcourse answer {there.run.id} {words}"
-    return f"it asks for an approval: midcourse approve {there.run.id}, or reject"
-
-
-async def _why_withdrawn(control: RunControl) -> str:
-    """That the last question was withdrawn, and why; empty if none was."""
+async def _why_withdrawn(control: RunControl, decision: Decision) -> str:
+    """That the last question was withdrawn, and why, if this decision may be about it: the command does not name a question."""
     run, _ = await control.store.load(control.run_id)
-    return why_withdrawn(run, run.withdrawn.question) if run.withdrawn else ""
+    if run.withdrawn is None or decision.verdict not in VERDICTS["happened"]:
+        return ""
+    closed = find_closed(run, run.withdrawn.question)
+    return closed.text if closed else ""
 
 
 def _show(question: Question) -> None:
@@ -190,7 +191,7 @@ def _question_json(question: Question) -> dict[str, object]:
         "about": question.about,
         "goal": question.goal,
         "would": [step_json(question, number) for number in range(len(question.consequences))],
-        "needs_all_values": not is_read_at_a_glance(question.consequences),
+        "needs_all_values": needs_all_values(question, "glance"),
         "revision": json_format.loads(encode(question.revision)) if question.revision else None,
         "page": question.page,
         "appeared": question.appeared,

@@ -15,7 +15,7 @@ from midcourse.domain.events import ApprovalDecided, ResumeAsked
 from midcourse.domain.phases import Paused
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
-from midcourse.policy.approval.check import why_may_not_decide
+from midcourse.policy.approval.objection import why_may_not_decide
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
 from midcourse.terminal.approver import OneAtATime, TerminalApprover

@@ -1,4 +1,4 @@
-"""Approval rules: whether a step needs approval, by written rules or by earlier decisions.
+"""Whether a step needs approval: by the mode, by written rules, and by earlier decisions. Decided by code, never by a model.
 
 Rules come first. Earlier decisions count only for what can be undone: no number of approvals makes an irreversible step skip
 the question (design/0009).
@@ -7,12 +7,34 @@ the question (design/0009).
 from fnmatch import fnmatchcase
 
 from midcourse.domain.agreement import Agreement, Rule, Ruling
-from midcourse.domain.approval import CommitSet, Consequence
+from midcourse.domain.approval import CommitSet, Consequence, Grant
 from midcourse.domain.budget import Limits
-from midcourse.domain.plan import Step
+from midcourse.domain.plan import PlannedStep, Step
 from midcourse.domain.records.answers import AnsweredConsequence
 from midcourse.domain.skill import Skill
 from midcourse.domain.task import Task
+
+
+def needs_approval(limits: Limits, step: PlannedStep) -> bool:
+    """Whether a step needs approval. Rules come before modes: with an `ask` rule it does even if `approvals` is `never`."""
+    match step.ruled:
+        case "ask" | "unproven":
+            return True
+        case "never":
+            return False
+        case "" | "proven":
+            return limits.approvals != "never" and (step.effect == "irreversible" or step.asks)
+
+
+def binds(step: PlannedStep | Step) -> bool:
+    """Whether the step's consequence is bound: it must be known before anything is sent, and nothing else may be sent."""
+    return step.effect == "irreversible" or step.asks or step.ruled in ("ask", "unproven", "proven")
+
+
+def live_grant(grants: tuple[Grant, ...], consequence: str, now: float, *, repeat: bool = False) -> Grant | None:
+    """The unexpired approval of exactly this consequence. `repeat`: it must also allow a repetition."""
+    valid = (g for g in grants if consequence and g.consequence == consequence and g.expires_at > now)
+    return next((g for g in valid if g.repeat or not repeat), None)
 
 
 def find_ruling(agreement: Agreement, what: Consequence) -> Ruling:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from midcourse.policy.approval.check import THROUGH_MCP
+from midcourse.policy.approval.objection import THROUGH_MCP
 from midcourse.server.access.identity import Caller, Role
 from midcourse.server.problems import Refusal, respond
 from midcourse.server.state import Shared, authenticate

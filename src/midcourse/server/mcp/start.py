@@ -9,7 +9,7 @@ from mcp.server import MCPServer
 from midcourse.config.defaults import user, user_id
 from midcourse.config.fleet_settings import FleetSettings
 from midcourse.config.settings import Settings
-from midcourse.policy.approval.check import THROUGH_MCP
+from midcourse.policy.approval.objection import THROUGH_MCP
 from midcourse.server.access.identity import Caller, Role
 from midcourse.server.mcp.tools import RunTools
 from midcourse.server.starting import Starts

@@ -1,16 +1,15 @@
 """Open questions of runs, and decisions about exactly what was shown."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from midcourse.agent.control import RunControl
 from midcourse.agent.start import is_stored
-from midcourse.director.asking import why_withdrawn
-from midcourse.domain.approval import VERDICTS, Change, Decision, Question
+from midcourse.domain.approval import Change, Decision, Question
 from midcourse.errors import RunUnknown
-from midcourse.policy.approval.check import CONSENTS, why_changes_invalid, why_may_not_decide
-from midcourse.policy.approval.question import compare_steps, describe_change, is_read_at_a_glance, list_digests
+from midcourse.policy.approval.objection import Objection, find_closed, find_objection
+from midcourse.policy.approval.question import Difference, describe_change
 from midcourse.server.models.questions import Accepted, DecisionBody, QuestionPage, QuestionView
 from midcourse.server.problems import Refusal, problem_responses
 from midcourse.server.routes.runs import RunPath
@@ -53,27 +52,18 @@ async def decide(
     """Answer a question. If it has changed since it was shown, nothing is decided and the response is 409 with the difference."""
     asked = await _open(desk, run_id, question)
     control = desk.control(run_id)
-    await _check_shown(asked, body, control)
-    if body.verdict not in VERDICTS[asked.about]:
-        words = ", ".join(VERDICTS[asked.about])
-        raise Refusal(422, "invalid", f"'{body.verdict}' does not answer this question", next=f"one of: {words}")
-    changes = tuple(Change(step=change.step, arguments=change.arguments) for change in body.changes)
-    if unfit := why_changes_invalid(body.verdict, changes, len(asked.consequences)):
-        raise Refusal(422, "invalid", unfit)
     decision = Decision(
         verdict=body.verdict,
         once=body.once,
         guidance=body.guidance.strip(),
         by=caller.name,
         by_id=caller.id,
-        changes=changes,
+        changes=tuple(Change(step=change.step, arguments=change.arguments) for change in body.changes),
         all_values=body.all_values,
     )
-    if why_not := why_may_not_decide(asked, decision):
-        raise Refusal(403, "forbidden", why_not, next="another approver has to decide")
-    if body.verdict in CONSENTS and not body.all_values and not is_read_at_a_glance(asked.consequences):
-        says = "a value is long or shown only by its digest"
-        raise Refusal(409, "refused", says, next="read all of it, then send all_values: true")
+    if objection := find_objection(asked, decision, shown=body.shown, read="glance"):
+        changes = await control.find_changes(asked, body.shown) if objection.code == "other_content" else ()
+        raise _refuse(objection, run_id, changes)
     if why_not := await control.answer(asked, decision):
         raise Refusal(409, "refused", why_not, next="load the question again")
     return Accepted(run=run_id, says=SAYS[body.verdict])
@@ -84,38 +74,40 @@ async def _open(desk: Desk, run_id: str, number: int) -> Question:
         raise RunUnknown(f"no run is called '{run_id}'")
     asked = await desk.store.open_question(run_id)
     run, _ = await desk.store.load(run_id)
-    if why := why_withdrawn(run, number):
-        raise Refusal(409, "refused", why, next="nothing is left to decide; the run continues")
-    if asked is None:
-        raise Refusal(
-            409, "refused", f"run {run_id} has no open question", next="it was decided, withdrawn, or has expired"
-        )
-    if asked.id != number:
-        raise Refusal(
-            409,
-            "question_changed",
-            f"question {number} is not open; run {run_id} asks question {asked.id}",
-            next=f"load /api/v1/runs/{run_id}/questions/{asked.id}",
-            question=asked.id,
-        )
+    if closed := find_closed(run, number):
+        raise _refuse(closed, run_id)
+    if asked is None or asked.id != number:  # it was closed or opened between the two reads
+        raise _refuse(Objection(code="none_open", text=""), run_id)
     return asked
 
 
-async def _check_shown(asked: Question, body: DecisionBody, control: RunControl) -> None:
-    if body.shown == list_digests(asked):
-        return
-    earlier = [await control.store.consequence(asked.run, digest) for digest in body.shown]
-    known = [consequence for consequence in earlier if consequence is not None]
-    if len(known) != len(earlier) or not known:
-        detail, changes = "nothing with these digests was asked about in this run", ()
-    else:
-        changes = compare_steps(known, asked.consequences)
-        detail = f"the question has changed since it was shown: {'; '.join(map(describe_change, changes))}"
-    raise Refusal(
-        409,
-        "question_changed",
-        detail,
-        next=f"load /api/v1/runs/{asked.run}/questions/{asked.id} and decide about that",
-        changes=tuple(map(build_change_view, changes)),
-        question=asked.id,
-    )
+def _refuse(objection: Objection, run_id: str, changes: Sequence[Difference] = ()) -> Refusal:
+    """The response to a decision that is not valid. The rule is in `policy`; here it gets a status, and what to do next."""
+    why, number = objection.text, objection.question
+    match objection.code:
+        case "withdrawn":
+            return Refusal(409, "refused", why, next="nothing is left to decide; the run continues")
+        case "ended" | "none_open":
+            why = f"run {run_id} has no open question"
+            return Refusal(409, "refused", why, next="it was decided, withdrawn, or has expired")
+        case "other_question":
+            load = f"load /api/v1/runs/{run_id}/questions/{number}"
+            return Refusal(409, "question_changed", why, next=load, question=number)
+        case "other_content":
+            why = "nothing with these digests was asked about in this run"
+            if changes:
+                why = f"the question has changed since it was shown: {'; '.join(map(describe_change, changes))}"
+            load = f"load /api/v1/runs/{run_id}/questions/{number} and decide about that"
+            views = tuple(map(build_change_view, changes))
+            return Refusal(409, "question_changed", why, next=load, changes=views, question=number)
+        case "wrong_verdict":
+            return Refusal(422, "invalid", why, next=f"one of: {', '.join(objection.verdicts)}")
+        case "invalid_changes":
+            return Refusal(422, "invalid", why)
+        case "wrong_author":
+            return Refusal(403, "forbidden", why, next="another approver has to decide")
+        case "unread":
+            why = "a value is long or shown only by its digest"
+            return Refusal(409, "refused", why, next="read all of it, then send all_values: true")
+        case "expired":
+            return Refusal(409, "refused", why, next="load the question again")

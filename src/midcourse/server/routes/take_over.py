@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from midcourse.domain.approval import VERDICTS, Decision
 from midcourse.domain.phases import Asking, Ended, Paused
-from midcourse.policy.approval.check import why_may_not_decide
+from midcourse.policy.approval.objection import why_may_not_decide
 from midcourse.ports.viewing import NotAttended
 from midcourse.server.access.identity import Caller
 from midcourse.server.live import NotWatchable

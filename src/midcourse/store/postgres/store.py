@@ -13,7 +13,7 @@ import psycopg
 from psycopg import AsyncConnection
 
 from midcourse.codec import decode, decode_any, encode
-from midcourse.director.decide import find_objection_after
+from midcourse.director.decide import why_no_effect_after
 from midcourse.domain.commands import Command
 from midcourse.domain.events import Event
 from midcourse.domain.records.plan_cache import KeptSegment
@@ -243,7 +243,7 @@ class PostgresStore(PostgresRecords):
             decided, resting = found
             run, _ = await self._read(connection, run_id)
             waiting = await _load_messages(connection, run_id, decided)
-            if refused := find_objection_after(run, (message.event for message in waiting), event):
+            if refused := why_no_effect_after(run, (message.event for message in waiting), event):
                 return Posted(refused=refused)
             values = {"run": run_id, "event": encode(event, Event)}
             posted = await (await connection.execute(POST, values)).fetchone()

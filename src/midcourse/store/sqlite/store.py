@@ -263,9 +263,9 @@ class SqliteStore(SqliteCatalogue):
             standing = "SELECT messages_decided, resting, state FROM runs WHERE id = ?"
             decided, resting, state = self._fetch_known(run_id, standing)
             waiting = await self.messages(run_id, decided)
-            from midcourse.director.decide import find_objection_after  # not needed to list or show runs
+            from midcourse.director.decide import why_no_effect_after  # not needed to list or show runs
 
-            if refused := find_objection_after(read_run(run_id, state), (message.event for message in waiting), event):
+            if refused := why_no_effect_after(read_run(run_id, state), (message.event for message in waiting), event):
                 return Posted(refused=refused)
             (last,) = self._fetch_one("SELECT coalesce(max(number), 0) FROM inbox WHERE run = ?", run_id)
             number = last + 1
