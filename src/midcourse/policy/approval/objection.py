@@ -60,9 +60,8 @@ def find_objection(
         bound = replace(bound, shown=shown)
     if objection := _compare(question, asked, bound):
         return objection
-    if (
-        bound.shown != asked
-    ):  # a denial needs no `shown`; but if its author saw something else, they may deny something else
+    # A denial does not have to say what was shown. But an author who says it, and saw something else, may deny something else.
+    if bound.shown != asked:
         return _object_to_content(question.id)
     if decision.verdict in CONSENTS and not decision.all_values and needs_all_values(question, read):
         text = "part of what would be sent is shown only by its digest" if question.abridged else "a value is long"
