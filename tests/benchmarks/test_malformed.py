@@ -15,6 +15,6 @@ def test_malformed_answers_of_every_kind_cause_no_action():
 
 
 def test_the_benchmark_notices_an_action_that_is_not_allowed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(horizon, "step_problem", lambda *_: "")
+    monkeypatch.setattr(horizon, "find_step_problem", lambda *_: "")
     result = run_seeds(runs=len(KINDS), first_seed=0)
     assert result["invalid_acts"] > 0

@@ -23,8 +23,8 @@ from midcourse.perform.looking import NO_LOOK, Look, look
 from midcourse.perform.ports import Deadline, Ports
 from midcourse.perform.reading import read_words
 from midcourse.policy.approval.rules import binds, find_ruling, planned_consequence
+from midcourse.policy.arguments import find_argument_problem
 from midcourse.policy.evidence.verification import Sight, describe, holds, judge
-from midcourse.policy.plan.horizon import arguments_problem
 from midcourse.ports.world import UNSENT
 
 log = logging.getLogger(__name__)
@@ -130,7 +130,7 @@ def _find_problem(ports: Ports, step: Step, skill: Skill | None, before: Observa
     touched = skill.on_zone and not _is_held(step, skill)
     if touched and (zone is None or (named and not _is_target(zone, step.target))):
         return _report_not_visible(step, before, zone)
-    wrong = arguments_problem(step.arguments, skill.parameters, ports.task)
+    wrong = find_argument_problem(step.arguments, skill.parameters, ports.task)
     if wrong:
         return Outcome(status="failed", reason="bad_arguments", detail=wrong)
     missing = ports.fill_in(step.arguments)

@@ -5,10 +5,10 @@ from midcourse.domain.budget import FREE
 from midcourse.domain.plan import REPLAN, Amendment, PlanVersion, Step
 from midcourse.domain.replace import replace
 from midcourse.perform.proposal import Planning, Proposal
-from midcourse.policy.approval.destination import find_unvouched
 from midcourse.policy.approval.rules import planned_consequence, provisional_ruling
+from midcourse.policy.arguments import find_argument_problem, find_unvouched
 from midcourse.policy.identity import call_digest
-from midcourse.policy.plan.horizon import Resolved, Scope, arguments_problem
+from midcourse.policy.plan.horizon import Resolved, Scope
 from midcourse.ports.planner import PlanDraft
 
 
@@ -51,7 +51,7 @@ def _change_step(step: Step, changes: Pairs, view: Scope) -> Step | str:
         if isinstance(before, Reference) and before.source == "secret":
             return f"'{name}' is a secret"
     arguments: Arguments = tuple((merged | dict(changes)).items())
-    problem = arguments_problem(arguments, skill.parameters, view.task)
+    problem = find_argument_problem(arguments, skill.parameters, view.task)
     if problem:
         return problem
     step = replace(

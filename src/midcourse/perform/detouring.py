@@ -14,7 +14,7 @@ from midcourse.policy.approval.rules import binds
 from midcourse.policy.detour.choice import find_arrival, goal_of, is_checkable
 from midcourse.policy.detour.closeness import clamp_closeness
 from midcourse.policy.detour.undo import ActContext, find_ways_back
-from midcourse.policy.plan.horizon import Scope, resolve, short_form
+from midcourse.policy.plan.horizon import Scope, build_planned_step, resolve
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.closeness import Closeness, JudgingContext
 from midcourse.ports.detour import DetourContext, PastTry, TryDraft
@@ -129,7 +129,7 @@ async def _save_step(ports: Ports, step: Step, command: PlanTry | PlanRevert, wh
             made_by=command.id,
         ),
     )
-    return short_form(step)
+    return build_planned_step(step)
 
 
 def _shorten(option: Option) -> Option:

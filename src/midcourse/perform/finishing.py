@@ -24,9 +24,9 @@ from midcourse.perform.ports import Deadline, Ports, describe_error
 from midcourse.perform.reading import extract_output, read_words
 from midcourse.perform.reuse import keep_what_worked
 from midcourse.perform.verification import fill_in_probe, probe_world
+from midcourse.policy.arguments import fits_type
 from midcourse.policy.evidence.claim import Claim, Request, SentAct, judge_claim, was_brought_by
 from midcourse.policy.evidence.verification import describe, holds
-from midcourse.policy.plan.horizon import fits_type
 from midcourse.policy.spending import MICRO
 from midcourse.ports.abilities import offers
 from midcourse.ports.planner import Given

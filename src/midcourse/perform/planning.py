@@ -19,7 +19,7 @@ from midcourse.perform.proposal import Planning, Proposal, Source
 from midcourse.perform.reuse import reuse
 from midcourse.policy.approval.rules import binds
 from midcourse.policy.failure.reflection import explain_failure
-from midcourse.policy.plan.horizon import Resolved, Scope, resolve, short_form
+from midcourse.policy.plan.horizon import Resolved, Scope, build_planned_step, resolve
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.abilities import offers
 from midcourse.ports.planner import PlanDraft, PlanningContext, Remembering, Seeing
@@ -235,7 +235,7 @@ async def _shorten_steps(ports: Ports, steps: tuple[Step, ...], view: Scope, tim
         if binds(step) and skill and not step.needs and (untouched or skill.commits == "call"):
             found = await read_consequence(ports, step, skill, view.observation, time)
         known = replace(step, ruled=found.ruled) if found else step
-        short.append(_with_consequence(short_form(known), found) if found else short_form(known))
+        short.append(_with_consequence(build_planned_step(known), found) if found else build_planned_step(known))
         untouched = untouched and step.effect == "read"
     return tuple(short)
 

@@ -10,9 +10,9 @@ from midcourse.domain.observation import Observation
 from midcourse.domain.skill import Parameter
 from midcourse.perform.history import History
 from midcourse.perform.ports import Deadline, Ports, describe_error
+from midcourse.policy.arguments import fits_type
 from midcourse.policy.evidence.presence import is_shown
 from midcourse.policy.evidence.verification import needs_reader
-from midcourse.policy.plan.horizon import fits_type
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.extractor import Extract, Wanted
 from midcourse.ports.verifier import Claim, Verdict

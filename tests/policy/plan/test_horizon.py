@@ -12,16 +12,9 @@ from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft, Step, Target
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
+from midcourse.policy.arguments import find_argument_problem
 from midcourse.policy.identity import call_digest
-from midcourse.policy.plan.horizon import (
-    Resolved,
-    Scope,
-    arguments_problem,
-    fits_type,
-    may_plan_beyond,
-    resolve,
-    short_form,
-)
+from midcourse.policy.plan.horizon import Resolved, Scope, build_planned_step, may_plan_beyond, resolve
 
 SIGN = Expectation(checks=(TextContains(text="nothing sent"),))
 CATALOGUE = Catalogue(
@@ -226,37 +219,26 @@ def test_a_step_carries_what_its_skill_knows_unless_it_says_otherwise() -> None:
 )
 def test_arguments_have_to_fit_and_references_to_exist(text: Argument, problem: str) -> None:
     parameters = CATALOGUE.skills[-1].parameters
-    assert arguments_problem((("text", text),), parameters, TASK) == problem
+    assert find_argument_problem((("text", text),), parameters, TASK) == problem
 
 
 def test_arguments_are_known_given_once_and_among_the_choices() -> None:
     parameters = CATALOGUE.skills[-1].parameters
     text = ("text", "x")
-    assert arguments_problem((text, text), parameters, TASK) == "an argument is given twice"
-    assert arguments_problem((text, ("size", 1)), parameters, TASK) == (
+    assert find_argument_problem((text, text), parameters, TASK) == "an argument is given twice"
+    assert find_argument_problem((text, ("size", 1)), parameters, TASK) == (
         "no such argument: 'size'; there are how, text, times"
     )
-    assert arguments_problem((text, ("how", "later")), parameters, TASK) == "'how' must be one of slow, fast"
-    assert arguments_problem((text, ("how", "slow"), ("times", 2)), parameters, TASK) == ""
-    assert arguments_problem((text, ("times", None)), parameters, TASK) == ""
-    assert "missing" in arguments_problem((), parameters, TASK)
-
-
-def test_a_truth_value_is_no_number_and_a_whole_number_is_one() -> None:
-    assert fits_type("", "string")
-    assert not fits_type(True, "integer")
-    assert not fits_type(True, "number")
-    assert fits_type(1, "number")
-    assert fits_type(1.5, "number")
-    assert not fits_type(1.0, "integer")
-    assert fits_type(False, "boolean")
-    assert not fits_type(0, "boolean")
+    assert find_argument_problem((text, ("how", "later")), parameters, TASK) == "'how' must be one of slow, fast"
+    assert find_argument_problem((text, ("how", "slow"), ("times", 2)), parameters, TASK) == ""
+    assert find_argument_problem((text, ("times", None)), parameters, TASK) == ""
+    assert "missing" in find_argument_problem((), parameters, TASK)
 
 
 def test_the_short_form_says_where_and_what() -> None:
     step = Step(version=2, index=5, zone="z1", skill="send", target=Target(surface="", role="", label=""), call="c")
-    short = short_form(replace(step, effect="irreversible"), "id", "cons")
+    short = build_planned_step(replace(step, effect="irreversible"))
     assert (short.version, short.index, short.place, short.call) == (2, 5, "zone", "c")
-    assert (short.identity, short.consequence, short.effect) == ("id", "cons", "irreversible")
-    assert short_form(replace(step, zone=REPLAN)).place == "replan"
-    assert short_form(replace(step, zone=GLOBAL)).place == "global"
+    assert (short.identity, short.consequence, short.effect) == ("", "", "irreversible")
+    assert build_planned_step(replace(step, zone=REPLAN)).place == "replan"
+    assert build_planned_step(replace(step, zone=GLOBAL)).place == "global"

@@ -19,7 +19,7 @@ from midcourse.domain.skill import Parameter, ValueType
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.planners import Rule
-from midcourse.policy.plan.horizon import fits_type
+from midcourse.policy.arguments import fits_type
 from midcourse.policy.spelling import describe_unknown
 
 PLANNERS = ("model", "playbook", "same_plan")

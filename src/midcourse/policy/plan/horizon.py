@@ -1,22 +1,25 @@
-"""Turns a planner's draft into steps for the visible screen, and reports every repair.
+"""Turns a planner's draft into the steps that can be carried out on the visible screen, and reports every repair.
 
-Repairs are made only where they are certain: a step on a zone that is not visible is dropped, nothing after a transition
-is kept, and a transition is always followed by `__replan__`. A plan that lost a step is not the last one, and no step that
-may send something is kept behind the gap: it may rely on the dropped step.
+Repairs are made only where they are certain:
+
+1. A step that cannot be done here is dropped: its skill is unknown, its target not visible, or its arguments are wrong.
+2. The plan ends at the first of these: a step that may change the screen, `__replan__`, a step that may send something
+   behind a dropped one, on which it may rely, and the greatest length.
+3. A plan that ended early or lost a step is not the last one: it ends in `__replan__`, and the rest is planned from there.
 """
 
 from dataclasses import dataclass
 from itertools import dropwhile, zip_longest
 
-from midcourse.domain.argument import Argument, Arguments, Reference, is_json
+from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Limits
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft, Place, PlannedStep, Step, Target
 from midcourse.domain.replace import replace
-from midcourse.domain.skill import Catalogue, Parameter, Skill, ValueType
+from midcourse.domain.skill import Catalogue, Skill
 from midcourse.domain.task import Task
-from midcourse.policy.approval.destination import find_unvouched
 from midcourse.policy.approval.rules import planned_consequence, provisional_ruling
+from midcourse.policy.arguments import find_argument_problem, find_unvouched
 from midcourse.policy.evidence.verification import describe, needs_reader
 from midcourse.policy.identity import call_digest
 from midcourse.policy.spelling import describe_unknown, suggest_nearest
@@ -54,94 +57,121 @@ def may_plan_beyond(limits: Limits, plans_made: int) -> bool:
     return limits.visible_plans is not None and plans_made >= limits.visible_plans
 
 
-def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, scope: Scope) -> Resolved:
-    """Resolve the steps of this draft that can be carried out on this screen, up to the next transition."""
-    candidates = [_build_candidate(number, draft, scope) for number, draft in enumerate(drafts, start=1)]
-    # The earliest cut wins. Where two fall together, a transition comes first: it is about the step before the cut.
-    cuts = (
-        _cut_after_transition(candidates, final, scope),
-        _cut_at_replan(candidates),
-        _cut_behind_gap(candidates),
-        _cut_for_length(candidates, scope.task.limits.max_plan_steps),
-    )
-    cut = min((found for found in cuts if found), key=lambda found: found.keep, default=None)
-    reached = candidates[: cut.keep] if cut else candidates
-    doable = [(candidate.draft, candidate.skill) for candidate in reached if candidate.skill and not candidate.problem]
-    dropped = [candidate for candidate in reached if candidate.problem]
-    repairs = [
-        f"step {candidate.number} ({candidate.draft.skill or 'no skill'}) dropped: {candidate.problem}"
-        for candidate in dropped
-    ]
-    steps = [_build_step(draft, skill, version, index, scope) for index, (draft, skill) in enumerate(doable)]
-    if cut:
-        repairs += cut.repairs
-    elif steps and (dropped or final is False):
-        why = "a step was dropped" if dropped else "the plan says that it is not the last"
-        repairs.append(f"{REPLAN} appended: {why}")
-    else:
-        return Resolved(steps=tuple(steps), final=True, repairs=tuple(repairs))
-    if steps:
-        steps.append(_build_replan_step(version, len(steps), scope))
-    return Resolved(steps=tuple(steps), final=False, repairs=tuple(repairs))
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Candidate:
     """A step of the draft, counted from 1, with its skill and the problem that forbids it. `__replan__` has neither."""
 
     number: int
     draft: Draft
-    skill: Skill | None
-    problem: str
+    skill: Skill | None = None
+    problem: str = ""
 
     @property
-    def is_replan(self) -> bool:
-        return self.draft.zone == REPLAN
+    def doable(self) -> Skill | None:
+        """The skill, if the step can be done here."""
+        return None if self.problem else self.skill
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Cut:
-    """A point where the plan ends before its draft: how many candidates are kept, and why the others are not."""
+class _End:
+    """Where the plan ends before its draft does."""
 
-    keep: int
-    repairs: tuple[str, ...]
+    kept: int
+    """The number of candidates before it."""
+    repairs: tuple[str, ...] = ()
 
 
-def _build_candidate(number: int, draft: Draft, scope: Scope) -> _Candidate:
+def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, scope: Scope) -> Resolved:
+    """Resolve the steps of this draft that can be carried out on this screen, up to the next transition."""
+    candidates = [_check_draft(number, draft, scope) for number, draft in enumerate(drafts, start=1)]
+    ends = (
+        None if scope.beyond else _end_after_transition(candidates, final),
+        _end_at_replan(candidates),
+        _end_behind_gap(candidates),
+        _end_at_length(candidates, scope.task.limits.max_plan_steps),
+    )
+    # The earliest end wins. Where two fall together, a transition comes first: it is about the step before the end.
+    end = min((found for found in ends if found), key=lambda found: found.kept, default=None)
+    reached = candidates[: end.kept] if end else candidates
+    doable = [(candidate.draft, skill) for candidate in reached if (skill := candidate.doable)]
+    dropped = [candidate for candidate in reached if candidate.problem]
+    steps = [_build_step(draft, skill, version, index, scope) for index, (draft, skill) in enumerate(doable)]
+    repairs = [f"step {c.number} ({c.draft.skill or 'no skill'}) dropped: {c.problem}" for c in dropped]
+    if end:
+        repairs += end.repairs
+    elif steps and (dropped or final is False):
+        why = "a step was dropped" if dropped else "the plan says that it is not the last"
+        repairs.append(f"{REPLAN} appended: {why}")
+    else:
+        return Resolved(steps=tuple(steps), final=True, repairs=tuple(repairs))
+    if steps:
+        here = Target(surface=scope.observation.surface.title, role="", label="")
+        says = "Look again and plan the rest"
+        steps.append(Step(version=version, index=len(steps), zone=REPLAN, target=here, says=says))
+    return Resolved(steps=tuple(steps), final=False, repairs=tuple(repairs))
+
+
+# --- 1. what can be done here
+
+
+def _check_draft(number: int, draft: Draft, scope: Scope) -> _Candidate:
     if draft.zone == REPLAN:
-        return _Candidate(number=number, draft=draft, skill=None, problem="")
+        return _Candidate(number=number, draft=draft)
     skill = REACH_SKILL if draft.zone == REACH else scope.catalogue.skill(draft.skill)
-    problem = _unknown_skill(draft, scope) if skill is None else step_problem(draft, skill, scope)
+    if skill is None:
+        problem = describe_unknown("skill", draft.skill, (skill.name for skill in scope.catalogue.skills))
+    else:
+        problem = find_step_problem(draft, skill, scope)
     return _Candidate(number=number, draft=draft, skill=skill, problem=problem)
 
 
-def _cut_after_transition(candidates: list[_Candidate], final: bool | None, scope: Scope) -> _Cut | None:
-    """Cut after the first step that may change the screen, unless it is the last step of the last plan."""
-    if scope.beyond:
-        return None
+def find_step_problem(draft: Draft, skill: Skill, scope: Scope) -> str:
+    """Why this step cannot be done on the visible screen, or an empty string."""
+    seen = scope.observation
+    if draft.zone == REACH:
+        if not scope.detours:
+            return "detours are off, so a step cannot only name its target"
+        if draft.expect is None or not (draft.expect.checks or draft.expect.says.strip()):
+            return "it does not say what must be true afterwards (expect)"
+        return ""
+    if skill.on_zone and not scope.beyond and seen.zone(draft.zone) is None:
+        labelled = [f"'{zone.id}'" for zone in seen.zones if draft.zone in (zone.label, f"{zone.role}:{zone.label}")]
+        near = " or ".join(labelled[:3])
+        if not near and len(draft.zone) > SHORT_ID:  # short ids are all similar
+            near = suggest_nearest(draft.zone, (zone.id for zone in seen.zones))
+        return f"zone '{draft.zone}' is not visible{f'; did you mean {near}?' if near else ''}"
+    if not skill.on_zone and draft.zone != GLOBAL:
+        return f"'{skill.name}' does not act on a zone; its target is {GLOBAL}"
+    if draft.probe and scope.catalogue.probe(draft.probe.name) is None:
+        return describe_unknown("probe", draft.probe.name, (probe.name for probe in scope.catalogue.probes))
+    return find_argument_problem(draft.arguments, skill.parameters, scope.task)
+
+
+# --- 2. how far the plan reaches
+
+
+def _end_after_transition(candidates: list[_Candidate], final: bool | None) -> _End | None:
+    """End after the first step that may change the screen, unless it is the last step of the last plan."""
     for candidate, after in zip_longest(candidates, candidates[1:]):
-        if (
-            candidate.skill is None
-            or candidate.problem
-            or not _is_transition(candidate.draft, candidate.skill)
-            or (after is None and final)
-        ):
+        if candidate.doable is None or not _is_transition(candidate.draft, candidate.doable):
             continue
-        if after and after.is_replan:
-            return _Cut(keep=candidate.number, repairs=())
+        if after is None and final:
+            continue
+        if after and after.draft.zone == REPLAN:
+            return _End(kept=candidate.number)
         inserted = f"{REPLAN} inserted after step {candidate.number}, which may change the screen"
         unseen = _describe_unseen(len(candidates) - candidate.number, "it")
-        return _Cut(keep=candidate.number, repairs=(inserted, unseen) if after else (inserted,))
+        return _End(kept=candidate.number, repairs=(inserted, unseen) if after else (inserted,))
     return None
 
 
-def _cut_at_replan(candidates: list[_Candidate]) -> _Cut | None:
-    """Cut where the draft itself says `__replan__`."""
-    replan = next((candidate for candidate in candidates if candidate.is_replan), None)
+def _end_at_replan(candidates: list[_Candidate]) -> _End | None:
+    """End where the draft itself says `__replan__`."""
+    replan = next((candidate for candidate in candidates if candidate.draft.zone == REPLAN), None)
     if replan is None:
         return None
     behind = len(candidates) - replan.number
-    return _Cut(keep=replan.number - 1, repairs=(_describe_unseen(behind, REPLAN),) if behind else ())
+    return _End(kept=replan.number - 1, repairs=(_describe_unseen(behind, REPLAN),) if behind else ())
 
 
 def _describe_unseen(steps: int, after: str) -> str:
@@ -149,112 +179,32 @@ def _describe_unseen(steps: int, after: str) -> str:
     return f"{counted} after {after} dropped: that screen was not observed yet"
 
 
-def _cut_behind_gap(candidates: list[_Candidate]) -> _Cut | None:
-    """Cut before the first step after a dropped one whose skill is declared irreversible or a transition.
+def _end_behind_gap(candidates: list[_Candidate]) -> _End | None:
+    """End before the first step after a dropped one whose skill is declared irreversible or a transition.
 
     In a browser, forms are mostly sent by `click` and `press`, which are transitions; the draft's word that a click leaves
     the screen as it is does not count here, since the planner wrote it for a plan with all its steps.
     """
     for candidate in dropwhile(lambda candidate: not candidate.problem, candidates):
-        skill = candidate.skill
-        if skill and not candidate.problem and (skill.effect == "irreversible" or skill.transition):
+        skill = candidate.doable
+        if skill and (skill.effect == "irreversible" or skill.transition):
             why = f"cut before step {candidate.number} ({skill.name}): a step that it may rely on was dropped"
-            return _Cut(keep=candidate.number - 1, repairs=(why,))
+            return _End(kept=candidate.number - 1, repairs=(why,))
     return None
 
 
-def _cut_for_length(candidates: list[_Candidate], most: int) -> _Cut | None:
-    doable = [candidate for candidate in candidates if candidate.skill and not candidate.problem]
+def _end_at_length(candidates: list[_Candidate], most: int) -> _End | None:
+    doable = [candidate for candidate in candidates if candidate.doable]
     if len(doable) <= most:
         return None
-    return _Cut(keep=doable[most].number - 1, repairs=(f"cut after {most} steps, {REPLAN} inserted",))
+    return _End(kept=doable[most].number - 1, repairs=(f"cut after {most} steps, {REPLAN} inserted",))
 
 
-def step_problem(draft: Draft | Step, skill: Skill, scope: Scope) -> str:
-    """Why this step cannot be done on the visible screen, or an empty string."""
-    if draft.zone == REACH:
-        return _aim_problem(draft, scope)
-    if skill.on_zone and not scope.beyond and scope.observation.zone(draft.zone) is None:
-        return f"zone '{draft.zone}' is not visible{_suggest_zone(draft.zone, scope.observation)}"
-    if not skill.on_zone and draft.zone != GLOBAL:
-        return f"'{skill.name}' does not act on a zone; its target is {GLOBAL}"
-    if draft.probe and scope.catalogue.probe(draft.probe.name) is None:
-        return describe_unknown("probe", draft.probe.name, (probe.name for probe in scope.catalogue.probes))
-    return arguments_problem(draft.arguments, skill.parameters, scope.task)
+def _is_transition(draft: Draft, skill: Skill) -> bool:
+    return skill.transition if draft.transition is None else draft.transition
 
 
-def _unknown_skill(draft: Draft, scope: Scope) -> str:
-    return describe_unknown("skill", draft.skill, (skill.name for skill in scope.catalogue.skills))
-
-
-def _suggest_zone(zone: str, seen: Observation) -> str:
-    """A suggestion: the id of a zone with that label, or a similar id. Short ids are all similar, so they are not compared."""
-    labelled = [f"'{other.id}'" for other in seen.zones if zone in (other.label, f"{other.role}:{other.label}")]
-    near = " or ".join(labelled[:3]) or (
-        len(zone) > SHORT_ID and suggest_nearest(zone, (other.id for other in seen.zones))
-    )
-    return f"; did you mean {near}?" if near else ""
-
-
-def _aim_problem(draft: Draft | Step, scope: Scope) -> str:
-    if not scope.detours:
-        return "detours are off, so a step cannot only name its target"
-    if draft.expect is None or not (draft.expect.checks or draft.expect.says.strip()):
-        return "it does not say what must be true afterwards (expect)"
-    return ""
-
-
-def arguments_problem(arguments: Arguments, parameters: tuple[Parameter, ...], task: Task) -> str:
-    """Why these arguments do not fit the parameters, or an empty string."""
-    given = dict(arguments)
-    if len(given) != len(arguments):
-        return "an argument is given twice"
-    known = {parameter.name: parameter for parameter in parameters}
-    for name, value in arguments:
-        if name not in known:
-            return describe_unknown("argument", name, known)
-        problem = _value_problem(value, known[name], task)
-        if problem:
-            return problem
-    missing = [parameter.name for parameter in parameters if parameter.required and parameter.name not in given]
-    return f"missing argument: '{missing[0]}'" if missing else ""
-
-
-def _value_problem(value: Argument, parameter: Parameter, task: Task) -> str:
-    if isinstance(value, Reference):
-        if value.source == "input":
-            inputs = dict(task.inputs)
-            if value.name not in inputs:
-                return f"no such input: '{value.name}'"
-            return _value_problem(inputs[value.name], parameter, task)
-        if value.source == "result":
-            return ""  # its value is not known yet
-        if value.source == "argument":
-            return "only a skill's probe can refer to an argument"
-        names = task.secrets if value.source == "secret" else task.files
-        return "" if value.name in names else f"no such {value.source}: '{value.name}'"
-    if value is None:
-        return f"'{parameter.name}' is missing" if parameter.required else ""
-    if not fits_type(value, parameter.type):
-        written = " as text, such as '[1, 2]' or '\"a\"'" if parameter.type == "json" else ""
-        return f"'{parameter.name}' must be {parameter.type}{written}, not {value!r}"
-    if parameter.choices and value not in parameter.choices:
-        return f"'{parameter.name}' must be one of {', '.join(map(str, parameter.choices))}"
-    return ""
-
-
-def fits_type(value: object, wanted: ValueType) -> bool:
-    match wanted:
-        case "string":
-            return isinstance(value, str)
-        case "boolean":
-            return isinstance(value, bool)
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case "json":
-            return is_json(value)
+# --- 3. the steps
 
 
 def _build_step(draft: Draft, skill: Skill, version: int, index: int, scope: Scope) -> Step:
@@ -263,6 +213,9 @@ def _build_step(draft: Draft, skill: Skill, version: int, index: int, scope: Sco
     target = Target(surface=surface, role=zone.role if zone else "", label=zone.label if zone else "")
     if draft.zone == REACH and draft.expect:
         target = Target(surface="", role="", label=describe(draft.expect))
+    # The draft may name results that it needs. Those that its arguments refer to are needed even if it does not name them.
+    values = (value for _, value in draft.arguments)
+    referred = (value.name for value in values if isinstance(value, Reference) and value.source == "result")
     step = Step(
         version=version,
         index=index,
@@ -275,7 +228,7 @@ def _build_step(draft: Draft, skill: Skill, version: int, index: int, scope: Sco
         expect=draft.expect,
         absent_when=draft.absent_when or skill.absent_when,
         probe=draft.probe or skill.probe,
-        needs=_needed_results(draft),
+        needs=tuple(dict.fromkeys((*draft.needs, *referred))),
         gives=draft.gives,
         says=draft.says or f"{skill.name} {target.label}".strip(),
         call=call_digest(skill.name, target, draft.arguments),
@@ -285,22 +238,7 @@ def _build_step(draft: Draft, skill: Skill, version: int, index: int, scope: Sco
     return replace(step, ruled=provisional_ruling(scope.task, planned, skill))
 
 
-def _is_transition(draft: Draft, skill: Skill) -> bool:
-    return skill.transition if draft.transition is None else draft.transition
-
-
-def _needed_results(draft: Draft) -> tuple[str, ...]:
-    """Names of the results that the draft declares to need, and those that its arguments refer to."""
-    referred = (value.name for _, value in draft.arguments if isinstance(value, Reference) and value.source == "result")
-    return tuple(dict.fromkeys((*draft.needs, *referred)))
-
-
-def _build_replan_step(version: int, index: int, scope: Scope) -> Step:
-    target = Target(surface=scope.observation.surface.title, role="", label="")
-    return Step(version=version, index=index, zone=REPLAN, target=target, says="Look again and plan the rest")
-
-
-def short_form(step: Step, identity: str = "", consequence: str = "") -> PlannedStep:
+def build_planned_step(step: Step) -> PlannedStep:
     """The part of a step that the director needs."""
     return PlannedStep(
         version=step.version,
@@ -310,8 +248,6 @@ def short_form(step: Step, identity: str = "", consequence: str = "") -> Planned
         effect=step.effect,
         transition=step.transition,
         call=step.call,
-        identity=identity,
-        consequence=consequence,
         asks=step.asks,
         ruled=step.ruled,
         reads=step.expect is not None and needs_reader(step.expect),
