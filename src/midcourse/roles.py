@@ -5,8 +5,8 @@ from midcourse.domain.reflection import Analysis, Fix, Reflection
 from midcourse.ports.approver import Approver, Form, FormFiller
 from midcourse.ports.closeness import Closeness, ClosenessJudge
 from midcourse.ports.detour import DetourContext, DetourPlanner, TryDraft
-from midcourse.ports.embedder import Embedder
 from midcourse.ports.extractor import Extract, Extractor, Wanted
+from midcourse.ports.memory import Embedder
 from midcourse.ports.monitor import Finding, Monitor, MonitorContext, Rules
 from midcourse.ports.outliner import OutlineDraft, Outliner, OutliningContext
 from midcourse.ports.reader import Reader, Sighting

@@ -17,8 +17,7 @@ from midcourse.domain.task import Task
 from midcourse.drive import Progress
 from midcourse.ports.approver import Approver
 from midcourse.ports.detour import DetourContext, DetourPlanner, TryDraft
-from midcourse.ports.embedder import Embedder
-from midcourse.ports.memory import Memory
+from midcourse.ports.memory import Embedder, Memory
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.store.memory import MemoryStore

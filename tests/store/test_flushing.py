@@ -10,8 +10,8 @@ from midcourse.domain.events import Acted, CancelAsked, Event, Observed, Started
 from midcourse.domain.phases import Ended
 from midcourse.domain.run import Issued, Run
 from midcourse.errors import RunUnknown
-from midcourse.policy.durability import must_survive
 from midcourse.store.sqlite import SqliteStore
+from midcourse.store.sqlite.store import must_survive
 
 OBSERVE = Observe(id=1, timeout=9.0)
 

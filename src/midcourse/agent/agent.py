@@ -45,8 +45,7 @@ from midcourse.ports.abilities import offers
 from midcourse.ports.approver import Approver, FormFiller
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.clock import Clock, SystemClock
-from midcourse.ports.embedder import Embedder
-from midcourse.ports.memory import Memory
+from midcourse.ports.memory import Embedder, Memory
 from midcourse.ports.plan_cache import PlanCache
 from midcourse.ports.planner import Planner
 from midcourse.ports.store import Store

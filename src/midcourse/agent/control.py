@@ -10,8 +10,7 @@ from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.records.summary import RunSummary
 from midcourse.domain.replace import replace
 from midcourse.policy.approval.question import Difference, compare_steps
-from midcourse.ports.controls import Request
-from midcourse.ports.inbox import Inbox, PostedControls
+from midcourse.ports.controls import Inbox, PostedControls, Request
 from midcourse.ports.store import Store
 from midcourse.ports.viewing import Gesture, Handled, View
 

@@ -44,7 +44,7 @@ from midcourse.errors import (
     SkillInvalid,
     TaskInvalid,
 )
-from midcourse.planners.same_plan import SamePlan
+from midcourse.planners.playbook import SamePlan
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
 from midcourse.worlds.functions import GUARD, RETURNED, Function, Functions, Returned, function_of

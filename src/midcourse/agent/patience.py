@@ -7,7 +7,7 @@ import time
 from midcourse.agent.control import LocalStore
 from midcourse.errors import Pending, RunBusy
 from midcourse.ports.abilities import offers
-from midcourse.ports.inbox import Inbox
+from midcourse.ports.controls import Inbox
 from midcourse.ports.store import Store
 
 log = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, RunPruned, RunUnknown, TaskInvalid
 from midcourse.policy.evidence.verification import needs_reader
-from midcourse.policy.failure.ineffective_settings import find_ineffective_setting
+from midcourse.policy.failure.recovery import find_ineffective_setting
 from midcourse.policy.spelling import describe_unknown
 from midcourse.ports.store import Store
 

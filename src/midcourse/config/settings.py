@@ -33,7 +33,7 @@ from midcourse.domain.failure import FailureRule
 from midcourse.domain.monitor import Monitors
 from midcourse.domain.outline import Outlines
 from midcourse.errors import TaskInvalid
-from midcourse.policy.failure.ineffective_settings import find_ineffective_setting
+from midcourse.policy.failure.recovery import find_ineffective_setting
 from midcourse.ports.memory import ALIKE
 
 

@@ -13,8 +13,13 @@ from midcourse.domain.outline import Outline
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.advice.monitor import current_advice, record_objection, record_review, wants_review
-from midcourse.policy.advice.outline import active_outline, has_new_advice, rewrite_goals, wants_outline
-from midcourse.policy.advice.progress import apply_judgement
+from midcourse.policy.advice.outline import (
+    active_outline,
+    apply_judgement,
+    has_new_advice,
+    rewrite_goals,
+    wants_outline,
+)
 from midcourse.policy.identity import guidance_digest
 from midcourse.policy.plan.admission import with_progress
 from midcourse.policy.spending import remaining_cost

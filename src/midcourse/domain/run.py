@@ -21,7 +21,7 @@ FORMAT = 3
 """Version of the format below, stored with every run. A change that older code cannot read needs a new one."""
 
 READABLE = (1, 2, 3)
-"""Formats that this version reads; `domain/legacy.py` converts format 1. A run keeps its format, since its journal was decided by it.
+"""Formats that this version reads; `codec.py` converts format 1. A run keeps its format, since its journal was decided by it.
 
 From format 3, an open question whether something happened is checked again (`Run.rechecks`).
 """

@@ -19,8 +19,7 @@ from midcourse.perform.answering import NoAnswer, request_answer
 from midcourse.perform.history import NO_ANSWER, find_failed_step, load_history, refresh_history
 from midcourse.perform.learning import LONGEST_EXCERPT, recall_lessons
 from midcourse.perform.ports import Ports
-from midcourse.policy.advice.outline import select_goals
-from midcourse.policy.advice.progress import is_seen
+from midcourse.policy.advice.outline import is_seen, select_goals
 from midcourse.policy.evidence.verification import describe
 from midcourse.policy.failure.reflection import explain_failure
 from midcourse.policy.spending import worst_plan

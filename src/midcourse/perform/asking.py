@@ -23,7 +23,7 @@ from midcourse.policy.evidence.presence import find_new_texts
 from midcourse.policy.evidence.verification import Sight, explain_undecided
 from midcourse.policy.identity import consequence_digest, shape_digest
 from midcourse.ports.abilities import offers
-from midcourse.ports.inbox import Questions
+from midcourse.ports.controls import Questions
 
 log = logging.getLogger(__name__)
 

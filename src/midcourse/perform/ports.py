@@ -16,10 +16,9 @@ from midcourse.ports.clock import Clock
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.driving import Telemetry
-from midcourse.ports.embedder import Embedder
 from midcourse.ports.extractor import Extractor
 from midcourse.ports.judge import ProgressJudge, WordsSeen
-from midcourse.ports.memory import ALIKE, Memory
+from midcourse.ports.memory import ALIKE, Embedder, Memory
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.plan_cache import PlanCache

@@ -170,3 +170,18 @@ class Playbook:
         if rules:
             return PlanDraft(verdict="gave_up", detail=f"no rule has anything left that can be done on '{title}'")
         return PlanDraft(verdict="gave_up", detail=f"no rule fits the screen '{title}'")
+
+
+class SamePlan:
+    """Proposes the same plan for every context. Zones are ids, as in any plan.
+
+    Like a planner that ignores failed attempts, it repeats a mistake until the run is stopped.
+    """
+
+    given = True
+
+    def __init__(self, drafts: Iterable[Draft], *, final: bool | None = None) -> None:
+        self._plan = PlanDraft(steps=tuple(drafts), final=final)
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        return self._plan

@@ -11,7 +11,7 @@ from typing import Protocol
 from midcourse.domain.commands import Command
 from midcourse.domain.events import Event
 from midcourse.domain.run import Run
-from midcourse.ports.inbox import Inbox
+from midcourse.ports.controls import Inbox
 from midcourse.ports.store import Store
 
 

@@ -7,7 +7,7 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.observation import Observation
 from midcourse.domain.outline import Outline
 from midcourse.domain.task import Task
-from midcourse.policy.advice.progress import find_evidence
+from midcourse.policy.advice.outline import find_evidence
 from midcourse.ports.planner import ONE_CALL
 
 

@@ -62,3 +62,11 @@ class Memory(Protocol):
     async def forget(self, key: str) -> int:
         """Delete the lesson of every agent, and all its counts. Returns the number of deleted lessons."""
         ...
+
+
+class Embedder(Protocol):
+    """Turns a text into a vector. Similar failures are found by comparing vectors."""
+
+    async def embed(self, text: str) -> Embedding:
+        """A vector of unit length. Raises `OSError` if the provider cannot be reached."""
+        ...

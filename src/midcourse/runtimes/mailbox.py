@@ -10,8 +10,8 @@ from midcourse.containment import Contained
 from midcourse.domain.events import Event
 from midcourse.domain.replace import replace
 from midcourse.ports.clock import Clock
+from midcourse.ports.controls import Inbox
 from midcourse.ports.driving import Claim
-from midcourse.ports.inbox import Inbox
 
 LISTEN_SECONDS = 0.25
 """Seconds between two polls of the inbox."""

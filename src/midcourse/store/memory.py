@@ -26,9 +26,8 @@ from midcourse.holding import hold, holder_of, release_abandoned
 from midcourse.policy.audit import is_human_input, next_row
 from midcourse.policy.spending import MICRO
 from midcourse.ports.blobs import Blob
-from midcourse.ports.controls import Request
+from midcourse.ports.controls import Message, Posted, Request
 from midcourse.ports.driving import Claim, MessageWaiting
-from midcourse.ports.inbox import Message, Posted
 from midcourse.ports.plan_cache import MOST_OF_A_TASK
 from midcourse.ports.store import JournalEvent, JournalRow, RunQuery, RunStatus, RunSummary
 from midcourse.store.state import build_exists_error, build_unknown_error, check_key, find_final_reason

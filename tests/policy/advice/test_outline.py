@@ -1,9 +1,22 @@
 """Which goals are coarse enough for an outline, and what guidance may change."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from midcourse.domain.outline import CoarseGoal, Outline
-from midcourse.policy.advice.outline import MOST_GOALS, format_outline, rewrite_goals, select_goals, why_not_coarse
+from midcourse.domain.observation import Observation, Surface, Zone
+from midcourse.domain.outline import CoarseGoal, Outline, Regression
+from midcourse.policy.advice.outline import (
+    MOST_GOALS,
+    MOST_REGRESSIONS,
+    apply_judgement,
+    find_evidence,
+    format_outline,
+    is_seen,
+    rewrite_goals,
+    select_goals,
+    why_not_coarse,
+)
 
 
 @pytest.mark.parametrize(
@@ -89,3 +102,83 @@ def test_a_formatted_outline_says_how_far_it_is() -> None:
         "Goal 1 is finished; goal 2 of 3 is next.",
     ]
     assert format_outline(Outline(goals=(DONE,))).endswith("All 1 goals are finished.")
+
+
+# --- which goals are finished
+
+FOUR = Outline(goals=tuple(CoarseGoal(says=f"Find {name}") for name in ("the menu", "b", "c", "d")))
+SCREEN = Observation(
+    id="o1",
+    surface=Surface(title="Bookmarks Manager", address="app://bookmarks"),
+    zones=(Zone(id="z", role="textbox", label="Folder name", state=(("value", "Favorites"),)),),
+    fingerprint="f",
+)
+
+
+def fed(*judgements: tuple[int, str], outline: Outline = FOUR) -> list[Outline]:
+    course = [outline]
+    for number, (current, evidence) in enumerate(judgements):
+        course.append(apply_judgement(course[-1], current, evidence, f"o{number}"))
+    return course[1:]
+
+
+def test_forward_with_evidence_and_not_without() -> None:
+    assert [one.current for one in fed((2, "menu"), (4, ""), (4, "   "), (5, "all"))] == [2, 2, 2, 5]
+    assert [goal.evidence for goal in fed((2, "menu"), (4, "more"))[-1].goals] == ["menu", "more", "more", ""]
+
+
+def test_once_is_a_doubt_and_twice_in_a_row_a_regression_as_far_as_both_agree() -> None:
+    once, again = fed((4, "x"), (2, "y"), (1, "z"))[1:]
+    assert (once.current, once.setbacks, once.regressed) == (4, (2,), 0)
+    assert (again.current, again.setbacks, again.regressed) == (2, (), 1)
+    assert again.regressions == (Regression(before=4, after=2, evidence="z", seen="o2"),)
+
+
+def test_a_doubt_is_forgotten_once_the_judge_agrees_again() -> None:
+    assert [one.current for one in fed((4, "x"), (3, "y"), (4, "x"), (3, "y"), (5, "x"), (3, "y"))] == [
+        4,
+        4,
+        4,
+        4,
+        5,
+        5,
+    ]
+
+
+def test_the_sequence_of_the_seed() -> None:
+    course = fed(*((n, "x") for n in (1, 4, 3, 2, 4, 3, 4)))
+    assert [(one.current, one.regressed) for one in course] == [(1, 0), (4, 0), (4, 0), (3, 1), (4, 1), (4, 1), (4, 1)]
+
+
+def test_how_long_nothing_moved() -> None:
+    assert [one.idle for one in fed((1, "x"), (1, ""), (2, "x"), (1, "x"), (1, "x"))] == [1, 2, 0, 1, 0]
+
+
+@given(st.lists(st.tuples(st.integers(-3, 9), st.sampled_from(["", "x", " "])), max_size=40))
+def test_whatever_a_judge_says(judgements: list[tuple[int, str]]) -> None:
+    before = FOUR
+    for (current, evidence), after in zip(judgements, fed(*judgements), strict=True):
+        assert [goal.finished for goal in after.goals] == [n < after.finished for n in range(4)]
+        assert [goal.says for goal in after.goals] == [goal.says for goal in FOUR.goals]
+        if after.current > before.current:
+            assert evidence.strip()
+            assert after.current <= max(current, 1)
+        if after.current < before.current:
+            assert after.regressed == before.regressed + 1
+            assert after.regressions[-1].evidence
+        assert len(after.regressions) <= MOST_REGRESSIONS
+        before = after
+
+
+def test_evidence_is_what_is_on_the_screen() -> None:
+    for text in ("Bookmarks Manager", "bookmarks  manager", "Folder", "Favorites", "app://bookmarks"):
+        assert is_seen(text, SCREEN)
+    for text in ("", "  ", "the folder exists", "Folder name Favorites"):
+        assert not is_seen(text, SCREEN)
+
+
+def test_without_a_model_a_goal_is_reached_if_all_its_words_are_there() -> None:
+    assert find_evidence(CoarseGoal(says="Navigate to the bookmarks"), SCREEN) == "Bookmarks Manager"
+    assert find_evidence(CoarseGoal(says="Find the folder of bookmarks"), SCREEN)
+    assert not find_evidence(CoarseGoal(says="Find the bookmarks bar"), SCREEN)
+    assert not find_evidence(CoarseGoal(says="Explore"), SCREEN)

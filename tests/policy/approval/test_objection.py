@@ -20,8 +20,8 @@ from midcourse.config.defaults import user, user_id
 from midcourse.director.decide import decide, why_no_effect
 from midcourse.domain.agreement import Agreement
 from midcourse.domain.approval import Change, CommitSet, Decision, Question
-from midcourse.domain.event import ApprovalDecided, PersonAsked
-from midcourse.domain.phase import Asking
+from midcourse.domain.events import ApprovalDecided, PersonAsked
+from midcourse.domain.phases import Asking
 from midcourse.drive import Progress
 from midcourse.errors import TaskInvalid
 from midcourse.policy.approval.objection import DENIALS, ObjectionCode, Reading, find_objection

@@ -9,8 +9,8 @@ from midcourse.domain.argument import Pairs, Reference
 from midcourse.domain.expectation import Expectation, Probe, TextContains
 from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.task import Task
-from midcourse.policy.reuse.digests import surface_digest, task_digest
 from midcourse.policy.reuse.placeholders import Placeholders, Unclear
+from midcourse.policy.reuse.segment import surface_digest, task_digest
 
 ADA: Pairs = (("customer", "C-4711"), ("subject", "Lamp hums"))
 EVE: Pairs = (("customer", "C-0002"), ("subject", "Chair squeaks"))

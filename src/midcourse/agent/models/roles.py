@@ -13,9 +13,9 @@ from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import describe_unknown
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
-from midcourse.ports.embedder import Embedder
 from midcourse.ports.extractor import Extractor
 from midcourse.ports.judge import ProgressJudge, WordsSeen
+from midcourse.ports.memory import Embedder
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import Planner

@@ -20,7 +20,7 @@ from midcourse.domain.argument import Scalar
 from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, Pending, RunBusy, RunUnknown, TaskInvalid
 from midcourse.ports.abilities import offers
-from midcourse.ports.inbox import Inbox
+from midcourse.ports.controls import Inbox
 from midcourse.ports.store import Store
 
 if TYPE_CHECKING:

@@ -1,12 +1,18 @@
-"""Outlines: which texts are coarse goals, when an outline is made, and how its goals are rewritten."""
+"""Outlines: which texts are coarse goals, when an outline is made, how its goals are rewritten, and which of them are finished.
+
+A judge may be wrong, and its judgement may change with every screen. So a judgement counts only if it names something that is
+on the screen, and going back takes two in a row.
+"""
 
 import re
 from collections.abc import Sequence
 
-from midcourse.domain.outline import CoarseGoal, Outline
+from midcourse.domain.observation import Observation
+from midcourse.domain.outline import CoarseGoal, Outline, Regression
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.advice.monitor import current_advice
+from midcourse.policy.detour.closeness import words_of
 
 MOST_GOALS = 10
 LONGEST_GOAL = 160
@@ -97,12 +103,10 @@ def wants_outline(run: Run) -> bool:
         case "on":
             return True
         case "auto":
-            return run.outline.idle < IDLE_AFTER if run.outline else _is_stuck(run)
-
-
-def _is_stuck(run: Run) -> bool:
-    counts = run.counts
-    return counts.replans >= (1 if counts.segments >= LONG_RUN else STUCK_AFTER) or run.watch.spoken > 0
+            if run.outline:
+                return run.outline.idle < IDLE_AFTER
+            stuck = run.counts.replans >= (1 if run.counts.segments >= LONG_RUN else STUCK_AFTER)
+            return stuck or run.watch.spoken > 0
 
 
 def has_new_advice(run: Run, outline: Outline) -> bool:
@@ -118,12 +122,75 @@ def active_outline(run: Run) -> Outline | None:
 def format_outline(outline: Outline) -> str:
     """The outline as text for the planner: numbered, with what is finished and what is next."""
     marks = [f"{n}. {goal.says}{' [finished]' if goal.finished else ''}" for n, goal in enumerate(outline.goals, 1)]
-    return "\n".join((*marks, _describe_progress(outline)))
-
-
-def _describe_progress(outline: Outline) -> str:
     count, current = len(outline.goals), outline.current
-    if current > count:
-        return f"All {count} goals are finished."
     done = "None is" if current == 1 else "Goal 1 is" if current == 2 else f"Goals 1 to {current - 1} are"
-    return f"{done} finished; goal {current} of {count} is next."
+    progress = f"{done} finished; goal {current} of {count} is next."
+    return "\n".join((*marks, progress if current <= count else f"All {count} goals are finished."))
+
+
+# --- which goals are finished
+
+SETBACKS = 2
+"""The number of judgements in a row that are needed to go back."""
+MOST_REGRESSIONS = 5
+"""The number of regressions that are kept with the run; all of them are in its journal."""
+LONGEST_EVIDENCE = 120
+
+
+def apply_judgement(outline: Outline, current: int, evidence: str, seen: str) -> Outline:
+    """The outline after a judgement that goal number `current` is next, because of what is seen."""
+    current = max(1, min(current, len(outline.goals) + 1))
+    outline = replace(outline, judged=seen, idle=outline.idle + 1)
+    evidence = evidence.strip()[:LONGEST_EVIDENCE]
+    if not evidence:
+        return outline
+    if current > outline.current:
+        goals = tuple(
+            replace(goal, evidence=goal.evidence or evidence) if number < current else goal
+            for number, goal in enumerate(outline.goals, 1)
+        )
+        return replace(outline, goals=goals, setbacks=(), idle=0)
+    if current == outline.current:
+        return replace(outline, setbacks=())
+    setbacks = (*outline.setbacks, current)
+    if len(setbacks) < SETBACKS:
+        return replace(outline, setbacks=setbacks)
+    current = max(setbacks)
+    noted = Regression(before=outline.current, after=current, evidence=evidence, seen=seen)
+    goals = tuple(
+        replace(goal, evidence="") if number >= current else goal for number, goal in enumerate(outline.goals, 1)
+    )
+    return replace(
+        outline,
+        goals=goals,
+        setbacks=(),
+        idle=0,
+        regressed=outline.regressed + 1,
+        regressions=(*outline.regressions, noted)[-MOST_REGRESSIONS:],
+    )
+
+
+def is_seen(text: str, seen: Observation) -> bool:
+    """Whether this text is on the screen."""
+    wanted = _normalise(text)
+    values = (str(value) for zone in seen.zones for _, value in zone.state if isinstance(value, str))
+    shown = (seen.surface.title, seen.surface.address, *(zone.label for zone in seen.zones), *values)
+    return bool(wanted) and any(wanted in _normalise(line) for line in shown)
+
+
+def _normalise(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def find_evidence(goal: CoarseGoal, seen: Observation) -> str:
+    """Evidence for the goal without a model: the best text of a screen whose texts together have every word of the goal."""
+    wanted = words_of(goal.says) - _FILLERS
+    named = {text: words_of(text) & wanted for text in (seen.surface.title, *(zone.label for zone in seen.zones))}
+    found = frozenset[str]().union(*named.values())
+    if not wanted or found != wanted:
+        return ""
+    return max(named, key=lambda text: len(named[text]))
+
+
+_FILLERS = frozenset((*EXPLORING, "for", "from", "into", "at", "through", "where", "how", "what", "which"))
+"""Words of a goal that do not name what to find."""

@@ -1,7 +1,11 @@
-"""Recovery from failures: retry what may pass, stop where no plan can help, plan again for the rest."""
+"""Recovery from failures: retry what may pass, stop where no plan can help, plan again for the rest.
+
+Settings that can never take effect together are refused, because they show a misunderstanding.
+"""
 
 import json
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal, TypeAlias
@@ -61,7 +65,8 @@ def _choose_without_track(run: Run, failure: Failure, step: PlannedStep | None) 
             return Recovery(answer="look_and_retry")
         if may_detour(run, step, failure.reason):
             return Recovery(answer="detour")
-    return choose_after_error(run, effective_severity(found.severity))
+    # A failure that retries did not resolve counts as serious.
+    return choose_after_error(run, "CRITICAL" if found.severity == "CRITICAL" else "HIGH")
 
 
 def has_waited_for(run: Run, failure: Failure, step: PlannedStep) -> bool:
@@ -75,11 +80,6 @@ def has_waited_for(run: Run, failure: Failure, step: PlannedStep) -> bool:
         if attempt.reason == failure.reason and seen in (attempt.before, attempt.after):
             tried[attempt.call] += attempt.count
     return max(tried.values()) > run.limits.max_step_retries
-
-
-def effective_severity(severity: Severity) -> Severity:
-    """A failure that retries did not resolve counts as serious."""
-    return "CRITICAL" if severity == "CRITICAL" else "HIGH"
 
 
 def choose_after_error(run: Run, severity: Severity) -> Recovery:
@@ -175,3 +175,50 @@ def why_give_up(limits: Limits, track: Track | None) -> str:
 def sample_fraction(run_id: str, lesson: str) -> float:
     """A number in [0, 1) that is always the same for this run and this failure."""
     return stable_fraction("lesson", run_id, lesson)
+
+
+REPLANNING_SETTINGS = (
+    "replan_on_critical",
+    "replan_on_high",
+    "replan_on_medium",
+    "replan_interval_seconds",
+    "replan_timeout_seconds",
+    "human_after",
+)
+"""Settings without effect if there is no replanning after failures."""
+
+
+def find_ineffective_setting(limits: Limits, given: Collection[str]) -> str:
+    """The first of the settings `given` that can never take effect, and why; or an empty string."""
+    if not limits.auto_replan:
+        idle = next((name for name in REPLANNING_SETTINGS if name in given), "")
+        return f"{idle} can never take effect: auto_replan is off" if idle else ""
+    if "max_error_replans" in given and limits.max_error_replans > limits.max_replans:
+        return _explain_unreachable(
+            "max_error_replans", limits.max_error_replans, f"max_replans = {limits.max_replans} comes first"
+        )
+    if "human_after" in given and limits.human_after is not None:
+        after = limits.human_after
+        if after > limits.max_error_replans:
+            first = f"max_error_replans = {limits.max_error_replans} comes first"
+            return _explain_unreachable("human_after", after, first)
+        if after >= limits.max_replans:
+            left = f"max_replans = {limits.max_replans} would leave no plan to continue with"
+            return f"human_after = {after} makes no sense: {left}"
+        return ""
+    if "replan_interval_seconds" in given and min(limits.max_error_replans, limits.max_replans) < 2:
+        return "replan_interval_seconds can never take effect: there is never a second replan"
+    if "replan_timeout_seconds" in given and limits.replan_timeout_seconds >= (most := _compute_longest_replan(limits)):
+        at_most = f"plan_timeout_seconds and max_step_retries end a replan after {most:g} s"
+        return _explain_unreachable("replan_timeout_seconds", limits.replan_timeout_seconds, at_most)
+    return ""
+
+
+def _explain_unreachable(name: str, value: float, why: str) -> str:
+    return f"{name} = {value:g} can never be reached: {why}"
+
+
+def _compute_longest_replan(limits: Limits) -> float:
+    """Seconds that a replan may take: one request, one more if its answer is refused, and retries while unreachable."""
+    waits = sum(cool_down(limits, "transport", n) for n in range(limits.max_step_retries))
+    return (limits.max_step_retries + 2) * limits.plan_timeout_seconds + waits * (1.0 + limits.backoff_jitter)

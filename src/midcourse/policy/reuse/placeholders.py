@@ -1,4 +1,4 @@
-"""Replaces values of inputs in a text by placeholders with their names, and back by other values.
+"""Replaces values of inputs in texts and conditions by placeholders with their names, and back by other values.
 
 A value is recognised as a whole, not within a longer word; one of one or two characters only if it is the whole text, since
 otherwise it often occurs by chance. Two inputs with the same value cannot be distinguished, so a text with that value is
@@ -6,8 +6,23 @@ otherwise it often occurs by chance. Two inputs with the same value cannot be di
 """
 
 import re
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar, assert_never
 
-from midcourse.domain.argument import Pairs, Scalar
+from midcourse.domain.argument import Pairs, Reference, Scalar
+from midcourse.domain.expectation import (
+    Check,
+    Expectation,
+    FingerprintChanged,
+    Probe,
+    SurfaceMatches,
+    TextContains,
+    ZoneAppears,
+    ZoneGone,
+    ZoneHasState,
+)
+from midcourse.domain.replace import replace
 
 SHORTEST_SURE = 3
 
@@ -157,3 +172,73 @@ def _escape_braces(text: str) -> str:
 def _sole_name(template: str) -> str | None:
     found = _BLANK.fullmatch(template)
     return found[1] if found else None
+
+
+# --- in conditions
+
+C = TypeVar("C", bound=Expectation | Probe)
+
+
+def insert_placeholders(condition: C, placeholders: Placeholders, *, safely: bool = False) -> C:
+    """The condition with names in place of values. Raises `Unclear`; `safely`: also if a value may occur by chance or in another spelling."""
+
+    def insert(text: str, *, in_pattern: bool = False) -> str:
+        require_sure(text, in_pattern=in_pattern)
+        return placeholders.insert(text, in_pattern=in_pattern)
+
+    def insert_in_value(value: Scalar) -> Scalar:
+        require_sure("" if value is None or isinstance(value, bool) else str(value))
+        return placeholders.insert_in_value(value)
+
+    def require_sure(text: str, *, in_pattern: bool = False) -> None:
+        if safely and not placeholders.is_sure(text, in_pattern=in_pattern):
+            raise Unclear(f"an input may be meant in {text!r}")
+
+    return _rewrite(condition, insert, partial(insert, in_pattern=True), insert_in_value)
+
+
+def fill_placeholders(condition: C, placeholders: Placeholders) -> C:
+    """The condition with values in place of names. Raises `Unclear` for a name that is not an input."""
+    fill = placeholders.fill
+    return _rewrite(condition, fill, partial(fill, in_pattern=True), placeholders.fill_in_value)
+
+
+def find_texts(condition: Expectation | Probe) -> tuple[str, ...]:
+    """All texts in the condition."""
+    texts: list[str] = []
+
+    def add(text: str) -> str:
+        texts.append(text)
+        return text
+
+    def add_value(value: Scalar) -> Scalar:
+        return value if value is None or isinstance(value, bool) else add(str(value))
+
+    _rewrite(condition, add, add, add_value)
+    return tuple(texts)
+
+
+def _rewrite(
+    condition: C, text: Callable[[str], str], pattern: Callable[[str], str], value: Callable[[Scalar], Scalar]
+) -> C:
+    """The condition with all its texts, patterns and values rewritten by these functions."""
+
+    def rewrite(check: Check) -> Check:
+        match check:
+            case ZoneAppears() | ZoneGone():
+                return replace(check, label=pattern(check.label))
+            case ZoneHasState():
+                return replace(check, label=pattern(check.label), value=value(check.value))
+            case TextContains():
+                return replace(check, text=text(check.text))
+            case SurfaceMatches():
+                return replace(check, pattern=pattern(check.pattern))
+            case FingerprintChanged():
+                return check
+            case _:
+                assert_never(check)
+
+    if isinstance(condition, Probe):
+        pairs = ((name, one if isinstance(one, Reference) else value(one)) for name, one in condition.arguments)
+        return replace(condition, arguments=tuple(pairs))
+    return replace(condition, checks=tuple(map(rewrite, condition.checks)), says=text(condition.says))

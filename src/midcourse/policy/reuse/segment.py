@@ -2,8 +2,13 @@
 
 An argument must be a reference, exactly the value of one input, or words of the task itself; else the segment is not kept.
 Labels are those of the screen that it is found by. Its expectations must not contain what may be an input by chance.
+
+It is found by digests of its task and screen that do not depend on the values of inputs. The digest of a screen covers everything
+visible on it except what the run itself has entered. Until a step has passed an input on, its value on the screen is the
+application's own, such as one of many options, and counts.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,9 +19,39 @@ from midcourse.domain.plan import GLOBAL, REPLAN, Draft, PlanVersion, Step
 from midcourse.domain.records.plan_cache import KeptSegment, KeptStep
 from midcourse.domain.replace import replace
 from midcourse.domain.task import Task
-from midcourse.policy.reuse.conditions import condition_texts, fill_placeholders, insert_placeholders_safely
-from midcourse.policy.reuse.digests import segment_digest, surface_digest, task_digest, values_digest
-from midcourse.policy.reuse.placeholders import Placeholders, Unclear, is_short, names_in, occurs, without_placeholders
+from midcourse.policy.identity import digest_of
+from midcourse.policy.reuse.placeholders import (
+    Placeholders,
+    Unclear,
+    fill_placeholders,
+    find_texts,
+    insert_placeholders,
+    is_short,
+    names_in,
+    occurs,
+    without_placeholders,
+)
+
+PASSING = ("focused", "seen")
+"""States that do not make a screen a different one."""
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_TIMES = re.compile(
+    "|".join(
+        (
+            r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\b\.?)?",
+            r"\b\d{4}-\d{2}-\d{2}\b",
+            r"\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b",
+            r"\b\d+\s+(?:second|minute|hour|day|week|month|year)s?\s+ago\b",
+            rf"\b{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}\b",
+            rf"\b\d{{1,2}}\s+{_MONTH}\s+\d{{4}}\b",
+        )
+    ),
+    re.IGNORECASE,
+)
+"""Clocks and dates, which worlds leave out of their fingerprints as well."""
+
+_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +92,7 @@ def build_segment(situation: ReuseKey, plan: PlanVersion | None, apart: Iterable
         found_by = (situation.task_digest, situation.surface_digest, situation.after)
         steps = [step for step in plan.steps if step.zone != REPLAN] if plan else []
         return KeptSegment(
-            id=segment_digest(*found_by, own, values_digest(task.inputs, own)),
+            id=digest_of("segment", *found_by, own, values_digest(task.inputs, own)),
             task=found_by[0],
             surface=found_by[1],
             after=situation.after,
@@ -81,9 +116,9 @@ def _build_kept_step(step: Step, task: Task, seen: Observation, placeholders: Pl
         zone=GLOBAL if step.zone == GLOBAL else "",
         skill=step.skill,
         arguments=tuple((name, _build_kept_argument(value, task, placeholders)) for name, value in step.arguments),
-        expect=step.expect and insert_placeholders_safely(step.expect, placeholders),
-        absent_when=step.absent_when and insert_placeholders_safely(step.absent_when, placeholders),
-        probe=step.probe and insert_placeholders_safely(step.probe, placeholders),
+        expect=step.expect and insert_placeholders(step.expect, placeholders, safely=True),
+        absent_when=step.absent_when and insert_placeholders(step.absent_when, placeholders, safely=True),
+        probe=step.probe and insert_placeholders(step.probe, placeholders, safely=True),
         transition=step.transition,
         needs=step.needs,
         gives=step.gives,
@@ -110,7 +145,7 @@ def _is_constant(value: Scalar, task: Task, placeholders: Placeholders) -> bool:
     text = str(value)
     if names_in(placeholders.insert(text)) or not placeholders.is_sure(text):
         return False
-    texts = (task.goal, *task.files, *(condition_texts(task.done_when) if task.done_when else ()))
+    texts = (task.goal, *task.files, *(find_texts(task.done_when) if task.done_when else ()))
     return any(occurs(text, without_placeholders(placeholders.insert(words))) for words in texts)
 
 
@@ -186,3 +221,50 @@ def _draft(step: KeptStep, seen: Observation, placeholders: Placeholders) -> Dra
 
 def _find_zones(seen: Observation, role: str, label: str) -> list[Zone]:
     return [zone for zone in seen.zones if (zone.role, zone.label) == (role, label)]
+
+
+# --- what a segment is found by
+
+
+def task_digest(task: Task, placeholders: Placeholders) -> str:
+    """Identifies a task: goal, world, `done_when` and the names of its inputs. Raises `Unclear`."""
+    done_when = None if task.done_when is None else repr(insert_placeholders(task.done_when, placeholders))
+    return digest_of(
+        "task",
+        placeholders.insert(task.goal),
+        task.world,
+        sorted(name for name, _ in task.inputs),
+        sorted(field.name for field in task.output),
+        done_when,
+        sorted(task.secrets),
+        sorted(task.files),
+    )
+
+
+def surface_digest(seen: Observation, passed_on: Pairs) -> str:
+    """Identifies a screen, regardless of the values of the inputs that have been passed on so far. Raises `Unclear`."""
+    placeholders = Placeholders(passed_on)
+    surface = seen.surface
+    raw = _PERCENT.sub(lambda found: bytes.fromhex(found[1].decode()), surface.address.replace("+", " ").encode())
+    address = raw.decode(errors="replace")
+    zones = sorted(_describe_zone(zone, placeholders) for zone in seen.zones)
+    return digest_of("surface", _text(surface.title, placeholders), _text(address, placeholders), zones)
+
+
+def values_digest(inputs: Pairs, names: Iterable[str]) -> str:
+    given = dict(inputs)
+    return digest_of("values", [[name, repr(given.get(name))] for name in sorted(names)])
+
+
+def _describe_zone(zone: Zone, placeholders: Placeholders) -> list[str]:
+    states = sorted(
+        f"{name}={_text(value, placeholders) if isinstance(value, str) else placeholders.insert_in_value(value)!r}"
+        for name, value in zone.state
+        if name not in PASSING
+    )
+    return [zone.role, _text(zone.label, placeholders), *states]
+
+
+def _text(text: str, placeholders: Placeholders) -> str:
+    """The text with placeholders. Inputs come first: a date that is the value of an input is not a clock."""
+    return _TIMES.sub("#", placeholders.insert(text))

@@ -34,9 +34,8 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.drive import is_over
 from midcourse.errors import RunEnded, RunUnknown
-from midcourse.ports.controls import Request
+from midcourse.ports.controls import PostedControls, Request
 from midcourse.ports.driving import SharedStore
-from midcourse.ports.inbox import PostedControls
 from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, TENANT, WORLD, derive_status, register
 from midcourse.runtimes.temporal.codec import data_converter
 from midcourse.runtimes.temporal.profile import Profile

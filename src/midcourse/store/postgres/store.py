@@ -21,9 +21,8 @@ from midcourse.domain.run import Run
 from midcourse.errors import FleetUnavailable, RunBusy, RunUnknown, TaskInvalid
 from midcourse.holding import hold, holder_of, release_abandoned
 from midcourse.ports.blobs import Blob, MediaType, is_digest
-from midcourse.ports.controls import Request
+from midcourse.ports.controls import Message, Posted, Request
 from midcourse.ports.driving import Claim
-from midcourse.ports.inbox import Message, Posted
 from midcourse.ports.plan_cache import MOST_OF_A_TASK
 from midcourse.sealing import Seals
 from midcourse.store.postgres.batch import Drive, PostgresBatch

@@ -14,10 +14,11 @@ from typing import Any, TypeVar
 
 from midcourse.codec import encode
 from midcourse.domain.approval import Consequence, Question
-from midcourse.domain.commands import Command
-from midcourse.domain.events import Event
+from midcourse.domain.budget import Cost, total
+from midcourse.domain.commands import AskPerson, Command
+from midcourse.domain.events import Acted, Event
 from midcourse.domain.observation import Observation
-from midcourse.domain.phases import Asking
+from midcourse.domain.phases import Asking, Ended
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import AnsweredConsequence, AskedConsequence
 from midcourse.domain.records.audit import START, AuditLog, Head
@@ -27,10 +28,8 @@ from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import RunBusy, StoreRestored, StoreUnusable
 from midcourse.policy.audit import HUMAN_INPUT_KINDS, is_human_input, next_row
-from midcourse.policy.durability import must_survive
-from midcourse.ports.controls import Request
+from midcourse.ports.controls import Message, Posted, Request
 from midcourse.ports.driving import Claim, MessageWaiting
-from midcourse.ports.inbox import Message, Posted
 from midcourse.ports.store import JournalEvent, JournalRow, RunSummary
 from midcourse.store.deltas import compress, expand
 from midcourse.store.lock import is_locked, lock_file
@@ -479,3 +478,22 @@ class SqliteStore(SqliteCatalogue):
 
 def _how_to_accept(run_id: str) -> str:
     return f"Check what was done, then continue with: midcourse resume {run_id} --restored"
+
+
+def must_survive(run: Run, event: Event, commands: tuple[Command, ...]) -> bool:
+    """Whether this turn must be on the disk before the next one, so that a power cut repeats nothing outside this computer.
+
+    Other turns are observations, checks and plans that cost nothing, which a resumed run makes again. An act that must not be
+    repeated is written to the ledger before it is sent, and the ledger is always flushed.
+    """
+    if isinstance(event, Acted) or is_human_input(event) or isinstance(run.phase, Ended):
+        return True
+    if any(isinstance(command, AskPerson) for command in commands) or _is_paid(total(getattr(event, "spent", ()))):
+        return True
+    issued = {command.id for command in commands}
+    return any(_is_paid(pending.reserved) for pending in run.pending if pending.command.id in issued)
+
+
+def _is_paid(cost: Cost) -> bool:
+    """Whether a model was called. A planner that is a program costs a call and nothing else."""
+    return bool(cost.tokens or cost.microusd)

@@ -12,8 +12,8 @@ from midcourse.domain.run import Run
 from midcourse.errors import KeyTaken, RunBusy, RunPruned, RunUnknown
 from midcourse.policy.audit import verify_log
 from midcourse.ports.abilities import offers
+from midcourse.ports.controls import Questions
 from midcourse.ports.driving import Batching, Claim, Driving, MessageWaiting, Turns
-from midcourse.ports.inbox import Questions
 from midcourse.ports.store import Listing, Prunable, RunQuery, Store
 from midcourse.testing.conformance.store import StoreSuite, keep_all, refused, same, with_store
 from midcourse.testing.conformance.store_samples import (
