@@ -24,7 +24,7 @@ def encode(value: object, kind: Any = None) -> str:
 
     `kind` is the type to encode it as, by default its own class. It is needed for unions such as `Event`.
     """
-    return _adapter(kind or type(value)).dump_json(value, warnings="error").decode()
+    return _adapter(kind or type(value)).dump_json(value, by_alias=True, warnings="error").decode()
 
 
 def make_encodable(value: T) -> T | None:

@@ -18,7 +18,7 @@ def make_agent(home: Path, **settings: str) -> Agent:
 
 async def list_lessons(home: Path) -> list[tuple[str, int]]:
     memory = SqliteMemory(home / "lessons.db", agent="whoever")
-    return [(lesson.agent, lesson.track.mended) for lesson in await memory.lessons()]
+    return [(lesson.agent, lesson.track.fixed) for lesson in await memory.lessons()]
 
 
 async def test_lessons_are_stored_beside_the_runs_under_the_agents_name(tmp_path: Path) -> None:

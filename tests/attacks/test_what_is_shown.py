@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from midcourse.cli.view.question import question_panel
-from midcourse.cli.view.symbols import UNICODE
 from rich.console import Console
 
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Zone, skill

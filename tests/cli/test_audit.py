@@ -33,7 +33,7 @@ def test_every_decision_is_shown(cli_after_decision: Cli) -> None:
         (1, "first", "rejected"),
         (2, "second", "rejected"),
     ]
-    assert "nobody was there to ask rejected question" in cli_after_decision("audit", "show", "sec").out
+    assert "no approver rejected question" in cli_after_decision("audit", "show", "sec").out
     assert "first" not in cli_after_decision("audit", "show", "sec").out
 
 

@@ -124,7 +124,7 @@ def test_a_failed_row_makes_the_exit_code_1(cli: Cli, order: str, tmp_path: Path
     result = cli("run", order, "--inputs", write_rows(tmp_path, 2), "--batch", "b")
     assert result.code == 1
     assert "2 of 2 rows failed" in result.out
-    assert "row 1: rejected, place_order was rejected (nobody was there to ask)" in result.out
+    assert "row 1: rejected, place_order was rejected (no approver)" in result.out
     assert "run it in one, or set approvals=never" in result.out
     assert "next    midcourse show b-1" in result.out
 

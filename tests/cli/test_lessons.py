@@ -100,4 +100,4 @@ def test_a_run_from_the_command_line_learns(cli: Cli) -> None:
     loop = ("--set", "structural_stop=off", "--set", "replan_interval_seconds=0")
     assert cli("run", "unreachable_cube", "--json", "--set", "agent=ann", *loop).json["success"] is False
     (lesson,) = cli("lessons", "--json").json
-    assert (lesson["agent"], lesson["reason"], lesson["unmended"]) == ("ann", "unreachable", 1)
+    assert (lesson["agent"], lesson["reason"], lesson["not_fixed"], lesson["unmended"]) == ("ann", "unreachable", 1, 1)

@@ -202,6 +202,6 @@ def test_a_step_to_be_tried_again_is_still_current() -> None:
 def test_a_pause_that_was_asked_for_is_shown_until_it_begins() -> None:
     plan = make_plan()
     view = make_view(plan)
-    asked = replace(make_run(plan), wish="pause")
+    asked = replace(make_run(plan), requested="pause")
     view.add_turn(Progress(event=TimerFired(answers=99, at=1012.0), run=asked, commands=()))
     assert any("pausing after this: doing: Click the file name" in line for line in draw(view, 80, 23))

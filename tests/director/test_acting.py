@@ -246,7 +246,7 @@ def test_a_person_says_that_it_happened() -> None:
     drill = in_doubt().verifies("undecided").decides("happened")
     assert drill.run.counts.completed == 1
     assert drill.run.finished_irreversible == ("i-order",)
-    assert [(t.version, t.index, t.happened) for t in drill.run.told] == [(1, 0, True)]
+    assert [(t.version, t.index, t.happened) for t in drill.run.outcome_answers] == [(1, 0, True)]
 
 
 def test_a_person_says_that_it_did_not_happen() -> None:

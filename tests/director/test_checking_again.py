@@ -84,7 +84,7 @@ def test_evidence_that_it_happened_withdraws_the_question() -> None:
     assert drill.run.counts.completed == 1
     assert drill.run.finished_irreversible == ("i-order",)
     assert [issued.command.kind for issued in drill.run.pending] == ["observe"]
-    assert (acts_sent(drill), drill.run.told) == (1, ())
+    assert (acts_sent(drill), drill.run.outcome_answers) == (1, ())
     why = why_no_effect(drill.run, answer(number))
     assert why == f"question {number} was withdrawn: the expectation says that it happened"
 
@@ -158,10 +158,10 @@ def test_a_denial_is_believed_after_another_check_that_costs_nothing() -> None:
     drill = asked().decides("did_not_happen", **BY_ADA)
     assert isinstance(drill.phase, Verifying)
     check = drill.pending(Verify)
-    assert (check.free, check.question, drill.run.told) == (True, 0, ())
+    assert (check.free, check.question, drill.run.outcome_answers) == (True, 0, ())
     drill.verifies("undecided")
     assert drill.run.finished_irreversible == ()
-    assert [(t.happened, t.command, t.against) for t in drill.run.told] == [(False, check.doubted, "")]
+    assert [(t.happened, t.command, t.against) for t in drill.run.outcome_answers] == [(False, check.doubted, "")]
 
 
 def test_a_denial_is_checked_and_recorded_although_the_time_to_work_is_used_up() -> None:
@@ -169,7 +169,7 @@ def test_a_denial_is_checked_and_recorded_although_the_time_to_work_is_used_up()
     drill.run = replace(drill.run, budget=replace(drill.run.budget, active_seconds=drill.run.limits.max_wall_seconds))
     drill.decides("did_not_happen").verifies("undecided")
     assert drill.ended[0] == "budget_exhausted"
-    assert [told.happened for told in drill.sent(Finish)[-1].told] == [False]
+    assert [told.happened for told in drill.sent(Finish)[-1].outcome_answers] == [False]
 
 
 def test_a_denial_against_newer_evidence_is_asked_about_again() -> None:
@@ -179,7 +179,7 @@ def test_a_denial_against_newer_evidence_is_asked_about_again() -> None:
     again = drill.pending(AskPerson)
     assert again.detail == "ada said that it did not happen, but the expectation says that it happened"
     assert (again.about, again.seen) == ("happened", "o-f3")
-    assert (drill.run.finished_irreversible, drill.run.told, acts_sent(drill)) == (("i-order",), (), 1)
+    assert (drill.run.finished_irreversible, drill.run.outcome_answers, acts_sent(drill)) == (("i-order",), (), 1)
     assert drill.phase.timer == 0, "the evidence is there, and is not looked for again"
 
 
@@ -187,7 +187,7 @@ def test_the_second_denial_is_believed_and_recorded_as_one_against_evidence() ->
     drill = asked().decides("did_not_happen").verifies("happened", evidence="probe").sees("f3")
     drill.decides("did_not_happen").sees("f4")
     assert drill.run.finished_irreversible == ()
-    assert [(t.happened, t.against) for t in drill.run.told] == [(False, "probe")]
+    assert [(t.happened, t.against) for t in drill.run.outcome_answers] == [(False, "probe")]
     assert isinstance(drill.phase, BackingOff)
 
 
@@ -201,7 +201,7 @@ def test_the_contradicted_person_may_see_that_it_happened() -> None:
 def test_a_denial_that_nothing_contradicts_is_believed(verdict: str) -> None:
     drill = asked().decides("did_not_happen").verifies(verdict, evidence="probe")
     assert drill.run.finished_irreversible == ()
-    assert [t.happened for t in drill.run.told] == [False]
+    assert [t.happened for t in drill.run.outcome_answers] == [False]
 
 
 def test_a_denial_in_a_lost_world_is_checked_in_the_next_session() -> None:

@@ -8,7 +8,7 @@ from midcourse.domain.commands import MakePlan
 from midcourse.domain.failure import Track
 from tests.harness import Drill, a_step
 
-NEVER = Track(lesson="00112233aabbccdd", unmended=7, lot=0.5)
+NEVER = Track(lesson="00112233aabbccdd", not_fixed=7, sample=0.5)
 
 
 def failing(track: Track | None, reason: str = "rejected", **limits: Any) -> Drill:
@@ -24,7 +24,7 @@ def test_a_failure_that_no_plan_ever_fixed_ends_the_run_with_the_numbers() -> No
 
 
 @pytest.mark.parametrize(
-    "track", [None, Track(lesson="x", mended=1, unmended=8, lot=0.5), Track(lesson="x", unmended=9, lot=0.0)]
+    "track", [None, Track(lesson="x", fixed=1, not_fixed=8, sample=0.5), Track(lesson="x", not_fixed=9, sample=0.0)]
 )
 def test_a_failure_without_such_lessons_is_planned_again(track: Track | None) -> None:
     assert [command.cause for command in failing(track).sent(MakePlan)] == ["initial", "error"]

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from midcourse.codec import decode, decode_any, encode
-from midcourse.domain.approval import Grant, Told, Withdrawn
+from midcourse.domain.approval import Grant, OutcomeAnswer, Withdrawn
 from midcourse.domain.budget import Budget, Cost, Limits
 from midcourse.domain.commands import (
     Act,
@@ -100,7 +100,7 @@ PAY = PlannedStep(
 )
 REST = PlannedStep(version=2, index=2, place="replan")
 COST, WRITTEN = Cost(calls=1, tokens=200, microusd=3000), Limits(outline="off")
-KNOWN = Track(lesson="4123456789abcdef", mended=2, unmended=5, lot=0.25)
+KNOWN = Track(lesson="4123456789abcdef", fixed=2, not_fixed=5, sample=0.25)
 
 FULL = Run(
     id="20260802-113000-ab12",
@@ -109,7 +109,7 @@ FULL = Run(
     ),
     has_done_when=True,
     has_detours=True,
-    wish="pause",
+    requested="pause",
     budget=Budget(spent=Cost(calls=3, tokens=600, microusd=9000), reserved=COST, active_seconds=12.25),
     counts=Counts(
         versions=2,
@@ -155,7 +155,7 @@ FULL = Run(
         Grant(consequence="6123456789abcdef", expires_at=1800003600.0, once=False),
     ),
     guidance=("take the blue ones",),
-    told=(Told(version=1, index=3, happened=False),),
+    outcome_answers=(OutcomeAnswer(version=1, index=3, happened=False),),
     overrun=Cost(tokens=5),
     forked_from=Origin(run="20260801-090000-cd34", event=17),
 )
@@ -214,7 +214,7 @@ GOING_ROUND = Advice(problem="repetition", says="It goes round")
 OUTLINE = Outline(
     goals=(CoarseGoal(says="Explore the shop", evidence="Catalogue"), CoarseGoal(says="Find the basket")),
     heard="9123456789abcdef",
-    heeded=1,
+    advice_seen=1,
     judged="o18",
     idle=2,
     setbacks=(1,),
@@ -244,7 +244,7 @@ RUNS: tuple[Run, ...] = (
             stale=True,
             refused="not again",
             guidance=("take the blue ones",),
-            told=(Told(version=1, index=3, happened=True),),
+            outcome_answers=(OutcomeAnswer(version=1, index=3, happened=True),),
             left=Cost(calls=26, tokens=8000),
             wrap_up=True,
             beyond=True,
@@ -310,7 +310,7 @@ RUNS: tuple[Run, ...] = (
             version=3,
             failure=FAILURE,
             seen="o21",
-            told=(Told(version=1, index=3, happened=True),),
+            outcome_answers=(OutcomeAnswer(version=1, index=3, happened=True),),
             left=Cost(calls=26),
         ),
         has_reflector=True,
@@ -376,9 +376,9 @@ RUNS: tuple[Run, ...] = (
             reason="goal_reached",
             detail="seen: it",
             verified=True,
-            told=(Told(version=1, index=3, happened=True),),
+            outcome_answers=(OutcomeAnswer(version=1, index=3, happened=True),),
         ),
-        wish="cancel",
+        requested="cancel",
     ),
     in_phase(
         Asking(
@@ -402,7 +402,7 @@ RUNS: tuple[Run, ...] = (
         ),
         Wait(id=22, seconds=16.0),
         Verify(id=23, timeout=90.0, version=2, index=1, doubted=19, free=True, question=20),
-        told=(Told(version=1, index=3, happened=False, command=12, against="expectation"),),
+        outcome_answers=(OutcomeAnswer(version=1, index=3, happened=False, command=12, against="expectation"),),
         withdrawn=Withdrawn(question=14, why="the probe says that it happened"),
     ),
     in_phase(

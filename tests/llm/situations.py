@@ -79,7 +79,7 @@ def make_recovery(message: str, fix: str, failed: FailedStep | None = None) -> R
         said=words,
         root_cause=words,
         fix=steps,
-        track=Track(mended=3, unmended=1),
+        track=Track(fixed=3, not_fixed=1),
     )
     return ReplanningContext(
         failure=Failure(reason="no_effect"),
@@ -142,7 +142,7 @@ REPLAN = replace(
     cause="error",
     why="fill failed: no_effect — nothing changed",
     guidance=("Take the cheapest delivery",),
-    mended=("step 3 (click) dropped: zone 'z12' is not visible",),
+    repairs=("step 3 (click) dropped: zone 'z12' is not visible",),
     refused="step 1 was done before: Order it",
     left=Cost(calls=3, tokens=12_000, microusd=150_000),
     wrap_up=True,

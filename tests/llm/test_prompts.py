@@ -261,7 +261,7 @@ def make_hostile(text: str) -> PlanningContext:
             by="model",
         ),
         why=text,
-        mended=(text,),
+        repairs=(text,),
         refused=text,
     )
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcourse.domain.approval import Told
+from midcourse.domain.approval import OutcomeAnswer
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import PlanVersion, Step, Target
 from midcourse.domain.records.ledger import LedgerEntry
@@ -58,7 +58,7 @@ def a_plan(version: int, cause: str, effects: list[str], made_by: int) -> PlanVe
     )
 
 
-async def read_in_full(store: MemoryStore, findings: tuple[Told, ...]) -> dict[str, Any]:
+async def read_in_full(store: MemoryStore, findings: tuple[OutcomeAnswer, ...]) -> dict[str, Any]:
     """The plain way: every record, every time."""
     plans = {plan.version: plan for plan in await store.plans(RUN)}
     words, completed, attempts, data = list(findings), list[Any](), list[Any](), dict[str, Any]()
@@ -83,7 +83,7 @@ async def read_in_full(store: MemoryStore, findings: tuple[Told, ...]) -> dict[s
     return {"completed": completed, "attempts": attempts, "data": data, "plans": tuple(plans.values())}
 
 
-async def read_by(past: HistoryCache, store: MemoryStore, findings: tuple[Told, ...]) -> dict[str, Any]:
+async def read_by(past: HistoryCache, store: MemoryStore, findings: tuple[OutcomeAnswer, ...]) -> dict[str, Any]:
     history = (await past.refresh(store, RUN)).history(findings)
     return {
         "completed": [(step.version, step.index, step.irreversible, step.doubtful) for step in history.completed],
@@ -128,7 +128,7 @@ async def test_what_is_added_to_equals_a_full_read(writes: list[Any]) -> None:
             entry = replace(entry, outcome=what[0])
             await store.write_ledger(RUN, entry)
         elif kind == "tell" and entry:
-            findings = (*findings, Told(version=entry.version, index=entry.index, happened=what[0]))
+            findings = (*findings, OutcomeAnswer(version=entry.version, index=entry.index, happened=what[0]))
         elif kind == "read":
             assert await read_by(pasts[what[0]], store, findings) == await read_in_full(store, findings)
     for past in (*pasts, HistoryCache()):

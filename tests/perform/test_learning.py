@@ -62,7 +62,7 @@ async def test_a_failure_is_saved_with_its_fix(memory: SqliteMemory) -> None:
     assert lesson.signature == "rejected: no space left on <name>"
     assert lesson.said == Untrusted(text="no space left on '/srv'")
     assert lesson.fix == Untrusted(text="fill field 'Name' (text=Ada)")
-    assert (lesson.track.mended, lesson.track.unmended) == (1, 0)
+    assert (lesson.track.fixed, lesson.track.not_fixed) == (1, 0)
     assert lesson.category == "RESOURCE"
 
 
@@ -83,7 +83,7 @@ async def test_a_recurring_failure_counts_once_for_each_run(memory: SqliteMemory
     bench = await play(memory, "r1", *plans)
     assert not (await bench.result()).success
     lesson = await the(memory)
-    assert (lesson.track.mended, lesson.track.unmended, lesson.fix.text) == (0, 1, "")
+    assert (lesson.track.fixed, lesson.track.not_fixed, lesson.fix.text) == (0, 1, "")
 
 
 async def test_internal_errors_are_not_saved(memory: SqliteMemory) -> None:
@@ -108,7 +108,7 @@ async def test_the_numbers_come_with_the_failure(memory: SqliteMemory) -> None:
     bench = await play(memory, "r2", steps(NUDGE), steps(FILL))
     known = [turn.event.track for turn in bench.history if isinstance(turn.event, Acted) and turn.event.track]
     key = (await the(memory)).key
-    assert known == [Track(lesson=key, mended=1, lot=learning.sample_fraction("r2", key))]
+    assert known == [Track(lesson=key, fixed=1, sample=learning.sample_fraction("r2", key))]
 
 
 async def test_the_planner_gets_the_fix(memory: SqliteMemory) -> None:

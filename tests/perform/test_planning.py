@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.domain.approval import Told
+from midcourse.domain.approval import OutcomeAnswer
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.commands import MakePlan, Observe
 from midcourse.domain.events import Planned
@@ -122,8 +122,8 @@ async def test_the_planner_is_told_what_may_have_happened_and_what_a_person_says
     await bench.act(await bench.make_plan(ORDER_PENS))
     planner = Scripted(PlanDraft())
     await ask(bench, planner, version=2)
-    await ask(bench, planner, version=2, told=(Told(version=1, index=0, happened=True),))
-    await ask(bench, planner, version=2, told=(Told(version=1, index=0, happened=False),))
+    await ask(bench, planner, version=2, outcome_answers=(OutcomeAnswer(version=1, index=0, happened=True),))
+    await ask(bench, planner, version=2, outcome_answers=(OutcomeAnswer(version=1, index=0, happened=False),))
     doubtful, done, undone = planner.contexts
     assert [(step.irreversible, step.doubtful) for step in doubtful.completed] == [(True, True)]
     assert [(step.irreversible, step.doubtful) for step in done.completed] == [(True, False)]
@@ -140,9 +140,9 @@ async def test_a_finding_of_a_person_is_about_one_try() -> None:
     await bench.act(planned, id=1)
     await bench.act(planned, id=2)
     planner = Scripted(PlanDraft())
-    words = (Told(version=1, index=0, happened=False), Told(version=1, index=0, happened=True))
-    await ask(bench, planner, version=2, told=words[:1])
-    await ask(bench, planner, version=2, told=words)
+    words = (OutcomeAnswer(version=1, index=0, happened=False), OutcomeAnswer(version=1, index=0, happened=True))
+    await ask(bench, planner, version=2, outcome_answers=words[:1])
+    await ask(bench, planner, version=2, outcome_answers=words)
     one, both = planner.contexts
     assert [step.doubtful for step in one.completed] == [True]
     assert len(one.attempts) == 1

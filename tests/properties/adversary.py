@@ -98,7 +98,7 @@ REASONS = (
 )
 UNSENT = ("bad_arguments", "target_not_visible", "not_dispatched", "commit_unreadable", "world_lost", "stale_target")
 EVIDENCE = ("expectation", "", "absent_when", "probe", "person", "not_dispatched")
-TRACKS = (Track(mended=1, unmended=9), Track(lesson="a", unmended=9), Track(lesson="a", unmended=9, lot=0.0))
+TRACKS = (Track(fixed=1, not_fixed=9), Track(lesson="a", not_fixed=9), Track(lesson="a", not_fixed=9, sample=0.0))
 
 
 class Choices:

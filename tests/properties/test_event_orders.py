@@ -102,7 +102,7 @@ class Deeds:
             case Acted() if event.dispatched and not turn.fresh:
                 self.done |= {event.identity} - {""}
             case Verified() if turn.fresh and isinstance(phase, Verifying) and phase.doubt.denied_by:
-                if len(turn.after.told) > len(turn.before.told):
+                if len(turn.after.outcome_answers) > len(turn.before.outcome_answers):
                     assert event.verdict != "happened", "a person is shown what speaks against a denial"
                     self.done -= {phase.doubt.step.identity}
             case Verified(verdict="did_not_happen") if turn.fresh and event.reason != "world_lost":
@@ -114,7 +114,7 @@ class Deeds:
                 if believed and (isinstance(phase, Verifying) or turn.after.withdrawn != turn.before.withdrawn):
                     self.done -= {phase.doubt.step.identity}
             case ApprovalDecided(verdict="did_not_happen") if isinstance(phase, Asking):
-                if len(turn.after.told) > len(turn.before.told):
+                if len(turn.after.outcome_answers) > len(turn.before.outcome_answers):
                     assert phase.against, "a denial is checked before it is believed"
                     self.done -= {phase.steps[0].identity}
             case _:

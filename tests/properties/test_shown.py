@@ -8,8 +8,6 @@ from urllib.parse import quote_plus
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from midcourse.cli.view.question import KINDS, question_panel
-from midcourse.cli.view.symbols import UNICODE
 from rich.console import Console
 
 from midcourse.cli.session.deciding import _question_json

@@ -30,7 +30,7 @@ def summarize(results: list[Result], memory_says: list[object]) -> tuple[list[tu
 
 
 async def numbers(memory: Memory) -> list[object]:
-    return [(lesson.signature, lesson.track.mended, lesson.track.unmended) for lesson in await memory.lessons()]
+    return [(lesson.signature, lesson.track.fixed, lesson.track.not_fixed) for lesson in await memory.lessons()]
 
 
 async def in_one_process(folder: Path) -> tuple[list[tuple[str, int]], list[object]]:

@@ -196,7 +196,7 @@ async def test_a_second_denial_is_believed_although_the_ledger_says_otherwise() 
     answers = ((3.5, DENIAL), (5.0, DENIAL), (1.0, STOP))
     bench, shop = bench_of(lambda clock: Slow(clock, *answers))
     result = await bench.run()
-    (told,) = bench.history[-1].run.told
+    (told,) = bench.history[-1].run.outcome_answers
     assert (told.happened, told.against) == (False, "expectation")
     assert [step.reason for step in result.attempts][:1] == ["no_effect"]
     assert [step.doubtful for step in result.completed] == [True], "the second order, which was asked about again"

@@ -57,9 +57,10 @@ def stored() -> dict[str, Any]:
 
 
 def _fields(kind: Any) -> Iterator[tuple[str, Any]]:
-    hints = get_type_hints(kind)
+    hints, annotated = get_type_hints(kind), get_type_hints(kind, include_extras=True)
     for field in fields(kind):
-        name = f"{kind.__name__}.{field.name}"
+        stored_as = [found.alias for found in get_args(annotated[field.name])[1:] if getattr(found, "alias", None)]
+        name = f"{kind.__name__}.{stored_as[0] if stored_as else field.name}"
         if field.default is not MISSING:
             yield name, json.loads(encode(field.default, hints[field.name]))
         elif field.default_factory is not MISSING:

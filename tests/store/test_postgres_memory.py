@@ -60,13 +60,13 @@ async def test_nothing_of_a_lesson_crosses_from_one_tenant_to_another(postgres: 
         await mine.credit(DENIED.key, "r1", FIX)
         assert await mine.share(DENIED.key, "ann", "Eve")
         assert not await other.share(DENIED.key, "ann", "Mallory")
-        assert (await other.track(DENIED.key)).mended == 0
+        assert (await other.track(DENIED.key)).fixed == 0
         assert await other.recall(DENIED.signature) == ()
         assert await other.alike(at(1.0), above=0.0) == ()
         assert await other.lessons() == ()
         assert await other.forget(DENIED.key) == 0
         await other.debit(DENIED.key, "r2")
         await other.save(DENIED)
-        assert (await mine.track(DENIED.key)).unmended == 0
+        assert (await mine.track(DENIED.key)).not_fixed == 0
         (lesson,) = await mine.lessons()
         assert (lesson.fix, lesson.shared_by) == (FIX, "Eve")

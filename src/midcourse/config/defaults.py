@@ -9,8 +9,10 @@ from midcourse.domain.approval import Decision, Question
 from midcourse.errors import TaskInvalid
 from midcourse.ports.vault import Vault
 
-NO_APPROVER = "nobody was there to ask"
-"""The name in decisions of `DenyAll`. Decisions are stored, so it keeps the wording of earlier versions."""
+NO_APPROVER = "no approver"
+"""The name in decisions of `DenyAll`."""
+NO_APPROVER_BEFORE = "nobody was there to ask"
+"""The same in decisions that version 0.2 stored."""
 
 DEMO_PLANNER = "midcourse.demo:RecordedPlanner"
 """The planner of `midcourse demo`. Its shop ends with the demo, so its runs cannot be continued."""

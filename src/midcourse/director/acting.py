@@ -13,7 +13,7 @@ from midcourse.director.turn import (
     update_seen,
 )
 from midcourse.domain import commands, events, moves, phases
-from midcourse.domain.approval import Earlier, Grant, Told
+from midcourse.domain.approval import Earlier, Grant, OutcomeAnswer
 from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.outcome import DISPUTED, UNASKED, Evidence, Status
 from midcourse.domain.plan import PlannedStep
@@ -100,7 +100,8 @@ def _ask_about_repetition(run: Run, move: moves.Do, alike: tuple[Alike, ...]) ->
     """Ask before sending what looks like an earlier effect, or fail the step where the settings ask no questions."""
     step, last = move.step, alike[-1]
     exists = last.certain or any(
-        (answer.version, answer.index, answer.happened) == (last.version, last.index, True) for answer in run.told
+        (answer.version, answer.index, answer.happened) == (last.version, last.index, True)
+        for answer in run.outcome_answers
     )
     earlier = Earlier(at=last.at, finding="exists" if exists else "may_exist")
     detail = f"{step.skill} looks like what was sent before, which {'exists' if exists else 'may exist'}"
@@ -334,8 +335,8 @@ def believe_person(
 ) -> Turn:
     """Apply a person's answer whether a step happened. `denial` is the report that it did not."""
     step, command = denial.step, doubted.command if doubted else 0
-    told = Told(version=step.version, index=step.index, happened=happened, command=command, against=against)
-    run = replace(run, told=(*run.told, told))
+    answer = OutcomeAnswer(version=step.version, index=step.index, happened=happened, command=command, against=against)
+    run = replace(run, outcome_answers=(*run.outcome_answers, answer))
     if happened:
         return run, replace(denial, status="ok", reason="", detail="a person says that it happened")
     return unfinish_identity(run, step.identity), denial

@@ -21,7 +21,7 @@ from midcourse.policy.advice.outline import (
     wants_outline,
 )
 from midcourse.policy.identity import guidance_digest
-from midcourse.policy.plan.admission import with_progress
+from midcourse.policy.plan.admission import remember_progress
 from midcourse.policy.spending import remaining_cost
 
 
@@ -83,7 +83,7 @@ def _question_to_reflector(run: Run, asked: moves.AskPlanner) -> commands.Advise
         version=run.counts.versions + 1,
         failure=asked.failure,
         seen=_current_view(run),
-        told=run.told,
+        outcome_answers=run.outcome_answers,
         left=remaining_cost(run),
     )
 
@@ -132,7 +132,7 @@ def _record_outline_inputs(run: Run, question: commands.Advise) -> Run:
     outline = replace(
         question.outline or Outline(),
         heard=guidance_digest(run.guidance),
-        heeded=run.watch.spoken,
+        advice_seen=run.watch.spoken,
         judged=question.seen,
     )
     return replace(run, outline=outline)
@@ -156,8 +156,8 @@ def _on_review(run: Run, phase: phases.Advising, event: events.Advised) -> Turn:
         watch = record_objection(run, advice)
         return replace(run, watch=watch), phase.then.then if watch.spoken > run.watch.spoken else moves.Begin()
     watch = record_review(run, advice)
-    walked = with_progress(run) if watch.spoken > run.watch.spoken else run.walked
-    return replace(run, watch=watch, walked=walked), phase.then
+    remembered = remember_progress(run) if watch.spoken > run.watch.spoken else run.remembered_plans
+    return replace(run, watch=watch, remembered_plans=remembered), phase.then
 
 
 def _on_outline(run: Run, phase: phases.Advising, event: events.Advised) -> Turn:

@@ -125,7 +125,9 @@ def _apply_approval(run: Run, phase: phases.Asking, event: events.ApprovalDecide
             cause="amended", why=f"{who} changed {changed}", amends=_build_amendment(run, phase, event)
         )
     if event.verdict == "take_over":
-        return replace(run, wish="pause"), moves.Plan(cause="taken_over", why=f"{who} took over instead of {names}")
+        return replace(run, requested="pause"), moves.Plan(
+            cause="taken_over", why=f"{who} took over instead of {names}"
+        )
     if event.guidance.strip():
         return run, moves.Plan(cause="guided", why=f"a person rejected {names}: {event.guidance.strip()[:200]}")
     by = f" ({event.by})" if event.by else ""

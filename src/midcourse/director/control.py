@@ -25,24 +25,24 @@ from midcourse.policy.spending import can_afford, seconds_to_deadline, worst_loo
 
 
 def on_pause_asked(run: Run, phase: phases.Phase, _event: events.PauseAsked) -> Turn:
-    return replace(run, wish="pause" if run.wish == "go" else run.wish), Rest(phase)
+    return replace(run, requested="pause" if run.requested == "go" else run.requested), Rest(phase)
 
 
 def on_cancel_asked(run: Run, phase: phases.Phase, _event: events.CancelAsked) -> Turn:
-    run = replace(run, wish="cancel")
+    run = replace(run, requested="cancel")
     if isinstance(phase, phases.Acting | phases.Verifying):
         return run, Rest(phase)  # an effect may be under way, so its answer is awaited first
     return run, moves.End(reason="cancelled", detail="cancelled on request")
 
 
 def on_resume_asked(run: Run, phase: phases.Paused, _event: events.ResumeAsked) -> Turn:
-    run = replace(withdraw(run), wish="go", look_first=True, outage=None)
+    run = replace(withdraw(run), requested="go", look_first=True, outage=None)
     return run, phase.then
 
 
 def on_pause_withdrawn(run: Run, phase: phases.Phase, _event: events.ResumeAsked) -> Turn:
     """Withdraw a request to pause that has not taken effect yet."""
-    return replace(run, wish="go" if run.wish == "pause" else run.wish), Rest(phase)
+    return replace(run, requested="go" if run.requested == "pause" else run.requested), Rest(phase)
 
 
 def on_guided(run: Run, phase: phases.Phase, event: events.Guided) -> Turn:
@@ -73,9 +73,9 @@ def apply_request(run: Run, move: moves.Move) -> Turn | None:
         over = run.overrun
         detail = f"a command cost more than was set aside: {over.calls} calls, {over.tokens} tokens"
         return run, moves.End(reason="budget_exhausted", detail=detail)
-    if run.wish == "cancel" and not isinstance(move, moves.CheckOutcome):
+    if run.requested == "cancel" and not isinstance(move, moves.CheckOutcome):
         return run, moves.End(reason="cancelled", detail="cancelled on request")
-    if run.wish == "pause":
+    if run.requested == "pause":
         return _pause(run, move)
     if run.look_first and not isinstance(move, moves.Look | moves.Open | moves.CheckOutcome | moves.BackOff):
         return run, moves.Look(then=move)
@@ -201,7 +201,12 @@ def _finish(run: Run, move: moves.End) -> Turn:
     run = withdraw(run)
     detail = move.detail.strip()[:2000] or f"{move.reason.replace('_', ' ')}, without further detail"
     finish = commands.Finish(
-        id=run.next_id, reason=move.reason, detail=detail, verified=run.verified, told=run.told, data=run.data
+        id=run.next_id,
+        reason=move.reason,
+        detail=detail,
+        verified=run.verified,
+        outcome_answers=run.outcome_answers,
+        data=run.data,
     )
     return send(run, finish), Rest(phases.Ended(reason=move.reason, detail=detail))
 

@@ -28,10 +28,10 @@ from midcourse.policy.plan.admission import (
     drop_finished_end,
     goes_in_a_circle,
     is_too_early_for_done,
+    remember_adopted,
+    remember_completed,
+    remember_progress,
     why_refused,
-    with_adopted,
-    with_progress,
-    with_walked,
 )
 from midcourse.policy.plan.horizon import may_plan_beyond
 from midcourse.policy.spending import is_near_ceiling, remaining_cost, worst_look, worst_plan
@@ -169,7 +169,7 @@ def ask_planner(run: Run, move: moves.AskPlanner) -> Turn:
             stale=bool(seen and seen.stale),
             refused=move.refused,
             guidance=run.guidance,
-            told=run.told,
+            outcome_answers=run.outcome_answers,
             left=remaining_cost(run),
             wrap_up=is_near_ceiling(run),
             beyond=may_plan_beyond(run.limits, run.counts.segments),
@@ -308,7 +308,7 @@ def _adopt(run: Run, asked: moves.AskPlanner, event: events.Planned) -> Turn:
 
 
 def begin(run: Run, _move: moves.Begin) -> Turn:
-    return replace(run, walked=with_adopted(run, current_segment(run))), _ask_or_advance(run)
+    return replace(run, remembered_plans=remember_adopted(run, current_segment(run))), _ask_or_advance(run)
 
 
 def _ask_or_advance(run: Run, detail: str = "") -> moves.Ask | moves.Advance:
@@ -341,7 +341,7 @@ def advance(run: Run, _move: moves.Advance) -> Turn:
     step = segment.steps[segment.cursor]
     if step.place == "replan":
         run = replace(_reset_refusals(run), segment=replace(segment, cursor=segment.cursor + 1))
-        run = replace(run, walked=with_walked(run, segment))
+        run = replace(run, remembered_plans=remember_completed(run, segment))
         return run, moves.Look(then=moves.Plan(cause="adaptive", why="a transition was due"))
     last = segment.cursor == len(segment.steps) - 1
     look_after = last or not segment.final or step.effect == "irreversible" or run.limits.final_looks == "each"
@@ -354,7 +354,7 @@ def on_step_reported(run: Run, move: moves.Report) -> Turn:
     if move.status == "ok":
         run = count(run, completed=1)
         if move.step.effect == "irreversible":
-            run = replace(run, walked=with_progress(run))
+            run = replace(run, remembered_plans=remember_progress(run))
         return replace(run, segment=replace(segment, cursor=segment.cursor + 1, tries=0)), moves.Advance()
     if move.reason in REFUSALS:
         return refuse(run, move.detail, moves.Recover(reason="plan_refused", detail=move.detail))
@@ -365,7 +365,7 @@ def on_step_reported(run: Run, move: moves.Report) -> Turn:
 def on_deferred_reported(run: Run, move: moves.Report) -> Turn:
     """Handle the outcome of a deferred step of an earlier plan."""
     if move.status == "ok":
-        run = replace(count(run, completed=1), walked=with_progress(run))
+        run = replace(count(run, completed=1), remembered_plans=remember_progress(run))
     why = f"it is known now that {move.step.skill} {'happened' if move.status == 'ok' else 'did not happen'}"
     return run, moves.Plan(cause="adaptive", why=f"{why}: {move.detail}" if move.detail else why)
 

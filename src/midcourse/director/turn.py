@@ -136,7 +136,7 @@ def lose_world(run: Run) -> Run:
 
 def forget_session(run: Run) -> Run:
     """Forget failures of the last session: in a new one the same step may work on the same screen."""
-    return replace(run, reopened=True, attempts=(), walked=(), watch=replace(run.watch, since=run.next_id))
+    return replace(run, reopened=True, attempts=(), remembered_plans=(), watch=replace(run.watch, since=run.next_id))
 
 
 def seen_fingerprint(run: Run) -> str:

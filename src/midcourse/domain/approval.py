@@ -166,7 +166,7 @@ class Question:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class OutcomeAnswer:
     """A person's answer about a step whose outcome nothing else could decide."""
 
     version: int

@@ -5,11 +5,12 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Discriminator
 
-from midcourse.domain.approval import About, Earlier, Told
+from midcourse.domain.approval import About, Earlier, OutcomeAnswer
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy, Tried
 from midcourse.domain.failure import Failure
+from midcourse.domain.fields import stored_as
 from midcourse.domain.monitor import Advice
 from midcourse.domain.moves import Adviser, FinalReason
 from midcourse.domain.outline import Outline
@@ -55,7 +56,7 @@ class MakePlan:
     refused: str = ""
     """Why the planner's previous answer to the same question was refused."""
     guidance: tuple[str, ...] = ()
-    told: tuple[Told, ...] = ()
+    outcome_answers: Annotated[tuple[OutcomeAnswer, ...], stored_as("told")] = ()
     left: Cost = FREE
     wrap_up: bool = False
     beyond: bool = False
@@ -94,7 +95,7 @@ class Advise:
     since: int = 0
     """For a monitor: the first command to review. Earlier advice covers the commands before it."""
     failure: Failure | None = None
-    told: tuple[Told, ...] = ()
+    outcome_answers: Annotated[tuple[OutcomeAnswer, ...], stored_as("told")] = ()
     guidance: tuple[str, ...] = ()
     advice: Advice | None = None
     """For an outliner: what a monitor found wrong with the path."""
@@ -274,7 +275,7 @@ class Finish:
     reason: FinalReason
     detail: str
     verified: bool
-    told: tuple[Told, ...] = ()
+    outcome_answers: Annotated[tuple[OutcomeAnswer, ...], stored_as("told")] = ()
     data: Pairs = ()
     """Values that were read for the task's output."""
     kind: Literal["finish"] = "finish"

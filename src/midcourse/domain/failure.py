@@ -1,9 +1,10 @@
 """Failures: their classification, and failed steps as the director and the planner see them."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from midcourse.domain.argument import Arguments
+from midcourse.domain.fields import stored_as
 
 Severity: TypeAlias = Literal["CRITICAL", "HIGH", "MEDIUM", "LOW"]
 """`CRITICAL` and `HIGH` need another plan, `MEDIUM` may pass by itself, `LOW` can be ignored."""
@@ -73,16 +74,16 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Track:
-    """How often a new plan fixed (`mended`) or did not fix (`unmended`) a failure in recent runs.
+    """How often a new plan fixed or did not fix a failure in recent runs.
 
     Only numbers: this is all that agents share by default, and all that the director sees.
     """
 
     lesson: str = ""
     """The lesson key of the failure."""
-    mended: int = 0
-    unmended: int = 0
-    lot: float = 1.0
+    fixed: Annotated[int, stored_as("mended")] = 0
+    not_fixed: Annotated[int, stored_as("unmended")] = 0
+    sample: Annotated[float, stored_as("lot")] = 1.0
     """A random number of this run. Runs with a low number retry what other runs have given up."""
 
 

@@ -3,9 +3,20 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from pydantic import Field
+
 V = TypeVar("V")
 NONE: Any = ()
 """The default of such a field: an empty tuple."""
+
+
+def stored_as(name: str) -> Any:
+    """For `Annotated`: the name of a field in stored JSON, where it was stored before it was renamed.
+
+    So earlier and later versions read the same records, also while a fleet is upgraded.
+    """
+    return Field(alias=name)
+
 
 if TYPE_CHECKING:
 

@@ -4,7 +4,9 @@ Goals are finished in order: the current goal is the first unfinished one.
 """
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
+
+from midcourse.domain.fields import stored_as
 
 Outlines: TypeAlias = Literal["off", "on", "auto"]
 """When an outline is used: never, from the start, or once a run is stuck without one."""
@@ -42,7 +44,7 @@ class Outline:
     """Empty if the outliner could not write one."""
     heard: str = ""
     """Digest of the guidance that it was written with."""
-    heeded: int = 0
+    advice_seen: Annotated[int, stored_as("heeded")] = 0
     """The number of pieces of a monitor's advice that it was written with."""
     judged: str = ""
     """The last observation that progress was judged from."""

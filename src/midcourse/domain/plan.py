@@ -159,7 +159,7 @@ class Amendment:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Walked:
+class RememberedPlan:
     """A plan together with its screen, as a digest of both, and how often it was completed."""
 
     plan: str

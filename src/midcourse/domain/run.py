@@ -1,20 +1,21 @@
 """The serialisable state of a run. Small on purpose: plans and observations are kept in the store."""
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from midcourse.domain.approval import Grant, Told, Withdrawn
+from midcourse.domain.approval import Grant, OutcomeAnswer, Withdrawn
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Budget, Cost, Limits, Spent
 from midcourse.domain.commands import Command
 from midcourse.domain.detour import Detour
 from midcourse.domain.failure import Attempt
+from midcourse.domain.fields import stored_as
 from midcourse.domain.monitor import Watch
 from midcourse.domain.moves import CheckOutcome
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outline import Outline
 from midcourse.domain.phases import New, Phase
-from midcourse.domain.plan import Segment, Walked
+from midcourse.domain.plan import RememberedPlan, Segment
 from midcourse.domain.records.ledger import Absence
 
 FORMAT = 3
@@ -26,7 +27,7 @@ READABLE = (1, 2, 3)
 From format 3, an open question whether something happened is checked again (`Run.rechecks`).
 """
 
-Wish: TypeAlias = Literal["go", "pause", "cancel"]
+Requested: TypeAlias = Literal["go", "pause", "cancel"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +116,8 @@ class Run:
     has_reflector: bool = False
     """Whether there is a reflector in addition to the rules."""
     phase: Phase = field(default_factory=New)
-    wish: Wish = "go"
+    requested: Annotated[Requested, stored_as("wish")] = "go"
+    """What a user asked the run to do next."""
     pending: tuple[Issued, ...] = ()
     budget: Budget = field(default_factory=Budget)
     counts: Counts = field(default_factory=Counts)
@@ -147,10 +149,10 @@ class Run:
     attempts: tuple[Attempt, ...] = ()
     replanned_at: float | None = None
     """When the last plan after a failure was requested."""
-    walked: tuple[Walked, ...] = ()
+    remembered_plans: Annotated[tuple[RememberedPlan, ...], stored_as("walked")] = ()
     grants: tuple[Grant, ...] = ()
     guidance: tuple[str, ...] = ()
-    told: tuple[Told, ...] = ()
+    outcome_answers: Annotated[tuple[OutcomeAnswer, ...], stored_as("told")] = ()
     withdrawn: Withdrawn | None = None
     """The last question that was withdrawn, for approvers who answer it later."""
     data: Pairs = ()

@@ -81,7 +81,7 @@ async def _reflect(ports: Ports, command: Advise) -> Advised:
 async def _call_reflector(ports: Ports, command: Advise) -> Explanation:
     assert command.failure is not None, "a reflector is asked about a failure"
     failure = replace(command.failure, detail=ports.mask_text(command.failure.detail))
-    history = await load_history(ports, command.told)
+    history = await load_history(ports, command.outcome_answers)
     reminded = await recall_lessons(ports, failure.found.error_type)
     context = ReflectionContext(
         task=ports.public_task,

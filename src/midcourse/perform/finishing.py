@@ -140,7 +140,7 @@ async def _judge_claim(ports: Ports, command: Finish, run: Run) -> Claim:
     limits, given = run.limits, _is_given(ports)
     sent = [
         (entry, outcome)
-        for entry, outcome in history.outcomes(command.told)
+        for entry, outcome in history.outcomes(command.outcome_answers)
         if entry.dispatched_at is not None and outcome.evidence != "not_dispatched"
     ]
     acts = [
@@ -202,7 +202,7 @@ async def _read_entered(ports: Ports) -> frozenset[Scalar]:
 
 
 async def _build_result(ports: Ports, command: Finish, run: Run, claim: Claim) -> Result:
-    history = await load_history(ports, command.told)
+    history = await load_history(ports, command.outcome_answers)
     data, missing = _select_output(ports, tuple({**dict(command.data), **dict(history.data)}.items()))
     return Result(
         run=run.id,

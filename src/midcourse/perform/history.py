@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from midcourse.domain.approval import Told
+from midcourse.domain.approval import OutcomeAnswer
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.failure import FailedStep, Failure
 from midcourse.domain.outcome import UNASKED, CompletedStep, Outcome
@@ -70,10 +70,10 @@ class HistoryCache:
         if self._partial.count > len(self._entries):
             self._partial = _PartialHistory()
 
-    def history(self, told: tuple[Told, ...]) -> History:
-        """The history, where `told` holds people's answers about tries, in the order of the tries."""
-        answers = list(told)
-        partial = self._fold_settled({answer.command for answer in told if answer.command})
+    def history(self, outcome_answers: tuple[OutcomeAnswer, ...]) -> History:
+        """The history, where `outcome_answers` holds people's answers about tries, in the order of the tries."""
+        answers = list(outcome_answers)
+        partial = self._fold_settled({answer.command for answer in outcome_answers if answer.command})
         for entry in self._entries[partial.count :]:
             outcome = _final_outcome(entry, answers)
             partial.add(self._find_tried_step(entry, outcome), outcome.data)
@@ -84,9 +84,9 @@ class HistoryCache:
             plans=tuple(self._plans.values()),
         )
 
-    def outcomes(self, told: tuple[Told, ...]) -> list[tuple[LedgerEntry, Outcome]]:
-        """Every entry with its outcome, where `told` is as for `history`."""
-        answers = list(told)
+    def outcomes(self, outcome_answers: tuple[OutcomeAnswer, ...]) -> list[tuple[LedgerEntry, Outcome]]:
+        """Every entry with its outcome, where `outcome_answers` is as for `history`."""
+        answers = list(outcome_answers)
         return [(entry, _final_outcome(entry, answers)) for entry in self._entries]
 
     def _fold_settled(self, answered: set[int]) -> "_PartialHistory":
@@ -120,9 +120,9 @@ async def refresh_history(ports: "Ports") -> HistoryCache:
     return await ports.history_cache.refresh(ports.store, ports.run_id)
 
 
-async def load_history(ports: "Ports", told: tuple[Told, ...]) -> History:
-    """The run's history, where `told` holds people's answers about tries of unknown outcome, in the order of the tries."""
-    return (await refresh_history(ports)).history(told)
+async def load_history(ports: "Ports", outcome_answers: tuple[OutcomeAnswer, ...]) -> History:
+    """The run's history, where `outcome_answers` holds people's answers about tries of unknown outcome, in the order of the tries."""
+    return (await refresh_history(ports)).history(outcome_answers)
 
 
 def find_failed_step(failure: Failure, history: History) -> FailedStep | None:
@@ -174,7 +174,7 @@ def _build_tried_step(plan: PlanVersion, entry: LedgerEntry, outcome: Outcome) -
     return _build_failed_step(step, outcome)
 
 
-def _final_outcome(entry: LedgerEntry, answers: list[Told]) -> Outcome:
+def _final_outcome(entry: LedgerEntry, answers: list[OutcomeAnswer]) -> Outcome:
     """What a person answered about this try, otherwise the outcome in the ledger.
 
     An answer that names no command is about the first unknown try of its step that no other answer is about.

@@ -50,9 +50,9 @@ async def load_track(ports: Ports, key: str) -> Track | None:
     if not key or ports.lessons is None:
         return None
     track = await _wait_briefly(ports.lessons.memory.track(key, besides=ports.run_id))
-    if track is None or not track.mended + track.unmended:
+    if track is None or not track.fixed + track.not_fixed:
         return None
-    return replace(track, lot=sample_fraction(ports.run_id, key))
+    return replace(track, sample=sample_fraction(ports.run_id, key))
 
 
 @dataclass(frozen=True, kw_only=True)

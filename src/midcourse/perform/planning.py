@@ -45,7 +45,7 @@ async def _load_planning(ports: Ports, command: MakePlan) -> Planning | None:
     scope = await _load_scope(ports, command)
     if scope is None:
         return None
-    history = await load_history(ports, command.told)
+    history = await load_history(ports, command.outcome_answers)
     planning = Planning(ports=ports, command=command, time=time, scope=scope, history=history)
     return (
         replace(planning, recovery=await _build_recovery_context(planning, command.failure))
@@ -129,7 +129,7 @@ async def _ask_planner(planning: Planning) -> Proposal:
         refused=ports.mask_text(command.refused),
         recovery=planning.recovery,
         guidance=ports.mask_all(command.guidance),
-        mended=history.plans[-1].repairs if history.plans else (),
+        repairs=history.plans[-1].repairs if history.plans else (),
         earlier=tuple(seen for _, seen in earlier),
         planned=tuple(version for version, _ in earlier),
         left=command.left,

@@ -121,7 +121,7 @@ async def keep_what_worked(ports: Ports, command: Finish, run: Run) -> None:
 
 
 async def _keep(ports: Ports, segments: PlanCache, command: Finish, run: Run) -> None:
-    past = _build_reuse_history(ports, await load_history(ports, command.told))
+    past = _build_reuse_history(ports, await load_history(ports, command.outcome_answers))
     apart = past.unused_inputs
     found = [
         segment

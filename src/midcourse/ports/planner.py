@@ -42,7 +42,7 @@ class PlanningContext:
     recovery: ReplanningContext | None = None
     """After a failure: its probable cause and what may help."""
     guidance: tuple[str, ...] = ()
-    mended: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
     """Repairs to the previous plan."""
     earlier: tuple[Observation, ...] = ()
     """Observations that earlier plans on this surface were made from, for a planner that remembers."""

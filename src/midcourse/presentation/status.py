@@ -58,7 +58,7 @@ def run_status(run: Run | None, now: float, step: str) -> str:
     waiting = _describe_phase(run, run.phase, now, step)
     if isinstance(run.phase, phases.Paused | phases.Ended):
         return waiting
-    match run.wish:
+    match run.requested:
         case "go":
             return waiting
         case "pause":

@@ -121,7 +121,7 @@ class Driver:
             except WorldAway:
                 reached = "reopened"  # the next observation finds it lost, and then the run waits for its host
             arrived = await self._recover(run, reached)
-        if run.wish == "pause":
+        if run.requested == "pause":
             self.tell(events.ResumeAsked())
         return await self._drive(run, arrived)
 

@@ -181,7 +181,7 @@ class WatchedRun:
             standing=StandingView(
                 phase=run.phase.kind,
                 status=run_status(run, run.now, current_step(run, plan)),
-                wish=run.wish,
+                wish=run.requested,
                 plan=run.segment.version if run.segment else None,
                 cursor=run.segment.cursor if run.segment else 0,
                 question=run.phase.question if isinstance(run.phase, Asking) else None,

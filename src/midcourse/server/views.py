@@ -95,7 +95,7 @@ async def build_run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by:
         task_state=task_state(run),
         status=run_status(run, time.time(), current_step(run, plan)),
         seq=run.seq,
-        wish=run.wish,
+        wish=run.requested,
         plan=build_plan_view(run, plan) if plan else None,
         plans=tuple(stored.version for stored in plans),
         seen=run.seen,

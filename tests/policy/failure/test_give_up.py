@@ -4,7 +4,7 @@ from midcourse.domain.budget import Limits
 from midcourse.domain.failure import Track
 from midcourse.policy.failure.recovery import sample_fraction, why_give_up
 
-NEVER = Track(lesson="00112233aabbccdd", unmended=7, lot=0.5)
+NEVER = Track(lesson="00112233aabbccdd", not_fixed=7, sample=0.5)
 
 
 def test_a_failure_that_no_plan_fixed_is_hopeless_and_the_reason_has_the_numbers() -> None:
@@ -17,8 +17,8 @@ def test_a_failure_that_no_plan_fixed_is_hopeless_and_the_reason_has_the_numbers
 
 def test_a_failure_fixed_once_or_met_too_seldom_is_not_hopeless() -> None:
     assert not why_give_up(Limits(), None)
-    assert not why_give_up(Limits(), Track(lesson="x", unmended=4, lot=0.5))
-    assert not why_give_up(Limits(), Track(lesson="x", mended=1, unmended=99, lot=0.5))
+    assert not why_give_up(Limits(), Track(lesson="x", not_fixed=4, sample=0.5))
+    assert not why_give_up(Limits(), Track(lesson="x", fixed=1, not_fixed=99, sample=0.5))
 
 
 def test_nothing_is_hopeless_if_the_stop_is_off() -> None:
@@ -28,9 +28,9 @@ def test_nothing_is_hopeless_if_the_stop_is_off() -> None:
 
 
 def test_a_share_of_runs_tries_all_the_same() -> None:
-    assert not why_give_up(Limits(), Track(lesson="x", unmended=7, lot=0.09))
-    assert why_give_up(Limits(lesson_tries=0.0), Track(lesson="x", unmended=7, lot=0.0))
-    assert not why_give_up(Limits(lesson_tries=1.0), Track(lesson="x", unmended=7, lot=0.999))
+    assert not why_give_up(Limits(), Track(lesson="x", not_fixed=7, sample=0.09))
+    assert why_give_up(Limits(lesson_tries=0.0), Track(lesson="x", not_fixed=7, sample=0.0))
+    assert not why_give_up(Limits(lesson_tries=1.0), Track(lesson="x", not_fixed=7, sample=0.999))
 
 
 def test_fractions_of_runs_are_uniform_and_reproducible() -> None:

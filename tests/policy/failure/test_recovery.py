@@ -113,12 +113,12 @@ def test_planning_itself_may_fail_and_there_is_no_step_to_retry() -> None:
 
 
 def test_a_hopeless_failure_stops_the_run_with_its_numbers() -> None:
-    decision = decided(a_run(), "permission", track=Track(unmended=37))
+    decision = decided(a_run(), "permission", track=Track(not_fixed=37))
     assert (decision.answer, decision.hopeless) == ("stop", True)
     assert "last 37 runs" in decision.because
 
 
-@pytest.mark.parametrize("track", [None, Track(), Track(unmended=4), Track(mended=1, unmended=99)])
+@pytest.mark.parametrize("track", [None, Track(), Track(not_fixed=4), Track(fixed=1, not_fixed=99)])
 def test_a_failure_met_seldom_or_fixed_once_is_planned_again(track: Track | None) -> None:
     assert decided(a_run(), "permission", track=track).answer == "replan"
 
@@ -126,7 +126,7 @@ def test_a_failure_met_seldom_or_fixed_once_is_planned_again(track: Track | None
 @pytest.mark.parametrize("reason", ["busy", "target_not_visible"])
 def test_a_transient_failure_is_retried_although_no_plan_ever_helped(reason: str) -> None:
     """Runs that got past it by trying again never planned, and so left no track."""
-    decision = decided(a_run(), reason, track=Track(unmended=37))
+    decision = decided(a_run(), reason, track=Track(not_fixed=37))
     assert decision.answer in ("retry", "look_and_retry")
 
 

@@ -13,11 +13,11 @@ from midcourse.domain.run import Run
 from midcourse.policy.plan.admission import (
     goes_in_a_circle,
     is_finished,
+    remember_adopted,
+    remember_completed,
     repeats_failure,
     seconds_to_wait,
     why_refused,
-    with_adopted,
-    with_walked,
 )
 from tests.harness import REPLAN_STEP, a_step, ref
 
@@ -157,8 +157,8 @@ def walking(run: Run, *views: str) -> Run:
         segment = Segment(
             version=1, cause="adaptive", made_under="f1", view=view, final=False, steps=(CLICK, REPLAN_STEP)
         )
-        run = replace(run, walked=with_adopted(run, segment))
-        run = replace(run, walked=with_walked(run, segment), seen=replace(ref("f1"), view=view))
+        run = replace(run, remembered_plans=remember_adopted(run, segment))
+        run = replace(run, remembered_plans=remember_completed(run, segment), seen=replace(ref("f1"), view=view))
     return run
 
 

@@ -14,7 +14,6 @@ from midcourse.config.defaults import user, user_id
 from midcourse.domain.approval import Decision
 from midcourse.domain.phases import Ended, Paused
 from midcourse.errors import TaskInvalid
-from midcourse.policy.approval.check import why_may_not_decide
 from midcourse.policy.approval.objection import why_may_not_decide
 from midcourse.terminal.output import print_outcome
 

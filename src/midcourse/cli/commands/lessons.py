@@ -163,10 +163,10 @@ def _lesson_json(lesson: Lesson) -> dict[str, object]:
         "error_type": lesson.error_type,
         "importance": lesson.importance,
         "tags": list(lesson.tags),
-        "fixed": lesson.track.mended,
-        "not_fixed": lesson.track.unmended,
-        "mended": lesson.track.mended,  # these names go with the next version
-        "unmended": lesson.track.unmended,
+        "fixed": lesson.track.fixed,
+        "not_fixed": lesson.track.not_fixed,
+        "mended": lesson.track.fixed,  # these names go with the next version
+        "unmended": lesson.track.not_fixed,
         "shared_by": lesson.shared_by,
         "untrusted": {
             "task": lesson.task.text,
@@ -178,7 +178,7 @@ def _lesson_json(lesson: Lesson) -> dict[str, object]:
 
 
 def _format_details(lesson: Lesson) -> list[tuple[str, str]]:
-    fixed, runs = lesson.track.mended, lesson.track.mended + lesson.track.unmended
+    fixed, runs = lesson.track.fixed, lesson.track.fixed + lesson.track.not_fixed
     lines = [
         ("lesson", lesson.key),
         ("agent", f"{lesson.agent}, shared by {lesson.shared_by}" if lesson.shared_by else lesson.agent),
@@ -195,6 +195,6 @@ def _format_details(lesson: Lesson) -> list[tuple[str, str]]:
 
 
 def _format_cells(lesson: Lesson) -> tuple[str, ...]:
-    fixed, runs = lesson.track.mended, lesson.track.mended + lesson.track.unmended
+    fixed, runs = lesson.track.fixed, lesson.track.fixed + lesson.track.not_fixed
     shared = f"shared by {lesson.shared_by}" if lesson.shared_by else ""
     return lesson.key[:SHORT_KEY], lesson.agent, f"{fixed} of {runs}", shared, lesson.signature

@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.config.defaults import NO_APPROVER
+from midcourse.config.defaults import NO_APPROVER, NO_APPROVER_BEFORE
 from midcourse.domain.events import ApprovalDecided
 from midcourse.domain.result import Result
 from midcourse.errors import RunPruned
@@ -147,7 +147,7 @@ async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdi
         with suppress(RunPruned):
             journal = await store.journal(result.run)
             decided = [row.event for row in journal if isinstance(row.event, ApprovalDecided)]
-            unattended = bool(decided) and decided[-1].by == NO_APPROVER
+            unattended = bool(decided) and decided[-1].by in (NO_APPROVER, NO_APPROVER_BEFORE)
     return Verdict(
         result=result,
         folder=folder,

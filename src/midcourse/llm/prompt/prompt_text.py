@@ -125,8 +125,8 @@ def format_lesson(recalled: Recalled) -> str:
     said, why = lesson.said.text, lesson.explained
     cause = f", caused by {quote(why, LONGEST_STEP)}" if why and why != said else ""
     fix = f", fixed by {quote(lesson.fix.text)}" if lesson.fix.text else ""
-    runs = track.mended + track.unmended
-    return f"{quote(said, LONGEST_STEP)}{cause}{fix}; a new plan helped in {track.mended} of {runs} runs"
+    runs = track.fixed + track.not_fixed
+    return f"{quote(said, LONGEST_STEP)}{cause}{fix}; a new plan helped in {track.fixed} of {runs} runs"
 
 
 def format_arguments(arguments: Arguments) -> str:

@@ -144,7 +144,7 @@ def _describe_context(context: PlanningContext) -> dict[str, str]:
         "outline": quote_block("OUTLINE", format_outline(context.outline)),
         "advice": quote_block("MONITOR", format_advice(context.advice)),
         "guidance": "\n".join(f"- {quote(text, longest=600)}" for text in context.guidance if text),
-        "mended": quote_block("MENDED", (quote(each) for each in context.mended)),
+        "repairs": quote_block("REPAIRS", (quote(each) for each in context.repairs)),
         "cause": "" if _has_failed_step(context) else CAUSES[context.cause],
         "why": quote_block("WHY", [quote(context.why, longest=1000)]) if _has_unstated_reason(context) else "",
         "refused": quote_block("REFUSED", [quote(context.refused, longest=1000)]) if context.refused else "",

@@ -111,7 +111,7 @@ def wants_outline(run: Run) -> bool:
 
 def has_new_advice(run: Run, outline: Outline) -> bool:
     """Whether a monitor has given advice since the goals were made."""
-    return current_advice(run) is not None and outline.heeded != run.watch.spoken
+    return current_advice(run) is not None and outline.advice_seen != run.watch.spoken
 
 
 def active_outline(run: Run) -> Outline | None:

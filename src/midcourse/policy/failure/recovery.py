@@ -165,9 +165,9 @@ def stable_fraction(*of: str | int | float) -> float:
 def why_give_up(limits: Limits, track: Track | None) -> str:
     """The statistics that argue against another plan, or an empty string."""
     after = limits.lesson_stop_after
-    if track is None or after is None or track.mended or track.unmended < after or track.lot < limits.lesson_tries:
+    if track is None or after is None or track.fixed or track.not_fixed < after or track.sample < limits.lesson_tries:
         return ""
-    numbers = f"of the last {track.unmended} runs that met this and planned again, 0 got past it"
+    numbers = f"of the last {track.not_fixed} runs that met this and planned again, 0 got past it"
     known_as = f"lesson {track.lesson}; " if track.lesson else ""
     return f"{numbers}; {known_as}{limits.lesson_tries:.0%} of runs try all the same"
 

@@ -2,7 +2,7 @@
 
 from midcourse.domain.failure import Attempt
 from midcourse.domain.outcome import SIGN_INS
-from midcourse.domain.plan import PlannedStep, Segment, Walked
+from midcourse.domain.plan import PlannedStep, RememberedPlan, Segment
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.failure.classification import OUT_OF_SIGHT, classify, may_pass
@@ -13,7 +13,7 @@ from midcourse.policy.spending import can_afford, worst_plan
 MOST_ROUNDS = 2
 """The number of times that the same plan may be completed from the same screen. The next time counts as a circle."""
 
-MOST_WALKED = 50
+MOST_REMEMBERED = 50
 """The number of plans that a run remembers."""
 
 
@@ -62,34 +62,34 @@ def goes_in_a_circle(run: Run, steps: tuple[PlannedStep, ...]) -> bool:
     if not run.limits.replan_admission or all(step.effect == "read" for step in steps):
         return False
     screen = f"{run.seen.fingerprint}{run.seen.view}" if run.seen else ""
-    return _find_walked(run, plan_digest(screen, steps)).times >= MOST_ROUNDS
+    return _find_remembered(run, plan_digest(screen, steps)).times >= MOST_ROUNDS
 
 
-def with_adopted(run: Run, segment: Segment) -> tuple[Walked, ...]:
+def remember_adopted(run: Run, segment: Segment) -> tuple[RememberedPlan, ...]:
     """The remembered plans after this plan is adopted.
 
     A new plan is progress, even if it fails: a pop-up that returns after it may be closed again.
     """
     plan = plan_digest(f"{segment.made_under}{segment.view}", segment.steps)
-    if any(walked.plan == plan for walked in run.walked):
-        return run.walked
-    return (*with_progress(run), Walked(plan=plan))[-MOST_WALKED:]
+    if any(known.plan == plan for known in run.remembered_plans):
+        return run.remembered_plans
+    return (*remember_progress(run), RememberedPlan(plan=plan))[-MOST_REMEMBERED:]
 
 
-def with_progress(run: Run) -> tuple[Walked, ...]:
+def remember_progress(run: Run) -> tuple[RememberedPlan, ...]:
     """The remembered plans after progress, such as an effect that can happen only once."""
-    return tuple(replace(walked, times=min(walked.times, 1)) for walked in run.walked)
+    return tuple(replace(known, times=min(known.times, 1)) for known in run.remembered_plans)
 
 
-def with_walked(run: Run, segment: Segment) -> tuple[Walked, ...]:
+def remember_completed(run: Run, segment: Segment) -> tuple[RememberedPlan, ...]:
     """The remembered plans after this plan is completed."""
-    before = _find_walked(run, plan_digest(f"{segment.made_under}{segment.view}", segment.steps))
-    others = tuple(walked for walked in run.walked if walked is not before)
-    return (*others, replace(before, times=before.times + 1))[-MOST_WALKED:]
+    before = _find_remembered(run, plan_digest(f"{segment.made_under}{segment.view}", segment.steps))
+    others = tuple(known for known in run.remembered_plans if known is not before)
+    return (*others, replace(before, times=before.times + 1))[-MOST_REMEMBERED:]
 
 
-def _find_walked(run: Run, plan: str) -> Walked:
-    return next((walked for walked in run.walked if walked.plan == plan), Walked(plan=plan))
+def _find_remembered(run: Run, plan: str) -> RememberedPlan:
+    return next((known for known in run.remembered_plans if known.plan == plan), RememberedPlan(plan=plan))
 
 
 def is_finished(run: Run, step: PlannedStep) -> bool:

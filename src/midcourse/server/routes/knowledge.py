@@ -76,7 +76,7 @@ class AuditVerdict(Model):
 async def list_lessons(desk: TheDesk) -> tuple[LessonView, ...]:
     """The lessons that failures taught, latest first."""
     return tuple(
-        LessonView(lesson=lesson, fixed=lesson.track.mended, not_fixed=lesson.track.unmended)
+        LessonView(lesson=lesson, fixed=lesson.track.fixed, not_fixed=lesson.track.not_fixed)
         for lesson in await desk.lessons().lessons()
     )
 
@@ -91,7 +91,7 @@ async def share_lesson(key: LessonKey, body: ShareBody, desk: TheDesk, caller: A
     shared = next(
         lesson for lesson in await desk.lessons().lessons() if (lesson.key, lesson.agent) == (key, body.agent)
     )
-    return LessonView(lesson=shared, fixed=shared.track.mended, not_fixed=shared.track.unmended)
+    return LessonView(lesson=shared, fixed=shared.track.fixed, not_fixed=shared.track.not_fixed)
 
 
 @router.delete("/lessons/{key}", responses=problem_responses(404, 422))

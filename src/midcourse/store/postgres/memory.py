@@ -147,7 +147,7 @@ class PostgresMemory:
     async def _load_tracks(self, keys: list[str], besides: str = "") -> dict[str, Track]:
         asked = {"keys": keys, "besides": besides, "latest": LATEST_RUNS}
         rows = await self._database.rows(TRACK, asked)
-        return {key: Track(lesson=key, mended=mended, unmended=unmended) for key, mended, unmended in rows}
+        return {key: Track(lesson=key, fixed=fixed, not_fixed=not_fixed) for key, fixed, not_fixed in rows}
 
     async def _with_tracks(self, lessons: list[Lesson]) -> list[Lesson]:
         tracks = await self._load_tracks(sorted({lesson.key for lesson in lessons}))

@@ -162,8 +162,8 @@ class SqliteMemory:
 def _load_track(db: sqlite3.Connection, key: str, besides: str = "") -> Track:
     sql = """SELECT count(*), coalesce(sum(mended), 0)
         FROM (SELECT mended FROM words WHERE key = ? AND run <> ? ORDER BY told DESC LIMIT ?)"""
-    runs, mended = db.execute(sql, (key, besides, LATEST_RUNS)).fetchone()
-    return Track(lesson=key, mended=mended, unmended=runs - mended)
+    runs, fixed = db.execute(sql, (key, besides, LATEST_RUNS)).fetchone()
+    return Track(lesson=key, fixed=fixed, not_fixed=runs - fixed)
 
 
 def _with_track(db: sqlite3.Connection, body: str) -> Lesson:

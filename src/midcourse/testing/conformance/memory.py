@@ -136,18 +136,18 @@ class MemoryConformance:
         await memory.save(DENIED)
         for _ in range(3):
             await memory.debit(DENIED.key, "r1")
-        assert await memory.track(DENIED.key) == Track(lesson=DENIED.key, unmended=1)
+        assert await memory.track(DENIED.key) == Track(lesson=DENIED.key, not_fixed=1)
         await memory.credit(DENIED.key, "r1")
         await memory.debit(DENIED.key, "r2")
-        assert await memory.track(DENIED.key) == Track(lesson=DENIED.key, mended=1, unmended=1)
+        assert await memory.track(DENIED.key) == Track(lesson=DENIED.key, fixed=1, not_fixed=1)
         await memory.debit(DENIED.key, "r1")
-        assert await memory.track(DENIED.key) == Track(lesson=DENIED.key, unmended=2)
+        assert await memory.track(DENIED.key) == Track(lesson=DENIED.key, not_fixed=2)
 
     @_with_agents
     async def test_the_run_that_asks_is_not_counted(self, agents: Agents) -> None:
         await agents["ann"].debit(DENIED.key, "r1")
         await agents["ann"].debit(DENIED.key, "r2")
-        assert (await agents["ann"].track(DENIED.key, besides="r2")).unmended == 1
+        assert (await agents["ann"].track(DENIED.key, besides="r2")).not_fixed == 1
 
     @_with_agents
     async def test_only_the_latest_runs_are_counted(self, agents: Agents) -> None:
@@ -155,14 +155,14 @@ class MemoryConformance:
         await memory.credit(DENIED.key, "first")
         for number in range(LATEST_RUNS):
             await memory.debit(DENIED.key, f"r{number}")
-        assert await memory.track(DENIED.key) == Track(lesson=DENIED.key, unmended=LATEST_RUNS)
+        assert await memory.track(DENIED.key) == Track(lesson=DENIED.key, not_fixed=LATEST_RUNS)
 
     @_with_agents
     async def test_what_worked_is_told_with_the_lesson(self, agents: Agents) -> None:
         await agents["ann"].save(DENIED)
         await agents["ann"].credit(DENIED.key, "r1", FIX)
         (recalled,) = await agents["ann"].recall(DENIED.signature)
-        assert (recalled.lesson.fix, recalled.lesson.track) == (FIX, Track(lesson=DENIED.key, mended=1))
+        assert (recalled.lesson.fix, recalled.lesson.track) == (FIX, Track(lesson=DENIED.key, fixed=1))
 
     # --- between agents
 
@@ -170,7 +170,7 @@ class MemoryConformance:
     async def test_numbers_travel_between_agents_and_words_do_not(self, agents: Agents) -> None:
         await agents["ann"].save(DENIED, at(1.0))
         await agents["ann"].credit(DENIED.key, "r1", FIX)
-        assert await agents["bob"].track(DENIED.key) == Track(lesson=DENIED.key, mended=1)
+        assert await agents["bob"].track(DENIED.key) == Track(lesson=DENIED.key, fixed=1)
         assert await agents["bob"].recall(DENIED.signature) == ()
         assert await agents["bob"].alike(at(1.0), above=0.1) == ()
 

@@ -35,7 +35,7 @@ LESSON = Lesson(
     said=Untrusted(text=STRANGER),
     root_cause=Untrusted(text=STRANGER),
     fix=Untrusted(text=STRANGER),
-    track=Track(mended=3, unmended=1),
+    track=Track(fixed=3, not_fixed=1),
 )
 NO_STEPS = ReflectionContext(task=TASK, failure=Failure(reason="no_steps"))
 STEP = ReflectionContext(
