@@ -1,4 +1,4 @@
-"""Playbook: a planner by rules, each for one screen."""
+"""Planners without a model: a playbook, which has rules for screens, and the same plan for every screen."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
@@ -28,7 +28,8 @@ class ZonePattern:
     @classmethod
     def parse(cls, text: str) -> "ZonePattern":
         role, colon, label = text.partition(":")
-        if colon and label and not label[0].isspace() and _is_role(role):
+        is_role = role in ("", "*") or (role == role.lower() and role.replace("_", "").replace("-", "").isalnum())
+        if colon and label and not label[0].isspace() and is_role:
             return cls(role="" if role == "*" else role, label=label)
         return cls(label=text)
 
@@ -66,10 +67,6 @@ def _describe_zones(zones: list[Zone]) -> str:
     names = [f"{zone.role}:{zone.label}" + (f"@{zone.get('within')}" if zone.get("within") else "") for zone in zones]
     more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
     return f"{', '.join(names[:MOST_LISTED])}{more}"
-
-
-def _is_role(text: str) -> bool:
-    return text in ("", "*") or (text == text.lower() and text.replace("_", "").replace("-", "").isalnum())
 
 
 @dataclass(frozen=True, kw_only=True)

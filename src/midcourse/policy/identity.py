@@ -4,7 +4,7 @@ import json
 from hashlib import blake2b
 
 from midcourse.domain.approval import CommitSet, Consequence
-from midcourse.domain.argument import Argument, Arguments, Reference
+from midcourse.domain.argument import Arguments, Reference
 from midcourse.domain.plan import PlannedStep, Target
 from midcourse.policy.generated import is_visit_token
 
@@ -89,13 +89,14 @@ def _commit(commit: CommitSet, *, any_token: bool = False) -> list[object]:
 
 
 def _arguments(arguments: Arguments) -> list[object]:
-    return _sort_pairs(tuple((name, _argument(value)) for name, value in arguments))
+    return _sort_pairs(
+        tuple(
+            (name, {"from": value.source, "name": value.name} if isinstance(value, Reference) else value)
+            for name, value in arguments
+        )
+    )
 
 
 def _sort_pairs(pairs: tuple[tuple[str, object], ...]) -> list[object]:
     """The pairs sorted by name, since their order makes no difference."""
     return [list(pair) for pair in sorted(pairs, key=lambda pair: pair[0])]
-
-
-def _argument(value: Argument) -> object:
-    return {"from": value.source, "name": value.name} if isinstance(value, Reference) else value

@@ -97,7 +97,8 @@ def add_costs(lines: tuple[Spent, ...], more: tuple[Spent, ...]) -> tuple[Spent,
     for spent in more:
         if spent.cost != FREE:
             kept = _add_line(kept, spent)
-    while len(kept) > MOST_LINES and (early := _find_earliest(kept)) is not None:
+    while len(kept) > MOST_LINES and (versioned := [line for line in kept if line.version]):
+        early = min(versioned, key=lambda line: line.version)
         kept = _add_line(tuple(line for line in kept if line is not early), replace(early, version=0))
     return kept
 
@@ -107,7 +108,3 @@ def _add_line(lines: tuple[Spent, ...], spent: Spent) -> tuple[Spent, ...]:
         if (line.role, line.version, line.model) == (spent.role, spent.version, spent.model):
             return (*lines[:place], replace(line, cost=line.cost.plus(spent.cost)), *lines[place + 1 :])
     return (*lines, spent)
-
-
-def _find_earliest(lines: tuple[Spent, ...]) -> Spent | None:
-    return min((line for line in lines if line.version), key=lambda line: line.version, default=None)

@@ -84,20 +84,16 @@ def find_problem(path: Sequence[TakenStep], here: str) -> Advice | None:
 def find_objection(proposed: Sequence[ProposedStep], path: Sequence[TakenStep], here: str) -> Advice | None:
     """The objection to these steps on this screen. Steps behind one that may change the screen are not judged."""
     path = drop_before_progress(path)
+    on_screen = next((n for n, step in enumerate(proposed, 1) if step.effect != "read"), len(proposed))
     known = [
         TakenStep(call=step.call, before=here, skill=step.skill, target=step.target, says=step.says, effect=step.effect)
-        for step in proposed[: _count_steps_on_screen(proposed)]
+        for step in proposed[:on_screen]
     ]
     for place, step in enumerate(known):
         ahead = [*path, *known[: place + 1]]
         if found := _find_failure_here(path, step) or _find_closing_loop(ahead) or _find_repeated_look(ahead):
             return found
     return None
-
-
-def _count_steps_on_screen(proposed: Sequence[ProposedStep]) -> int:
-    """The number of steps that act on the current screen: reads, and the first step after them."""
-    return next((n for n, step in enumerate(proposed, 1) if step.effect != "read"), len(proposed))
 
 
 def drop_before_progress(path: Sequence[TakenStep]) -> Sequence[TakenStep]:
@@ -150,15 +146,14 @@ def _find_failure_here(path: Sequence[TakenStep], step: TakenStep) -> Advice | N
     """The advice against a step that failed on this screen since anything worked. A first transient failure is excused."""
     worked = max((n for n, taken in enumerate(path) if taken.status == "ok" and taken.effect != "read"), default=-1)
     failed = [taken for taken in path[worked + 1 :] if taken.status != "ok" and _step_key(taken) == _step_key(step)]
-    if not failed or (len(failed) == 1 and _is_excused(failed[0])):
+    if not failed:
+        return None
+    reason = failed[0].reason
+    if len(failed) == 1 and (reason in OUT_OF_SIGHT or may_pass(reason, classify(reason))):
         return None
     why = f" ({failed[-1].reason})" if failed[-1].reason else ""
     says = f"This failed on the same screen{why}, and nothing has worked since: {step.words}."
     return Advice(problem="repetition", says=_shorten(says))
-
-
-def _is_excused(failed: TakenStep) -> bool:
-    return failed.reason in OUT_OF_SIGHT or may_pass(failed.reason, classify(failed.reason))
 
 
 def _find_repeated_look(path: Sequence[TakenStep]) -> Advice | None:

@@ -127,12 +127,11 @@ def is_read_at_a_glance(consequences: Sequence[Consequence]) -> bool:
     return (
         len(rows) <= MOST_ROWS
         and not any(consequence.commit.abridged for consequence in consequences)
-        and all(len(row.name) <= LONGEST_TEXT and _length(row.value) <= LONGEST_TEXT for row in rows)
+        and all(len(row.name) <= LONGEST_TEXT for row in rows)
+        and all(
+            len(v.name if isinstance(v, Reference) else str(v)) <= LONGEST_TEXT for v in (row.value for row in rows)
+        )
     )
-
-
-def _length(value: Argument) -> int:
-    return len(value.name) if isinstance(value, Reference) else len(str(value))
 
 
 def bind_decision(question: Question, decision: Decision) -> ApprovalDecided:

@@ -5,6 +5,7 @@ the question (design/0009).
 """
 
 from fnmatch import fnmatchcase
+from itertools import takewhile
 
 from midcourse.domain.agreement import Agreement, Rule, Ruling
 from midcourse.domain.approval import CommitSet, Consequence, Grant
@@ -83,20 +84,12 @@ def weighs_experience(limits: Limits, what: Consequence) -> bool:
 
 def is_proven(agreement: Agreement, answered: tuple[AnsweredConsequence, ...]) -> bool:
     """Whether people approved this shape often enough since the last denial. `answered`: the latest first."""
-    return _count_approvals_in_a_row(answered) >= agreement.trust_after
-
-
-def _count_approvals_in_a_row(answered: tuple[AnsweredConsequence, ...]) -> int:
-    """The approvals since the last denial. A question counts once, by its first valid answer: later ones decided nothing."""
+    # A question counts once, by its first valid answer: later ones decided nothing.
     decisive: dict[tuple[str, int], bool] = {}
     for answer in reversed(answered):
         decision, asked = answer.decision, answer.asked
         approved = decision.verdict == "approved"
         if decision.by.strip() and (not approved or asked.consequence in decision.shown):
             decisive.setdefault((asked.run, asked.question), approved)
-    count = 0
-    for approved in reversed(decisive.values()):
-        if not approved:
-            break
-        count += 1
-    return count
+    approvals = takewhile(lambda approved: approved, reversed(decisive.values()))
+    return sum(approvals) >= agreement.trust_after

@@ -5,7 +5,6 @@ import re
 from midcourse.domain.detour import REACHED_CLOSENESS, Goal
 from midcourse.domain.expectation import (
     Check,
-    Expectation,
     FingerprintChanged,
     SurfaceMatches,
     TextContains,
@@ -23,16 +22,12 @@ _STOP_WORDS = frozenset(
 
 def word_overlap(goal: Goal, seen: Observation) -> float:
     """Closeness from 0 to 9, by the share of the goal's words that are visible."""
-    wanted = goal_words(goal)
+    checks = goal.expect.checks if goal.expect else ()
+    wanted = words_of(goal.says, goal.target.label if goal.target else "", *map(_text, checks))
     if not wanted:
         return 0.0
     shown = words_of(seen.surface.title, seen.surface.address, *(zone.label for zone in seen.zones))
     return MAX_UNCHECKED_CLOSENESS * len(wanted & shown) / len(wanted)
-
-
-def goal_words(goal: Goal) -> frozenset[str]:
-    named = (goal.target.label,) if goal.target else ()
-    return words_of(goal.says, *named, *_texts(goal.expect))
 
 
 def words_of(*texts: str) -> frozenset[str]:
@@ -45,10 +40,6 @@ def clamp_closeness(judged: float, *, checkable: bool) -> float:
     if judged != judged:  # not a number
         return 0.0
     return min(max(0.0, judged), MAX_UNCHECKED_CLOSENESS if checkable else REACHED_CLOSENESS)
-
-
-def _texts(expect: Expectation | None) -> tuple[str, ...]:
-    return tuple(_text(check) for check in expect.checks) if expect else ()
 
 
 def _text(check: Check) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from midcourse.domain.argument import Arguments, Scalar
 from midcourse.domain.detour import Strategy
-from midcourse.domain.observation import Observation, Zone
+from midcourse.domain.observation import Observation
 from midcourse.domain.plan import GLOBAL, Draft, Step
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Catalogue, Skill
@@ -81,7 +81,9 @@ def _restore(scene: ActContext) -> Iterator[WayBack]:
 def _toggle(scene: ActContext) -> Iterator[WayBack]:
     """Repeat the act on the same switch; a skill with a boolean argument gets the previous value."""
     was, is_now = scene.before.zone(scene.step.zone), scene.now.zone(scene.step.zone)
-    if was is None or is_now is None or not _has_switched(was, is_now):
+    if was is None or is_now is None:
+        return
+    if all(was.get(name) is None or was.get(name) == is_now.get(name) for name in SWITCHES):
         return
     arguments = scene.step.arguments
     flag = next((name for name, value in arguments if isinstance(value, bool)), None)
@@ -102,10 +104,13 @@ def _own_undo(scene: ActContext) -> Iterator[WayBack]:
 
 def _close(scene: ActContext) -> Iterator[WayBack]:
     """Cancel, close or dismiss what the act opened: only zones that were not there before count."""
-    clicks = _find_click_skill(scene)
+    skills = (scene.skill, scene.catalogue.skill("click"))
+    clicks = next((s for s in skills if s and s.on_zone and not any(p.required for p in s.parameters)), None)
     there = [(zone.role, zone.label) for zone in scene.before.zones]
     opened = [zone for zone in scene.now.zones if (zone.role, zone.label) not in there]
-    found = sorted((CLOSERS.index(label), zone.id) for zone in opened if (label := _normalised_label(zone)) in CLOSERS)
+    found = sorted(
+        (CLOSERS.index(label), zone.id) for zone in opened if (label := zone.label.strip().lower()) in CLOSERS
+    )
     if found and clicks is not None:
         yield WayBack(strategy="close", draft=_draft(clicks, found[0][1]))
 
@@ -121,14 +126,6 @@ def _opposite_key(scene: ActContext) -> Iterator[WayBack]:
     yield WayBack(strategy="key", draft=replace(_draft(skill, scene.step.zone), arguments=((name, key),)))
 
 
-def _find_click_skill(scene: ActContext) -> Skill | None:
-    """The skill that clicks a zone in this world."""
-    skills = (scene.skill, scene.catalogue.skill("click"))
-    return next(
-        (skill for skill in skills if skill and skill.on_zone and not any(p.required for p in skill.parameters)), None
-    )
-
-
 def find_key_skill(catalogue: Catalogue) -> tuple[Skill, str] | None:
     """The skill that presses a key without a zone, and the name of its argument."""
     for skill in catalogue.skills:
@@ -136,14 +133,6 @@ def find_key_skill(catalogue: Catalogue) -> tuple[Skill, str] | None:
         if not skill.on_zone and len(names) == 1 and names[0] in KEYS:
             return skill, names[0]
     return None
-
-
-def _has_switched(was: Zone, is_now: Zone) -> bool:
-    return any(was.get(name) is not None and was.get(name) != is_now.get(name) for name in SWITCHES)
-
-
-def _normalised_label(zone: Zone) -> str:
-    return zone.label.strip().lower()
 
 
 def _repeat_step(scene: ActContext, arguments: Arguments) -> Draft:

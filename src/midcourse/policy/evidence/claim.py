@@ -106,16 +106,13 @@ def was_brought_by(text: str, requests: Iterable[Request], entered: frozenset[Sc
     """
     if consists_of(text, ()):  # it has no words
         return False
-    return any(
-        consists_of(text, request.values) and not is_shown(text, (_without(request.before, entered),))
-        for request in requests
-        if request.before is not None
-    )
-
-
-def _without(screen: Observation, entered: frozenset[Scalar]) -> Observation:
-    zones = (
-        replace(zone, state=tuple((name, value) for name, value in zone.state if value not in entered))
-        for zone in screen.zones
-    )
-    return replace(screen, zones=tuple(zones))
+    for request in requests:
+        if request.before is None or not consists_of(text, request.values):
+            continue
+        zones = (
+            replace(zone, state=tuple((name, value) for name, value in zone.state if value not in entered))
+            for zone in request.before.zones
+        )
+        if not is_shown(text, (replace(request.before, zones=tuple(zones)),)):
+            return True
+    return False

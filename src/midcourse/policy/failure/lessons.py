@@ -45,7 +45,8 @@ def _judge_lesson(
     recurred = any(entry.lesson == key and entry.version >= latest for entry in entries)
     if not recurred and any(_was_carried_out(plan, entries) for plan in plans if plan.version >= latest):
         fixing = next(plan for plan in plans if plan.version == latest)
-        return LessonVerdict(lesson=key, verdict="fixed", fix=Untrusted(text=_describe_steps(fixing.steps)))
+        steps = "; ".join(_describe_step(step) for step in fixing.steps if step.zone != REPLAN)
+        return LessonVerdict(lesson=key, verdict="fixed", fix=Untrusted(text=steps[:LONGEST_FIX]))
     recurred_at_all = any(entry.lesson == key and entry.version >= first for entry in entries)
     return LessonVerdict(lesson=key, verdict="unhelpful" if recurred_at_all or ended in DEAD_ENDS else None)
 
@@ -64,10 +65,6 @@ def _was_carried_out(plan: PlanVersion, entries: Sequence[LedgerEntry]) -> bool:
         and entry.outcome.status == "ok"
         for entry in entries
     )
-
-
-def _describe_steps(steps: Sequence[Step]) -> str:
-    return "; ".join(_describe_step(step) for step in steps if step.zone != REPLAN)[:LONGEST_FIX]
 
 
 def _describe_step(step: Step) -> str:

@@ -77,7 +77,7 @@ async def _open(desk: Desk, run_id: str, number: int) -> Question:
     if closed := find_closed(run, number):
         raise _refuse(closed, run_id)
     if asked is None or asked.id != number:  # it was closed or opened between the two reads
-        raise _refuse(Objection(code="none_open", text=""), run_id)
+        raise _refuse(Objection(code="none_open", text="no question is open"), run_id)
     return asked
 
 
