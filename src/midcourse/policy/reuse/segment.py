@@ -245,10 +245,16 @@ def surface_digest(seen: Observation, passed_on: Pairs) -> str:
     """Identifies a screen, regardless of the values of the inputs that have been passed on so far. Raises `Unclear`."""
     placeholders = Placeholders(passed_on)
     surface = seen.surface
-    raw = _PERCENT.sub(lambda found: bytes.fromhex(found[1].decode()), surface.address.replace("+", " ").encode())
-    address = raw.decode(errors="replace")
+    address = _decode_address(surface.address)
     zones = sorted(_describe_zone(zone, placeholders) for zone in seen.zones)
     return digest_of("surface", _text(surface.title, placeholders), _text(address, placeholders), zones)
+
+
+def _decode_address(address: str) -> str:
+    def decode_byte(found: re.Match[bytes]) -> bytes:
+        return bytes.fromhex(found[1].decode())
+
+    return _PERCENT.sub(decode_byte, address.replace("+", " ").encode()).decode(errors="replace")
 
 
 def values_digest(inputs: Pairs, names: Iterable[str]) -> str:
