@@ -4,12 +4,11 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from midcourse.director.decide import abort, decide
+from midcourse.director.decide import take_turn
 from midcourse.domain.commands import Command
 from midcourse.domain.events import Event
 from midcourse.domain.phases import Ended
 from midcourse.domain.run import Issued, Run
-from midcourse.errors import ImpossibleEvent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,16 +63,16 @@ async def drive(run: Run, runtime: Runtime) -> Run:
         event = await runtime.receive()
         before, fresh = run, ()
         async with runtime.turn():
-            try:
-                run, commands = decide(run, event)
-            except ImpossibleEvent as bug:
-                run, commands = abort(run, f"{type(bug).__name__}: {bug}")
+            run, commands = take_turn(run, event)
             is_saved = await runtime.save_turn(Progress(event=event, run=run, commands=commands))
         if not is_saved:
             run = before
             continue
-        for withdrawn in _find_withdrawn(before, run, event):
-            runtime.stop(withdrawn)
+        # The turn gave these up: they are no longer pending, and are not what the event answers.
+        kept = {issued.command.id for issued in run.pending} | {getattr(event, "answers", None)}
+        for issued in before.pending:
+            if issued.command.id not in kept:
+                runtime.stop(issued.command)
         fresh = tuple(issued for issued in run.pending if issued.command.id >= before.next_id)
     return run
 
@@ -81,10 +80,3 @@ async def drive(run: Run, runtime: Runtime) -> Run:
 def is_over(run: Run) -> bool:
     """Whether the run has ended and its result is stored."""
     return isinstance(run.phase, Ended) and not run.pending
-
-
-def _find_withdrawn(before: Run, after: Run, event: Event) -> list[Command]:
-    """The commands that the turn withdrew: they are no longer pending, and were not answered."""
-    kept = {issued.command.id for issued in after.pending}
-    answered = getattr(event, "answers", None)
-    return [i.command for i in before.pending if i.command.id not in kept and i.command.id != answered]

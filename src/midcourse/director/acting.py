@@ -4,6 +4,7 @@ from midcourse.director.turn import (
     Rest,
     Turn,
     count,
+    find_current_view,
     finish_identity,
     issue,
     lose_world,
@@ -51,19 +52,24 @@ SPECIFIC_REASONS = ("error", "timeout")
 def do(run: Run, move: moves.Do) -> Turn:
     """Dispatch a step. This is the only place that does so. A missing observation or approval is requested first."""
     step = move.step
+    # A detour only tries things out, and nobody approves its steps.
     if move.harmless and binds(step):
         return run, _report(run, move, "failed", "not_harmless", f"{step.skill} may leave something behind")
-    if run.seen is None or run.seen.stale:
+    # The step was planned, and perhaps approved, for a screen that may have changed. One new observation is tried, not more: a
+    # world that shows nothing must not keep the run looking.
+    if find_current_view(run) is None:
         if not move.looked:
             return run, moves.Look(then=replace(move, looked=True))
         if step.place == "zone" or step.effect == "irreversible":
             return run, _report(run, move, "failed", "stale_target", "the last look failed; what was seen is stale")
+    # Before anyone is asked: a person must not be asked to approve what is done already, or what failed here and would again.
     if is_finished(run, step):
         return run, _report(run, move, "failed", "already_finished", f"{step.skill} is finished already")
     if repeats_failure(run, step, retry=move.retry):
         if wait := seconds_to_wait(run, step):
             return run, moves.BackOff(seconds=wait, then=move)
         return run, _report(run, move, "failed", "repeats_failure", f"{step.skill} failed here before")
+    # An ordinary approval does not cover a repetition: whoever gave it may not have known that the same was sent before.
     if alike := find_repeated(run, step):
         if not live_grant(run.grants, step.consequence, run.now, repeat=True):
             return _ask_about_repetition(run, move, alike)
@@ -137,8 +143,10 @@ def on_acted(run: Run, phase: phases.Acting, event: events.Acted) -> Turn:
         if doing.harmless:
             return run, _report(run, doing, "failed", "not_harmless", "it would send something", phase.before)
         return _check_held_step(run, doing, event)
+    # The approved request was sent and may have happened, so its approval is used up. What is held now needs another one.
     if event.reason == "redirected" and event.consequence:
-        return _check_held_step(_use_redirected(run, doing.step), doing, event)
+        run, _ = _use_grant(count(run, executions=True), doing.step, done=True)
+        return _check_held_step(finish_identity(run, doing.step.identity), doing, event)
     first = not doing.retry
     run = count(run, executions=event.dispatched, steps=first, global_steps=first and doing.step.place == "global")
     step = replace(
@@ -156,6 +164,7 @@ def on_acted(run: Run, phase: phases.Acting, event: events.Acted) -> Turn:
     used = None
     if event.dispatched and status in ("ok", "unknown"):
         run, used = _use_grant(run, step, done=status == "ok")
+    # In doubt it counts as finished: until evidence shows that it did not happen, no plan may do it again.
     if claim or (event.dispatched and status in ("ok", "unknown")):
         run = finish_identity(run, step.identity) if step.effect == "irreversible" else run
     if status == "unknown" or claim:
@@ -191,12 +200,6 @@ def _is_claim(step: PlannedStep, event: events.Acted) -> bool:
     return step.effect == "irreversible" and event.dispatched and event.claimed and event.status == "no_effect"
 
 
-def _use_redirected(run: Run, step: PlannedStep) -> Run:
-    """The approved request was sent and may have happened. A request held after it needs another approval."""
-    run, _ = _use_grant(count(run, executions=True), step, done=True)
-    return finish_identity(run, step.identity)
-
-
 def _check_held_step(run: Run, doing: moves.Do, event: events.Acted) -> Turn:
     """Check the step again with its actual consequence. Nothing was sent, because that is not the approved one."""
     old = doing.step
@@ -210,6 +213,7 @@ def _check_held_step(run: Run, doing: moves.Do, event: events.Acted) -> Turn:
         alike=event.alike,
     )
     same = event.consequence == old.consequence  # held only because an effect that it looks like was found since
+    # What was approved is not what would be sent: that approval ends here, whatever is read next.
     void = None if same else live_grant(run.grants, old.consequence, run.now)
     if void:
         run = replace(run, grants=tuple(grant for grant in run.grants if grant is not void))
@@ -267,6 +271,7 @@ def on_verified(run: Run, phase: phases.Verifying, event: events.Verified) -> Tu
     doubted = phase.doubt
     if event.reason == "world_lost":
         return lose_world(update_seen(run, event.seen)), moves.Open(then=doubted)
+    # This check was free: no model has read its picture, so nothing but the denial is judged by what it saw.
     if doubted.denied_by:
         return _weigh_denial(run, doubted, event)
     run = update_seen(run, event.seen)
@@ -295,6 +300,7 @@ def settle_by_evidence(run: Run, doubted: moves.CheckOutcome, event: events.Veri
         case "happened":
             run = _disbelieve(run) if doubted.claim else run
             return _use_grant(run, doubted.step, done=True)[0], settle_doubt(doubted, "ok")
+        # A probe that missed the effect once may miss it again; a third attempt on its word could be the second effect.
         case "did_not_happen" if event.evidence == "probe" and _find_earlier_absence(run, doubted.step):
             return None
         case "did_not_happen":

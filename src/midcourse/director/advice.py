@@ -7,7 +7,7 @@ if they could use up what the plan needs.
 
 from collections.abc import Callable
 
-from midcourse.director.turn import Turn, can_afford_adviser, issue_to_adviser
+from midcourse.director.turn import Turn, can_afford_adviser, find_current_view, issue_to_adviser
 from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.outline import Outline
 from midcourse.domain.replace import replace
@@ -41,7 +41,7 @@ def consult(run: Run, move: moves.Consult) -> Turn:
 def propose(run: Run, move: moves.Propose) -> Turn:
     """Ask for a review of the plan before its first step. After an objection a new plan is made, which is not reviewed."""
     plan = run.segment
-    if plan is None or not _has_current_view(run) or not can_afford_adviser(run, plans=2):
+    if plan is None or find_current_view(run) is None or not can_afford_adviser(run, plans=2):
         return run, moves.Begin()
     again = replace(move.asked, refused="", objected=True)
     phase = phases.Advising(role="monitor", then=moves.Consult(role="outliner", then=again), drafted=True)
@@ -65,14 +65,6 @@ def on_advised(run: Run, phase: phases.Advising, event: events.Advised) -> Turn:
 # --- the question to each adviser; None: do not ask
 
 
-def _has_current_view(run: Run) -> bool:
-    return run.seen is not None and not run.seen.stale
-
-
-def _current_view(run: Run) -> str:
-    return run.seen.id if run.seen and not run.seen.stale else ""
-
-
 def _question_to_reflector(run: Run, asked: moves.AskPlanner) -> commands.Advise | None:
     if asked.failure is None or not run.has_reflector:
         return None
@@ -82,14 +74,14 @@ def _question_to_reflector(run: Run, asked: moves.AskPlanner) -> commands.Advise
         role="reflector",
         version=run.counts.versions + 1,
         failure=asked.failure,
-        seen=_current_view(run),
+        seen=view.id if (view := find_current_view(run)) else "",
         outcome_answers=run.outcome_answers,
         left=remaining_cost(run),
     )
 
 
 def _question_to_monitor(run: Run, asked: moves.AskPlanner) -> commands.Advise | None:
-    if not _has_current_view(run) or asked.amends or not wants_review(run):
+    if find_current_view(run) is None or asked.amends or not wants_review(run):
         return None
     return _build_monitor_question(run)
 
@@ -99,7 +91,7 @@ def _build_monitor_question(run: Run) -> commands.Advise:
         id=0,
         timeout=0.0,
         role="monitor",
-        seen=_current_view(run),
+        seen=view.id if (view := find_current_view(run)) else "",
         since=run.watch.since,
         outline=active_outline(run),
         left=remaining_cost(run),
@@ -108,9 +100,10 @@ def _build_monitor_question(run: Run) -> commands.Advise:
 
 def _question_about_outline(run: Run, asked: moves.AskPlanner) -> commands.Advise | None:
     """The question about the outline. Progress is judged before rewriting, since a rewrite keeps finished goals."""
-    if not _has_current_view(run) or asked.amends or not wants_outline(run):
+    view, outline = find_current_view(run), run.outline
+    if view is None or asked.amends or not wants_outline(run):
         return None
-    seen, outline = _current_view(run), run.outline
+    seen = view.id
     if outline and outline.goals and outline.judged != seen and outline.current <= len(outline.goals):
         return commands.Advise(id=0, timeout=0.0, role="judge", outline=outline, seen=seen)
     if outline and outline.heard == guidance_digest(run.guidance) and not has_new_advice(run, outline):

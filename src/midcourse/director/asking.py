@@ -1,7 +1,7 @@
 """Questions to a person: approval of steps, outcomes that nothing else decides, and failures. No answer means denied."""
 
 from midcourse.director.acting import believe_person, build_check, settle_by_evidence, step_seconds
-from midcourse.director.turn import Rest, Turn, add_guidance, count, seen_fingerprint, send, withdraw
+from midcourse.director.turn import Rest, Turn, add_guidance, count, find_current_view, seen_fingerprint, send, withdraw
 from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.approval import Grant, Withdrawn
 from midcourse.domain.plan import Amendment, Changed, PlannedStep
@@ -35,7 +35,7 @@ def ask(run: Run, move: moves.Ask) -> Turn:
         earlier=move.earlier,
         repeats=move.repeats,
         doubted=move.doubt.command if move.doubt and run.rechecks else 0,
-        seen=run.seen.id if move.doubt and run.rechecks and run.seen and not run.seen.stale else "",
+        seen=view.id if move.doubt and run.rechecks and (view := find_current_view(run)) else "",
         contradicts=bool(move.against),
     )
     run = send(run, question)
@@ -93,13 +93,12 @@ def ask_for_planner(run: Run, question: str) -> moves.Ask | moves.End:
     return moves.Ask(about="question", steps=(), purpose="segment", then=then, detail=question)
 
 
-def on_person_asked(run: Run, phase: phases.Asking, _event: events.PersonAsked) -> Turn:
-    return run, Rest(phase)
-
-
 def on_approval_decided(run: Run, phase: phases.Asking, event: events.ApprovalDecided) -> Turn:
+    # An edge refuses such a decision where it can; the run may have moved on since.
     if objection := find_objection_now(run, event):
+        # The timer of a question that has expired is also due, but behind this decision in the mailbox.
         return on_answer_expired(run, phase) if objection.code == "expired" else (count(run, late=1), Rest(phase))
+    # While the person thought, the screen may have changed: nothing is sent on the strength of the old observation.
     run = replace(add_guidance(withdraw(run), event.guidance), look_first=True)
     match phase.about:
         case "approve":

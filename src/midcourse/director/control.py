@@ -1,12 +1,14 @@
 """Control events (pause, resume, cancel, guidance), which are applied between two moves and never raise; and the end of a run."""
 
-from midcourse.director.outage import wait_out
+from midcourse.director.outage import ask_later
 from midcourse.director.turn import (
     Rest,
     Turn,
     add_guidance,
     check_deferred,
     count,
+    ensure_view,
+    find_current_view,
     forget_session,
     issue,
     lose_world,
@@ -18,7 +20,6 @@ from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter
 from midcourse.policy.spending import can_afford, seconds_to_deadline, worst_look, worst_reading
 
 # --- control events
@@ -49,13 +50,14 @@ def on_guided(run: Run, phase: phases.Phase, event: events.Guided) -> Turn:
     return add_guidance(run, event.text), Rest(phase)
 
 
-def on_taken_over(run: Run, phase: phases.Phase, _event: events.TakenOver) -> Turn:
-    return run, Rest(phase)
-
-
 def on_resumed(run: Run, phase: phases.Phase, event: events.Resumed) -> Turn:
     """Note that a process drives the run again. The world may have changed, so it is observed first."""
     return replace(forget_session(run) if event.world == "reopened" else run, look_first=True, outage=None), Rest(phase)
+
+
+def stay(run: Run, phase: phases.Phase, _event: events.Event) -> Turn:
+    """Go on waiting: the event is only recorded."""
+    return run, Rest(phase)
 
 
 def count_late_event(run: Run, phase: phases.Phase, _event: events.Control) -> Turn:
@@ -84,7 +86,7 @@ def apply_request(run: Run, move: moves.Move) -> Turn | None:
         moves.Propose | moves.Begin | moves.Advance | moves.Do | moves.Reach | moves.Try | moves.Weigh | moves.Revert,
     ):
         again = moves.Plan(cause="reopened", why="the world was lost and opened again: finished steps may be undone")
-        return run, moves.Look(then=again) if run.seen is None or run.seen.stale else again
+        return run, ensure_view(run, again)
     return None
 
 
@@ -94,10 +96,6 @@ def _pause(run: Run, move: moves.Move) -> Turn:
     if until_deadline != float("inf"):
         run = send(run, commands.Wait(id=run.next_id, seconds=max(0.0, until_deadline)))
     return run, Rest(phases.Paused(then=move))
-
-
-def on_recorded(run: Run, phase: phases.Paused, _event: events.Recorded) -> Turn:
-    return run, Rest(phase)
 
 
 def on_deadline_while_paused(run: Run, _phase: phases.Paused, _event: events.TimerFired) -> Turn:
@@ -128,7 +126,7 @@ def conclude(run: Run, move: moves.Conclude) -> Turn:
             id=number,
             timeout=time,
             seen=seen.id if seen else "",
-            look=_must_look(run),
+            look=find_current_view(run) is None,
             turn=move.turn,
             extract=extract,
         ),
@@ -140,12 +138,8 @@ def conclude(run: Run, move: moves.Conclude) -> Turn:
     return after, nxt
 
 
-def _must_look(run: Run) -> bool:
-    return run.seen is None or run.seen.stale
-
-
 def _worst_check_cost(run: Run, *, extract: bool) -> Cost:
-    worst = worst_look(run.limits) if _must_look(run) else FREE
+    worst = FREE if find_current_view(run) else worst_look(run.limits)
     for reads in (run.done_in_words, extract):
         worst = worst.plus(worst_reading(run.limits)) if reads else worst
     return worst
@@ -156,7 +150,8 @@ def on_done_checked(run: Run, phase: phases.Concluding, event: events.DoneChecke
     if event.seen is not None:
         run = update_seen(run, event.seen)
     if event.wait is not None:
-        return _ask_later(run, phase, event)
+        again = moves.Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn + 1)
+        return ask_later(run, again, "the model that checks whether the task is done", event.detail, event.wait)
     match event.verdict:
         case "met":
             return replace(run, verified=True), moves.End(reason="goal_reached", detail=event.detail)
@@ -175,14 +170,6 @@ def on_done_checked(run: Run, phase: phases.Concluding, event: events.DoneChecke
         case "undecided":
             unchecked = "whether the task is done was not checked" if run.has_done_when else phase.detail or CARRIED_OUT
             return run, moves.End(reason="plan_complete", detail=event.detail or unchecked)
-
-
-def _ask_later(run: Run, phase: phases.Concluding, event: events.DoneChecked) -> Turn:
-    """Check again later: the model that reads the screen could not be reached, or asks to wait."""
-    again = moves.Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn + 1)
-    if event.wait:
-        return run, moves.BackOff(seconds=add_jitter(run, max(SHORTEST_WAIT, event.wait)), then=again)
-    return wait_out(run, again, "the model that checks whether the task is done", event.detail)
 
 
 def end(run: Run, move: moves.End) -> Turn:

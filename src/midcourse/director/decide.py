@@ -10,10 +10,10 @@
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, get_args
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, get_args
 
 from midcourse.director import acting, advice, asking, control, detour, outage, recovery, segment
-from midcourse.director.table import Entry, Row, entry, row
 from midcourse.director.turn import Rest, Turn, count, finish_identity, settle
 from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.replace import replace
@@ -22,7 +22,40 @@ from midcourse.errors import ImpossibleEvent
 from midcourse.policy.approval.objection import find_objection_now
 from midcourse.policy.spending import seconds_worked
 
-E = TypeVar("E", bound=events.Control)
+P = TypeVar("P")
+E = TypeVar("E")
+M = TypeVar("M")
+C = TypeVar("C", bound=events.Control)
+
+
+@dataclass(frozen=True)
+class Row(Generic[P, E]):
+    """One legal pair of phase and event. `to` are the phases it can lead to, except `Paused` and `Ended`; they are checked."""
+
+    phase: type[P]
+    event: type[E]
+    handler: Callable[[Run, P, E], Turn]
+    to: tuple[type[object], ...]
+
+
+@dataclass(frozen=True)
+class Entry(Generic[M]):
+    """The function that carries out a move."""
+
+    move: type[M]
+    enter: Callable[[Run, M], Turn]
+
+
+# Functions, because type checkers then reject a handler for another phase, event or move.
+
+
+def row(phase: type[P], event: type[E], handler: Callable[[Run, P, E], Turn], *to: type[object]) -> Row[Any, Any]:
+    return Row(phase, event, handler, to)
+
+
+def entry(move: type[M], enter: Callable[[Run, M], Turn]) -> Entry[Any]:
+    return Entry(move, enter)
+
 
 PHASES: tuple[type[Any], ...] = get_args(get_args(phases.Phase)[0])
 
@@ -37,7 +70,7 @@ DETOURING = (phases.Trying, phases.Weighing, phases.Undoing)
 """Phases of a detour."""
 
 
-def rows_for_every_phase(event: type[E], handler: Callable[[Run, phases.Phase, E], Turn]) -> tuple[Row[Any, Any], ...]:
+def rows_for_every_phase(event: type[C], handler: Callable[[Run, phases.Phase, C], Turn]) -> tuple[Row[Any, Any], ...]:
     """The same row for every phase, except that an ended run only counts late events."""
     return (
         *(row(phase, event, handler, phase) for phase in PHASES if phase is not phases.Ended),
@@ -53,7 +86,7 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(phases.Advising, events.Advised, advice.on_advised, *CONTINUING),
     row(phases.Acting, events.Acted, acting.on_acted, phases.Opening, *CONTINUING, *DETOURING),
     row(phases.Verifying, events.Verified, acting.on_verified, phases.Opening, *CONTINUING, *DETOURING),
-    row(phases.Asking, events.PersonAsked, asking.on_person_asked, phases.Asking),
+    row(phases.Asking, events.PersonAsked, control.stay, phases.Asking),
     row(
         phases.Asking,
         events.ApprovalDecided,
@@ -69,7 +102,7 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(phases.Weighing, events.ClosenessJudged, detour.on_closeness_judged, phases.Acting, *DETOURING, *FAILED),
     row(phases.Undoing, events.RevertPlanned, detour.on_revert_planned, phases.Acting, *DETOURING, *FAILED),
     row(phases.Concluding, events.DoneChecked, control.on_done_checked, phases.Opening, *FAILED),
-    row(phases.Paused, events.Recorded, control.on_recorded),
+    row(phases.Paused, events.Recorded, control.stay),
     row(phases.Paused, events.TimerFired, control.on_deadline_while_paused),
     row(phases.Paused, events.ResumeAsked, control.on_resume_asked, *OPENED),
     row(phases.Ended, events.Finished, control.on_finished),
@@ -84,7 +117,7 @@ ANYWHERE: tuple[Row[Any, Any], ...] = (
     *rows_for_every_phase(events.ResumeAsked, control.on_pause_withdrawn),
     *rows_for_every_phase(events.CancelAsked, control.on_cancel_asked),
     *rows_for_every_phase(events.Guided, control.on_guided),
-    *rows_for_every_phase(events.TakenOver, control.on_taken_over),
+    *rows_for_every_phase(events.TakenOver, control.stay),
 )
 """Rows for control events in every phase. A row of TABLE for the same pair takes precedence."""
 
@@ -129,6 +162,7 @@ def decide(run: Run, event: events.Event) -> tuple[Run, tuple[commands.Command, 
     """The next state and the commands to perform. Raises only `ImpossibleEvent`."""
     first_new = run.next_id
     run = _tick(run, event)
+    # First, because the phase may have changed since the command was given up: the answer fits no row then.
     if isinstance(event, events.Answer):
         run, issued = settle(run, event)
         if issued is None:
@@ -138,11 +172,20 @@ def decide(run: Run, event: events.Event) -> tuple[Run, tuple[commands.Command, 
         raise ImpossibleEvent(f"{event.kind} cannot be answered to a run that is {run.phase.kind}")
     before = run
     run = _follow(*found.handler(run, run.phase, event))
+    # Only now: the handler still had to see the outage to count another failed try.
     if isinstance(event, events.Answer) and outage.is_ended_by(event, before, run):
         run = replace(run, outage=None)
     if type(run.phase) not in (*found.to, phases.Paused, phases.Ended):
         raise ImpossibleEvent(f"{event.kind} led from {found.phase.__name__} to {run.phase.kind}, which has no row")
     return run, _issued_since(run, first_new)
+
+
+def take_turn(run: Run, event: events.Event) -> tuple[Run, tuple[commands.Command, ...]]:
+    """Decide as a driver does: an impossible event ends the run instead of its process, so that its result is kept."""
+    try:
+        return decide(run, event)
+    except ImpossibleEvent as bug:
+        return abort(run, f"{type(bug).__name__}: {bug}")
 
 
 def abort(run: Run, detail: str) -> tuple[Run, tuple[commands.Command, ...]]:
@@ -197,6 +240,7 @@ def _tick(run: Run, event: events.Event) -> Run:
 
 def _record_late_answer(run: Run, event: events.Answer) -> Run:
     run = count(run, late=1)
+    # An act that nobody waits for any more may have happened all the same: no plan may repeat it.
     if isinstance(event, events.Acted) and event.dispatched:
         return finish_identity(run, event.identity)
     return run

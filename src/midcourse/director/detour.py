@@ -4,19 +4,19 @@ A state is judged once: the closeness after a try is also the closeness before t
 approvals.
 """
 
-from midcourse.director.outage import wait_out
-from midcourse.director.turn import REFUSALS, Turn, count, issue, remember, seen_fingerprint
+from midcourse.director.outage import ask_later
+from midcourse.director.turn import REFUSALS, Turn, count, find_current_view, issue, remember, seen_fingerprint
 from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.detour import Cancel, Detour, Reverting, Tried
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.detour.choice import choose_next, find_dead_end, find_restored, revert_from
-from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter, retry_delay
+from midcourse.policy.failure.recovery import retry_delay
 from midcourse.policy.spending import remaining_cost, worst_plan
 
 
-def current_detour(run: Run) -> Detour:
+def require_detour(run: Run) -> Detour:
     assert run.detour is not None, "no detour is under way"
     return run.detour
 
@@ -30,7 +30,7 @@ def reach(run: Run, move: moves.Reach) -> Turn:
 
 
 def plan_try(run: Run, move: moves.Try) -> Turn:
-    detour = current_detour(run)
+    detour = require_detour(run)
     if not move.undo and detour.under != seen_fingerprint(run):
         return run, moves.Weigh()  # the world has changed since
     undo = detour.path[-1].version if move.undo else 0
@@ -61,7 +61,8 @@ def plan_try(run: Run, move: moves.Try) -> Turn:
 def on_try_planned(run: Run, phase: phases.Trying, event: events.TryPlanned) -> Turn:
     asked = phase.asked
     if event.verdict == "transport":
-        return _ask_later(run, replace(asked, tries=asked.tries + 1), "the model that plans detours", event)
+        again = replace(asked, tries=asked.tries + 1)
+        return ask_later(run, again, "the model that plans detours", event.detail, event.wait, has_other=True)
     if asked.undo:
         return _undo(run, event.step, event.answers) if event.step else _cancel(run, "revert_unverified", event.detail)
     if event.verdict in ("gave_up", "rejected"):
@@ -69,17 +70,8 @@ def on_try_planned(run: Run, phase: phases.Trying, event: events.TryPlanned) -> 
     return _try(run, event)
 
 
-def _ask_later(
-    run: Run, again: moves.Try | moves.Weigh, who: str, event: events.TryPlanned | events.ClosenessJudged
-) -> Turn:
-    if event.wait is not None and event.wait > 0:
-        return run, moves.BackOff(seconds=add_jitter(run, max(SHORTEST_WAIT, event.wait)), then=again)
-    another = isinstance(event, events.TryPlanned) and event.wait is not None
-    return wait_out(run, again, who, event.detail, no_delay=another)
-
-
 def _try(run: Run, event: events.TryPlanned) -> Turn:
-    detour, step, here = current_detour(run), event.step, seen_fingerprint(run)
+    detour, step, here = require_detour(run), event.step, seen_fingerprint(run)
     trying = Tried(
         label=_next_label(detour),
         version=step.version if step else 0,
@@ -108,7 +100,7 @@ def on_try_reported(run: Run, move: moves.Report) -> Turn:
 
     After a pause, the state in which it was tried may differ from the one that it was planned for.
     """
-    detour = current_detour(run)
+    detour = require_detour(run)
     assert detour.trying is not None, "a try is under way"
     trying = replace(detour.trying, before=move.before, failed="" if move.status == "ok" else move.reason)
     return _remember_failure(replace(run, detour=replace(detour, trying=trying)), move), moves.Weigh()
@@ -123,8 +115,8 @@ def _remember_failure(run: Run, move: moves.Report) -> Run:
 
 
 def weigh(run: Run, move: moves.Weigh) -> Turn:
-    detour, seen = current_detour(run), run.seen
-    if seen is None or seen.stale:
+    detour, seen = require_detour(run), find_current_view(run)
+    if seen is None:
         return (
             _cancel(run, "unseen", "nothing can be seen")
             if move.looked
@@ -147,7 +139,7 @@ def on_closeness_judged(run: Run, phase: phases.Weighing, event: events.Closenes
     asked = phase.asked
     again = replace(asked, tries=asked.tries + 1)
     if event.verdict == "transport":
-        return _ask_later(run, again, "the model that judges closeness", event)
+        return ask_later(run, again, "the model that judges closeness", event.detail, event.wait)
     if event.verdict == "garbage":
         if asked.tries >= run.limits.max_step_retries:
             return _cancel(run, "unjudged", f"the closeness could not be judged: {event.detail}")
@@ -156,7 +148,7 @@ def on_closeness_judged(run: Run, phase: phases.Weighing, event: events.Closenes
 
 
 def _choose(run: Run, closeness: float) -> Turn:
-    detour, here = current_detour(run), seen_fingerprint(run)
+    detour, here = require_detour(run), seen_fingerprint(run)
     trying = detour.trying
     detour = replace(detour, closeness=closeness, under=here, trying=None)
     if trying is None:
@@ -189,10 +181,10 @@ def _explore(detour: Detour, label: str) -> Detour:
 
 
 def revert(run: Run, move: moves.Revert) -> Turn:
-    detour, seen = current_detour(run), run.seen
+    detour, seen = require_detour(run), find_current_view(run)
     reverting = detour.reverting
     assert reverting is not None, "a revert is under way"
-    if seen is None or seen.stale:
+    if seen is None:
         if move.looked:
             return _cancel(run, "revert_unverified", "nothing can be seen")
         return run, moves.Look(then=moves.Revert(looked=True))
@@ -228,7 +220,7 @@ def revert(run: Run, move: moves.Revert) -> Turn:
 
 
 def on_revert_planned(run: Run, _phase: phases.Undoing, event: events.RevertPlanned) -> Turn:
-    detour = current_detour(run)
+    detour = require_detour(run)
     reverting = detour.reverting
     assert reverting is not None, "a revert is under way"
     strategy = event.strategy or "ask"
@@ -240,13 +232,13 @@ def on_revert_planned(run: Run, _phase: phases.Undoing, event: events.RevertPlan
 
 
 def _undo(run: Run, step: PlannedStep, made_by: int) -> Turn:
-    detour = current_detour(run)
+    detour = require_detour(run)
     return _act(replace(run, detour=replace(detour, states=detour.states + 1)), step, "revert", made_by)
 
 
 def on_revert_reported(run: Run, move: moves.Report) -> Turn:
     """Continue the revert. Only the state that the act led to counts, not its outcome."""
-    detour = current_detour(run)
+    detour = require_detour(run)
     assert detour.reverting is not None, "a revert is under way"
     reverting = replace(detour.reverting, acts=detour.reverting.acts + 1)
     return _remember_failure(replace(run, detour=replace(detour, reverting=reverting)), move), moves.Revert()
@@ -257,7 +249,7 @@ def on_revert_reported(run: Run, move: moves.Report) -> Turn:
 
 def _rejoin(run: Run, found: str) -> Turn:
     """Continue the segment: the step can be reached now, or is no longer needed."""
-    detour, segment = current_detour(run), run.segment
+    detour, segment = require_detour(run), run.segment
     assert segment is not None, "a detour is for a step of a plan"
     place = segment.cursor
     steps = (*segment.steps[:place], replace(detour.step, found=found), *segment.steps[place + 1 :])
@@ -266,7 +258,7 @@ def _rejoin(run: Run, found: str) -> Turn:
 
 def _cancel(run: Run, why: Cancel, detail: str) -> Turn:
     """Give the detour up and report a failure of the step, so that recovery decides."""
-    detour = current_detour(run)
+    detour = require_detour(run)
     tries = len(detour.tries)
     return count(replace(run, detour=None), cancels=1), moves.Report(
         step=detour.step,

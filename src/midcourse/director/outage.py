@@ -32,6 +32,16 @@ def wait_out(run: Run, again: moves.Move, what: str, detail: str, *, no_delay: b
     return run, moves.BackOff(seconds=wait, then=postpone(again, wait))
 
 
+def ask_later(
+    run: Run, again: moves.Move, who: str, detail: str, wait: float | None, *, has_other: bool = False
+) -> Turn:
+    """Ask a model again later, after the time that it asks for, if any. Only the run's deadline limits such a wait."""
+    if wait is None or wait <= 0:
+        return wait_out(run, again, who, detail, no_delay=has_other and wait is not None)
+    wait = add_jitter(run, max(SHORTEST_WAIT, wait))
+    return run, moves.BackOff(seconds=wait, then=postpone(again, wait))
+
+
 def postpone(move: moves.Move, seconds: float) -> moves.Move:
     """The move, with a replan that it leads to due later: waiting does not count against the time for a replan."""
     match move:

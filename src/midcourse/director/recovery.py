@@ -1,6 +1,6 @@
 """Recovery: decide what a failure means, and wait before another try."""
 
-from midcourse.director.turn import Turn, count, issue
+from midcourse.director.turn import Turn, count, ensure_view, issue
 from midcourse.domain import commands, events, moves, phases
 from midcourse.domain.failure import Failure
 from midcourse.domain.replace import replace
@@ -11,11 +11,20 @@ from midcourse.policy.spending import seconds_left, seconds_to_deadline
 
 
 def recover(run: Run, move: moves.Recover) -> Turn:
-    failure, why = _build_failure(run, move), _describe(move)
+    step, why = move.step, move.detail
+    failure = Failure(
+        reason=move.reason, detail=move.detail, found=classify(move.reason, move.detail, run.limits.failures)
+    )
+    if step is not None:
+        why = f"{step.skill} failed: {move.reason}" + (f" — {move.detail}" if move.detail else "")
+        tries = run.segment.tries if run.segment else 0
+        failure = replace(failure, version=step.version, index=step.index, tries=tries)
     decision = choose_recovery(run, failure, move.step, move.track)
     match decision.answer:
         case "continue":
-            return _skip_step(run), moves.Advance()
+            assert run.segment is not None, "only a step of a plan can be skipped"
+            after = replace(run.segment, cursor=run.segment.cursor + 1, tries=0)
+            return replace(count(run, skipped=1), segment=after), moves.Advance()
         case "retry":
             wait = retry_delay(run, failure.reason, failure.tries, failure.found)
             return _retry_step(run), moves.BackOff(seconds=wait, then=moves.Advance())
@@ -26,7 +35,7 @@ def recover(run: Run, move: moves.Recover) -> Turn:
             return run, moves.Reach(step=move.step)
         case "replan":
             again = moves.Plan(cause="error", why=why, failure=failure)
-            return run, _with_fresh_look(run, again) if move.step else again
+            return run, ensure_view(run, again) if move.step else again
         case "ask":
             then = moves.Plan(cause="guided", why=why, failure=failure)
             return run, moves.Ask(
@@ -35,23 +44,6 @@ def recover(run: Run, move: moves.Recover) -> Turn:
         case "stop":
             detail = f"{why} ({decision.because})" if decision.because else why
             return run, moves.End(reason=_final_reason(failure, decision), detail=detail)
-
-
-def _build_failure(run: Run, move: moves.Recover) -> Failure:
-    found = classify(move.reason, move.detail, run.limits.failures)
-    if move.step is None:
-        return Failure(reason=move.reason, detail=move.detail, found=found)
-    tries = run.segment.tries if run.segment else 0
-    step = move.step
-    return Failure(
-        reason=move.reason, detail=move.detail, found=found, version=step.version, index=step.index, tries=tries
-    )
-
-
-def _describe(move: moves.Recover) -> str:
-    if move.step is None:
-        return move.detail
-    return f"{move.step.skill} failed: {move.reason}" + (f" — {move.detail}" if move.detail else "")
 
 
 def _final_reason(failure: Failure, decision: Recovery) -> moves.FinalReason:
@@ -63,16 +55,6 @@ def _final_reason(failure: Failure, decision: Recovery) -> moves.FinalReason:
 def _retry_step(run: Run) -> Run:
     assert run.segment is not None, "only a step of a plan can be retried"
     return replace(run, segment=replace(run.segment, tries=run.segment.tries + 1))
-
-
-def _skip_step(run: Run) -> Run:
-    assert run.segment is not None, "only a step of a plan can be skipped"
-    return replace(count(run, skipped=1), segment=replace(run.segment, cursor=run.segment.cursor + 1, tries=0))
-
-
-def _with_fresh_look(run: Run, move: moves.Move) -> moves.Move:
-    """The move, after an observation if the last one is stale."""
-    return moves.Look(then=move) if run.seen is None or run.seen.stale else move
 
 
 def back_off(run: Run, move: moves.BackOff) -> Turn:

@@ -1,13 +1,14 @@
 """Segments: observe, plan for what is visible, carry out the steps, observe again at the transition."""
 
 from midcourse.director.asking import ask_for_planner
-from midcourse.director.outage import postpone, wait_out
+from midcourse.director.outage import ask_later, wait_out
 from midcourse.director.turn import (
     REFUSALS,
     Rest,
     Turn,
     check_deferred,
     count,
+    find_current_view,
     issue,
     lose_world,
     remember,
@@ -68,18 +69,15 @@ def on_world_opened(run: Run, phase: phases.Opening, event: events.WorldOpened) 
     if event.away:
         if event.full:  # the host answered, so any outage is over, and this wait has no separate limit
             run = replace(run, outage=Outage(since=run.now, tries=run.outage.tries) if run.outage else None)
-        return _wait_for_host(run, moves.Open(then=phase.then, failures=phase.failures), event.detail)
+        # The sessions of a host are down with it, so this one was not lost by the world.
+        if run.outage is None and run.counts.reopenings:
+            run = count(run, reopenings=-1)
+        again = moves.Open(then=phase.then, failures=phase.failures)
+        return wait_out(run, again, "the world's host", event.detail)
     if event.invalid or phase.failures >= run.limits.max_step_retries:
         return run, moves.End(reason="world_lost", detail=event.detail)
     again = moves.Open(then=phase.then, failures=phase.failures + 1)
     return run, moves.BackOff(seconds=retry_delay(run, "error", phase.failures), then=again)
-
-
-def _wait_for_host(run: Run, again: moves.Open, detail: str) -> Turn:
-    """Wait for the host. Its sessions are down with it, so this does not count as a lost session of the world."""
-    if run.outage is None and run.counts.reopenings:
-        run = count(run, reopenings=-1)
-    return wait_out(run, again, "the world's host", detail)
 
 
 def look(run: Run, move: moves.Look) -> Turn:
@@ -143,17 +141,19 @@ def plan(run: Run, move: moves.Plan) -> Turn:
 
 def _transition_verified(run: Run) -> bool:
     """Whether the screen differs from the one that the plan was made for."""
-    if run.seen is None or run.segment is None or run.seen.stale:
-        return False
-    return run.seen.fingerprint != run.segment.made_under
+    seen = find_current_view(run)
+    return seen is not None and run.segment is not None and seen.fingerprint != run.segment.made_under
 
 
 def ask_planner(run: Run, move: moves.AskPlanner) -> Turn:
-    seen, seconds = run.seen, run.limits.plan_timeout_seconds
+    seen, seconds, current = run.seen, run.limits.plan_timeout_seconds, run.segment.version if run.segment else 0
     if move.due is not None:
         left = move.due - run.budget.active_seconds
         if left <= 0:
-            return run, moves.Begin() if move.objected else _end_after_replan_timeout(run, move.why)
+            if move.objected:
+                return run, moves.Begin()
+            why = f"no new plan within {run.limits.replan_timeout_seconds:g} s" + (f": {move.why}" if move.why else "")
+            return run, moves.End(reason="planner_unavailable", detail=why)
         seconds = min(seconds, left)
     after, nxt = issue(
         run,
@@ -165,7 +165,7 @@ def ask_planner(run: Run, move: moves.AskPlanner) -> Turn:
             cause=move.cause,
             why=move.why,
             seen=seen.id if seen else "",
-            parent=_parent_version(run),
+            parent=0 if current == run.counts.versions else current,
             stale=bool(seen and seen.stale),
             refused=move.refused,
             guidance=run.guidance,
@@ -186,17 +186,6 @@ def ask_planner(run: Run, move: moves.AskPlanner) -> Turn:
     if move.objected and not isinstance(nxt, Rest):
         return run, moves.Begin()
     return count(after, planner_calls=isinstance(nxt, Rest) and move.amends is None), nxt
-
-
-def _end_after_replan_timeout(run: Run, detail: str) -> moves.End:
-    limit = f"no new plan within {run.limits.replan_timeout_seconds:g} s"
-    return moves.End(reason="planner_unavailable", detail=f"{limit}: {detail}" if detail else limit)
-
-
-def _parent_version(run: Run) -> int:
-    """The version of the current plan; 0 if it is the previous version."""
-    version = run.segment.version if run.segment else 0
-    return 0 if version == run.counts.versions else version
 
 
 def on_planned(run: Run, phase: phases.Planning, event: events.Planned) -> Turn:
@@ -235,7 +224,8 @@ def _handle_answer_without_steps(run: Run, asked: moves.AskPlanner, event: event
         case "rejected" if event.wait != 0.0:  # there is no other model to ask
             return run, moves.End(reason="planner_unavailable", detail=event.detail)
         case "transport" | "rejected":
-            return _ask_later(run, asked, event)
+            again = replace(asked, turn=asked.turn + 1)
+            return ask_later(run, again, "the planner", event.detail, event.wait, has_other=True)
         case "refused" if asked.amends:
             # the person's change is not possible: the plan and the question about it stay
             return run, _ask_or_advance(run, event.detail)
@@ -243,7 +233,8 @@ def _handle_answer_without_steps(run: Run, asked: moves.AskPlanner, event: event
             return run, moves.End(
                 reason="structural_failure", detail=f"the planner found it impossible: {event.detail}"
             )
-        case "garbage" if not asked.refused and not _follows_garbage(asked):
+        # Asked again once. After a failed recovery from garbage the planner knows already what was wrong.
+        case "garbage" if not asked.refused and (asked.failure is None or asked.failure.reason != GARBAGE):
             return run, replace(asked, refused=f"{_no_plan(run)}: {event.detail}")
         case "impossible" | "refused" | "garbage":
             if event.verdict == "garbage" and asked.refused.startswith(_no_plan(run)):
@@ -260,26 +251,12 @@ def _no_plan(run: Run) -> str:
     return NO_PLAN if run.format >= 3 else NO_PLAN_BEFORE_FORMAT_3
 
 
-def _follows_garbage(asked: moves.AskPlanner) -> bool:
-    """Whether the planner was asked because its last answer was not a valid plan, so it already knows the reason."""
-    return asked.failure is not None and asked.failure.reason == GARBAGE
-
-
 def _replaces_current(run: Run, event: events.Planned) -> bool:
     """Whether the answer can replace the plan that a monitor objected to. If not, that plan stays."""
     if event.verdict != "steps":
         return event.verdict == "done"
     event = replace(event, steps=drop_finished_end(run, event.steps, final=event.final))
     return bool(event.steps) and not why_refused(run, event.steps) and not goes_in_a_circle(run, event.steps)
-
-
-def _ask_later(run: Run, asked: moves.AskPlanner, event: events.Planned) -> Turn:
-    """Wait for a planner that could not be reached. If it says how long to wait, only the run's deadline limits the wait."""
-    again = replace(asked, turn=asked.turn + 1)
-    if event.wait is None or event.wait <= 0:
-        return wait_out(run, again, "the planner", event.detail, no_delay=event.wait is not None)
-    wait = add_jitter(run, max(SHORTEST_WAIT, event.wait))
-    return run, moves.BackOff(seconds=wait, then=postpone(again, wait))
 
 
 def refuse(run: Run, why: str, then: moves.AskPlanner | moves.Recover) -> Turn:
@@ -308,12 +285,12 @@ def _adopt(run: Run, asked: moves.AskPlanner, event: events.Planned) -> Turn:
 
 
 def begin(run: Run, _move: moves.Begin) -> Turn:
-    return replace(run, remembered_plans=remember_adopted(run, current_segment(run))), _ask_or_advance(run)
+    return replace(run, remembered_plans=remember_adopted(run, require_segment(run))), _ask_or_advance(run)
 
 
 def _ask_or_advance(run: Run, detail: str = "") -> moves.Ask | moves.Advance:
     """Ask for approval of the remaining steps that need it, as far as known, before any of them is done."""
-    segment = current_segment(run)
+    segment = require_segment(run)
     critical = tuple(step for step in segment.steps[segment.cursor :] if _can_be_asked_now(run, step))
     if not critical:
         return moves.Advance()  # `acting.do` asks once it is known what would be sent
@@ -329,13 +306,13 @@ def _can_be_asked_now(run: Run, step: PlannedStep) -> bool:
 # --- carrying out the steps
 
 
-def current_segment(run: Run) -> Segment:
+def require_segment(run: Run) -> Segment:
     assert run.segment is not None, "no plan has been adopted"
     return run.segment
 
 
 def advance(run: Run, _move: moves.Advance) -> Turn:
-    segment = current_segment(run)
+    segment = require_segment(run)
     if segment.cursor >= len(segment.steps):
         return _reset_refusals(run), moves.Conclude()
     step = segment.steps[segment.cursor]
@@ -350,7 +327,7 @@ def advance(run: Run, _move: moves.Advance) -> Turn:
 
 def on_step_reported(run: Run, move: moves.Report) -> Turn:
     """Handle the outcome of a step of the segment."""
-    segment = current_segment(run)
+    segment = require_segment(run)
     if move.status == "ok":
         run = count(run, completed=1)
         if move.step.effect == "irreversible":

@@ -8,7 +8,7 @@ from midcourse.domain.budget import FREE, Cost, Limits, Spent, total
 from midcourse.domain.commands import Command
 from midcourse.domain.events import Accounted, Answer
 from midcourse.domain.failure import Attempt
-from midcourse.domain.moves import End, Move, Report
+from midcourse.domain.moves import End, Look, Move, Report
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.phases import Phase
 from midcourse.domain.replace import replace
@@ -137,6 +137,16 @@ def lose_world(run: Run) -> Run:
 def forget_session(run: Run) -> Run:
     """Forget failures of the last session: in a new one the same step may work on the same screen."""
     return replace(run, reopened=True, attempts=(), remembered_plans=(), watch=replace(run.watch, since=run.next_id))
+
+
+def find_current_view(run: Run) -> ObservationRef | None:
+    """The last observation; None if there is none, or the screen may have changed since."""
+    return None if run.seen is None or run.seen.stale else run.seen
+
+
+def ensure_view(run: Run, move: Move) -> Move:
+    """The move, after an observation if there is no current one."""
+    return move if find_current_view(run) else Look(then=move)
 
 
 def seen_fingerprint(run: Run) -> str:

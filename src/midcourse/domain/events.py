@@ -151,6 +151,9 @@ class Acted:
     kind: Literal["acted"] = "acted"
 
 
+VerificationVerdict: TypeAlias = Literal["happened", "did_not_happen", "undecided", "too_early"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Verified:
     """Whether an act with an unknown outcome happened. `too_early`: check again after `seconds`, since absence proves nothing yet.
@@ -161,7 +164,7 @@ class Verified:
 
     answers: int
     at: float = 0.0
-    verdict: Literal["happened", "did_not_happen", "undecided", "too_early"] = "undecided"
+    verdict: VerificationVerdict = "undecided"
     evidence: Evidence = ""
     reason: str = ""
     detail: str = ""

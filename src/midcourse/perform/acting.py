@@ -1,4 +1,14 @@
-"""The `Act` command: check, dispatch, act, settle, observe, judge. `verification.py` resolves unknown outcomes."""
+"""The `Act` command: one attempt at a step of the plan. The order is the safety of it:
+
+1. **Check.** The step is compared with the screen that it relies on. What cannot be sent is recorded as failed.
+2. **Forecast.** If it needs an approval, what it would send is read now. Unless that is exactly what was allowed, nothing is sent.
+3. **Write.** The ledger says that it is sent, before it is.
+4. **Dispatch.** The world is called once. Without an answer the outcome is unknown; nothing here tries again.
+5. **Hold.** If the world shows only now what the act really does, it is held and reported, to be allowed and tried again.
+6. **Judge.** The screen is observed, and evidence decides the outcome as far as it can. The ledger gets it.
+
+`verification.py` finds out later what became of an act with an unknown outcome.
+"""
 
 import logging
 from typing import cast
@@ -7,24 +17,22 @@ from midcourse.blame import describe_exception, format_traceback
 from midcourse.codec import make_encodable
 from midcourse.containment import Contained
 from midcourse.domain.argument import Reference
-from midcourse.domain.budget import Spent, total
+from midcourse.domain.budget import total
 from midcourse.domain.commands import Act
 from midcourse.domain.events import Acted
 from midcourse.domain.observation import Observation, Unseen, Zone
 from midcourse.domain.outcome import DISPUTED, Outcome
-from midcourse.domain.plan import REACH, REPLAN, Step, Target
+from midcourse.domain.plan import REACH, REPLAN, Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Effect, Skill
 from midcourse.perform.consequence import Forecast, build_call, read_consequence
-from midcourse.perform.history import load_history
 from midcourse.perform.learning import find_lesson_key, load_track
-from midcourse.perform.looking import NO_LOOK, Look, look
+from midcourse.perform.looking import NO_LOOK, observe_after, read_sight
 from midcourse.perform.ports import Deadline, Ports
-from midcourse.perform.reading import read_words
 from midcourse.policy.approval.rules import binds, find_ruling, planned_consequence
 from midcourse.policy.arguments import find_argument_problem
-from midcourse.policy.evidence.verification import Sight, describe, holds, judge
+from midcourse.policy.evidence.verification import describe, holds, judge
 from midcourse.ports.world import UNSENT
 
 log = logging.getLogger(__name__)
@@ -54,6 +62,293 @@ REDIRECTED = "redirected"
 """A reason: what was sent may have happened, and the world was asked to send it to another destination as well."""
 
 
+async def act(ports: Ports, command: Act) -> Acted:
+    """Carry out one attempt at a step."""
+    time = Deadline(ports.clock, command.timeout)
+    step = await load_step(ports, command.version, command.index, command.made_by, command.effect)
+    # Nothing to do in the world: a plan ends here, and the director has the next one made.
+    if step.zone == REPLAN:
+        return Acted(answers=command.id, dispatched=False, looked=False)
+    return await ActAttempt(ports, command, step, time).carry_out()
+
+
+class ActAttempt:
+    """One attempt at a step. The methods are in the order in which they are called."""
+
+    skill: Skill
+    before: Observation
+    """The observation that the step relies on. Set by `_check`, like the skill; nothing is sent without both."""
+
+    def __init__(self, ports: Ports, command: Act, step: Step, time: Deadline) -> None:
+        self.ports = ports
+        self.command = command
+        self.time = time
+        self.step = step
+        """The step as it is tried: with results filled in, the ruling for its current target, and the effect that it turns out to have."""
+        self.entry = LedgerEntry(
+            command=command.id, version=step.version, index=step.index, call=step.call, seen=command.seen
+        )
+        """The ledger entry. `dispatched_at` is set only once it was written before the act."""
+
+    async def carry_out(self) -> Acted:
+        command = self.command
+        before = await self.ports.store.observation(self.ports.run_id, command.seen)
+        if REACH in (self.step.zone, command.found):
+            outcome = self._check_reached(before)
+            return replace(await self._record_not_dispatched(outcome), evidence=outcome.evidence)
+        if problem := await self._check(before):
+            return await self._record_not_dispatched(problem)
+        if binds(self.step):
+            # Read again although it was read for the plan and perhaps for an approver: meanwhile the page may have changed what
+            # its button sends. An approval is for exactly one digest.
+            forecast = await self._forecast()
+            if forecast is None:
+                gone = self.skill.on_zone and self.before.zone(self.step.zone) is None
+                return await self._record_not_dispatched(self._report_not_visible(None) if gone else UNREADABLE)
+            # An effect that the director has not weighed may be the same one, done already: it decides again, with this forecast.
+            if forecast.digest != command.consequence or any(a.command not in command.weighed for a in forecast.alike):
+                return self._report_held(forecast)
+            if self.step.effect == "irreversible":
+                # Later acts are compared with these: by identity it is never done again, by likeness a person is asked first.
+                self.entry = replace(
+                    self.entry,
+                    identity=forecast.identity,
+                    likeness=forecast.likeness,
+                    consequence=forecast.digest,
+                )
+        # Before the act and not after it: a process that dies in between must find that something may have been sent.
+        if self.step.effect in LEDGERED:
+            self.entry = replace(self.entry, dispatched_at=self.ports.clock.now())
+            await self._write_ledger()
+        report = await self._dispatch()
+        # In this run the world once said that an act was not sent, and it was: from then on its word alone decides nothing.
+        if report.claimed and self.step.effect == "irreversible" and not command.believe_claim:
+            report = replace(report, status="unknown", evidence="", claimed=False)
+        if report.reason == UNSENT and report.status == "no_effect":
+            return await self._record_unsent(report)
+        if report.reason == WOULD_CHANGE and self.step.effect not in LEDGERED:
+            self.step = replace(self.step, effect="reversible")
+            return await self._hold(report)
+        if report.reason == WOULD_SEND:
+            self.step = replace(self.step, effect="irreversible")
+            return await self._hold(report)
+        return await self._judge(report)
+
+    # --- check
+
+    def _check_reached(self, before: Observation | None) -> Outcome:
+        """Check a step that sends nothing: either its condition already holds, or a detour must find a way to it."""
+        expect = self.step.expect
+        if self.command.found or (expect and before and holds(expect, before)):
+            return Outcome(evidence="expectation")
+        detail = f"not here: {describe(expect)}" if expect else "it does not say what it is for"
+        return Outcome(status="unreachable", reason="out_of_reach", detail=detail)
+
+    async def _check(self, before: Observation | None) -> Outcome | None:
+        """Make the step ready to be sent, or return why it must not be sent on this screen."""
+        step = replace(self.step, zone=self.command.found or self.step.zone)
+        skill = self.ports.world.catalogue().skill(step.skill)
+        ready = await fill_in_results(self.ports, step)
+        if isinstance(ready, Outcome):
+            return ready
+        self.step = ready
+        if skill is None:
+            return Outcome(status="failed", reason="unknown_skill", detail=f"the world has no skill '{ready.skill}'")
+        if before is None:
+            return Outcome(status="failed", reason="stale_target", detail="the observation it relies on is gone")
+        self.skill, self.before = skill, before
+        zone = before.zone(ready.zone)
+        if skill.on_zone and not self._is_held() and (zone is None or not self._is_target(zone)):
+            return self._report_not_visible(zone)
+        wrong = find_argument_problem(ready.arguments, skill.parameters, self.ports.task)
+        if wrong:
+            return Outcome(status="failed", reason="bad_arguments", detail=wrong)
+        missing = self.ports.fill_in(ready.arguments)
+        if isinstance(missing, str):
+            return Outcome(status="failed", reason="bad_arguments", detail=missing)
+        if not binds(ready):
+            # The target may differ from the planned one, and may be one that needs an approval which the plan did not ask for.
+            here = planned_consequence(self._with_current_target(), before.surface.origin)
+            ruled = "ask" if skill.asks else find_ruling(self.ports.task.agreement, here)
+            self.step = replace(ready, ruled=ruled)
+        return None
+
+    def _is_target(self, zone: Zone) -> bool:
+        """Whether the zone is still the one that was planned for, or the plan named none.
+
+        Harmless steps match by id alone, since labels may contain counters.
+        """
+        target = self.step.target
+        named = self.step.effect == "irreversible" and (target.role or target.label)
+        return not named or (zone.role, zone.label) == (target.role, target.label)
+
+    def _report_not_visible(self, zone: Zone | None) -> Outcome:
+        target = self.step.target
+        detail = f"{target.role} '{target.label}' is not on '{self.before.surface.title}'"
+        detail += f"; in its place is {zone.role} '{zone.label}'" if zone else ""
+        return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
+
+    def _is_held(self) -> bool:
+        """Whether a step that looked harmless has a request held back, so that it is sent without touching the zone again.
+
+        The label of its button may have changed since ('Publishing…'), or the page may have hidden it; the approval still applies.
+        """
+        return self.step.effect == "irreversible" and self.skill.effect != "irreversible"
+
+    def _with_current_target(self) -> Step:
+        """The step with its current target: the surface may have changed, or the zone was not visible when it was planned."""
+        if self._is_held():
+            return self.step
+        zone = self.before.zone(self.step.zone)
+        target = replace(self.step.target, surface=self.before.surface.title)
+        return replace(self.step, target=replace(target, role=zone.role, label=zone.label) if zone else target)
+
+    async def _record_not_dispatched(self, outcome: Outcome) -> Acted:
+        await self._write_ledger(outcome)
+        return self._report_not_dispatched(outcome)
+
+    def _report_not_dispatched(self, outcome: Outcome) -> Acted:
+        return Acted(
+            answers=self.command.id,
+            status=outcome.status,
+            reason=outcome.reason,
+            detail=outcome.detail,
+            dispatched=False,
+            looked=False,
+        )
+
+    async def _write_ledger(self, outcome: Outcome | None = None, lesson: str = "") -> None:
+        await self.ports.store.write_ledger(self.ports.run_id, replace(self.entry, outcome=outcome, lesson=lesson))
+
+    # --- forecast
+
+    async def _forecast(self) -> Forecast | None:
+        """Read what the step would send now. None: it cannot be read."""
+        return await read_consequence(self.ports, self._with_current_target(), self.skill, self.before, self.time)
+
+    def _report_held(self, forecast: Forecast) -> Acted:
+        return Acted(
+            answers=self.command.id,
+            status="no_effect",
+            reason="held",
+            detail=NOT_ALLOWED,
+            dispatched=False,
+            looked=False,
+            identity=forecast.identity,
+            consequence=forecast.digest,
+            effect=self.step.effect,
+            ruled=forecast.ruled,
+            likeness=forecast.likeness.digest if forecast.likeness else "",
+            alike=forecast.alike,
+        )
+
+    # --- dispatch
+
+    async def _dispatch(self) -> Outcome:
+        """Send the call and return the world's answer. After any error the outcome is unknown: the act may have happened."""
+        ports, step, entry = self.ports, self.step, self.entry
+        arguments = ports.fill_in(step.arguments)
+        assert not isinstance(arguments, str), "checked before dispatch"
+        call = build_call(step, entry.command, arguments, seen=self.before, allowed=binds(step))
+        if entry.identity:
+            # A world that remembers what it began refuses the call if the same was begun by a command that is not named here: the
+            # ledger has lost it. The cache is up to date, since the forecast has just read the ledger.
+            alike = (earlier.command for earlier in ports.history_cache.entries if earlier.identity == entry.identity)
+            known = tuple(number for number in alike if number != entry.command)
+            call = replace(call, identity=entry.identity, known=known)
+        seconds = self.time.left(ports.task.limits.act_timeout_seconds)
+        try:
+            async with Contained(seconds):
+                answer = cast(object, await ports.world.act(call))
+        except TimeoutError:
+            return Outcome(status="unknown", reason="timeout", detail=f"no answer within {seconds:g} s")
+        except Exception as error:
+            log.error("%s.%s raised\n%s", ports.world.name, step.skill, format_traceback(error))
+            return Outcome(status="unknown", reason="error", detail=ports.sanitize(describe_exception(error)))
+        if not isinstance(answer, Outcome):
+            detail = f"the world answered with {type(answer).__name__}, not an Outcome"
+            return Outcome(status="unknown", reason="error", detail=detail)
+        unfit = Outcome(status="unknown", reason="error", detail="what the world answered cannot be encoded as JSON")
+        return self._normalise(make_encodable(answer) or unfit)
+
+    def _normalise(self, answer: Outcome) -> Outcome:
+        """Normalise a world's answer: a reason for every failure, no secrets, no reserved reasons."""
+        reason = answer.reason or ("" if answer.status in ("ok", "unknown") else answer.status)
+        claimed = answer.claimed and (answer.status, answer.evidence) == ("no_effect", "rule")
+        # The director acts on these reasons; a world that used one by chance could make it believe that nothing was sent.
+        reserved = reason in RESERVED_REASONS or (claimed and reason in SIGNALS)
+        return replace(
+            answer,
+            reason=f"world_{reason}" if reserved else reason,
+            detail=self.ports.sanitize(answer.detail),
+            data=self.ports.mask(answer.data),
+            dropped=tuple(map(self.ports.sanitize, answer.dropped)),
+            evidence=answer.evidence if answer.evidence in ("rule", "response") else "",
+            claimed=claimed,
+        )
+
+    async def _record_unsent(self, report: Outcome) -> Acted:
+        """Record that nothing was sent: the world could not be reached, and its session is lost."""
+        nothing = Outcome(status="no_effect", reason="world_lost", detail=report.detail, evidence="not_dispatched")
+        if self.entry.dispatched_at is not None:
+            await self._write_ledger(nothing)
+        return self._report_not_dispatched(nothing)
+
+    # --- hold
+
+    async def _hold(self, report: Outcome) -> Acted:
+        """Hold an act after its real effect showed when it was tried. If part of it was sent, the ledger records that."""
+        sent = report.status == "unknown" and self.entry.dispatched_at is not None
+        redirected = replace(report, reason=REDIRECTED)
+        if self.entry.dispatched_at is not None:
+            nothing = Outcome(status="no_effect", reason="held", detail=NOT_ALLOWED, evidence="not_dispatched")
+            await self._write_ledger(redirected if sent else nothing)
+        forecast = await self._forecast()
+        if forecast is None:
+            return await (self._judge(redirected) if sent else self._record_not_dispatched(UNREADABLE))
+        held = self._report_held(forecast)
+        # The allowed request was sent and may have happened. The one that is held back needs an approval of its own.
+        return (
+            replace(held, status="unknown", reason=REDIRECTED, detail=report.detail, dispatched=True) if sent else held
+        )
+
+    # --- judge
+
+    async def _judge(self, report: Outcome) -> Acted:
+        """Observe the world, decide the outcome, and record it."""
+        ports, step = self.ports, self.step
+        if ports.step_delay_seconds:
+            await ports.clock.sleep(self.time.left(ports.step_delay_seconds))
+        # A harmless step that worked needs no evidence, if the plan does not ask for it: the next step observes anyway.
+        looked = self.command.look or report.status != "ok" or step.effect == "irreversible"
+        found = await observe_after(ports, self.command.id, step, self.time) if looked else NO_LOOK
+        sight, read = await read_sight(ports, step, self.before, found, self.time, report)
+        outcome = require_results(step, judge(step.effect, report, sight))
+        lesson = find_lesson_key(ports, step, self.before, outcome)
+        await self._write_ledger(outcome, lesson)
+        lost = isinstance(found.seen, Unseen) and found.seen.reason == "world_lost"
+        spent = found.spent + read
+        return Acted(
+            answers=self.command.id,
+            status=outcome.status,
+            reason="world_lost" if lost and outcome.status == "unknown" else outcome.reason,
+            detail=outcome.detail,
+            evidence=outcome.evidence,
+            dropped=report.dropped,
+            claimed=outcome.claimed,
+            identity=self.entry.identity,
+            likeness=self.entry.likeness.digest if self.entry.likeness else "",
+            track=await load_track(ports, lesson),
+            looked=looked,
+            seen=found.ref,
+            cost=total(spent),
+            spent=spent,
+        )
+
+
+# --- shared with other commands
+
+
 async def load_step(ports: Ports, version: int, index: int, made_by: int = 0, effect: Effect | None = None) -> Step:
     """The step as planned, with the effect that was found when it was tried."""
     plan = await ports.store.plan(ports.run_id, version, made_by)
@@ -61,276 +356,11 @@ async def load_step(ports: Ports, version: int, index: int, made_by: int = 0, ef
     return replace(plan.steps[index], effect=effect) if effect else plan.steps[index]
 
 
-async def act(ports: Ports, command: Act) -> Acted:
-    time = Deadline(ports.clock, command.timeout)
-    step = await load_step(ports, command.version, command.index, command.made_by, command.effect)
-    if step.zone == REPLAN:
-        return Acted(answers=command.id, dispatched=False, looked=False)
-    before = await ports.store.observation(ports.run_id, command.seen)
-    entry = LedgerEntry(command=command.id, version=step.version, index=step.index, call=step.call, seen=command.seen)
-    if REACH in (step.zone, command.found):
-        return await _check_reached(ports, command, step, before, entry)
-    step = replace(step, zone=command.found or step.zone)
-    skill = ports.world.catalogue().skill(step.skill)
-    ready = await fill_in_results(ports, step)
-    if isinstance(ready, Outcome):
-        problem = ready
-    else:
-        step, problem = ready, _find_problem(ports, ready, skill, before)
-    if problem or skill is None or before is None:
-        await ports.store.write_ledger(ports.run_id, replace(entry, outcome=problem))
-        return _report_not_dispatched(command, problem or Outcome())
-    step = _apply_ruling(ports, step, skill, before)
-    if binds(step):
-        forecast = await read_consequence(ports, _with_current_target(step, skill, before), skill, before, time)
-        if forecast is None:
-            gone = skill.on_zone and before.zone(step.zone) is None
-            return await _record_unreadable(
-                ports, command, entry, _report_not_visible(step, before, None) if gone else UNREADABLE
-            )
-        if forecast.digest != command.consequence or any(a.command not in command.weighed for a in forecast.alike):
-            return _report_held(command, forecast, step.effect)
-        if step.effect == "irreversible":
-            sent = forecast.digest
-            entry = replace(entry, identity=forecast.identity, likeness=forecast.likeness, consequence=sent)
-    report, entry = await _dispatch(ports, command, step, before, entry, time)
-    if report.claimed and step.effect == "irreversible" and not command.believe_claim:
-        report = replace(report, status="unknown", evidence="", claimed=False)
-    if report.reason == UNSENT and report.status == "no_effect":
-        return await _record_unsent(ports, command, entry, report)
-    if report.reason == WOULD_CHANGE and step.effect not in LEDGERED:
-        step = replace(step, effect="reversible")
-        return await _hold_undeclared(ports, command, step, skill, before, entry, report, time)
-    if report.reason == WOULD_SEND:
-        step = replace(step, effect="irreversible")
-        return await _hold_undeclared(ports, command, step, skill, before, entry, report, time)
-    return await _judge_act(ports, command, step, before, entry, report, time)
-
-
-async def _check_reached(
-    ports: Ports, command: Act, step: Step, before: Observation | None, entry: LedgerEntry
-) -> Acted:
-    """Check a step that sends nothing: either its condition already holds, or a detour must find a way to it."""
-    if command.found or (step.expect and before and holds(step.expect, before)):
-        outcome = Outcome(evidence="expectation")
-    else:
-        detail = f"not here: {describe(step.expect)}" if step.expect else "it does not say what it is for"
-        outcome = Outcome(status="unreachable", reason="out_of_reach", detail=detail)
-    await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome))
-    return replace(_report_not_dispatched(command, outcome), evidence=outcome.evidence)
-
-
-def _find_problem(ports: Ports, step: Step, skill: Skill | None, before: Observation | None) -> Outcome | None:
-    """Why the step must not be dispatched on this screen; None if it may be."""
-    if skill is None:
-        return Outcome(status="failed", reason="unknown_skill", detail=f"the world has no skill '{step.skill}'")
-    if before is None:
-        return Outcome(status="failed", reason="stale_target", detail="the observation it relies on is gone")
-    zone, named = before.zone(step.zone), step.effect == "irreversible"
-    touched = skill.on_zone and not _is_held(step, skill)
-    if touched and (zone is None or (named and not _is_target(zone, step.target))):
-        return _report_not_visible(step, before, zone)
-    wrong = find_argument_problem(step.arguments, skill.parameters, ports.task)
-    if wrong:
-        return Outcome(status="failed", reason="bad_arguments", detail=wrong)
-    missing = ports.fill_in(step.arguments)
-    return Outcome(status="failed", reason="bad_arguments", detail=missing) if isinstance(missing, str) else None
-
-
-def _report_not_visible(step: Step, before: Observation, zone: Zone | None) -> Outcome:
-    detail = f"{step.target.role} '{step.target.label}' is not on '{before.surface.title}'"
-    detail += f"; in its place is {zone.role} '{zone.label}'" if zone else ""
-    return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
-
-
-def _is_target(zone: Zone, target: Target) -> bool:
-    """Whether the zone is still the one that was planned for, or the plan named none.
-
-    Harmless steps match by id alone, since labels may contain counters.
-    """
-    return (zone.role, zone.label) == (target.role, target.label) or not (target.role or target.label)
-
-
-def _is_held(step: Step, skill: Skill) -> bool:
-    """Whether a step that looked harmless has a request held back, so that it is sent without touching the zone again.
-
-    The label of its button may have changed since ('Publishing…'), or the page may have hidden it; the approval still applies.
-    """
-    return step.effect == "irreversible" and skill.effect != "irreversible"
-
-
-def _with_current_target(step: Step, skill: Skill, before: Observation) -> Step:
-    """The step with its current target: the surface may have changed, or the zone was not visible when it was planned."""
-    if _is_held(step, skill):
-        return step
-    zone, target = before.zone(step.zone), replace(step.target, surface=before.surface.title)
-    return replace(step, target=replace(target, role=zone.role, label=zone.label) if zone else target)
-
-
-def _apply_ruling(ports: Ports, step: Step, skill: Skill, before: Observation) -> Step:
-    """The step with the ruling for its current target, which may require an approval that the plan did not."""
-    if binds(step):
-        return step
-    here = planned_consequence(_with_current_target(step, skill, before), before.surface.origin)
-    return replace(step, ruled="ask" if skill.asks else find_ruling(ports.task.agreement, here))
-
-
-def _report_not_dispatched(command: Act, outcome: Outcome) -> Acted:
-    return Acted(
-        answers=command.id,
-        status=outcome.status,
-        reason=outcome.reason,
-        detail=outcome.detail,
-        dispatched=False,
-        looked=False,
-    )
-
-
-async def _record_unreadable(ports: Ports, command: Act, entry: LedgerEntry, outcome: Outcome = UNREADABLE) -> Acted:
-    await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome))
-    return _report_not_dispatched(command, outcome)
-
-
-async def _hold_undeclared(
-    ports: Ports,
-    command: Act,
-    step: Step,
-    skill: Skill,
-    before: Observation,
-    entry: LedgerEntry,
-    report: Outcome,
-    time: Deadline,
-) -> Acted:
-    """Hold an act after its real effect showed when it was tried. If part of it was sent, the ledger records that."""
-    sent = report.status == "unknown" and entry.dispatched_at is not None
-    if entry.dispatched_at is not None:
-        nothing = Outcome(status="no_effect", reason="held", detail=NOT_ALLOWED, evidence="not_dispatched")
-        outcome = replace(report, reason=REDIRECTED) if sent else nothing
-        await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome))
-    forecast = await read_consequence(ports, _with_current_target(step, skill, before), skill, before, time)
-    if forecast is None and not sent:
-        return await _record_unreadable(ports, command, entry)
-    if forecast is None:
-        return await _judge_act(ports, command, step, before, entry, replace(report, reason=REDIRECTED), time)
-    held = _report_held(command, forecast, step.effect)
-    return replace(held, status="unknown", reason=REDIRECTED, detail=report.detail, dispatched=True) if sent else held
-
-
-async def _record_unsent(ports: Ports, command: Act, entry: LedgerEntry, report: Outcome) -> Acted:
-    """Record that nothing was sent: the world could not be reached, and its session is lost."""
-    nothing = Outcome(status="no_effect", reason="world_lost", detail=report.detail, evidence="not_dispatched")
-    if entry.dispatched_at is not None:
-        await ports.store.write_ledger(ports.run_id, replace(entry, outcome=nothing))
-    return _report_not_dispatched(command, nothing)
-
-
-def _report_held(command: Act, forecast: Forecast, effect: Effect) -> Acted:
-    return Acted(
-        answers=command.id,
-        status="no_effect",
-        reason="held",
-        detail=NOT_ALLOWED,
-        dispatched=False,
-        looked=False,
-        identity=forecast.identity,
-        consequence=forecast.digest,
-        effect=effect,
-        ruled=forecast.ruled,
-        likeness=forecast.likeness.digest if forecast.likeness else "",
-        alike=forecast.alike,
-    )
-
-
-async def _dispatch(
-    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, time: Deadline
-) -> tuple[Outcome, LedgerEntry]:
-    if step.effect in LEDGERED:
-        entry = replace(entry, dispatched_at=ports.clock.now())
-        await ports.store.write_ledger(ports.run_id, entry)
-    return await _send(ports, command, step, before, entry, time), entry
-
-
-async def _judge_act(
-    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, report: Outcome, time: Deadline
-) -> Acted:
-    if ports.step_delay_seconds:
-        await ports.clock.sleep(time.left(ports.step_delay_seconds))
-    looked = command.look or report.status != "ok" or step.effect == "irreversible"
-    found = await observe_after(ports, command.id, step, time) if looked else NO_LOOK
-    sight, read = await read_sight(ports, step, before, found, time, report)
-    outcome = require_results(step, judge(step.effect, report, sight))
-    lesson = find_lesson_key(ports, step, before, outcome)
-    await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome, lesson=lesson))
-    lost = isinstance(found.seen, Unseen) and found.seen.reason == "world_lost"
-    spent = found.spent + read
-    return Acted(
-        answers=command.id,
-        status=outcome.status,
-        reason="world_lost" if lost and outcome.status == "unknown" else outcome.reason,
-        detail=outcome.detail,
-        evidence=outcome.evidence,
-        dropped=report.dropped,
-        claimed=outcome.claimed,
-        identity=entry.identity,
-        likeness=entry.likeness.digest if entry.likeness else "",
-        track=await load_track(ports, lesson),
-        looked=looked,
-        seen=found.ref,
-        cost=total(spent),
-        spent=spent,
-    )
-
-
-async def _send(
-    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, time: Deadline
-) -> Outcome:
-    """Send the call and return the world's answer. After any error the outcome is unknown: the act may have happened."""
-    arguments = ports.fill_in(step.arguments)
-    assert not isinstance(arguments, str), "checked before dispatch"
-    call = build_call(step, command.id, arguments, seen=before, allowed=binds(step))
-    if entry.identity:  # its consequence and the ledger were just read
-        alike = (earlier.command for earlier in ports.history_cache.entries if earlier.identity == entry.identity)
-        call = replace(call, identity=entry.identity, known=tuple(number for number in alike if number != command.id))
-    seconds = time.left(ports.task.limits.act_timeout_seconds)
-    try:
-        async with Contained(seconds):
-            answer = cast(object, await ports.world.act(call))
-    except TimeoutError:
-        return Outcome(status="unknown", reason="timeout", detail=f"no answer within {seconds:g} s")
-    except Exception as error:
-        log.error("%s.%s raised\n%s", ports.world.name, step.skill, format_traceback(error))
-        return Outcome(status="unknown", reason="error", detail=ports.sanitize(describe_exception(error)))
-    if not isinstance(answer, Outcome):
-        detail = f"the world answered with {type(answer).__name__}, not an Outcome"
-        return Outcome(status="unknown", reason="error", detail=detail)
-    unfit = Outcome(status="unknown", reason="error", detail="what the world answered cannot be encoded as JSON")
-    return _normalise(ports, make_encodable(answer) or unfit)
-
-
-def _normalise(ports: Ports, answer: Outcome) -> Outcome:
-    """Normalise a world's answer: a reason for every failure, no secrets, no reserved reasons."""
-    reason = answer.reason or ("" if answer.status in ("ok", "unknown") else answer.status)
-    claimed = answer.claimed and (answer.status, answer.evidence) == ("no_effect", "rule")
-    reserved = reason in RESERVED_REASONS or (claimed and reason in SIGNALS)
-    return replace(
-        answer,
-        reason=f"world_{reason}" if reserved else reason,
-        detail=ports.sanitize(answer.detail),
-        data=ports.mask(answer.data),
-        dropped=tuple(map(ports.sanitize, answer.dropped)),
-        evidence=answer.evidence if answer.evidence in ("rule", "response") else "",
-        claimed=claimed,
-    )
-
-
-# --- results of earlier steps
-
-
 async def fill_in_results(ports: Ports, step: Step) -> Step | Outcome:
     """The step with results of earlier steps filled in, or the failure that one is missing."""
     if not step.needs:
         return step
-    found = dict((await load_history(ports, ())).data)
+    found = dict((await ports.load_history()).data)
     if missing := [name for name in step.needs if name not in found]:
         detail = f"it needs {', '.join(map(repr, missing))}, which is not the result of any step"
         return Outcome(status="failed", reason="missing_dependency", detail=detail)
@@ -349,36 +379,3 @@ def require_results(step: Step, outcome: Outcome) -> Outcome:
         return outcome
     detail = f"it should have returned {', '.join(map(repr, missing))}, and did not"
     return replace(outcome, status="failed", reason="missing_result", detail=detail)
-
-
-# --- the look after an act
-
-
-async def observe_after(ports: Ports, command: int, step: Step, time: Deadline, *, free: bool = False) -> Look:
-    """Look at the world. A `free` look is not charged, and no model reads its picture."""
-    seconds = time.left(ports.task.limits.look_timeout_seconds)
-    return await look(ports, command, seconds, version=step.version, free=free, reads=not free)
-
-
-async def read_sight(
-    ports: Ports,
-    step: Step,
-    before: Observation,
-    found: Look,
-    time: Deadline,
-    report: Outcome | None = None,
-    *,
-    free: bool = False,
-) -> tuple[Sight, tuple[Spent, ...]]:
-    """The screen after an act, with its verbal expectation checked by the verifier, and the cost.
-
-    Nothing is read after a failure, or for a `free` look.
-    """
-    after = found.seen if isinstance(found.seen, Observation) else None
-    sight = Sight(before=before, after=after, expect=step.expect, absent_when=step.absent_when)
-    if after is None or free or (report is not None and report.status not in ("ok", "unknown")):
-        return sight, ()
-    read = await read_words(ports, step.expect, after, time, before=before, version=step.version)
-    if read.verdict is None:
-        return sight, ()
-    return replace(sight, read=read.verdict.holds, read_before=read.verdict.held_before), read.spent

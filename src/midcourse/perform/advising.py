@@ -16,7 +16,7 @@ from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.reflection import MOST_KEPT, Analysis, Fix, Reflection
 from midcourse.domain.replace import replace
 from midcourse.perform.answering import NoAnswer, request_answer
-from midcourse.perform.history import NO_ANSWER, find_failed_step, load_history, refresh_history
+from midcourse.perform.history import NO_ANSWER, find_failed_step
 from midcourse.perform.learning import LONGEST_EXCERPT, recall_lessons
 from midcourse.perform.ports import Ports
 from midcourse.policy.advice.outline import is_seen, select_goals
@@ -81,7 +81,7 @@ async def _reflect(ports: Ports, command: Advise) -> Advised:
 async def _call_reflector(ports: Ports, command: Advise) -> Explanation:
     assert command.failure is not None, "a reflector is asked about a failure"
     failure = replace(command.failure, detail=ports.mask_text(command.failure.detail))
-    history = await load_history(ports, command.outcome_answers)
+    history = await ports.load_history(command.outcome_answers)
     reminded = await recall_lessons(ports, failure.found.error_type)
     context = ReflectionContext(
         task=ports.public_task,
@@ -153,7 +153,7 @@ async def load_path(ports: Ports, since: int) -> tuple[TakenStep, ...]:
 
     Steps of detours are left out: a detour detects its own loops.
     """
-    past = await refresh_history(ports)
+    past = await ports.refresh_history()
     plans = past.plans
     later = takewhile(lambda entry: entry.command >= since, reversed(past.entries))
     tries = [entry for entry in later if plans[entry.version].cause != "detour"][::-1]

@@ -35,11 +35,11 @@ class NotAsync(TypeError):
 def require_awaitable(answer: Awaitable[A] | A, method: Callable[..., Any]) -> Awaitable[A]:
     """The method's return value, checked to be awaitable. Raises `NotAsync`."""
     if not inspect.isawaitable(answer):
-        raise NotAsync(f"{name_of(method)} is a plain function: write `async def {method.__name__}`")
+        raise NotAsync(f"{format_name(method)} is a plain function: write `async def {method.__name__}`")
     return answer
 
 
-def name_of(method: Callable[..., Any]) -> str:
+def format_name(method: Callable[..., Any]) -> str:
     """The method's qualified name, such as `Planner.plan`."""
     name: str = getattr(method, "__qualname__", repr(method))
     return name.rpartition("<locals>.")[2]
@@ -61,6 +61,6 @@ async def request_answer(
     except NotAsync as error:
         return NoAnswer(verdict="garbage", detail=str(error))
     except Exception as error:
-        log.error("%s raised\n%s", name_of(ask), format_traceback(error))
-        return NoAnswer(verdict="garbage", detail=f"{name_of(ask)} raised {describe_exception(error)}")
+        log.error("%s raised\n%s", format_name(ask), format_traceback(error))
+        return NoAnswer(verdict="garbage", detail=f"{format_name(ask)} raised {describe_exception(error)}")
     return NoAnswer(verdict="garbage", detail=f"the answer is {type(answer).__name__}, not {kind.__name__}")

@@ -1,11 +1,13 @@
 """The `AskPerson` command: ask an approver a question with everything needed to answer it."""
 
 import logging
+from typing import TypeAlias
 
 from midcourse.blame import describe_exception, format_traceback
 from midcourse.codec import decode, encode
 from midcourse.containment import Contained
-from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Verdict
+from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Revision, Verdict
+from midcourse.domain.argument import Arguments
 from midcourse.domain.commands import AskPerson
 from midcourse.domain.events import ApprovalDecided, PersonAsked
 from midcourse.domain.plan import Step
@@ -13,26 +15,33 @@ from midcourse.domain.records.answers import AskedConsequence
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.perform.acting import load_step
-from midcourse.perform.answering import NotAsync, name_of, require_awaitable
+from midcourse.perform.answering import NotAsync, format_name, require_awaitable
 from midcourse.perform.ports import Ports
-from midcourse.perform.revision import find_revision, find_shown_before
 from midcourse.policy.approval.objection import Objection, find_objection
 from midcourse.policy.approval.question import bind_decision
 from midcourse.policy.approval.rules import planned_consequence
 from midcourse.policy.evidence.presence import find_new_texts
 from midcourse.policy.evidence.verification import Sight, explain_undecided
 from midcourse.policy.identity import consequence_digest, shape_digest
+from midcourse.policy.plan.diff import compute_plan_diff
 from midcourse.ports.abilities import offers
 from midcourse.ports.controls import Questions
 
 log = logging.getLogger(__name__)
+
+ActKey: TypeAlias = tuple[str, str, str, Arguments]
+"""The key of an act: skill, role, label and arguments. The page's title does not count."""
+
+CONTINUING_CAUSES = ("initial", "adaptive", "detour")
+"""Causes of plans that do not replace another plan."""
 
 
 async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | PersonAsked:
     question = await build_question(ports, command)
     if command.about == "approve":
         await ports.store.save_asked_consequences(_list_asked(question))
-    if offers(ports.store, Questions):  # other processes may answer it
+    # Stored before the approver is asked: another process may answer while it is still thinking.
+    if offers(ports.store, Questions):
         await ports.store.save_question(question)
     try:
         async with Contained():
@@ -43,7 +52,7 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
     except NotAsync as error:
         return _deny(command, str(error))
     except Exception as error:
-        asked = name_of(ports.approver.ask)
+        asked = format_name(ports.approver.ask)
         log.error("%s raised\n%s", asked, format_traceback(error))
         return _deny(command, ports.sanitize(f"{asked} raised {describe_exception(error)}"))
     match find_objection(question, decision):
@@ -95,7 +104,7 @@ async def build_question(ports: Ports, command: AskPerson) -> Question:
         not_by=ports.task.by if ports.task.agreement.four_eyes else "",
         not_by_id=ports.task.by_id if ports.task.agreement.four_eyes else "",
         before=await _find_compared(ports, command, tuple(consequences)),
-        revision=await find_revision(ports, command) if command.about == "approve" else None,
+        revision=await _find_revision(ports, command) if command.about == "approve" else None,
         earlier=command.earlier,
         contradicted=command.contradicts,
     )
@@ -132,6 +141,70 @@ async def _find_compared(
 ) -> tuple[Consequence | None, ...]:
     """What each consequence is compared with; for a repetition, what was sent before."""
     if command.about == "approve":
-        return await find_shown_before(ports, command, consequences)
+        return await _find_shown_before(ports, command, consequences)
     entry = await ports.store.ledger_entry(ports.run_id, command.repeats) if command.repeats else None
     return (await ports.store.consequence(ports.run_id, entry.consequence),) if entry and entry.consequence else ()
+
+
+# --- the difference to earlier questions
+
+
+async def _find_revision(ports: Ports, command: AskPerson) -> Revision | None:
+    """What the plan in question changed in the plan that it replaced, if it replaced one."""
+    plan = await ports.store.plan(ports.run_id, command.steps[0].version) if command.steps else None
+    if plan is None or plan.parent is None or plan.cause in CONTINUING_CAUSES:
+        return None
+    before = await ports.store.plan(ports.run_id, plan.parent)
+    if before is None:
+        return None
+    entries = (await ports.refresh_history()).entries
+    done = [e.index for e in entries if e.version == before.version and e.outcome and e.outcome.status == "ok"]
+    found = compute_plan_diff(before, plan, max(done, default=-1) + 1)
+    return Revision(
+        version=plan.version,
+        before=before.version,
+        why=plan.why,
+        kept=len(found.kept),
+        dropped=tuple(_describe_step(step) for step in found.dropped),
+        new=tuple(_describe_step(step) for step in found.new),
+        changed=tuple((_describe_step(pair.before), _describe_step(pair.after)) for pair in found.changed),
+    )
+
+
+async def _find_shown_before(
+    ports: Ports, command: AskPerson, consequences: tuple[Consequence, ...]
+) -> tuple[Consequence | None, ...]:
+    """For each consequence, what a person was last asked about in its place, if that was different.
+
+    That is the same act, which would now send something else, or the only one of its shape that is neither done nor planned.
+    """
+    if not command.steps:
+        return ()
+    earlier = [asked for asked in await ports.store.asked_consequences(ports.run_id) if asked.question < command.id]
+    past = await ports.refresh_history()
+    plan = past.plans.get(command.steps[0].version)
+    gone = {_act_key(step) for step in (plan.steps if plan else ())} | {
+        _act_key(past.plans[entry.version].steps[entry.index])
+        for entry in past.entries
+        if entry.outcome is None or entry.outcome.status in ("ok", "unknown")
+    }
+    found: list[Consequence | None] = []
+    for consequence in consequences:
+        digest, shape = consequence_digest(ports.run_id, consequence), shape_digest(consequence)
+        alike = dict.fromkeys(
+            asked.consequence for asked in earlier if asked.shape == shape and asked.consequence != digest
+        )
+        read = [await ports.store.consequence(ports.run_id, each) for each in alike]
+        known = [each for each in read if each is not None]
+        same = [each for each in known if _act_key(each) == _act_key(consequence)]
+        left = [each for each in known if _act_key(each) not in gone]
+        found.append(same[-1] if same else left[0] if len(left) == 1 else None)
+    return tuple(found)
+
+
+def _act_key(what: Consequence | Step) -> ActKey:
+    return what.skill, what.target.role, what.target.label, what.arguments
+
+
+def _describe_step(step: Step) -> str:
+    return step.says or step.skill

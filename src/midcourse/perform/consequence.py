@@ -1,4 +1,7 @@
-"""The consequence of a step that needs approval, read from the world immediately before it is decided."""
+"""The consequence of a step that needs approval, read from the world immediately before it is decided.
+
+For an irreversible step, this also finds earlier effects of the run that it resembles: it may be about to do the same again.
+"""
 
 from dataclasses import dataclass
 
@@ -8,22 +11,26 @@ from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
 from midcourse.domain.observation import Observation
+from midcourse.domain.outcome import DISPUTED, SIGN_INS
 from midcourse.domain.plan import Step
-from midcourse.domain.records.ledger import Alike, Likeness
+from midcourse.domain.records.ledger import Alike, LedgerEntry, Likeness
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Skill
-from midcourse.perform.likeness import find_similar_effects
 from midcourse.perform.ports import Deadline, Ports
 from midcourse.policy.approval.rules import find_ruling, is_proven, weighs_experience
 from midcourse.policy.identity import consequence_digest, identity_digest, shape_digest
-from midcourse.policy.likeness import likeness_of
-from midcourse.ports.world import Call
+from midcourse.policy.likeness import differing_names, likeness_of
+from midcourse.ports.abilities import offers
+from midcourse.ports.world import Call, Rereads
 
 ANSWERS_EACH = 5
 """The number of answers that are loaded per required approval: a question may have several that decided nothing."""
 
 UNSENT = 0
 """The command id of a call that is not sent, only inspected."""
+
+MOST_ALIKE = 20
+"""The maximum number of effects that are reported, the latest last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +60,7 @@ async def read_consequence(
         origin=seen.surface.origin,
         commit=commit,
     )
+    # Saved before anything is decided about it: the question, the approval and the ledger name it by its digest.
     digest = consequence_digest(ports.run_id, consequence)
     await ports.store.save_consequence(ports.run_id, digest, consequence)
     forecast = Forecast(
@@ -63,7 +71,9 @@ async def read_consequence(
     if step.effect != "irreversible":
         return forecast
     likeness = likeness_of(step.skill, step.target, commit)
-    alike = await find_similar_effects(ports, likeness, forecast.identity, _build_inspected_call(ports, step), time)
+    arguments = ports.fill_in(step.arguments)
+    call = None if isinstance(arguments, str) else build_call(step, UNSENT, arguments)
+    alike = await _find_similar_effects(ports, likeness, forecast.identity, call, time)
     return replace(forecast, likeness=likeness, alike=alike)
 
 
@@ -90,6 +100,7 @@ async def _read_commit_set(
         async with Contained(time.left(ports.task.limits.look_timeout_seconds)):
             commit = await ports.world.commit_set(call)
     except Exception:
+        # What cannot be read cannot be shown to anyone, and is not sent.
         return None
     commit = commit and make_encodable(commit)
     return commit and replace(
@@ -98,11 +109,6 @@ async def _read_commit_set(
         address=ports.mask_text(commit.address),
         sources=tuple((ports.mask_text(name), source) for name, source in commit.sources),
     )
-
-
-def _build_inspected_call(ports: Ports, step: Step) -> Call | None:
-    arguments = ports.fill_in(step.arguments)
-    return None if isinstance(arguments, str) else build_call(step, UNSENT, arguments)
 
 
 def build_call(
@@ -137,3 +143,63 @@ def _format_arguments(ports: Ports, arguments: Arguments) -> Pairs:
         return inputs.get(value.name) if value.source == "input" else f"<{value.source} {value.name}>"
 
     return tuple((name, value_of(value)) for name, value in arguments)
+
+
+async def _find_similar_effects(
+    ports: Ports, likeness: Likeness, identity: str, call: Call | None, time: Deadline
+) -> tuple[Alike, ...]:
+    """Find similar effects that were sent and are not known to be absent.
+
+    One with the same identity is not among them, but prevents the step, unless it was a sign-in.
+    """
+    entries = (await ports.refresh_history()).entries
+    lied = any(entry.outcome is not None and entry.outcome.reason == DISPUTED for entry in entries)
+    found = [
+        (entry, names)
+        for entry in entries
+        if entry.likeness is not None and _may_exist(entry, lied)
+        if entry.identity != identity or (entry.outcome is not None and entry.outcome.reason in SIGN_INS)
+        if (names := differing_names(entry.likeness, likeness)) is not None
+    ]
+    unsure = {name for _, names in found for name in names}
+    changed = await _reread_changed_names(ports, call, tuple(sorted(unsure)), time) if unsure else frozenset[str]()
+    alike = [entry for entry, names in found if changed is None or changed.issuperset(names)]
+    return tuple(
+        Alike(
+            command=entry.command,
+            identity=entry.identity,
+            version=entry.version,
+            index=entry.index,
+            at=entry.dispatched_at,
+            certain=entry.outcome is not None and entry.outcome.status == "ok",
+        )
+        for entry in alike[-MOST_ALIKE:]
+        if entry.dispatched_at is not None
+    )
+
+
+async def _reread_changed_names(
+    ports: Ports, call: Call | None, names: tuple[str, ...], time: Deadline
+) -> frozenset[str] | None:
+    """Which of these values the form changes by itself. None: unknown, so any of them may."""
+    if call is None or not offers(ports.world, Rereads):
+        return None
+    try:
+        seconds = time.left(ports.task.limits.look_timeout_seconds)
+        async with Contained(seconds):
+            changed = await ports.world.reread(call, names)
+    except Exception:
+        # A needless question about a repetition is better than a repetition.
+        return None
+    return None if changed is None else frozenset(changed)
+
+
+def _may_exist(entry: LedgerEntry, lied: bool) -> bool:
+    """Whether it may have happened. `lied`: the world said of an act that it was not sent, and was wrong."""
+    if entry.dispatched_at is None:
+        return False
+    outcome = entry.outcome
+    # After one false claim the others may be false, too.
+    if lied and outcome is not None and outcome.claimed:
+        return True
+    return outcome is None or outcome.status != "no_effect" or not outcome.evidence

@@ -46,8 +46,12 @@ async def plan_try(ports: Ports, command: PlanTry) -> TryPlanned:
     step = _resolve_draft(ports, draft.step, command.version, seen)
     if isinstance(step, str):
         return replace(answer, verdict="refused", detail=step)
+    options = tuple(
+        Option(name=option.name[:LONGEST_NAME], says=option.says[:LONGEST_HINT])
+        for option in draft.options[:MOST_OPTIONS]
+    )
     short = await _save_step(ports, step, command, f"{command.label}: {'back' if command.undo else 'a try'}")
-    return replace(answer, step=short, options=tuple(_shorten(option) for option in draft.options[:MOST_OPTIONS]))
+    return replace(answer, step=short, options=options)
 
 
 async def _ask_detour_planner(ports: Ports, command: PlanTry, seen: Observation, time: Deadline) -> TryDraft:
@@ -130,10 +134,6 @@ async def _save_step(ports: Ports, step: Step, command: PlanTry | PlanRevert, wh
         ),
     )
     return build_planned_step(step)
-
-
-def _shorten(option: Option) -> Option:
-    return Option(name=option.name[:LONGEST_NAME], says=option.says[:LONGEST_HINT])
 
 
 # --- closeness

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 from midcourse.containment import Contained
-from midcourse.domain.argument import Pairs, Scalar
-from midcourse.domain.budget import total
+from midcourse.domain.argument import Pairs
+from midcourse.domain.budget import Spent, bill, total, without_call
 from midcourse.domain.commands import CheckDone, Finish
 from midcourse.domain.events import DoneChecked, Finished
 from midcourse.domain.expectation import Probe
@@ -17,19 +17,25 @@ from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.domain.result import SUCCESSES, BudgetUsed, DetourCounts, Result
 from midcourse.domain.run import Run
-from midcourse.perform.history import load_history, refresh_history
+from midcourse.domain.skill import Parameter
+from midcourse.perform.history import History
 from midcourse.perform.learning import learn
-from midcourse.perform.looking import is_world_lost, look
+from midcourse.perform.looking import is_world_lost, look, read_words
 from midcourse.perform.ports import Deadline, Ports, describe_error
-from midcourse.perform.reading import extract_output, read_words
 from midcourse.perform.reuse import keep_what_worked
 from midcourse.perform.verification import fill_in_probe, probe_world
 from midcourse.policy.arguments import fits_type
 from midcourse.policy.evidence.claim import Claim, Request, SentAct, judge_claim, was_brought_by
+from midcourse.policy.evidence.presence import is_shown
 from midcourse.policy.evidence.verification import describe, holds
-from midcourse.policy.spending import MICRO
+from midcourse.policy.spending import MICRO, worst_plan
 from midcourse.ports.abilities import offers
+from midcourse.ports.extractor import Extract, Wanted
 from midcourse.ports.planner import Given
+
+MOST_SCREENS = 6
+"""The number of screens that are searched for the output, the latest first."""
+LONGEST_VALUE = 2000
 
 
 async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:
@@ -41,9 +47,9 @@ async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:
     checked = await _check_condition(ports, command, seen, time)
     spent = (found.spent if found else ()) + checked.spent
     if command.extract and checked.verdict in ("met", "undecided"):
-        history = await load_history(ports, ())
+        history = await ports.load_history()
         screen = seen if isinstance(seen, Observation) else None
-        extracted = await extract_output(ports, history, screen, time, command.turn)
+        extracted = await _extract_output(ports, history, screen, time, command.turn)
         wait = checked.wait if checked.wait is not None else extracted.wait
         checked, spent = replace(checked, data=extracted.data, wait=wait), spent + extracted.spent
     return replace(checked, seen=found.ref if found else None, cost=total(spent), spent=spent)
@@ -111,15 +117,79 @@ async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe, time: Deadl
         return DoneChecked(answers=command.id, verdict="world_lost", detail=detail)
     if finding == "unclear":
         return DoneChecked(answers=command.id, verdict="undecided", detail=f"the probe '{probe.name}' cannot tell")
-    sent = [e.dispatched_at for e in (await refresh_history(ports)).entries if e.dispatched_at is not None]
+    sent = [e.dispatched_at for e in (await ports.refresh_history()).entries if e.dispatched_at is not None]
     early = max(sent, default=0.0) + probe.settles_after - ports.clock.now()
     if early > 0:
         return DoneChecked(answers=command.id, verdict="too_early", seconds=early)
     return DoneChecked(answers=command.id, verdict="unmet", detail=f"the probe '{probe.name}' {missed}")
 
 
+# --- the output, read from the screens
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extraction:
+    """The values that were read for the output, and what that cost."""
+
+    data: Pairs = ()
+    spent: tuple[Spent, ...] = ()
+    wait: float | None = None
+
+
+async def _extract_output(
+    ports: Ports, history: History, now: Observation | None, time: Deadline, turn: int = 0
+) -> Extraction:
+    """Read the missing fields of the task's output from the screens of this run."""
+    have = {
+        name
+        for name, value in history.data
+        if any(_fits(value, field) for field in ports.task.output if field.name == name)
+    }
+    fields = tuple(field for field in ports.task.output if field.name not in have)
+    if not fields or ports.extractor is None or not ports.task.limits.reads_words:
+        return Extraction()
+    screens = await _load_screens(ports, history, now)
+    worst = worst_plan(ports.task.limits)
+    wanted = Wanted(task=ports.public_task, fields=fields, screens=screens, worst=worst, turn=turn)
+    try:
+        seconds = time.left(ports.task.limits.plan_timeout_seconds)
+        async with Contained(seconds):
+            found = await ports.extractor.extract(wanted)
+    except TimeoutError:
+        found = Extract(why="it was not read in time", cost=without_call(worst), wait=0.0)
+    except Exception as error:
+        found = Extract(why=describe_error(error), cost=worst)
+    data = ports.mask(_select_valid(found.data, fields, screens))
+    return Extraction(data=data, spent=bill("extractor", found.cost, 0, found.model), wait=found.wait)
+
+
+async def _load_screens(ports: Ports, history: History, now: Observation | None) -> tuple[Observation, ...]:
+    ids = dict.fromkeys(plan.observation for plan in reversed(history.plans))
+    earlier = [await ports.store.observation(ports.run_id, seen) for seen in [*ids][:MOST_SCREENS]]
+    different = {seen.fingerprint: seen for seen in (now, *earlier) if seen is not None}
+    return tuple(different.values())[:MOST_SCREENS]
+
+
+def _select_valid(data: Pairs, fields: tuple[Parameter, ...], screens: tuple[Observation, ...]) -> Pairs:
+    """Values that were asked for, have the right type and appear on a screen: any other value is made up."""
+    wanted = {field.name: field for field in fields}
+    return tuple(
+        (name, value[:LONGEST_VALUE] if isinstance(value, str) else value)
+        for name, value in dict(data).items()
+        if name in wanted and _fits(value, wanted[name]) and is_shown(value, screens)
+    )
+
+
+def _fits(value: object, field: Parameter) -> bool:
+    return fits_type(value, field.type) and (not field.choices or value in field.choices)
+
+
+# --- the result
+
+
 async def finish(ports: Ports, command: Finish) -> Finished:
     run, _ = await ports.store.load(ports.run_id)
+    # 'Done' is the planner's word: the ledger decides whether anything supports or contradicts it.
     claim = await _judge_claim(ports, command, run)
     if claim.contradiction:
         command = replace(command, reason="contradicted", detail=claim.contradiction, verified=False)
@@ -136,7 +206,7 @@ async def finish(ports: Ports, command: Finish) -> Finished:
 
 
 async def _judge_claim(ports: Ports, command: Finish, run: Run) -> Claim:
-    history = await refresh_history(ports)
+    history = await ports.refresh_history()
     limits, given = run.limits, _is_given(ports)
     sent = [
         (entry, outcome)
@@ -169,7 +239,8 @@ async def _is_check(ports: Ports, step: Step, sent: Sequence[tuple[LedgerEntry, 
     skill, probe = catalogue.skill(step.skill), step.probe
     if probe is None:
         return False
-    plan = (await refresh_history(ports)).plans[step.version]
+    history = await ports.refresh_history()
+    plan = history.plans[step.version]
     if _is_given(ports) and plan.reused is None:
         return True
     if skill and skill.probe and skill.probe.name == probe.name:
@@ -183,7 +254,9 @@ async def _is_check(ports: Ports, step: Step, sent: Sequence[tuple[LedgerEntry, 
         for entry, outcome in sent
         if entry.consequence and outcome.status == "ok" and outcome.reason not in SIGN_INS
     ]
-    entered = await _read_entered(ports)
+    steps = [history.plans[entry.version].steps[entry.index] for entry in history.entries]
+    pairs = [ports.fill_in(each.arguments) for each in steps if each.effect != "irreversible"]
+    entered = frozenset(value for each in pairs if not isinstance(each, str) for _, value in each)
     return bool(texts) and all(was_brought_by(text, requests, entered) for text in texts)
 
 
@@ -193,16 +266,8 @@ async def _read_request(ports: Ports, entry: LedgerEntry) -> Request:
     return Request(values=values, before=await ports.store.observation(ports.run_id, entry.seen))
 
 
-async def _read_entered(ports: Ports) -> frozenset[Scalar]:
-    """What steps of the run have entered."""
-    history = await refresh_history(ports)
-    steps = [history.plans[entry.version].steps[entry.index] for entry in history.entries]
-    filled = [ports.fill_in(step.arguments) for step in steps if step.effect != "irreversible"]
-    return frozenset(value for pairs in filled if not isinstance(pairs, str) for _, value in pairs)
-
-
 async def _build_result(ports: Ports, command: Finish, run: Run, claim: Claim) -> Result:
-    history = await load_history(ports, command.outcome_answers)
+    history = await ports.load_history(command.outcome_answers)
     data, missing = _select_output(ports, tuple({**dict(command.data), **dict(history.data)}.items()))
     return Result(
         run=run.id,
@@ -220,7 +285,7 @@ async def _build_result(ports: Ports, command: Finish, run: Run, claim: Claim) -
         wall_seconds=round(run.now - run.started_at, 3),
         completed=history.completed,
         attempts=history.attempts,
-        budget=budget_used(run),
+        budget=build_budget_used(run),
         spent=run.spent,
         data=data,
         missing=missing,
@@ -241,7 +306,7 @@ def _select_output(ports: Ports, data: Pairs) -> tuple[Pairs, tuple[str, ...]]:
     return found, tuple(name for name, field in wanted.items() if field.required and name not in names)
 
 
-def budget_used(run: Run) -> BudgetUsed:
+def build_budget_used(run: Run) -> BudgetUsed:
     limits, counts, spent = run.limits, run.counts, run.budget.spent
     return BudgetUsed(
         calls=spent.calls,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from midcourse.domain.approval import OutcomeAnswer
 from midcourse.domain.argument import Pairs, Scalar
@@ -11,9 +11,6 @@ from midcourse.domain.outcome import UNASKED, CompletedStep, Outcome
 from midcourse.domain.plan import PlanVersion, Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.ports.store import Store
-
-if TYPE_CHECKING:
-    from midcourse.perform.ports import Ports
 
 NO_ANSWER = Outcome(status="unknown", reason="lost", detail="the answer was lost")
 
@@ -58,7 +55,10 @@ class HistoryCache:
         last = self._entries[-1].command if self._entries else 0
         plans = await store.plans(run_id, latest)
         entries = await store.ledger(run_id, last)
-        self._forget(latest, last)
+        # What is about to be read again goes, including what another asyncio task has read in the meantime.
+        while self._plans and next(reversed(self._plans)) >= latest:
+            self._plans.popitem()
+        self.forget_entries(last)
         self._plans.update((plan.version, plan) for plan in plans)
         self._entries += entries
         return self
@@ -108,22 +108,6 @@ class HistoryCache:
             self._tried[entry.command] = _build_tried_step(self._plans[entry.version], entry, outcome)
         return self._tried[entry.command]
 
-    def _forget(self, version: int, command: int) -> None:
-        """Drop the records that are about to be read again, including any read concurrently by another asyncio task."""
-        while self._plans and next(reversed(self._plans)) >= version:
-            self._plans.popitem()
-        self.forget_entries(command)
-
-
-async def refresh_history(ports: "Ports") -> HistoryCache:
-    """All plans and ledger entries of the run, up to date."""
-    return await ports.history_cache.refresh(ports.store, ports.run_id)
-
-
-async def load_history(ports: "Ports", outcome_answers: tuple[OutcomeAnswer, ...]) -> History:
-    """The run's history, where `outcome_answers` holds people's answers about tries of unknown outcome, in the order of the tries."""
-    return (await refresh_history(ports)).history(outcome_answers)
-
 
 def find_failed_step(failure: Failure, history: History) -> FailedStep | None:
     """The latest try of the step that failed, if it was a step."""
@@ -171,7 +155,16 @@ def _build_tried_step(plan: PlanVersion, entry: LedgerEntry, outcome: Outcome) -
         return _build_completed_step(step, entry, doubtful=False)
     if outcome.status == "unknown" and outcome.reason not in UNASKED and _is_irreversible(step, entry):
         return _build_completed_step(step, entry, doubtful=True)
-    return _build_failed_step(step, outcome)
+    return FailedStep(
+        version=step.version,
+        index=step.index,
+        skill=step.skill,
+        target=step.target.label,
+        arguments=step.arguments,
+        reason=outcome.reason,
+        detail=outcome.detail,
+        says=step.says,
+    )
 
 
 def _final_outcome(entry: LedgerEntry, answers: list[OutcomeAnswer]) -> Outcome:
@@ -208,17 +201,4 @@ def _build_completed_step(step: Step, entry: LedgerEntry, *, doubtful: bool) -> 
         arguments=step.arguments,
         irreversible=_is_irreversible(step, entry),
         doubtful=doubtful,
-    )
-
-
-def _build_failed_step(step: Step, outcome: Outcome) -> FailedStep:
-    return FailedStep(
-        version=step.version,
-        index=step.index,
-        skill=step.skill,
-        target=step.target.label,
-        arguments=step.arguments,
-        reason=outcome.reason,
-        detail=outcome.detail,
-        says=step.says,
     )

@@ -16,7 +16,6 @@ from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.lesson import Embedding, Lesson, Recalled, Untrusted
 from midcourse.domain.replace import replace
-from midcourse.perform.history import refresh_history
 from midcourse.perform.ports import Lessons, Ports
 from midcourse.policy.failure.lessons import can_teach, judge_lessons
 from midcourse.policy.failure.recovery import sample_fraction
@@ -110,7 +109,7 @@ async def learn(
 
 
 async def _load_failed(ports: Ports) -> list[LedgerEntry]:
-    return [entry for entry in (await refresh_history(ports)).entries if entry.lesson]
+    return [entry for entry in (await ports.refresh_history()).entries if entry.lesson]
 
 
 async def _save_verdicts(
@@ -121,7 +120,7 @@ async def _save_verdicts(
     ended: FinalReason | None,
 ) -> None:
     run_id = ports.run_id
-    past = await refresh_history(ports)
+    past = await ports.refresh_history()
     for judged in judge_lessons(tuple(past.plans.values()), past.entries, ended):
         await memory.save(lessons[judged.lesson], placed[1] if judged.lesson == placed[0] else None)
         match judged.verdict:

@@ -29,21 +29,10 @@ class Performer:
 
     async def perform(self, command: commands.Command) -> events.Event:
         event = await self._perform(command)
-        match event:
-            case (
-                events.WorldOpened()
-                | events.Observed()
-                | events.Planned()
-                | events.Acted()
-                | events.Verified()
-                | events.DoneChecked()
-                | events.TryPlanned()
-                | events.ClosenessJudged()
-                | events.Advised()
-            ):
-                return replace(event, detail=self.ports.sanitize(event.detail))
-            case _:
-                return event
+        # These carry words of the world or of a model, in which there may be a secret, or a whole page.
+        if isinstance(event, events.Accounted | events.WorldOpened):
+            return replace(event, detail=self.ports.sanitize(event.detail))
+        return event
 
     async def _perform(self, command: commands.Command) -> events.Event:
         ports = self.ports
@@ -95,6 +84,7 @@ class Performer:
             origins = dict(self.ports.task.secret_origins)
             named = ((f"{name}@{origins[name]}" if name in origins else name, value) for name, value in secrets)
             await world.conceal(tuple(named))
+        # Last: a session that is found in the store already hides the secrets.
         await store.save_session(run_id, handle)
         return "reopened"
 

@@ -1,24 +1,26 @@
 """The `MakePlan` command: load the context, get steps proposed, resolve them against the screen, save the plan."""
 
-from midcourse.domain.budget import bill
+from midcourse.domain.argument import Arguments, Pairs, Reference
+from midcourse.domain.budget import FREE, bill
 from midcourse.domain.commands import MakePlan
 from midcourse.domain.events import Planned
 from midcourse.domain.failure import Failure
 from midcourse.domain.observation import Observation
-from midcourse.domain.plan import PlannedStep, PlanVersion, Step
+from midcourse.domain.plan import REPLAN, Amendment, PlannedStep, PlanVersion, Step
 from midcourse.domain.reflection import MOST_KEPT, ReplanningContext
 from midcourse.domain.replace import replace
-from midcourse.perform.amendments import amend
 from midcourse.perform.answering import NoAnswer, request_answer
-from midcourse.perform.consequence import Forecast, read_consequence
-from midcourse.perform.history import find_failed_step, load_history
+from midcourse.perform.consequence import read_consequence
+from midcourse.perform.history import find_failed_step
 from midcourse.perform.learning import learn, recall_lessons
-from midcourse.perform.picturing import as_png, read_stored
+from midcourse.perform.looking import as_png, read_stored
 from midcourse.perform.ports import Deadline, Ports
-from midcourse.perform.proposal import Planning, Proposal, Source
+from midcourse.perform.proposal import Planning, Proposal
 from midcourse.perform.reuse import reuse
-from midcourse.policy.approval.rules import binds
+from midcourse.policy.approval.rules import binds, planned_consequence, provisional_ruling
+from midcourse.policy.arguments import find_argument_problem, find_unvouched
 from midcourse.policy.failure.reflection import explain_failure
+from midcourse.policy.identity import call_digest
 from midcourse.policy.plan.horizon import Resolved, Scope, build_planned_step, resolve
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.abilities import offers
@@ -42,16 +44,21 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
 
 async def _load_planning(ports: Ports, command: MakePlan) -> Planning | None:
     time = Deadline(ports.clock, command.timeout)
-    scope = await _load_scope(ports, command)
-    if scope is None:
+    observation = await ports.store.observation(ports.run_id, command.seen)
+    if observation is None:
         return None
-    history = await load_history(ports, command.outcome_answers)
-    planning = Planning(ports=ports, command=command, time=time, scope=scope, history=history)
-    return (
-        replace(planning, recovery=await _build_recovery_context(planning, command.failure))
-        if command.failure
-        else planning
+    scope = Scope(
+        task=ports.task,
+        observation=replace(observation, stale=command.stale),
+        catalogue=ports.world.catalogue(),
+        beyond=command.beyond,
+        detours=ports.detours,
     )
+    history = await ports.load_history(command.outcome_answers)
+    planning = Planning(ports=ports, command=command, time=time, scope=scope, history=history)
+    if command.failure is None:
+        return planning
+    return replace(planning, recovery=await _build_recovery_context(planning, command.failure))
 
 
 async def _build_recovery_context(planning: Planning, failure: Failure) -> ReplanningContext:
@@ -85,29 +92,65 @@ async def _build_recovery_context(planning: Planning, failure: Failure) -> Repla
     )
 
 
-async def _load_scope(ports: Ports, command: MakePlan) -> Scope | None:
-    observation = await ports.store.observation(ports.run_id, command.seen)
-    if observation is None:
-        return None
-    seen = replace(observation, stale=command.stale)
-    return Scope(
-        task=ports.task,
-        observation=seen,
-        catalogue=ports.world.catalogue(),
-        beyond=command.beyond,
-        detours=ports.detours,
-    )
-
-
 # --- proposal
 
 
 async def _propose(planning: Planning) -> Proposal:
-    for source in SOURCES:
-        proposal = await source(planning)
-        if proposal is not None:
-            return proposal
-    raise AssertionError("the planner always answers")
+    # A person's changes come before anything else, and what worked before costs no model call.
+    return await _amend(planning) or await reuse(planning) or await _ask_planner(planning)
+
+
+async def _amend(planning: Planning) -> Proposal | None:
+    """Propose the amended plan. It keeps the observation of the plan that it changes, since no new one was made."""
+    ports, command, amendment = planning.ports, planning.command, planning.command.amends
+    if amendment is None:
+        return None
+    plan = await ports.store.plan(ports.run_id, amendment.version, amendment.made_by)
+    assert plan is not None, f"plan version {amendment.version} was adopted and must be stored"
+    steps = _amend_steps(plan, amendment, command.version, planning.scope)
+    if isinstance(steps, str):
+        return Proposal(draft=PlanDraft(verdict="refused", detail=steps, cost=FREE))
+    return Proposal(
+        draft=PlanDraft(detail=command.why, cost=FREE),
+        resolved=Resolved(steps=steps, final=plan.final, repairs=()),
+        observation=plan.observation,
+    )
+
+
+def _amend_steps(plan: PlanVersion, amendment: Amendment, version: int, view: Scope) -> tuple[Step, ...] | str:
+    """The remaining steps, changed; or why the change cannot be made."""
+    changes = {changed.index: changed.arguments for changed in amendment.changes}
+    steps: list[Step] = []
+    for step in plan.steps[amendment.cursor :]:
+        changed = _change_step(step, changes.get(step.index, ()), view)
+        if isinstance(changed, str):
+            return f"{step.skill} cannot be changed like that: {changed}"
+        steps.append(replace(changed, version=version, index=len(steps)))
+    return tuple(steps)
+
+
+def _change_step(step: Step, changes: Pairs, view: Scope) -> Step | str:
+    skill = view.catalogue.skill(step.skill)
+    if step.zone == REPLAN or not changes or skill is None:
+        return step
+    merged = dict(step.arguments)
+    for name, _ in changes:
+        before = merged.get(name)
+        if isinstance(before, Reference) and before.source == "secret":
+            return f"'{name}' is a secret"
+    arguments: Arguments = tuple((merged | dict(changes)).items())
+    problem = find_argument_problem(arguments, skill.parameters, view.task)
+    if problem:
+        return problem
+    step = replace(
+        step,
+        arguments=arguments,
+        call=call_digest(step.skill, step.target, arguments),
+        asks=bool(find_unvouched(arguments, skill.parameters, view.task)),
+    )
+    return replace(
+        step, ruled=provisional_ruling(view.task, planned_consequence(step, view.observation.surface.origin), skill)
+    )
 
 
 async def _ask_planner(planning: Planning) -> Proposal:
@@ -116,6 +159,9 @@ async def _ask_planner(planning: Planning) -> Proposal:
     observation = planning.scope.observation
     worst = worst_plan(ports.task.limits)
     earlier = await _load_earlier_screens(ports, observation, history.plans)
+    picture = b""
+    if offers(ports.planner, Seeing) and ports.planner.sees and observation.screenshot:
+        picture = await as_png(await read_stored(ports, observation.screenshot))
     context = PlanningContext(
         task=ports.public_task,
         observation=observation,
@@ -137,7 +183,7 @@ async def _ask_planner(planning: Planning) -> Proposal:
         turn=command.turn,
         wrap_up=command.wrap_up,
         beyond=command.beyond,
-        picture=await _load_picture(ports, observation),
+        picture=picture,
         detours=planning.scope.detours,
         outline=command.outline,
         advice=command.advice,
@@ -146,17 +192,6 @@ async def _ask_planner(planning: Planning) -> Proposal:
     if isinstance(answer, NoAnswer):
         answer = PlanDraft(verdict=answer.verdict, detail=answer.detail, cost=answer.cost(worst))
     return Proposal(draft=answer)
-
-
-async def _load_picture(ports: Ports, seen: Observation) -> bytes:
-    """The screenshot that the world took, with secrets covered, if the planner wants it."""
-    if not (offers(ports.planner, Seeing) and ports.planner.sees and seen.screenshot):
-        return b""
-    return await as_png(await read_stored(ports, seen.screenshot))
-
-
-SOURCES: tuple[Source, ...] = (amend, reuse, _ask_planner)
-"""What proposes steps, in order: changes by a person, a plan that worked before, the planner."""
 
 
 async def _load_earlier_screens(
@@ -234,17 +269,14 @@ async def _shorten_steps(ports: Ports, steps: tuple[Step, ...], view: Scope, tim
         found = None
         if binds(step) and skill and not step.needs and (untouched or skill.commits == "call"):
             found = await read_consequence(ports, step, skill, view.observation, time)
-        known = replace(step, ruled=found.ruled) if found else step
-        short.append(_with_consequence(build_planned_step(known), found) if found else build_planned_step(known))
+        short.append(build_planned_step(replace(step, ruled=found.ruled)) if found else build_planned_step(step))
+        if found:
+            short[-1] = replace(
+                short[-1],
+                identity=found.identity,
+                consequence=found.digest,
+                likeness=found.likeness.digest if found.likeness else "",
+                alike=found.alike,
+            )
         untouched = untouched and step.effect == "read"
     return tuple(short)
-
-
-def _with_consequence(short: PlannedStep, found: Forecast) -> PlannedStep:
-    return replace(
-        short,
-        identity=found.identity,
-        consequence=found.digest,
-        likeness=found.likeness.digest if found.likeness else "",
-        alike=found.alike,
-    )

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from midcourse.codec import replace_surrogates
+from midcourse.domain.approval import OutcomeAnswer
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
 from midcourse.domain.budget import Cost
 from midcourse.domain.observation import Observation
 from midcourse.domain.replace import replace
 from midcourse.domain.task import Task
-from midcourse.perform.history import HistoryCache
+from midcourse.perform.history import History, HistoryCache
 from midcourse.ports.approver import Approver
 from midcourse.ports.blobs import Blobs
 from midcourse.ports.clock import Clock
@@ -90,6 +91,14 @@ class Ports:
         if not self.secrets():
             return self.task
         return replace(self.task, goal=self.mask_text(self.task.goal), inputs=self.mask(self.task.inputs))
+
+    async def refresh_history(self) -> HistoryCache:
+        """All plans and ledger entries of the run, up to date."""
+        return await self.history_cache.refresh(self.store, self.run_id)
+
+    async def load_history(self, answers: tuple[OutcomeAnswer, ...] = ()) -> History:
+        """The run's history, where `answers` holds people's answers about tries of unknown outcome, in the order of the tries."""
+        return (await self.refresh_history()).history(answers)
 
     def fill_in(self, arguments: Arguments) -> Pairs | str:
         """Arguments with every reference replaced by its value, or why that cannot be done."""

@@ -1,8 +1,6 @@
-"""A plan in the making: the context that every stage reads, and the interface of what can propose its steps."""
+"""A plan in the making: the context that every stage reads, and a proposal of its steps."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from midcourse.domain.commands import MakePlan
 from midcourse.domain.plan import Reused
@@ -36,7 +34,3 @@ class Proposal:
     observation: str = ""
     """The observation that it was made from, if that is not the current screen."""
     reused: Reused | None = None
-
-
-Source: TypeAlias = Callable[[Planning], Awaitable[Proposal | None]]
-"""Proposes steps; None: ask the next source."""

@@ -18,7 +18,7 @@ from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.perform.history import History, load_history
+from midcourse.perform.history import History
 from midcourse.perform.ports import Ports
 from midcourse.perform.proposal import Planning, Proposal
 from midcourse.policy.plan.horizon import resolve
@@ -57,7 +57,9 @@ async def reuse(planning: Planning) -> Proposal | None:
 async def _reuse(planning: Planning, segments: PlanCache) -> Proposal | None:
     ports, command, history = planning.ports, planning.command, planning.history
     if command.refused:
-        await _drop_refused(ports, segments, command.version)
+        refused = await ports.store.plan(ports.run_id, command.version)
+        if refused is not None and refused.reused is not None:
+            await segments.drop(refused.reused.segment)
     if command.refused or command.guidance or command.stale or command.beyond:
         return None
     past = _build_reuse_history(ports, history)
@@ -105,12 +107,6 @@ async def drop_failed(ports: Ports, command: Act, event: Acted) -> None:
         await _wait_briefly(ports.segments.drop(plan.reused.segment))
 
 
-async def _drop_refused(ports: Ports, segments: PlanCache, version: int) -> None:
-    plan = await ports.store.plan(ports.run_id, version)
-    if plan is not None and plan.reused is not None:
-        await segments.drop(plan.reused.segment)
-
-
 # --- keeping
 
 
@@ -121,18 +117,16 @@ async def keep_what_worked(ports: Ports, command: Finish, run: Run) -> None:
 
 
 async def _keep(ports: Ports, segments: PlanCache, command: Finish, run: Run) -> None:
-    past = _build_reuse_history(ports, await load_history(ports, command.outcome_answers))
+    past = _build_reuse_history(ports, await ports.load_history(command.outcome_answers))
     apart = past.unused_inputs
-    found = [
-        segment
+    built = [
+        _build_kept(past, await ports.store.observation(ports.run_id, plan.observation), plan, apart)
         for plan in past.successful_plans
-        for segment in (await _keep_plan(ports, past, plan, apart),)
-        if segment
     ]
     if run.segment is not None and not run.segment.final and run.seen is not None:
         seen = await ports.store.observation(ports.run_id, run.seen.id)
-        done = _build_kept(past, seen, None, apart)
-        found += [done] if done else []
+        built.append(_build_kept(past, seen, None, apart))
+    found = [segment for segment in built if segment is not None]
     by_id = {segment.id: segment for segment in found}
     unclear = {segment.id for segment in found if segment.steps != by_id[segment.id].steps}
     for segment_id in sorted(unclear):  # two different plans in one situation: neither is known to be right
@@ -148,12 +142,6 @@ async def _update_kept(ports: Ports, segments: PlanCache, segment: KeptSegment) 
     same = bool(known) and known[0].steps == segment.steps
     latest = replace(known[0], worked=known[0].worked + 1) if same else replace(segment, run=ports.run_id)
     return replace(latest, worked_at=ports.clock.now())
-
-
-async def _keep_plan(
-    ports: Ports, past: "_ReuseHistory", plan: PlanVersion, apart: tuple[str, ...]
-) -> KeptSegment | None:
-    return _build_kept(past, await ports.store.observation(ports.run_id, plan.observation), plan, apart)
 
 
 def _build_kept(

@@ -15,12 +15,12 @@ A different rest of the budget in a request to the planner (`MakePlan.left`) doe
 up does.
 """
 
+from midcourse.director.decide import take_turn as take_turn
 from midcourse.replay.recorded import Lost as Lost
 from midcourse.replay.recorded import Replayed as Replayed
 from midcourse.replay.recorded import Row as Row
 from midcourse.replay.recorded import Tally as Tally
 from midcourse.replay.recorded import Verdict as Verdict
-from midcourse.replay.recorded import take_turn as take_turn
 from midcourse.replay.rerun import count_carried_out as count_carried_out
 from midcourse.replay.rerun import list_states as list_states
 from midcourse.replay.rerun import replay as replay

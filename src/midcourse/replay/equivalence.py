@@ -16,7 +16,7 @@ def asks_person(issued: Commands) -> bool:
     return any(isinstance(command, commands.AskPerson) for command in issued)
 
 
-def timeout_of(command: commands.Command) -> float:
+def find_timeout(command: commands.Command) -> float:
     match command:
         case (
             commands.OpenWorld()
@@ -25,9 +25,11 @@ def timeout_of(command: commands.Command) -> float:
             | commands.Act()
             | commands.Verify()
             | commands.CheckDone()
+            | commands.PlanTry()
+            | commands.JudgeCloseness()
+            | commands.PlanRevert()
+            | commands.Advise()
         ):
-            return command.timeout
-        case commands.PlanTry() | commands.JudgeCloseness() | commands.PlanRevert() | commands.Advise():
             return command.timeout
         case commands.Wait() | commands.AskPerson() | commands.Record() | commands.Finish():
             return float("inf")

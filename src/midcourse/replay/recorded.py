@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-from midcourse.director.decide import abort, decide
 from midcourse.domain.commands import Command
 from midcourse.domain.events import Event
 from midcourse.domain.moves import FinalReason
 from midcourse.domain.phases import Ended
 from midcourse.domain.result import SUCCESSES
 from midcourse.domain.run import Run
-from midcourse.errors import ImpossibleEvent
 
 Verdict: TypeAlias = Literal[
     "identical",
@@ -60,7 +58,7 @@ class Tally:
         )
 
 
-def tally(run: Run) -> Tally:
+def build_tally(run: Run) -> Tally:
     return Tally(
         calls=run.budget.spent.calls,
         planner_calls=run.counts.planner_calls,
@@ -110,14 +108,6 @@ class Replayed:
         return Lost(steps=self.recorded.completed - self.until.completed, success=self.reached in SUCCESSES)
 
 
-def take_turn(run: Run, event: Event) -> tuple[Run, Commands]:
-    """Take one turn of the director, as a driver does: an impossible event aborts the run."""
-    try:
-        return decide(run, event)
-    except ImpossibleEvent as bug:
-        return abort(run, f"{type(bug).__name__}: {bug}")
-
-
 def build_result(
     verdict: Verdict, run: Run, recorded: Run, issued: Sequence[Commands], *, at: int = 0, detail: str = ""
 ) -> Replayed:
@@ -127,7 +117,7 @@ def build_result(
         detail=detail,
         final=run,
         commands=tuple(issued),
-        recorded=tally(recorded),
-        until=tally(run),
+        recorded=build_tally(recorded),
+        until=build_tally(run),
         reached=recorded.phase.reason if isinstance(recorded.phase, Ended) else None,
     )

@@ -9,7 +9,7 @@ from midcourse.domain.plan import REPLAN, PlanVersion
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.perform.finishing import budget_used
+from midcourse.perform.finishing import build_budget_used
 from midcourse.policy.approval.objection import needs_all_values, why_may_not_decide
 from midcourse.policy.approval.question import (
     Difference,
@@ -102,7 +102,7 @@ async def build_run_view(desk: Desk, run_id: str, caller: Caller, taken_over_by:
         question=run.phase.question if isinstance(run.phase, Asking) else None,
         guidance=run.guidance,
         limits=run.limits,
-        budget=result.budget if result else budget_used(run),
+        budget=result.budget if result else build_budget_used(run),
         spent=run.spent,
         result=result,
         verdict=Verdict(headline=headline(result), counts=describe_counts(result), advice=suggest_next(result, False))

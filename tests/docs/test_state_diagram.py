@@ -1,7 +1,7 @@
 """The diagram in the docs is generated from the transition table."""
 
+from docs.state_diagram import build_mermaid
 from midcourse.director.decide import PHASES, TABLE
-from midcourse.director.diagram import build_mermaid
 
 
 def test_every_phase_and_every_row_is_drawn() -> None:
