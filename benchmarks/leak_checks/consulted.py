@@ -8,7 +8,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
 
-from midcourse.agent.models.roles import build_planner
+from midcourse.agent.models import build_planner
 from midcourse.config.settings import Settings
 from midcourse.ports.planner import PlanningContext
 

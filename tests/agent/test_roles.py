@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from midcourse.agent.agent import Agent
-from midcourse.agent.models.reserves import Priced
-from midcourse.agent.models.roles import ROLES, RoleModels, build_roles
+from midcourse.agent.models import Priced, build_roles
+from midcourse.agent.roles import ROLES, RoleModels
 from midcourse.config.model_settings import ROLE_NAMES
 from midcourse.config.settings import Settings
 from midcourse.llm.prompt.template import load_template

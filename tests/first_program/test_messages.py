@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Probe, Settings, Task, probe, skill
-from midcourse.agent.models.roles import build_roles
+from midcourse.agent.models import build_roles
 from midcourse.agent.wiring import load_job
 from midcourse.cli.main import main
 from midcourse.domain.argument import Reference
@@ -187,7 +187,7 @@ def test_a_task_in_a_browser_without_the_extra_names_it(
 
 
 def test_a_model_without_the_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    without(monkeypatch, "midcourse.agent.models.build", "midcourse.agent.models.build")
+    without(monkeypatch, "midcourse.llm.model_client", "midcourse.llm.model_client")
     with pytest.raises(TaskInvalid, match=r"to work with a model, pip install 'midcourse\[llm\]'"):
         build_roles(Settings.load(), model="openai:gpt-5")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from midcourse.agent.models.roles import ROLES
+from midcourse.agent.roles import ROLES
 
 THREE = [
     {"name": "to", "value": "$input.recipient"},

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from midcourse.agent.models.roles import ROLES
+from midcourse.agent.roles import ROLES
 from midcourse.llm.answer_parser import Parsed, parse_answer
 
 TRANSCRIPTS = Path(__file__).parent / "by_hand"

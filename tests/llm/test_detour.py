@@ -7,7 +7,7 @@ import pytest
 from pydantic_ai.exceptions import ModelRateLimitError, ModelServerError
 
 from midcourse import Agent, Settings
-from midcourse.agent.models.roles import RoleModels
+from midcourse.agent.roles import RoleModels
 from midcourse.domain.detour import Goal, Option
 from midcourse.domain.expectation import Expectation
 from midcourse.llm.model_client import ModelClient

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.agent.models.roles import embedder_for
+from midcourse.agent.models import build_embedder
 from midcourse.config.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.llm.embeddings import ModelEmbedder
@@ -74,7 +74,7 @@ async def test_an_unreachable_embedder_is_an_os_error() -> None:
 
 def test_settings_name_the_embedder() -> None:
     def named(**settings: str) -> Any:
-        return embedder_for(Settings.load(overrides=settings))
+        return build_embedder(Settings.load(overrides=settings))
 
     assert named() is None
     served = named(embedder="openai:m", embedder_base_url="http://127.0.0.1:9/v1")

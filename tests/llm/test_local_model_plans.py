@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from midcourse import Agent, BaseWorld, Scene, Settings, Task, Zone, skill
-from midcourse.agent.models.roles import build_planner
+from midcourse.agent.models import build_planner
 from midcourse.domain.budget import Cost
 from midcourse.domain.result import Result
 from midcourse.llm.model_client import Answered, ModelClient

@@ -3,7 +3,7 @@
 import pytest
 from pydantic_ai.exceptions import ModelServerError
 
-from midcourse.agent.models.roles import build_roles
+from midcourse.agent.models import build_roles
 from midcourse.config.settings import Settings
 from midcourse.domain.monitor import Advice
 from midcourse.llm.model_client import ModelClient

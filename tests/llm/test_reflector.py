@@ -3,8 +3,7 @@
 import pytest
 from pydantic_ai.exceptions import ModelServerError
 
-from midcourse.agent.models.reserves import with_call_reserves
-from midcourse.agent.models.roles import build_roles
+from midcourse.agent.models import add_call_reserves, build_roles
 from midcourse.config.settings import Settings
 from midcourse.domain.budget import Limits
 from midcourse.domain.reflection import Analysis, Fix, Reflection
@@ -79,8 +78,8 @@ def test_a_role_without_rules_cannot_be_left_to_them(role: str) -> None:
 
 
 def test_the_reserve_of_a_call_includes_the_reflectors_model() -> None:
-    usual = with_call_reserves(Limits(), build_roles(load_settings(model="openai:gpt-5-mini")))
-    dear = with_call_reserves(
+    usual = add_call_reserves(Limits(), build_roles(load_settings(model="openai:gpt-5-mini")))
+    dear = add_call_reserves(
         Limits(), build_roles(load_settings(model="openai:gpt-5-mini", role_models="reflector=openai:gpt-5-pro"))
     )
     assert (dear.plan_cost_usd or 0) > (usual.plan_cost_usd or 0)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from midcourse import Agent, Expectation, Settings, Task
-from midcourse.agent.models.reserves import with_call_reserves
-from midcourse.agent.models.roles import build_planner, build_roles
+from midcourse.agent.models import add_call_reserves, build_planner, build_roles
 from midcourse.agent.wiring import decode_job, planner_for
 from midcourse.domain.budget import Limits
 from midcourse.errors import TaskInvalid
@@ -109,7 +108,7 @@ async def detours() -> None:
 @shows
 async def vision() -> None:
     plain, seeing = (
-        with_call_reserves(loaded.limits(), build_roles(loaded))
+        add_call_reserves(loaded.limits(), build_roles(loaded))
         for loaded in (Settings.load(overrides={"model": "openai:gpt-5", "vision": on}) for on in ("off", "on"))
     )
     assert (worst_look(plain).calls, worst_look(seeing).calls) == (0, 1)
@@ -173,12 +172,12 @@ def test_whoever_is_to_read_pictures_has_to_be_named():
     with pytest.raises(TaskInvalid, match="detours"):
         build_roles(Settings(detours=True), planner=Scripted(PlanDraft(verdict="done")))
     with pytest.raises(TaskInvalid, match="vision"):
-        with_call_reserves(Limits(vision=True), build_roles(Settings(), planner=Scripted(PlanDraft(verdict="done"))))
+        add_call_reserves(Limits(vision=True), build_roles(Settings(), planner=Scripted(PlanDraft(verdict="done"))))
 
 
 def test_a_prompt_needs_room_beside_the_answer():
     with pytest.raises(TaskInvalid, match="leaves no room"):
-        with_call_reserves(Limits(plan_tokens=9_000), build_roles(Settings(model="openai:gpt-5")))
+        add_call_reserves(Limits(plan_tokens=9_000), build_roles(Settings(model="openai:gpt-5")))
 
 
 def test_a_missing_key_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPatch):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from midcourse import Agent, Settings, Task
-from midcourse.agent.models.roles import build_planner
+from midcourse.agent.models import build_planner
 from midcourse.domain.phases import BackingOff
 from midcourse.domain.result import Result
 from midcourse.presentation.status import run_status

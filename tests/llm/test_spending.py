@@ -12,8 +12,8 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.usage import RequestUsage
 
 from midcourse import Agent, Result, Settings, Task
-from midcourse.agent.models.reserves import with_call_reserves
-from midcourse.agent.models.roles import RoleModels
+from midcourse.agent.models import add_call_reserves
+from midcourse.agent.roles import RoleModels
 from midcourse.agent.start import new_run_of
 from midcourse.agent.wiring import decode_job, encode_job, load_job
 from midcourse.domain.budget import Cost, Limits
@@ -59,23 +59,23 @@ async def test_what_was_spent_is_told_by_role_plan_and_model():
 
 
 async def test_without_being_told_what_the_model_can_cost_at_most_is_set_aside():
-    limits = with_call_reserves(Limits(), make_roles(GPT))
+    limits = add_call_reserves(Limits(), make_roles(GPT))
     assert limits.plan_tokens == CALL_TOKENS
     assert limits.plan_cost_usd == (52_000 * 1.25 + 8_000 * 10) / 1e6
 
 
 def test_the_reserve_is_that_of_the_dearest_model():
     cheap = OpenAIChatModel("gpt-5-nano", provider=OpenAIProvider(api_key="none"))
-    both = with_call_reserves(Limits(), make_roles(cheap, GPT))
-    assert both == with_call_reserves(Limits(), make_roles(GPT))
+    both = add_call_reserves(Limits(), make_roles(cheap, GPT))
+    assert both == add_call_reserves(Limits(), make_roles(GPT))
 
 
 def test_a_ceiling_in_money_needs_a_price():
     nameless = make_roles(ScriptedModel([]).model)
-    assert with_call_reserves(Limits(), nameless).plan_cost_usd == 0.0
-    assert with_call_reserves(Limits(max_cost_usd=1.0, plan_cost_usd=0.01), nameless).plan_cost_usd == 0.01
+    assert add_call_reserves(Limits(), nameless).plan_cost_usd == 0.0
+    assert add_call_reserves(Limits(max_cost_usd=1.0, plan_cost_usd=0.01), nameless).plan_cost_usd == 0.01
     with pytest.raises(TaskInvalid, match="the price of this model is unknown"):
-        with_call_reserves(Limits(max_cost_usd=1.0), nameless)
+        add_call_reserves(Limits(max_cost_usd=1.0), nameless)
 
 
 async def test_a_ceiling_in_money_ends_the_run_before_it_is_reached():

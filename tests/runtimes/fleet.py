@@ -8,7 +8,7 @@ from typing import Any
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 
-from midcourse.agent.models.roles import OptionalRoles
+from midcourse.agent.roles import OptionalRoles
 from midcourse.agent.start import new_run
 from midcourse.agent.wiring import load_job, planner_for
 from midcourse.domain.run import Run

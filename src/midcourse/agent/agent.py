@@ -12,8 +12,8 @@ from threading import Lock
 from midcourse.agent.control import LocalControl, LocalStore
 from midcourse.agent.following import FollowedRun
 from midcourse.agent.live_run import LiveRun
-from midcourse.agent.models.reserves import with_call_reserves
-from midcourse.agent.models.roles import ROLES, OptionalRoles, RoleModels, build_roles, embedder_for
+from midcourse.agent.models import add_call_reserves, build_embedder, build_roles
+from midcourse.agent.roles import ROLES, OptionalRoles, RoleModels
 from midcourse.agent.start import check_references, new_run, new_run_id
 from midcourse.agent.tools.agent_tool import ONE_CALL, AgentTool
 from midcourse.agent.undo import UndoReport, undo_acts
@@ -109,7 +109,7 @@ class Agent(OptionalRoles):
         """Start a run and return it as a `LiveRun`. Needs a running event loop."""
         task = self._under_settings(Task(goal=task) if isinstance(task, str) else task)
         roles = self._roles()
-        task = replace(task, limits=with_call_reserves(task.limits, roles))
+        task = replace(task, limits=add_call_reserves(task.limits, roles))
         check_secrets(task.secrets, self.vault or EnvironmentVault())
         check_references(task)
         run = new_run(task, run_id or new_run_id(), roles)
@@ -285,7 +285,7 @@ class Agent(OptionalRoles):
             memory = SqliteMemory(runs.with_name(LESSONS), agent=settings.agent)
         if memory is None or not settings.lessons:
             return None
-        embedder = self.embedder or embedder_for(settings)
+        embedder = self.embedder or build_embedder(settings)
         return Lessons(memory=memory, embedder=embedder, above=settings.lesson_similarity)
 
     def ports(self, store: Store, run_id: str, task: Task) -> Ports:

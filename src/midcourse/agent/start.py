@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TypeVar
 
-from midcourse.agent.models.reserves import with_call_reserves
-from midcourse.agent.models.roles import OptionalRoles
+from midcourse.agent.models import add_call_reserves
+from midcourse.agent.roles import OptionalRoles
 from midcourse.agent.wiring import Job, job_of_run, roles_for, run_folder, save_job
 from midcourse.config.defaults import EnvironmentVault, check_secrets
 from midcourse.domain.argument import Reference
@@ -66,7 +66,7 @@ def new_run(task: Task, run_id: str, roles: OptionalRoles | None = None) -> Run:
 def new_run_of(job: Job, run_id: str) -> tuple[Run, Task]:
     """The first state of a run of this job, and its task with the reserves for model calls. Raises what `new_run` raises."""
     roles = roles_for(job)
-    task = replace(job.task, limits=with_call_reserves(job.task.limits, roles))
+    task = replace(job.task, limits=add_call_reserves(job.task.limits, roles))
     return new_run(task, run_id, roles), task
 
 

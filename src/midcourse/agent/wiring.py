@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from midcourse.agent.models.roles import RoleModels, build_planner, build_roles
+from midcourse.agent.models import build_planner, build_roles
+from midcourse.agent.roles import RoleModels
 from midcourse.config.defaults import user, user_id
 from midcourse.config.settings import Settings, format_value
 from midcourse.config.task.check import check_against

@@ -21,7 +21,7 @@ ROLE_NAMES = (
     "monitor",
     "reflector",
 )
-"""What models can be asked for. `agent/models/roles.py` says what each role is."""
+"""What models can be asked for. `agent/roles.py` says what each role is."""
 
 
 class ModelSettings(VariableSettings):

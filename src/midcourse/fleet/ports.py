@@ -6,7 +6,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from midcourse.agent.models.roles import embedder_for
+from midcourse.agent.models import build_embedder
 from midcourse.agent.wiring import BUILT_IN, Job, build_remote_world, decode_job, roles_for, telemetry_for, world_class
 from midcourse.codec import decode
 from midcourse.config.defaults import EnvironmentVault, LeaveOpen
@@ -85,7 +85,7 @@ class PortsMaker:
         if not settings.lessons:
             return None
         memory = self._store.memory(settings.agent)
-        return Lessons(memory=memory, embedder=embedder_for(settings), above=settings.lesson_similarity)
+        return Lessons(memory=memory, embedder=build_embedder(settings), above=settings.lesson_similarity)
 
     def _host_of(self, world: str, key: str) -> Handle | None:
         """The host that opens this world under this key, if any. Without a host's file, runs wait for one.
